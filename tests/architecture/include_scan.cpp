@@ -1,0 +1,137 @@
+#include "architecture/include_scan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <regex>
+
+namespace architecture {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::map<std::string, int> kFloorOfRoom = {
+    {"base", -1},     {"tensor", 0}, {"operator", 1}, {"axiom", 2},  {"graph", 2},  {"plugin", 2},
+    {"enumerate", 3}, {"verify", 3}, {"rule", 3},     {"onnx", 3},   {"egraph", 3}, {"campaign", 4},
+    {"optimize", 4},  {"report", 4}, {"cli", 5},      {"python", 5},
+};
+
+// Public headers that do not bear their room's name.
+const std::map<std::string, std::string> kRoomOfHeader = {
+    {"export", "base"},
+    {"result", "base"},
+    {"shape", "tensor"},
+};
+
+const std::regex kPluginOnly(R"((z3|cvc5|dnnl|onnxruntime).*|oneapi/dnnl.*)");
+const std::regex kInclude(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
+
+struct Include {
+  int line;
+  bool quoted;
+  std::string name;
+};
+
+std::vector<Include> includes_of(const fs::path& file) {
+  std::vector<Include> found;
+  std::ifstream stream(file);
+  std::string line;
+  for (int number = 1; std::getline(stream, line); ++number) {
+    std::smatch match;
+    if (std::regex_search(line, match, kInclude)) found.push_back({number, match[1] == "\"", match[2]});
+  }
+  return found;
+}
+
+// The file of the tree that an include names, relative to `root`; nothing when it is a library's.
+std::optional<fs::path> resolve(const fs::path& root, const fs::path& file, const Include& include) {
+  std::vector<fs::path> folders = {"core/include", "core"};
+  if (include.quoted) folders.insert(folders.begin(), file.parent_path());
+  for (const fs::path& folder : folders) {
+    fs::path candidate = (folder / include.name).lexically_normal();
+    if (fs::is_regular_file(root / candidate)) return candidate;
+  }
+  return std::nullopt;
+}
+
+bool starts_with(const fs::path& path, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
+}
+
+bool is_public(const fs::path& file) { return starts_with(file, "core/include"); }
+
+// The room that a file of core/ belongs to; nothing when the tables above do not know it.
+std::optional<std::string> room_of(const fs::path& file) {
+  std::string name = std::next(file.begin())->string();
+  if (is_public(file)) {
+    name = file.stem().string();
+    if (auto known = kRoomOfHeader.find(name); known != kRoomOfHeader.end()) name = known->second;
+  }
+  if (!kFloorOfRoom.contains(name)) return std::nullopt;
+  return name;
+}
+
+// What is one plugin: a single file, or the folder below plugins/KIND.
+fs::path plugin_of(const fs::path& file) {
+  const auto depth = std::distance(file.begin(), file.end());
+  if (*file.begin() == "operators" || depth <= 3) return file;
+  auto part = file.begin();
+  fs::path folder = *part++;
+  folder /= *part++;
+  return folder / *part;
+}
+
+std::optional<std::string> wrong_in_core(const fs::path& file, const Include& include,
+                                         const std::optional<fs::path>& target) {
+  if (!target) {
+    if (std::regex_match(include.name, kPluginOnly))
+      return "core includes no solver and no runtime: that belongs into a plugin";
+    return std::nullopt;
+  }
+  if (*target->begin() != "core") return "core includes nothing of a plugin";
+  if (is_public(file) && !is_public(*target)) return "a public header includes no private one";
+  const auto from = room_of(file), to = room_of(*target);
+  if (!from || !to)
+    return fmt::format("{} belongs to no known room: name it in tests/architecture/include_scan.cpp",
+                       (from ? *target : file).string());
+  const int from_floor = kFloorOfRoom.at(*from), to_floor = kFloorOfRoom.at(*to);
+  if (*from == *to || to_floor < from_floor) return std::nullopt;
+  return fmt::format("room {} (floor {}) looks {} at room {} (floor {})", *from, from_floor,
+                     to_floor == from_floor ? "across" : "up", *to, to_floor);
+}
+
+std::optional<std::string> wrong_in_plugin(const fs::path& file, const Include&,
+                                           const std::optional<fs::path>& target) {
+  if (!target || is_public(*target) || plugin_of(*target) == plugin_of(file)) return std::nullopt;
+  if (*target->begin() == "core") return "a plugin includes <rewright/...> only, never core's private headers";
+  return "plugins never include each other";
+}
+
+}  // namespace
+
+Scan scan_includes(const fs::path& root) {
+  Scan scan;
+  for (const char* top : {"core", "operators", "plugins"}) {
+    if (!fs::is_directory(root / top)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
+      const auto extension = entry.path().extension();
+      if (!entry.is_regular_file() || (extension != ".cpp" && extension != ".h")) continue;
+      const fs::path file = fs::relative(entry.path(), root);
+      ++scan.files;
+      for (const Include& include : includes_of(entry.path())) {
+        const auto target = resolve(root, file, include);
+        const auto wrong =
+            *file.begin() == "core" ? wrong_in_core(file, include, target) : wrong_in_plugin(file, include, target);
+        if (wrong)
+          scan.violations.push_back(
+              fmt::format("{}:{}: includes {}: {}", file.string(), include.line, include.name, *wrong));
+      }
+    }
+  }
+  std::sort(scan.violations.begin(), scan.violations.end());
+  return scan;
+}
+
+}  // namespace architecture

@@ -1,0 +1,27 @@
+// Which file may include which: the floors of core/README.md, held against the sources.
+//
+//   floor   5 cli   4 campaign optimize report   3 enumerate verify rule onnx egraph   2 axiom graph plugin
+//           1 operator   0 tensor
+//
+// A file of core/ROOM, or a public header of ROOM in core/include/rewright, includes headers of its own room and of
+// rooms on lower floors. A public header includes no private one. A plugin (a file of operators/, a file or a
+// folder of plugins/KIND/) includes public headers, its own files, and libraries. Core includes none of the solvers and
+// runtimes that live in plugins.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace architecture {
+
+/// One sentence for each #include under `root` (core, operators, plugins) that breaks the rules, sorted; each names
+/// the file, the line and the reason. `files` counts the sources that were read.
+struct Scan {
+  std::vector<std::string> violations;
+  int files = 0;
+};
+[[nodiscard]] Scan scan_includes(const std::filesystem::path& root);
+
+}  // namespace architecture
