@@ -24,7 +24,7 @@ function(rewright_add_plugin target)
     PREFIX "" OUTPUT_NAME ${arg_NAME}
     LIBRARY_OUTPUT_DIRECTORY ${REWRIGHT_PLUGIN_OUTPUT_DIR}/${arg_KIND}
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
-    INSTALL_RPATH "$ORIGIN/../..")
+    INSTALL_RPATH "$ORIGIN/..;$ORIGIN/../..")  # lib/rewright, for libraries that plugins open; lib, for librewright
   target_link_libraries(${target} PRIVATE Rewright::rewright ${arg_LIBRARIES})
   if(TARGET rewright_warnings)
     target_link_libraries(${target} PRIVATE rewright_warnings)
