@@ -1,0 +1,63 @@
+// Enumeration: every connected graph of up to n operators over given input tensors, grouped by fingerprint.
+#pragma once
+
+#include <rewright/graph.h>
+#include <rewright/pruner.h>
+#include <rewright/registry.h>
+#include <rewright/result.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace rewright {
+
+/// An operator with its parameters fixed. `split` without sizes is applied at the point of the last concatenation.
+struct OperatorChoice {
+  const Operator* op = nullptr;
+  Params params;
+};
+
+struct EnumerationInput {
+  std::string name;
+  Shape shape;
+  InputKind kind = InputKind::kData;
+};
+
+struct EnumerationConfig {
+  std::vector<OperatorChoice> operators;
+  std::vector<EnumerationInput> inputs;
+  int max_operators = 2;
+  std::int64_t max_elements = 512;  ///< Larger tensors are not made.
+  std::uint64_t seed = 1;
+  int threads = 1;
+};
+
+/// Figures of one level: graphs with exactly that many operators.
+struct EnumerationLevel {
+  int operators = 0;
+  std::uint64_t graphs = 0;
+  std::uint64_t classes = 0;     ///< Distinct fingerprints among graphs of up to that many operators.
+  std::uint64_t candidates = 0;  ///< Pairs found whose larger side has that many operators.
+  double seconds = 0;
+};
+
+struct EnumerationReport {
+  std::vector<EnumerationLevel> levels;
+  bool stopped_early = false;
+};
+
+struct EnumerationProgress {
+  int level = 0;
+  std::uint64_t graphs = 0;       ///< In this level so far.
+  double fraction = 0;            ///< Of this level, by the share of first operators done.
+};
+
+/// Calls `sink` with every candidate, in one fixed order that depends on the configuration alone (not on `threads`).
+/// `progress` may be empty; returning false stops early, after which the sink has seen whole levels only.
+[[nodiscard]] REWRIGHT_API Result<EnumerationReport> enumerate(const EnumerationConfig& config,
+                                                  const std::function<Status(Candidate)>& sink,
+                                                  const std::function<bool(const EnumerationProgress&)>& progress = {});
+
+}  // namespace rewright

@@ -1,0 +1,63 @@
+// Verifiers: plugins that decide whether a rule holds.
+#pragma once
+
+#include <rewright/export.h>
+#include <rewright/result.h>
+#include <rewright/rule.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace rewright {
+
+class AxiomSet;
+
+/// Settings of a plugin, from the campaign file or the command line.
+using Options = std::map<std::string, std::variant<bool, std::int64_t, double, std::string>>;
+
+/// A limit in work, not in time, so that a verdict does not depend on the machine's load.
+struct Budget {
+  std::uint64_t work = 10'000'000;                 ///< Solver resource units, e-graph nodes, evaluated elements.
+  std::uint64_t memory_bytes = std::uint64_t{1} << 30;
+};
+
+/// Is source = target for all shapes at which both are defined?
+struct Goal {
+  const Rule& rule;
+  const AxiomSet& axioms;
+  Budget budget;
+};
+
+enum class VerdictKind : std::uint8_t { kProved, kRefuted, kUnknown };
+[[nodiscard]] REWRIGHT_API const char* name_of(VerdictKind kind);
+
+struct Verdict {
+  VerdictKind kind = VerdictKind::kUnknown;
+  std::string reason;                  ///< One sentence. Unknown: why. Proved: how. Refuted: where the sides differ.
+  std::string counterexample;          ///< Refuted: shapes, input values, the two different output values.
+  std::string certificate;             ///< Proved: what the independent checker replays; empty: the solver's word only.
+  std::vector<Constraint> conditions;  ///< Proved: beyond defined(source) and defined(target).
+  std::vector<std::string> axioms;     ///< Proved: names of the axioms used, where the backend tells.
+};
+
+class REWRIGHT_API Verifier {
+ public:
+  virtual ~Verifier();
+  [[nodiscard]] virtual std::string name() const = 0;
+  [[nodiscard]] virtual std::string summary() const = 0;
+  /// Can it answer Proved (Refuted)?
+  [[nodiscard]] virtual bool proves() const = 0;
+  [[nodiscard]] virtual bool refutes() const = 0;
+  /// Errors: an unknown option, a value out of range.
+  virtual Status configure(const Options& options) = 0;
+  /// One verdict per goal, in order. Called from one thread at a time per object. An Error means that the backend
+  /// itself failed (a solver that cannot be started); an exhausted budget is Unknown.
+  [[nodiscard]] virtual Result<std::vector<Verdict>> verify(std::span<const Goal> goals) = 0;
+  /// A fresh, unconfigured object of the same kind: one per thread.
+  [[nodiscard]] virtual std::unique_ptr<Verifier> clone() const = 0;
+};
+
+}  // namespace rewright
