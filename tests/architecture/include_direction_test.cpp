@@ -82,6 +82,23 @@ TEST(IncludeDirection, HoldsForPublicHeadersByTheirRoom) {
                           "looks up at room graph (floor 2)"));
 }
 
+TEST(IncludeDirection, LetsAFloorMeetInPublicHeadersOnly) {
+  Tree tree;
+  tree.with("core/include/rewright/rule.h", "")
+      .with("core/include/rewright/verifier.h", "#include <rewright/rule.h>\n")
+      .with("core/include/rewright/plugin.h", "#include <rewright/verifier.h>\n")
+      .with("core/verify/portfolio.cpp", "#include <rewright/rule.h>\n");
+  EXPECT_THAT(tree.violations(), IsEmpty());
+}
+
+TEST(IncludeDirection, RefusesPublicHeadersThatLeadBackToThemselves) {
+  Tree tree;
+  tree.with("core/include/rewright/rule.h", "#include <rewright/verifier.h>\n")
+      .with("core/include/rewright/verifier.h", "#include <rewright/rule.h>\n");
+  EXPECT_THAT(tree.violations(), ElementsAre("core/include/rewright/rule.h: its includes lead back to it",
+                                             "core/include/rewright/verifier.h: its includes lead back to it"));
+}
+
 TEST(IncludeDirection, RefusesAPrivateHeaderInAPublicOne) {
   Tree tree;
   tree.with("core/tensor/field.h", "").with("core/include/rewright/graph.h", "#include \"tensor/field.h\"\n");
