@@ -49,6 +49,14 @@ struct Work {
   double bytes = 0;
 };
 
+/// What engines may rely on in one application: as OperatorInfo says, or less where the parameters allow (conv2d
+/// without activation is multilinear and uses no order).
+struct Traits {
+  bool multilinear = false;
+  bool uses_order = false;
+  bool uses_functions = false;
+};
+
 template <class Scalar>
 using Inputs = std::span<const TensorView<const Scalar>>;
 template <class Scalar>
@@ -60,6 +68,10 @@ class REWRIGHT_API Operator {
 
   [[nodiscard]] virtual const OperatorInfo& info() const = 0;
   [[nodiscard]] const std::string& name() const { return info().name; }
+
+  [[nodiscard]] virtual Traits traits(const Params&) const {
+    return {info().multilinear, info().uses_order, info().uses_functions};
+  }
 
   /// Output shapes, one per output. Errors: kShape, with the operator, the sizes and what is required. Checks the
   /// arity, that no size is negative and that no output passes 2^40 elements.
