@@ -6,12 +6,23 @@
 #include <rewright/verifier.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace rewright {
 
 class CostCache;
+class Registry;
+
+/// One application of an operator, as a cost model sees it. It borrows what it names.
+struct Application {
+  const Operator& op;
+  const Params& params;
+  std::span<const Shape> in;
+  std::span<const InputKind> kinds;  ///< By operand; kWeight: known before the first run, so a backend may prepack it.
+};
 
 class REWRIGHT_API CostModel {
  public:
@@ -22,14 +33,17 @@ class REWRIGHT_API CostModel {
   [[nodiscard]] virtual std::string device() const = 0;
   /// Measured costs are cached in the store; modelled ones need not be.
   [[nodiscard]] virtual bool measured() const = 0;
-  virtual Status configure(const Options& options) = 0;
-  /// Microseconds of one application. The caller asks once per (operator, parameters, shapes) and remembers.
-  [[nodiscard]] virtual Result<double> cost_us(const Operator& op, const Params& params, std::span<const Shape> in) = 0;
+  /// Called once, before the first question. `registry` outlives the object; a model that measures finds its Runtime
+  /// there. Errors: an unknown option, a value out of range, a runtime that cannot be used here.
+  virtual Status configure(const Options& options, const Registry& registry) = 0;
+  /// Microseconds of one application. The caller asks once per (operator, parameters, shapes, kinds) and remembers.
+  [[nodiscard]] virtual Result<double> cost_us(const Application& application) = 0;
   [[nodiscard]] virtual std::unique_ptr<CostModel> clone() const = 0;
 };
 
 /// Microseconds of a graph: the sum over its applications, without those that depend on weights alone (done once,
-/// before the first run) and without opaque nodes, which no rewrite changes.
+/// before the first run) and without opaque nodes, which no rewrite changes. A concat whose only use is another concat
+/// on the same axis counts as part of it: together they are one concat of more operands.
 class REWRIGHT_API GraphCost {
  public:
   /// `cache` may be null; both must outlive the object.
@@ -42,7 +56,7 @@ class REWRIGHT_API GraphCost {
   std::unique_ptr<State> state_;
 };
 
-/// Measurements that outlive a run, keyed by model, device, operator, parameters and shapes.
+/// Measurements that outlive a run, keyed by model, device, operator, parameters, shapes and kinds of operands.
 class REWRIGHT_API CostCache {
  public:
   virtual ~CostCache();
@@ -51,7 +65,7 @@ class REWRIGHT_API CostCache {
 };
 
 /// By node: true where it depends on weights alone. Inputs of kind kWeight do; an application does if it has
-/// operands and all of them do, or if it is a constant operator.
+/// operands and all of them do, or if it is a constant operator. Opaque nodes never do: they may be random.
 [[nodiscard]] REWRIGHT_API std::vector<bool> weight_only(const Graph& graph);
 
 }  // namespace rewright
