@@ -1,0 +1,64 @@
+// ONNX models as graphs.
+//
+// A node becomes operator applications where an operator of the registry reads it; every other node is carried as an
+// opaque node. Tensors that operators do not compute on (integers, strings, sequences, tensors whose sizes are not
+// known before the model runs) pass between opaque nodes; those without a type that a Graph can say have
+// ElementType::kUnknown. So every valid model can be given, and export_model gives a model that computes the same.
+//
+// Initializers, Constant nodes and ConstantOfShape nodes of known shape become inputs of kind kWeight with a value;
+// a filled tensor stays one number. An initializer that the caller may override (listed among the inputs of a model
+// of IR 4 or later) is an input of kind kData.
+#pragma once
+
+#include <rewright/export.h>
+#include <rewright/graph.h>
+#include <rewright/registry.h>
+#include <rewright/result.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rewright {
+
+struct ImportOptions {
+  /// Sizes of dimensions that the model leaves open: by the dimension's name, or by input and axis ("x.0").
+  std::map<std::string, std::int64_t> dimensions;
+  /// What errors call the model.
+  std::string file = "the model";
+  /// Where files with external data lie; empty: external data is refused.
+  std::string directory;
+};
+
+/// A node that is carried as it is.
+struct CarriedNode {
+  std::string name;    ///< The node's name, or that of its first output.
+  std::string type;    ///< "Einsum", "com.microsoft:FusedConv".
+  std::string reason;  ///< One sentence.
+};
+
+struct ImportedModel {
+  Graph graph;
+  /// A serialized ModelProto: all that the graph does not say (versions, names, documentation, metadata, functions,
+  /// the declared types of inputs and outputs, values of weights that a Graph cannot hold).
+  std::string skeleton;
+  std::int64_t opset = 0;  ///< Of ONNX's own operators.
+  std::vector<CarriedNode> carried;
+};
+
+/// Reads a serialized ModelProto.
+///
+/// Errors  one sentence that names the model, the node or tensor, and what to do: kParse (not a model, cut short,
+///         against ONNX's rules), kShape (operands that do not fit), kUsage (an open dimension: `--dim NAME=SIZE`),
+///         kIo (external data that cannot be read), kUnsupported.
+[[nodiscard]] REWRIGHT_API Result<ImportedModel> import_model(std::span<const std::byte> bytes,
+                                                              const Registry& registry,
+                                                              const ImportOptions& options = {});
+/// Reads a file; its path names it in errors, its folder is where external data lies. Errors also: kIo.
+[[nodiscard]] REWRIGHT_API Result<ImportedModel> import_model_file(const std::string& path, const Registry& registry,
+                                                                   ImportOptions options = {});
+
+}  // namespace rewright
