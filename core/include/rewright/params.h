@@ -40,9 +40,9 @@ using ParamValue = BasicParamValue<std::int64_t>;
 struct ParamSpec {
   std::string name;
   ParamKind kind = ParamKind::kInt;
-  ParamValue default_value;          ///< Taken where the text or the caller leaves the parameter out.
-  std::vector<std::string> choices;  ///< kChoice only.
-  bool required = false;             ///< No default: leaving it out is an error.
+  ParamValue default_value = {};          ///< Taken where the text or the caller leaves the parameter out.
+  std::vector<std::string> choices = {};  ///< kChoice only.
+  bool required = false;                  ///< No default: leaving it out is an error.
 };
 
 template <class Dim>
