@@ -22,9 +22,10 @@ const std::map<std::string, int> kFloorOfRoom = {
 
 // Public headers that do not bear their room's name.
 const std::map<std::string, std::string> kRoomOfHeader = {
-    {"cost", "optimize"},   {"dim", "tensor"},   {"export", "base"},     {"params", "operator"}, {"pruner", "rule"},
-    {"registry", "plugin"}, {"result", "base"},  {"rewrite", "rule"},    {"runtime", "onnx"},    {"scalar", "tensor"},
-    {"search", "optimize"}, {"shape", "tensor"}, {"verifier", "verify"},
+    {"cost", "optimize"},   {"dim", "tensor"},      {"export", "base"},       {"params", "operator"},
+    {"pruner", "rule"},     {"registry", "plugin"}, {"result", "base"},       {"rewrite", "rule"},
+    {"runtime", "onnx"},    {"scalar", "tensor"},   {"search", "optimize"},   {"shape", "tensor"},
+    {"verifier", "verify"}, {"families", "onnx"},   {"onnx_mapping", "onnx"}, {"strides", "tensor"},
 };
 
 const std::regex kPluginOnly(R"((z3|cvc5|dnnl|onnxruntime).*|oneapi/dnnl.*)");

@@ -167,4 +167,22 @@ template <class Scalar>
   return max(x, Scalar{});
 }
 
+/// min(a, b) = -max(-a, -b).
+template <class Scalar>
+[[nodiscard]] Scalar minimum(const Scalar& a, const Scalar& b) {
+  return Scalar{} - max(Scalar{} - a, Scalar{} - b);
+}
+
+/// |x|.
+template <class Scalar>
+[[nodiscard]] Scalar magnitude(const Scalar& x) {
+  return max(x, Scalar{} - x);
+}
+
+/// apply(function, x), for the insides of an operator, whose own apply() hides that name.
+template <class Scalar>
+[[nodiscard]] Scalar call(Function function, const Scalar& x) {
+  return apply(function, x);
+}
+
 }  // namespace rewright
