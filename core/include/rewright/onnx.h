@@ -4,6 +4,8 @@
 #include <rewright/graph.h>
 #include <rewright/result.h>
 
+#include <array>
+#include <bit>
 #include <map>
 #include <optional>
 #include <span>
@@ -20,12 +22,12 @@ using OnnxAttribute = std::variant<std::int64_t, double, std::string, std::vecto
 /// One node of a model, as an operator reads it.
 struct REWRIGHT_API OnnxNode {
   std::string name;
-  std::string type;      ///< "Conv".
-  std::string domain;    ///< "" for ONNX's own.
+  std::string type;    ///< "Conv".
+  std::string domain;  ///< "" for ONNX's own.
   std::int64_t opset = 0;
   std::map<std::string, OnnxAttribute> attributes;
-  std::vector<std::optional<Port>> inputs;                          ///< Empty where an optional input is left out.
-  std::vector<std::shared_ptr<const ConstantData>> constants;       ///< Per input: its value if it is known, else null.
+  std::vector<std::optional<Port>> inputs;                     ///< Empty where an optional input is left out.
+  std::vector<std::shared_ptr<const ConstantData>> constants;  ///< Per input: its value if it is known, else null.
   std::size_t output_count = 1;
 
   [[nodiscard]] std::int64_t integer(const std::string& name, std::int64_t otherwise) const;
@@ -33,6 +35,15 @@ struct REWRIGHT_API OnnxNode {
   [[nodiscard]] std::string text(const std::string& name, std::string otherwise) const;
   [[nodiscard]] std::vector<std::int64_t> integers(const std::string& name, std::vector<std::int64_t> otherwise) const;
   [[nodiscard]] bool has_input(std::size_t i) const { return i < inputs.size() && inputs[i].has_value(); }
+  /// The first `count` inputs. Errors: kUnsupported where one is left out.
+  [[nodiscard]] Result<std::vector<Port>> operands(std::size_t count) const {
+    std::vector<Port> ports;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!has_input(i)) return make_error(ErrorCode::kUnsupported, "{} {} has no input {}", type, name, i);
+      ports.push_back(*inputs[i]);
+    }
+    return ports;
+  }
   /// The integers in input `i` if it is a known constant (Reshape's shape, Slice's starts). Errors: kUnsupported.
   [[nodiscard]] Result<std::vector<std::int64_t>> constant_integers(std::size_t i) const;
 };
@@ -53,5 +64,14 @@ class REWRIGHT_API OnnxWriter {
 
 /// The elements of a constant as numbers, in row-major order. Errors: kUnsupported for strings.
 [[nodiscard]] REWRIGHT_API Result<std::vector<double>> to_reals(const ConstantData& constant);
+/// The tensor as a constant of element type float64; OnnxWriter::constant takes it to the model's type.
+[[nodiscard]] inline ConstantData constant_of(const Tensor<Real>& tensor) {
+  std::vector<std::byte> bytes;
+  for (const Real& element : tensor.values()) {
+    const auto raw = std::bit_cast<std::array<std::byte, sizeof(double)>>(element.value);
+    bytes.insert(bytes.end(), raw.begin(), raw.end());
+  }
+  return {{tensor.shape(), ElementType::kFloat64}, std::move(bytes)};
+}
 
 }  // namespace rewright

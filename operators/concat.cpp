@@ -1,0 +1,71 @@
+/// Concatenation of two or more tensors along an axis.
+///
+/// Shapes  x1 [.., n1, ..], x2 [.., n2, ..], .. -> [.., n1 + n2 + .., ..]; the other sizes are equal.
+/// Errors  kShape unless 0 <= axis < rank, all ranks are equal and so are the other sizes.
+/// Source  ONNX operator Concat.
+/// Laws    associative; undone by split; goes through elementwise operators.
+#include <rewright/onnx_mapping.h>
+#include <rewright/operator.h>
+#include <rewright/plugin.h>
+
+namespace {
+using namespace rewright;
+
+class Concat final : public OperatorOf<Concat> {
+ public:
+  static OperatorInfo describe() {
+    return {.name = "concat",
+            .summary = "Concatenation along an axis",
+            .min_arity = 2,
+            .max_arity = -1,
+            .params = {{.name = "axis", .kind = ParamKind::kInt}},
+            .onnx = {"Concat"}};
+  }
+
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
+    const std::int64_t joined = params.integer(0);
+    BasicShape<Dim> out = in[0];
+    if (joined < 0 || joined >= out.rank()) {
+      return shape_error("concat: axis {} of operands of rank {}, expected 0 <= axis < rank", joined, out.rank());
+    }
+    for (const BasicShape<Dim>& next : in.subspan(1)) {
+      if (next.rank() != out.rank()) return shape_error("concat: ranks {} and {} differ", out.rank(), next.rank());
+      for (int axis = 0; axis < out.rank(); ++axis) {
+        if (axis != joined) where.equal(out[axis], next[axis], "sizes along an axis that is not concatenated");
+        out[axis] = axis == joined ? join(out[axis], next[axis]) : same(out[axis], next[axis]);
+      }
+    }
+    return Shapes<Dim>{out};
+  }
+
+  template <class Scalar>
+  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
+    std::int64_t outer = 1;  // Both are runs of rows; a row is what lies behind one index of the outer axes.
+    for (int axis = 0; axis < params.integer(0); ++axis) outer *= out[0].size(axis);
+    Scalar* to = out[0].data();
+    for (std::int64_t row = 0; row < outer; ++row) {
+      for (const TensorView<const Scalar>& x : in) {
+        const std::int64_t length = x.elements() / outer;
+        to = std::copy_n(x.data() + row * length, length, to);
+      }
+    }
+  }
+
+  static double flops(const Params&, std::span<const Shape>) { return 0; }
+
+  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    REWRIGHT_TRY(const std::vector<Port> in, node.operands(node.inputs.size()));
+    if (in.empty()) return unsupported("Concat {} has no input", node.name);
+    REWRIGHT_TRY(const std::int64_t axis, axis_from_front(node.integer("axis", 1), graph.shape(in[0]).rank()));
+    if (in.size() == 1) return in;
+    return graph.apply(*this, Params({axis}), in, node.name);
+  }
+  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
+                                           std::span<const Shape>, OnnxWriter& writer) const override {
+    return writer.emit("Concat", {in.begin(), in.end()}, {{"axis", params.integer(0)}});
+  }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.concat", "1.0.0", "Concatenation") { registry.add(make_operator<Concat>()); }

@@ -1,0 +1,150 @@
+/// Two-dimensional convolution (cross-correlation), with groups and a fused activation:
+///   y[n,o,i,j] = f( sum over c, s, t of x[n, g*I + c, i*stride_h - top + s*dilation_h, j*stride_w - left +
+///   t*dilation_w]
+///                                      * w[o,c,s,t] )
+/// where g = floor(o / (O / groups)) is the group of output channel o, I = C / groups, x is 0 outside, and f is the
+/// activation.
+///
+/// Shapes  x [N,C,H,W], w [O,C/groups,KH,KW] -> [N,O,H',W']; H' and W' as in <rewright/window.h>.
+/// Errors  kShape unless the ranks are 4, groups divides O, C = groups * w.1, and the kernel fits the padded input.
+/// Source  ONNX operator Conv; Dumoulin & Visin, A guide to convolution arithmetic (arXiv:1603.07285).
+/// Laws    without activation linear in both operands; associative with smul; merges along channels.
+#include <rewright/onnx_window.h>
+#include <rewright/operator.h>
+#include <rewright/plugin.h>
+#include <rewright/sum_of_products.h>
+#include <rewright/window.h>
+
+namespace {
+using namespace rewright;
+
+enum Param : std::size_t { kWindow, kDilations = 3, kGroups, kActivation };
+enum Activation { kNone, kRelu, kSigmoid, kTanh };
+
+template <class Scalar>
+Scalar activate(int activation, const Scalar& sum) {
+  switch (activation) {
+    case kRelu: return relu(sum);
+    case kSigmoid: return call(Function::kSigmoid, sum);
+    case kTanh: return call(Function::kTanh, sum);
+    default: return sum;
+  }
+}
+
+class Conv2d final : public OperatorOf<Conv2d> {
+ public:
+  static OperatorInfo describe() {
+    std::vector<ParamSpec> params = Window::specs();
+    params.push_back({.name = "dilations", .kind = ParamKind::kInts, .default_value = std::vector<std::int64_t>{1, 1}});
+    params.push_back({.name = "groups", .kind = ParamKind::kInt, .default_value = std::int64_t{1}});
+    params.push_back({.name = "activation",
+                      .kind = ParamKind::kChoice,
+                      .default_value = std::int64_t{kNone},
+                      .choices = {"none", "relu", "sigmoid", "tanh"}});
+    return {.name = "conv2d",
+            .summary = "Two-dimensional convolution with groups and a fused activation",
+            .min_arity = 2,
+            .max_arity = 2,
+            .params = std::move(params),
+            .uses_order = true,
+            .uses_functions = true,
+            .onnx = {"Conv"}};
+  }
+  Traits traits(const Params& params) const override {
+    const int activation = params.choice(kActivation);
+    return {activation == kNone, activation == kRelu, activation == kSigmoid || activation == kTanh};
+  }
+
+  template <class Dim>
+  static Result<Window> window(const BasicParams<Dim>& params) {
+    REWRIGHT_TRY(Window window, Window::read("conv2d", params, kWindow));
+    REWRIGHT_CHECK(Window::copy("conv2d", "dilations", params.integers(kDilations), 1, window.dilations));
+    return window;
+  }
+
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
+    const BasicShape<Dim>&x = in[0], &w = in[1];
+    REWRIGHT_TRY(const Window window, Conv2d::window(params));
+    if (x.rank() != 4 || w.rank() != 4) {
+      return shape_error("conv2d: ranks {} and {}, expected 4 (N, C, H, W) and 4 (O, C/groups, KH, KW)", x.rank(),
+                         w.rank());
+    }
+    const std::int64_t groups = params.integer(kGroups);
+    if (groups < 1 || groups > kMaxWindowParameter)
+      return shape_error("conv2d: groups is {}, expected 1 or more", groups);
+    where.divides(groups, w[0], "groups, against the output channels");
+    where.equal(x[1], w[1] * Dim(groups), "input channels, against groups times the weight's");
+    return Shapes<Dim>{
+        {x[0], w[0], window.output_size(0, x[2], w[2], where), window.output_size(1, x[3], w[3], where)}};
+  }
+
+  template <class Scalar>
+  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
+    const TensorView<const Scalar>&x = in[0], &w = in[1];
+    const TensorView<Scalar>& y = out[0];
+    const Window window = *Conv2d::window(params);
+    const WindowAxis vertical = window.axis(0, x.size(2), w.size(2)), horizontal = window.axis(1, x.size(3), w.size(3));
+    const std::int64_t channels = w.size(1), per_group = w.size(0) / params.integer(kGroups);
+    Scalar* to = y.data();
+    for (std::int64_t n = 0; n < y.size(0); ++n) {
+      for (std::int64_t o = 0; o < y.size(1); ++o) {
+        for (std::int64_t i = 0; i < y.size(2); ++i) {
+          const WindowTaps rows = vertical.taps(i);
+          for (std::int64_t j = 0; j < y.size(3); ++j) {
+            const WindowTaps columns = horizontal.taps(j);
+            SumOfProducts<Scalar> sum;
+            for (std::int64_t c = 0; c < channels; ++c) {
+              for (std::int64_t s = rows.first, row = rows.position; s < rows.last; ++s, row += vertical.dilation) {
+                const Scalar* pixel = &x(n, o / per_group * channels + c, row, columns.position);
+                const Scalar* weight = &w(o, c, s, columns.first);
+                for (std::int64_t t = 0; t < columns.count(); ++t) sum.add(pixel[t * horizontal.dilation], weight[t]);
+              }
+            }
+            *to++ = activate(params.choice(kActivation), sum.value());
+          }
+        }
+      }
+    }
+  }
+
+  static double flops(const Params& params, std::span<const Shape> in) {
+    const Window window = *Conv2d::window(params);
+    Constraints<std::int64_t> where;
+    const auto outputs = static_cast<double>(in[0][0] * window.output_size(0, in[0][2], in[1][2], where) *
+                                             window.output_size(1, in[0][3], in[1][3], where));
+    const double activation = params.choice(kActivation) == kNone ? 0 : 1;
+    return outputs * (2 * static_cast<double>(in[1].elements()) + activation * static_cast<double>(in[1][0]));
+  }
+
+  /// Conv on [N,C,H,W]; the bias becomes a bias_add.
+  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    REWRIGHT_TRY(const std::vector<Port> in, node.operands(node.has_input(2) ? 3 : 2));
+    const Shape x = graph.shape(in[0]), w = graph.shape(in[1]);
+    if (x.rank() != 4 || w.rank() != 4) return unsupported("conv2d takes tensors of rank 4");
+    REWRIGHT_TRY(const Window window, window_from_onnx(node, {x[2], x[3]}, {w[2], w[3]}));
+    std::vector<NamedParam> params = named_params(window);
+    params.push_back({"dilations", std::vector<std::int64_t>(window.dilations.begin(), window.dilations.end())});
+    params.push_back({"groups", node.integer("group", 1)});
+    REWRIGHT_TRY(Params values, make_params("conv2d", info().params, params));
+    REWRIGHT_TRY(const std::vector<Port> y, graph.apply(*this, std::move(values), {in[0], in[1]}, node.name));
+    if (in.size() == 2) return y;
+    return graph.apply("bias_add", std::vector<NamedParam>{{"axis", std::int64_t{1}}}, {y[0], in[2]});
+  }
+
+  /// Conv with explicit pads, then the activation.
+  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
+                                           std::span<const Shape> in_shapes, OnnxWriter& writer) const override {
+    REWRIGHT_TRY(const Window window, Conv2d::window(params));
+    auto attributes = onnx_attributes(window, in_shapes[1][2], in_shapes[1][3]);
+    attributes["dilations"] = params.integers(kDilations);
+    attributes["group"] = params.integer(kGroups);
+    const std::vector<std::string> y = writer.emit("Conv", {in[0], in[1]}, std::move(attributes));
+    static constexpr std::array<const char*, 4> kTypes = {nullptr, "Relu", "Sigmoid", "Tanh"};
+    const char* activation = kTypes[static_cast<std::size_t>(params.choice(kActivation))];
+    return activation == nullptr ? y : writer.emit(activation, y);
+  }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.conv2d", "1.0.0", "Two-dimensional convolution") { registry.add(make_operator<Conv2d>()); }

@@ -1,0 +1,73 @@
+/// Zeros around each kernel of a convolution weight, so that it gets a larger size; the centre tap (k - 1) / 2 (rounded
+/// down) stays the centre tap:
+///   v[o,i,s,t] = w[o, i, s - top, t - left] inside w, else 0, with top = floor((K - 1) / 2) - floor((k - 1) / 2).
+///
+/// Shapes  w [O,I,kh,kw] -> [O,I,KH,KW] for kernel = [KH,KW].
+/// Errors  kShape unless the rank is 4, 1 <= kh <= KH and 1 <= kw <= KW.
+/// Source  Jia et al., TASO (SOSP'19), table 2.
+/// Laws    conv2d(x, enlarge(w)) = conv2d(x, w) for padding=same, dilations=[1, 1], any stride.
+#include <rewright/onnx.h>
+#include <rewright/operator.h>
+#include <rewright/plugin.h>
+#include <rewright/window.h>
+
+namespace {
+using namespace rewright;
+
+class Enlarge final : public OperatorOf<Enlarge> {
+ public:
+  static OperatorInfo describe() {
+    return {.name = "enlarge",
+            .summary = "Zeros around the kernels of a convolution weight",
+            .params = {{.name = "kernel", .kind = ParamKind::kInts, .required = true}},
+            .multilinear = true};
+  }
+
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
+    std::array<std::int64_t, 2> kernel{};
+    REWRIGHT_CHECK(Window::copy("enlarge", "kernel", params.integers(0), 1, kernel));
+    if (in[0].rank() != 4)
+      return shape_error("enlarge: the weight has rank {}, expected 4 (O, I, KH, KW)", in[0].rank());
+    BasicShape<Dim> out = in[0];
+    for (int axis = 2; axis < 4; ++axis) {
+      const Dim size = kernel[static_cast<std::size_t>(axis - 2)];
+      where.at_least(in[0][axis], Dim(1), "kernel size");
+      where.at_least(size, in[0][axis], "enlarged kernel size, against the weight's");
+      out[axis] = size;
+    }
+    return Shapes<Dim>{out};
+  }
+
+  /// Zeros before the weight along an axis.
+  static std::int64_t before(std::int64_t large, std::int64_t small) { return (large - 1) / 2 - (small - 1) / 2; }
+
+  template <class Scalar>
+  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
+    const TensorView<const Scalar>& w = in[0];
+    const TensorView<Scalar>& v = out[0];
+    const std::int64_t top = before(v.size(2), w.size(2)), left = before(v.size(3), w.size(3));
+    std::int64_t at = 0;
+    for_each_index(v.shape(), [&](std::span<const std::int64_t> i) {
+      const std::int64_t s = i[2] - top, t = i[3] - left;
+      const bool inside = 0 <= s && s < w.size(2) && 0 <= t && t < w.size(3);
+      v[at++] = inside ? w(i[0], i[1], s, t) : Scalar{};
+    });
+  }
+
+  static double flops(const Params&, std::span<const Shape>) { return 0; }
+
+  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
+                                           std::span<const Shape> in_shapes, OnnxWriter& writer) const override {
+    std::vector<std::int64_t> pads(8, 0);
+    for (std::size_t axis = 2; axis < 4; ++axis) {
+      const std::int64_t large = params.integers(0)[axis - 2], small = in_shapes[0][static_cast<int>(axis)];
+      pads[axis] = before(large, small);
+      pads[axis + 4] = large - small - pads[axis];
+    }
+    return writer.emit("Pad", {in[0], writer.integers(pads)});
+  }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.enlarge", "1.0.0", "Larger convolution kernels") { registry.add(make_operator<Enlarge>()); }

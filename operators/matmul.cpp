@@ -1,0 +1,78 @@
+/// Matrix product: c[i,j] = sum over k of a[i,k] * b[k,j], in each batch.
+///
+/// Shapes  a [M,K], b [K,N] -> [M,N]; or a [B..,M,K], b [B..,K,N] -> [B..,M,N] with one or two batch axes.
+/// Errors  kShape unless both ranks are equal and 2, 3 or 4, the inner sizes agree and the batch sizes too (no
+///         broadcasting).
+/// Source  Golub & Van Loan, Matrix Computations (4th ed.), section 1.1.
+/// Laws    associative; linear in both operands.
+#include <rewright/onnx_mapping.h>
+#include <rewright/operator.h>
+#include <rewright/plugin.h>
+#include <rewright/sum_of_products.h>
+
+namespace {
+using namespace rewright;
+
+class MatMul final : public OperatorOf<MatMul> {
+ public:
+  static OperatorInfo describe() {
+    return {.name = "matmul",
+            .summary = "Matrix product, batched without broadcasting",
+            .min_arity = 2,
+            .max_arity = 2,
+            .multilinear = true,
+            .onnx = {"MatMul"}};
+  }
+
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>& where) {
+    const int rank = in[0].rank();
+    if (rank != in[1].rank() || rank < 2 || rank > 4) {
+      return shape_error("matmul: ranks {} and {}, expected both 2, both 3 or both 4", rank, in[1].rank());
+    }
+    BasicShape<Dim> out;
+    for (int axis = 0; axis < rank - 2; ++axis) {
+      where.equal(in[0][axis], in[1][axis], "batch sizes");
+      out.append(same(in[0][axis], in[1][axis]));
+    }
+    where.equal(in[0][rank - 1], in[1][rank - 2], "inner sizes");
+    out.append(in[0][rank - 2]);
+    out.append(in[1][rank - 1]);
+    return Shapes<Dim>{out};
+  }
+
+  template <class Scalar>
+  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
+    const int rank = in[0].rank();
+    const std::int64_t rows = in[0].size(rank - 2), inner = in[0].size(rank - 1), columns = in[1].size(rank - 1);
+    for (std::int64_t at = 0; at < out[0].elements(); ++at) {
+      const std::int64_t batch = at / columns / rows, column = at % columns;
+      const Scalar* a = in[0].data() + at / columns * inner;
+      const Scalar* b = in[1].data() + batch * inner * columns + column;
+      SumOfProducts<Scalar> sum;
+      for (std::int64_t k = 0; k < inner; ++k) sum.add(a[k], b[k * columns]);
+      out[0][at] = sum.value();
+    }
+  }
+
+  static double flops(const Params&, std::span<const Shape> in) {
+    return 2.0 * static_cast<double>(in[0].elements()) * static_cast<double>(in[1][in[1].rank() - 1]);
+  }
+
+  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    REWRIGHT_TRY(const std::vector<Port> in, node.operands(2));
+    const auto a = graph.shape(in[0]).dims(), b = graph.shape(in[1]).dims();
+    if (a.size() != b.size() || a.size() < 2 || a.size() > 4 ||
+        !std::ranges::equal(a.first(a.size() - 2), b.first(b.size() - 2))) {
+      return unsupported("matmul takes two tensors of rank 2 to 4 with equal batch sizes");
+    }
+    return graph.apply(*this, Params{}, in, node.name);
+  }
+  Result<std::vector<std::string>> to_onnx(const Params&, std::span<const std::string> in, std::span<const Shape>,
+                                           OnnxWriter& writer) const override {
+    return writer.emit("MatMul", {in[0], in[1]});
+  }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.matmul", "1.0.0", "Matrix product") { registry.add(make_operator<MatMul>()); }

@@ -1,0 +1,92 @@
+/// Average pooling: y[n,c,i,j] = (sum of x[n, c, i*stride_h - top + s, j*stride_w - left + t] over the taps (s, t) of
+/// the kernel that lie inside x) / d, where d is the number of taps of the kernel (count_include_pad=yes, so padding
+/// counts as zeros) or of those taps alone (no).
+///
+/// Shapes  x [N,C,H,W] -> [N,C,H',W']; H' and W' as in <rewright/window.h>.
+/// Errors  kShape unless the rank is 4, the kernel fits the padded input and explicit pads are smaller than the kernel.
+/// Source  ONNX operator AveragePool (whose default is `no`).
+/// Laws    linear; with `yes` it is the convolution with constant_pool.
+#include <rewright/onnx_window.h>
+#include <rewright/operator.h>
+#include <rewright/plugin.h>
+#include <rewright/window.h>
+
+namespace {
+using namespace rewright;
+
+constexpr std::size_t kCountIncludePad = 4;
+enum CountIncludePad { kYes, kNo };
+
+class AveragePool2d final : public OperatorOf<AveragePool2d> {
+ public:
+  static OperatorInfo describe() {
+    std::vector<ParamSpec> params = Pooling::specs();
+    params.push_back({.name = "count_include_pad", .kind = ParamKind::kChoice, .choices = {"yes", "no"}});
+    return {.name = "pool2d_avg",
+            .summary = "Average pooling over height and width",
+            .params = std::move(params),
+            .multilinear = true,
+            .onnx = {"AveragePool"}};
+  }
+
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
+    REWRIGHT_TRY(const Pooling pooling, Pooling::read("pool2d_avg", params));
+    return pooling.shape("pool2d_avg", in[0], where);
+  }
+
+  template <class Scalar>
+  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
+    const TensorView<const Scalar>& x = in[0];
+    const TensorView<Scalar>& y = out[0];
+    const Pooling pooling = *Pooling::read("pool2d_avg", params);
+    const WindowAxis vertical = pooling.axis(0, x.size(2)), horizontal = pooling.axis(1, x.size(3));
+    const bool whole = params.choice(kCountIncludePad) == kYes;
+    Scalar* to = y.data();
+    for (std::int64_t plane = 0; plane < y.size(0) * y.size(1); ++plane) {
+      for (std::int64_t i = 0; i < y.size(2); ++i) {
+        const WindowTaps rows = vertical.taps(i);
+        for (std::int64_t j = 0; j < y.size(3); ++j) {
+          const WindowTaps columns = horizontal.taps(j);
+          const Scalar* corner = x.data() + (plane * x.size(2) + rows.position) * x.size(3) + columns.position;
+          Scalar sum{};
+          for (std::int64_t s = 0; s < rows.count(); ++s) {
+            for (std::int64_t t = 0; t < columns.count(); ++t) sum += corner[s * x.size(3) + t];
+          }
+          const std::int64_t taps = whole ? pooling.kernel[0] * pooling.kernel[1] : rows.count() * columns.count();
+          *to++ = sum / Scalar::from_integer(taps);
+        }
+      }
+    }
+  }
+
+  static double flops(const Params& params, std::span<const Shape> in) {
+    const Pooling pooling = *Pooling::read("pool2d_avg", params);
+    Constraints<std::int64_t> where;
+    return static_cast<double>(Shape((*pooling.shape<std::int64_t>("pool2d_avg", in[0], where))[0]).elements()) *
+           static_cast<double>(pooling.kernel[0] * pooling.kernel[1]);
+  }
+
+  /// Without padding both ways of counting are the same: `yes` then.
+  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    REWRIGHT_TRY(const std::vector<Port> in, node.operands(1));
+    REWRIGHT_TRY(const Pooling pooling, pooling_from_onnx(node, graph.shape(in[0])));
+    const auto pads = pooling.window.explicit_pads(pooling.kernel[0], pooling.kernel[1]);
+    const bool padded = std::ranges::any_of(pads, [](std::int64_t pad) { return pad != 0; });
+    std::vector<NamedParam> params = named_params(pooling);
+    const CountIncludePad count = padded && node.integer("count_include_pad", 0) == 0 ? kNo : kYes;
+    params.push_back({"count_include_pad", std::int64_t{count}});
+    REWRIGHT_TRY(Params values, make_params("pool2d_avg", info().params, params));
+    return graph.apply(*this, std::move(values), in, node.name);
+  }
+  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
+                                           std::span<const Shape>, OnnxWriter& writer) const override {
+    REWRIGHT_TRY(const Pooling pooling, Pooling::read("pool2d_avg", params));
+    auto attributes = onnx_attributes(pooling.window, pooling.kernel[0], pooling.kernel[1]);
+    attributes["count_include_pad"] = std::int64_t{params.choice(kCountIncludePad) == kYes};
+    return writer.emit("AveragePool", {in[0]}, std::move(attributes));
+  }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.pool2d_avg", "1.0.0", "Average pooling") { registry.add(make_operator<AveragePool2d>()); }

@@ -1,0 +1,76 @@
+/// Max pooling: y[n,c,i,j] = the greatest of x[n, c, i*stride_h - top + s, j*stride_w - left + t] over the taps (s, t)
+/// of the kernel that lie inside x. Padding is never the greatest, as if it were minus infinity.
+///
+/// Shapes  x [N,C,H,W] -> [N,C,H',W']; H' and W' as in <rewright/window.h>.
+/// Errors  kShape unless the rank is 4, the kernel fits the padded input and explicit pads are smaller than the kernel.
+/// Source  ONNX operator MaxPool.
+/// Laws    goes through concat on channels and through relu.
+#include <rewright/onnx_window.h>
+#include <rewright/operator.h>
+#include <rewright/plugin.h>
+#include <rewright/window.h>
+
+namespace {
+using namespace rewright;
+
+class MaxPool2d final : public OperatorOf<MaxPool2d> {
+ public:
+  static OperatorInfo describe() {
+    return {.name = "pool2d_max",
+            .summary = "Max pooling over height and width",
+            .params = Pooling::specs(),
+            .uses_order = true,
+            .onnx = {"MaxPool"}};
+  }
+
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
+    REWRIGHT_TRY(const Pooling pooling, Pooling::read("pool2d_max", params));
+    return pooling.shape("pool2d_max", in[0], where);
+  }
+
+  template <class Scalar>
+  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
+    const TensorView<const Scalar>& x = in[0];
+    const TensorView<Scalar>& y = out[0];
+    const Pooling pooling = *Pooling::read("pool2d_max", params);
+    const WindowAxis vertical = pooling.axis(0, x.size(2)), horizontal = pooling.axis(1, x.size(3));
+    Scalar* to = y.data();
+    for (std::int64_t plane = 0; plane < y.size(0) * y.size(1); ++plane) {
+      for (std::int64_t i = 0; i < y.size(2); ++i) {
+        const WindowTaps rows = vertical.taps(i);
+        for (std::int64_t j = 0; j < y.size(3); ++j) {
+          const WindowTaps columns = horizontal.taps(j);
+          const Scalar* corner = x.data() + (plane * x.size(2) + rows.position) * x.size(3) + columns.position;
+          Scalar greatest = *corner;
+          for (std::int64_t tap = 1; tap < rows.count() * columns.count(); ++tap) {
+            greatest = max(greatest, corner[tap / columns.count() * x.size(3) + tap % columns.count()]);
+          }
+          *to++ = greatest;
+        }
+      }
+    }
+  }
+
+  static double flops(const Params& params, std::span<const Shape> in) {
+    const Pooling pooling = *Pooling::read("pool2d_max", params);
+    Constraints<std::int64_t> where;
+    return static_cast<double>(Shape((*pooling.shape<std::int64_t>("pool2d_max", in[0], where))[0]).elements()) *
+           static_cast<double>(pooling.kernel[0] * pooling.kernel[1]);
+  }
+
+  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    REWRIGHT_TRY(const std::vector<Port> in, node.operands(1));
+    REWRIGHT_TRY(const Pooling pooling, pooling_from_onnx(node, graph.shape(in[0])));
+    REWRIGHT_TRY(Params params, make_params("pool2d_max", info().params, named_params(pooling)));
+    return graph.apply(*this, std::move(params), in, node.name);
+  }
+  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
+                                           std::span<const Shape>, OnnxWriter& writer) const override {
+    REWRIGHT_TRY(const Pooling pooling, Pooling::read("pool2d_max", params));
+    return writer.emit("MaxPool", {in[0]}, onnx_attributes(pooling.window, pooling.kernel[0], pooling.kernel[1]));
+  }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.pool2d_max", "1.0.0", "Max pooling") { registry.add(make_operator<MaxPool2d>()); }

@@ -1,0 +1,59 @@
+/// Product with a scalar: y = s * x.
+///
+/// Shapes  x S, of any rank, s () -> S.
+/// Errors  kShape unless s has rank 0.
+/// Source  Jia et al., TASO (SOSP'19), table 2.
+/// Laws    associative; goes through linear operators.
+#include <rewright/onnx_mapping.h>
+#include <rewright/operator.h>
+#include <rewright/plugin.h>
+
+namespace {
+using namespace rewright;
+
+class ScalarMul final : public OperatorOf<ScalarMul> {
+ public:
+  static OperatorInfo describe() {
+    return {.name = "smul",
+            .summary = "Product of a tensor with a scalar",
+            .min_arity = 2,
+            .max_arity = 2,
+            .multilinear = true,
+            .onnx = {"Mul"}};
+  }
+
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>&) {
+    if (in[1].rank() != 0) return shape_error("smul: the factor has rank {}, expected a scalar (rank 0)", in[1].rank());
+    return Shapes<Dim>{in[0]};
+  }
+
+  template <class Scalar>
+  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
+    for (std::int64_t i = 0; i < out[0].elements(); ++i) out[0][i] = in[1][0] * in[0][i];
+  }
+
+  /// Mul where one operand has one element and does not raise the other's rank; one that is a constant of rank 1 or
+  /// more becomes a scalar.
+  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    REWRIGHT_TRY(const std::vector<Port> in, node.operands(2));
+    for (const std::size_t factor : {std::size_t{1}, std::size_t{0}}) {
+      const Port x = in[1 - factor], s = in[factor];
+      if (graph.shape(s).elements() != 1 || graph.shape(s).rank() > graph.shape(x).rank()) continue;
+      if (graph.shape(s).rank() == 0) return graph.apply(*this, Params{}, {x, s}, node.name);
+      if (const auto& value = node.constants[factor]) {
+        ConstantData scalar = *value;
+        scalar.type.shape = Shape{};
+        return graph.apply(*this, Params{}, {x, graph.constant(std::move(scalar), "scalar")}, node.name);
+      }
+    }
+    return unsupported("smul needs a scalar or a constant of one element");
+  }
+  Result<std::vector<std::string>> to_onnx(const Params&, std::span<const std::string> in, std::span<const Shape>,
+                                           OnnxWriter& writer) const override {
+    return writer.emit("Mul", {in[0], in[1]});
+  }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.smul", "1.0.0", "Product with a scalar") { registry.add(make_operator<ScalarMul>()); }
