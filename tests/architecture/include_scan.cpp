@@ -28,6 +28,7 @@ const std::map<std::string, std::string> kRoomOfHeader = {
     {"dim", "tensor"},
     {"export", "base"},
     {"families", "kit"},
+    {"linear", "tensor"},
     {"onnx_mapping", "kit"},
     {"onnx_window", "kit"},
     {"params", "operator"},
