@@ -1,0 +1,103 @@
+// What all operators share: the checks around a shape rule, and the answers of those without an ONNX counterpart.
+#include <rewright/graph.h>
+#include <rewright/onnx.h>
+#include <rewright/operator.h>
+
+#include <algorithm>
+
+namespace rewright {
+
+namespace {
+
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
+
+Status check_arity(const OperatorInfo& info, std::size_t operands) {
+  const auto count = static_cast<int>(operands);
+  if (count >= info.min_arity && (info.max_arity < 0 || count <= info.max_arity)) return {};
+  const std::string wanted = info.max_arity == info.min_arity ? fmt::format("{}", info.min_arity)
+                             : info.max_arity < 0 ? fmt::format("at least {}", info.min_arity)
+                                                  : fmt::format("{} to {}", info.min_arity, info.max_arity);
+  return shape_error("{}: takes {} operands, but was given {}", info.name, wanted, count);
+}
+
+template <class Dim>
+Status check_operands(const OperatorInfo& info, std::size_t params, std::span<const BasicShape<Dim>> in) {
+  if (params != info.params.size()) {
+    return shape_error("{}: takes {} parameters, but was given {}", info.name, info.params.size(), params);
+  }
+  REWRIGHT_CHECK(check_arity(info, in.size()));
+  for (const BasicShape<Dim>& shape : in) {
+    if (shape.rank() > kMaxRank) {
+      return shape_error("{}: an operand of rank {} was given; the highest rank is {}", info.name, shape.rank(), kMaxRank);
+    }
+  }
+  return {};
+}
+
+template <class Dim>
+Status check_sizes(const OperatorInfo& info, const std::vector<BasicShape<Dim>>& shapes) {
+  for (const BasicShape<Dim>& shape : shapes) {
+    if (shape.rank() > kMaxRank) {
+      return shape_error("{}: the result has rank {}; the highest rank is {}", info.name, shape.rank(), kMaxRank);
+    }
+    std::int64_t elements = 1;
+    for (const Dim& dim : shape) {
+      const std::int64_t size = known(dim).value_or(1);
+      if (size < 0) return shape_error("{}: the result would have a negative size {}", info.name, size);
+      if (__builtin_mul_overflow(elements, std::max<std::int64_t>(size, 1), &elements) || elements > kMaxElements) {
+        return shape_error("{}: the result would have more than 2^40 elements", info.name);
+      }
+    }
+  }
+  return {};
+}
+
+/// "conv2d: " in front of what a requirement says, unless it is there already.
+Error named(const OperatorInfo& info, Error error) {
+  if (!error.message.starts_with(info.name + ":")) error.message = info.name + ": " + error.message;
+  return error;
+}
+
+template <class Dim>
+Result<std::vector<BasicShape<Dim>>> infer_checked(const Operator& op, const BasicParams<Dim>& params,
+                                                   std::span<const BasicShape<Dim>> in, Constraints<Dim>& where) {
+  const OperatorInfo& info = op.info();
+  REWRIGHT_CHECK(check_operands<Dim>(info, params.size(), in));
+  auto shapes = op.shape_of(params, in, where);
+  if (where.violation()) return named(info, *where.violation());
+  if (!shapes) return named(info, shapes.error());
+  REWRIGHT_CHECK(check_sizes(info, *shapes));
+  return shapes;
+}
+
+}  // namespace
+
+Operator::~Operator() = default;
+
+Result<std::vector<Shape>> Operator::infer(const Params& params, std::span<const Shape> in) const {
+  std::vector<BasicShape<std::int64_t>> operands(in.begin(), in.end());
+  Constraints<std::int64_t> where;
+  REWRIGHT_TRY(auto shapes, infer_checked<std::int64_t>(*this, params, operands, where));
+  return std::vector<Shape>(shapes.begin(), shapes.end());
+}
+
+Result<std::vector<CutShape>> Operator::infer(const Params& params, std::span<const CutShape> in) const {
+  Constraints<CutDim> where;
+  return infer_checked<CutDim>(*this, to_cut(params), in, where);
+}
+
+Result<std::vector<SymbolicShape>> Operator::infer(const SymbolicParams& params, std::span<const SymbolicShape> in,
+                                                   Constraints<SymbolicDim>& where) const {
+  return infer_checked<SymbolicDim>(*this, params, in, where);
+}
+
+Result<std::vector<Port>> Operator::from_onnx(const OnnxNode& node, GraphBuilder&) const {
+  return make_error(ErrorCode::kUnsupported, "{}: does not read the ONNX operator {}", name(), node.type);
+}
+
+Result<std::vector<std::string>> Operator::to_onnx(const Params&, std::span<const std::string>, std::span<const Shape>,
+                                                   OnnxWriter&) const {
+  return make_error(ErrorCode::kUnsupported, "{}: has no ONNX counterpart, so a graph with it cannot be exported", name());
+}
+
+}  // namespace rewright

@@ -1,0 +1,31 @@
+// Where the interfaces' virtual tables live, and the words for their enumerations.
+#include <rewright/cost.h>
+#include <rewright/onnx.h>
+#include <rewright/pruner.h>
+#include <rewright/rule.h>
+#include <rewright/runtime.h>
+#include <rewright/search.h>
+#include <rewright/verifier.h>
+
+namespace rewright {
+
+Verifier::~Verifier() = default;
+PruneSession::~PruneSession() = default;
+Pruner::~Pruner() = default;
+CostModel::~CostModel() = default;
+CostCache::~CostCache() = default;
+RewriteSystem::~RewriteSystem() = default;
+SearchStrategy::~SearchStrategy() = default;
+RuntimeSession::~RuntimeSession() = default;
+Runtime::~Runtime() = default;
+
+const char* name_of(VerdictKind kind) {
+  switch (kind) {
+    case VerdictKind::kProved: return "proved";
+    case VerdictKind::kRefuted: return "refuted";
+    case VerdictKind::kUnknown: return "unknown";
+  }
+  return "?";
+}
+
+}  // namespace rewright

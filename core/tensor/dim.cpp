@@ -1,0 +1,456 @@
+// Arithmetic on sizes: the linear normal form, cuts, and the constraints over both.
+#include <rewright/dim.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace rewright {
+
+// --- CutDim --------------------------------------------------------------------------------------------------
+
+bool operator==(const CutDim& a, const CutDim& b) {
+  if (a.extent_ != b.extent_) return false;
+  if (a.cut_ == b.cut_) return true;
+  return a.cut_ && b.cut_ && *a.cut_ == *b.cut_;
+}
+
+CutDim join(const CutDim& left, const CutDim& right) {
+  CutDim joined(left.extent_ + right.extent_);
+  joined.cut_ = std::make_shared<const std::pair<CutDim, CutDim>>(left, right);
+  return joined;
+}
+
+// --- SymbolicDim ---------------------------------------------------------------------------------------------
+
+namespace {
+
+using Atom = SymbolicDim::Atom;
+using Atoms = std::map<std::string, Atom>;
+
+void add_atom(Atoms& atoms, const std::string& key, const Atom& atom) {
+  auto [place, fresh] = atoms.emplace(key, atom);
+  if (!fresh) place->second.coefficient += atom.coefficient;
+  if (place->second.coefficient == 0) atoms.erase(place);
+}
+
+std::string term_text(const std::string& key, std::int64_t magnitude) {
+  return magnitude == 1 ? key : fmt::format("{}*{}", magnitude, key);
+}
+
+/// The atoms that a product is made of, each with coefficient 1.
+void collect_factors(const std::string& key, const Atom& atom, std::vector<std::pair<std::string, Atom>>& factors) {
+  if (atom.kind != Atom::Kind::kProduct) {
+    Atom unit = atom;
+    unit.coefficient = 1;
+    factors.emplace_back(key, std::move(unit));
+    return;
+  }
+  for (const auto& part : {atom.left, atom.right}) {
+    for (const auto& [inner_key, inner] : part->atoms()) collect_factors(inner_key, inner, factors);
+  }
+}
+
+}  // namespace
+
+SymbolicDim SymbolicDim::variable(std::string name) {
+  SymbolicDim dim;
+  Atom atom;
+  atom.name = name;
+  dim.atoms_.emplace(std::move(name), std::move(atom));
+  return dim;
+}
+
+std::optional<std::int64_t> SymbolicDim::constant() const {
+  if (!atoms_.empty()) return std::nullopt;
+  return constant_;
+}
+
+std::optional<std::string> SymbolicDim::variable_name() const {
+  if (constant_ != 0 || atoms_.size() != 1) return std::nullopt;
+  const Atom& atom = atoms_.begin()->second;
+  if (atom.kind != Atom::Kind::kVariable || atom.coefficient != 1) return std::nullopt;
+  return atom.name;
+}
+
+std::optional<std::int64_t> SymbolicDim::evaluate(const DimBinding& binding) const {
+  std::int64_t sum = constant_;
+  for (const auto& [key, atom] : atoms_) {
+    std::optional<std::int64_t> value;
+    switch (atom.kind) {
+      case Atom::Kind::kVariable:
+        if (binding) value = binding(atom.name);
+        break;
+      case Atom::Kind::kQuotient:
+        value = atom.left->evaluate(binding);
+        if (value) value = rewright::floor_divide(*value, atom.divisor);
+        break;
+      case Atom::Kind::kProduct: {
+        const auto left = atom.left->evaluate(binding);
+        const auto right = atom.right->evaluate(binding);
+        std::int64_t product = 0;
+        if (left && right && !__builtin_mul_overflow(*left, *right, &product)) value = product;
+        break;
+      }
+    }
+    std::int64_t scaled = 0;
+    if (!value || __builtin_mul_overflow(*value, atom.coefficient, &scaled) ||
+        __builtin_add_overflow(sum, scaled, &sum)) {
+      return std::nullopt;
+    }
+  }
+  return sum;
+}
+
+SymbolicDim SymbolicDim::substitute(
+    const std::function<std::optional<SymbolicDim>(std::string_view)>& replace) const {
+  SymbolicDim result(constant_);
+  for (const auto& [key, atom] : atoms_) {
+    SymbolicDim value;
+    switch (atom.kind) {
+      case Atom::Kind::kVariable:
+        value = replace(atom.name).value_or(variable(atom.name));
+        break;
+      case Atom::Kind::kQuotient:
+        value = floor_divide(atom.left->substitute(replace), atom.divisor);
+        break;
+      case Atom::Kind::kProduct:
+        value = atom.left->substitute(replace) * atom.right->substitute(replace);
+        break;
+    }
+    result = result + SymbolicDim(atom.coefficient) * value;
+  }
+  if (cut_) {
+    result.cut_ = std::make_shared<const std::pair<SymbolicDim, SymbolicDim>>(cut_->first.substitute(replace),
+                                                                              cut_->second.substitute(replace));
+  }
+  return result;
+}
+
+std::vector<std::string> SymbolicDim::variables() const {
+  std::set<std::string> names;
+  for (const auto& [key, atom] : atoms_) {
+    if (atom.kind == Atom::Kind::kVariable) names.insert(atom.name);
+    for (const auto& part : {atom.left, atom.right}) {
+      if (!part) continue;
+      for (auto& name : part->variables()) names.insert(std::move(name));
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+SymbolicDim operator+(const SymbolicDim& a, const SymbolicDim& b) {
+  SymbolicDim sum;
+  sum.constant_ = a.constant_ + b.constant_;
+  sum.atoms_ = a.atoms_;
+  for (const auto& [key, atom] : b.atoms_) add_atom(sum.atoms_, key, atom);
+  return sum;
+}
+
+SymbolicDim operator-(const SymbolicDim& a, const SymbolicDim& b) { return a + SymbolicDim(-1) * b; }
+
+SymbolicDim operator*(const SymbolicDim& a, const SymbolicDim& b) {
+  if (const auto factor = a.constant()) {
+    SymbolicDim product(b.constant_ * *factor);
+    if (*factor == 0) return product;
+    for (auto [key, atom] : b.atoms_) {
+      atom.coefficient *= *factor;
+      product.atoms_.emplace(key, std::move(atom));
+    }
+    return product;
+  }
+  if (b.constant()) return b * a;
+  // Neither is a number: multiply out, so that equal products compare equal. A product of atoms becomes one atom,
+  // its factors in the order of their text.
+  SymbolicDim product = SymbolicDim(a.constant_) * (b - SymbolicDim(b.constant_)) +
+                        SymbolicDim(b.constant_) * (a - SymbolicDim(a.constant_)) +
+                        SymbolicDim(a.constant_ * b.constant_);
+  for (const auto& [left_key, left] : a.atoms_) {
+    for (const auto& [right_key, right] : b.atoms_) {
+      std::vector<std::pair<std::string, Atom>> factors;
+      collect_factors(left_key, left, factors);
+      collect_factors(right_key, right, factors);
+      std::sort(factors.begin(), factors.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+      std::string key = factors.front().first;
+      SymbolicDim chain;
+      chain.atoms_.emplace(factors.front());
+      for (std::size_t i = 1; i < factors.size(); ++i) {
+        SymbolicDim factor;
+        factor.atoms_.emplace(factors[i]);
+        Atom atom;
+        atom.kind = Atom::Kind::kProduct;
+        atom.left = std::make_shared<const SymbolicDim>(chain);
+        atom.right = std::make_shared<const SymbolicDim>(factor);
+        key += "*" + factors[i].first;
+        chain = SymbolicDim();
+        chain.atoms_.emplace(key, std::move(atom));
+      }
+      product = product + SymbolicDim(left.coefficient * right.coefficient) * chain;
+    }
+  }
+  return product;
+}
+
+bool operator==(const SymbolicDim& a, const SymbolicDim& b) {
+  return a.constant_ == b.constant_ &&
+         std::equal(a.atoms_.begin(), a.atoms_.end(), b.atoms_.begin(), b.atoms_.end(), [](const auto& x, const auto& y) {
+           return x.first == y.first && x.second.coefficient == y.second.coefficient;
+         });
+}
+
+SymbolicDim join(const SymbolicDim& left, const SymbolicDim& right) {
+  SymbolicDim joined = left + right;
+  joined.cut_ = std::make_shared<const std::pair<SymbolicDim, SymbolicDim>>(left, right);
+  return joined;
+}
+
+SymbolicDim floor_divide(const SymbolicDim& value, std::int64_t divisor) {
+  // floor((k*q + r) / k) = q + floor(r / k): what is divisible leaves the quotient.
+  SymbolicDim whole(rewright::floor_divide(value.constant_, divisor));
+  SymbolicDim rest(value.constant_ - divisor * whole.constant_);
+  for (const auto& [key, atom] : value.atoms_) {
+    Atom outside = atom;
+    outside.coefficient = rewright::floor_divide(atom.coefficient, divisor);
+    Atom inside = atom;
+    inside.coefficient = atom.coefficient - divisor * outside.coefficient;
+    if (outside.coefficient != 0) whole.atoms_.emplace(key, outside);
+    if (inside.coefficient != 0) rest.atoms_.emplace(key, inside);
+  }
+  if (rest.atoms_.empty()) return whole;
+  Atom atom;
+  atom.kind = Atom::Kind::kQuotient;
+  atom.left = std::make_shared<const SymbolicDim>(rest);
+  atom.divisor = divisor;
+  SymbolicDim quotient;
+  quotient.atoms_.emplace(fmt::format("floor(({}) / {})", to_string(rest), divisor), std::move(atom));
+  return whole + quotient;
+}
+
+std::string to_string(const SymbolicDim& dim) {
+  std::string text;
+  for (const auto& [key, atom] : dim.atoms()) {
+    const bool negative = atom.coefficient < 0;
+    const std::string term = term_text(key, negative ? -atom.coefficient : atom.coefficient);
+    if (text.empty()) {
+      text = negative ? "-" + term : term;
+    } else {
+      text += (negative ? " - " : " + ") + term;
+    }
+  }
+  const std::int64_t constant = dim.constant_term();
+  if (text.empty()) return std::to_string(constant);
+  if (constant > 0) text += fmt::format(" + {}", constant);
+  if (constant < 0) text += fmt::format(" - {}", -constant);
+  return text;
+}
+
+// --- parsing ---------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Recursive descent over  sum := product (('+'|'-') product)*,  product := unary ('*' unary)*,
+/// unary := '-'* (number | name | '(' sum ')' | 'floor' '(' sum '/' number ')').
+class DimParser {
+ public:
+  explicit DimParser(std::string_view text) : text_(text) {}
+
+  Result<SymbolicDim> parse_all() {
+    REWRIGHT_TRY(SymbolicDim dim, sum());
+    skip_space();
+    if (at_ != text_.size()) return unexpected("the end");
+    return dim;
+  }
+
+ private:
+  static constexpr int kMaxDepth = 200;
+
+  Error unexpected(std::string_view wanted) const {
+    const std::string found = at_ < text_.size() ? fmt::format("'{}'", text_[at_]) : std::string("the end");
+    return make_error(ErrorCode::kParse, "size expression '{}': found {} at column {}, expected {}", text_, found,
+                      at_ + 1, wanted);
+  }
+  void skip_space() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+  }
+  bool take(char c) {
+    skip_space();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+
+  Result<SymbolicDim> sum() {
+    if (++depth_ > kMaxDepth) return unexpected(fmt::format("at most {} levels of parentheses", kMaxDepth));
+    REWRIGHT_TRY(SymbolicDim total, product());
+    while (true) {
+      const bool plus = take('+');
+      if (!plus && !take('-')) break;
+      REWRIGHT_TRY(const SymbolicDim next, product());
+      total = plus ? total + next : total - next;
+    }
+    --depth_;
+    return total;
+  }
+  Result<SymbolicDim> product() {
+    REWRIGHT_TRY(SymbolicDim total, unary());
+    while (take('*')) {
+      REWRIGHT_TRY(const SymbolicDim next, unary());
+      total = total * next;
+    }
+    return total;
+  }
+  Result<std::int64_t> number() {
+    skip_space();
+    std::int64_t value = 0;
+    const std::size_t start = at_;
+    while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') {
+      if (__builtin_mul_overflow(value, std::int64_t{10}, &value) ||
+          __builtin_add_overflow(value, std::int64_t{text_[at_] - '0'}, &value)) {
+        return unexpected("a number below 2^63");
+      }
+      ++at_;
+    }
+    if (at_ == start) return unexpected("a number");
+    return value;
+  }
+  Result<SymbolicDim> unary() {
+    bool negative = false;
+    while (take('-')) negative = !negative;
+    REWRIGHT_TRY(SymbolicDim value, primary());
+    return negative ? SymbolicDim(-1) * value : value;
+  }
+  Result<SymbolicDim> primary() {
+    skip_space();
+    if (at_ >= text_.size()) return unexpected("a size");
+    if (text_[at_] >= '0' && text_[at_] <= '9') {
+      REWRIGHT_TRY(const std::int64_t value, number());
+      return SymbolicDim(value);
+    }
+    if (take('(')) {
+      REWRIGHT_TRY(SymbolicDim inner, sum());
+      if (!take(')')) return unexpected("')'");
+      return inner;
+    }
+    const auto in_name = [](char x) {
+      return (x >= 'a' && x <= 'z') || (x >= 'A' && x <= 'Z') || x == '_' || x == '.' || (x >= '0' && x <= '9');
+    };
+    const std::size_t start = at_;
+    while (at_ < text_.size() && in_name(text_[at_])) ++at_;
+    if (at_ == start) return unexpected("a size");
+    std::string name(text_.substr(start, at_ - start));
+    if (name != "floor") return SymbolicDim::variable(std::move(name));
+    if (!take('(')) return unexpected("'(' after floor");
+    REWRIGHT_TRY(const SymbolicDim dividend, sum());
+    if (!take('/')) return unexpected("'/' inside floor");
+    REWRIGHT_TRY(const std::int64_t divisor, number());
+    if (divisor <= 0) return unexpected("a positive divisor");
+    if (!take(')')) return unexpected("')'");
+    return floor_divide(dividend, divisor);
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+Result<SymbolicDim> SymbolicDim::parse(std::string_view text) { return DimParser(text).parse_all(); }
+
+// --- constraints -------------------------------------------------------------------------------------------------
+
+namespace {
+
+bool relation_holds(Constraint::Kind kind, std::int64_t a, std::int64_t b) {
+  switch (kind) {
+    case Constraint::Kind::kEqual: return a == b;
+    case Constraint::Kind::kNotEqual: return a != b;
+    case Constraint::Kind::kAtLeast: return a >= b;
+    case Constraint::Kind::kDivides: return a > 0 && b % a == 0;
+  }
+  return false;
+}
+
+const char* sign_of(Constraint::Kind kind) {
+  switch (kind) {
+    case Constraint::Kind::kEqual: return "=";
+    case Constraint::Kind::kNotEqual: return "!=";
+    case Constraint::Kind::kAtLeast: return ">=";
+    case Constraint::Kind::kDivides: return "|";
+  }
+  return "?";
+}
+
+}  // namespace
+
+std::optional<bool> Constraint::holds(const DimBinding& binding) const {
+  const auto a = left.evaluate(binding);
+  const auto b = right.evaluate(binding);
+  if (!a || !b) return std::nullopt;
+  return relation_holds(kind, *a, *b);
+}
+
+std::optional<bool> Constraint::decided() const {
+  if (kind == Kind::kDivides) {
+    const auto divisor = left.constant();
+    if (!divisor) return std::nullopt;
+    for (const auto& [key, atom] : right.atoms()) {
+      if (atom.coefficient % *divisor != 0) return std::nullopt;
+    }
+    return right.constant_term() % *divisor == 0;
+  }
+  const SymbolicDim difference = left - right;
+  if (const auto number = difference.constant()) return relation_holds(kind, *number, 0);
+  // a*x + b*y + ... = c has no integer solution where the greatest common divisor of a, b, ... does not divide c.
+  if (kind == Kind::kEqual || kind == Kind::kNotEqual) {
+    std::int64_t divisor = 0;
+    for (const auto& [key, atom] : difference.atoms()) divisor = std::gcd(divisor, atom.coefficient);
+    if (difference.constant_term() % divisor != 0) return kind == Kind::kNotEqual;
+  }
+  return std::nullopt;
+}
+
+std::string to_string(const Constraint& constraint) {
+  return fmt::format("{} {} {}", to_string(constraint.left), sign_of(constraint.kind), to_string(constraint.right));
+}
+
+Result<Constraint> Constraint::parse(std::string_view text) {
+  struct Relation {
+    std::string_view sign;
+    Kind kind;
+    bool turned;
+  };
+  static constexpr Relation kRelations[] = {{"!=", Kind::kNotEqual, false},
+                                            {">=", Kind::kAtLeast, false},
+                                            {"<=", Kind::kAtLeast, true},
+                                            {"|", Kind::kDivides, false},
+                                            {"=", Kind::kEqual, false}};
+  for (const Relation& relation : kRelations) {
+    const std::size_t place = text.find(relation.sign);
+    if (place == std::string_view::npos) continue;
+    REWRIGHT_TRY(SymbolicDim left, SymbolicDim::parse(text.substr(0, place)));
+    REWRIGHT_TRY(SymbolicDim right, SymbolicDim::parse(text.substr(place + relation.sign.size())));
+    if (relation.turned) std::swap(left, right);
+    if (relation.kind == Kind::kDivides && left.constant().value_or(0) <= 0) {
+      return make_error(ErrorCode::kParse, "condition '{}': the divisor must be a positive number", text);
+    }
+    return Constraint{relation.kind, std::move(left), std::move(right)};
+  }
+  return make_error(ErrorCode::kParse, "condition '{}': expected one of =, !=, >=, <= or | between two sizes", text);
+}
+
+namespace detail {
+
+std::optional<Error> check_constraint(Constraint::Kind kind, std::int64_t a, std::int64_t b, std::string_view what) {
+  if (relation_holds(kind, a, b)) return std::nullopt;
+  switch (kind) {
+    case Constraint::Kind::kEqual: return shape_error("{} must be equal, but are {} and {}", what, a, b);
+    case Constraint::Kind::kNotEqual: return shape_error("{} must differ, but are both {}", what, a);
+    case Constraint::Kind::kAtLeast: return shape_error("{}: {} must be at least {}", what, a, b);
+    case Constraint::Kind::kDivides: return shape_error("{}: {} must divide {}", what, a, b);
+  }
+  return std::nullopt;
+}
+
+}  // namespace detail
+}  // namespace rewright

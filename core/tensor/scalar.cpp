@@ -1,0 +1,355 @@
+// The scalar algebras' arithmetic.
+#include <rewright/result.h>
+#include <rewright/scalar.h>
+
+#include <bit>
+#include <limits>
+
+namespace rewright {
+
+const char* name_of(Function function) {
+  switch (function) {
+    case Function::kExp: return "exp";
+    case Function::kLog: return "log";
+    case Function::kSqrt: return "sqrt";
+    case Function::kTanh: return "tanh";
+    case Function::kSigmoid: return "sigmoid";
+    case Function::kErf: return "erf";
+  }
+  return "?";
+}
+
+namespace {
+
+/// A keyed pseudo-random function on 64-bit words: two rounds of splitmix64's finaliser.
+std::uint64_t mix(std::uint64_t key, std::uint64_t word) {
+  const auto round = [](std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+  };
+  return round(round(word + 0x9e3779b97f4a7c15ULL) ^ (key * 0xd1342543de82ef95ULL + 0x2545f4914f6cdd1dULL));
+}
+
+// Keys beyond the Functions' own.
+constexpr std::uint64_t kInverseOfZeroKey = 0x100;
+constexpr std::uint64_t kNotFiniteKey = 0x101;
+
+Field random_field(std::uint64_t key, std::uint64_t word) { return Field::from_residue(mix(key, word) % Field::kPrime); }
+
+Field power(Field base, std::uint64_t exponent) {
+  Field result = Field::from_integer(1);
+  for (; exponent != 0; exponent >>= 1) {
+    if (exponent & 1) result = result * base;
+    base = base * base;
+  }
+  return result;
+}
+
+/// A finite double as integer * 2^exponent.
+struct Dyadic {
+  std::int64_t integer = 0;
+  int exponent = 0;
+};
+
+Dyadic to_dyadic(double value) {
+  Dyadic dyadic;
+  const double mantissa = std::frexp(value, &dyadic.exponent);
+  dyadic.integer = static_cast<std::int64_t>(std::ldexp(mantissa, 53));
+  dyadic.exponent -= 53;
+  return dyadic;
+}
+
+}  // namespace
+
+// --- Field -----------------------------------------------------------------------------------------------------
+
+Field Field::from_double(double value) {
+  if (!std::isfinite(value)) return random_field(kNotFiniteKey, std::bit_cast<std::uint64_t>(value));
+  const Dyadic dyadic = to_dyadic(value);
+  const auto magnitude = static_cast<std::uint64_t>(std::abs(dyadic.exponent));
+  const Field scale = power(from_integer(2), magnitude);
+  return from_integer(dyadic.integer) * (dyadic.exponent < 0 ? scale.inverse() : scale);
+}
+
+Field Field::inverse() const {
+  if (residue_ == 0) return random_field(kInverseOfZeroKey, 0);
+  return power(*this, kPrime - 2);  // Fermat's little theorem.
+}
+
+Field apply(Function function, Field argument) {
+  return random_field(static_cast<std::uint64_t>(function), argument.residue());
+}
+
+// --- Exact -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+Int128 gcd128(Int128 a, Int128 b) {
+  while (b != 0) {
+    const Int128 rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a < 0 ? -a : a;
+}
+
+}  // namespace
+
+Exact Exact::from_integer(std::int64_t n) { return ratio(n, 1); }
+
+Exact Exact::undefined() {
+  Exact value;
+  value.denominator_ = 0;
+  return value;
+}
+
+Exact Exact::ratio(Int128 numerator, Int128 denominator) {
+  if (denominator == 0) return undefined();
+  const Int128 divisor = gcd128(numerator, denominator);
+  numerator /= divisor;
+  denominator /= divisor;
+  if (denominator < 0) {
+    numerator = -numerator;
+    denominator = -denominator;
+  }
+  constexpr Int128 kLimit = std::numeric_limits<std::int64_t>::max();
+  if (numerator > kLimit || numerator < -kLimit || denominator > kLimit) return undefined();
+  Exact value;
+  value.numerator_ = static_cast<std::int64_t>(numerator);
+  value.denominator_ = static_cast<std::int64_t>(denominator);
+  return value;
+}
+
+Exact Exact::from_double(double value) {
+  if (!std::isfinite(value)) return undefined();
+  if (value == 0) return {};
+  Dyadic dyadic = to_dyadic(value);
+  const int shift = std::countr_zero(static_cast<std::uint64_t>(dyadic.integer));
+  dyadic.integer >>= shift;
+  dyadic.exponent += shift;
+  if (dyadic.exponent > 62 || dyadic.exponent < -62) return undefined();
+  return dyadic.exponent >= 0 ? ratio(static_cast<Int128>(dyadic.integer) << dyadic.exponent, 1)
+                              : ratio(dyadic.integer, static_cast<Int128>(1) << -dyadic.exponent);
+}
+
+Exact operator+(Exact a, Exact b) {
+  if (!a.defined() || !b.defined()) return Exact::undefined();
+  return Exact::ratio(
+      static_cast<Int128>(a.numerator_) * b.denominator_ + static_cast<Int128>(b.numerator_) * a.denominator_,
+      static_cast<Int128>(a.denominator_) * b.denominator_);
+}
+
+Exact operator-(Exact a, Exact b) {
+  b.numerator_ = -b.numerator_;
+  return a + b;
+}
+
+Exact operator*(Exact a, Exact b) {
+  if (!a.defined() || !b.defined()) return Exact::undefined();
+  return Exact::ratio(static_cast<Int128>(a.numerator_) * b.numerator_,
+                      static_cast<Int128>(a.denominator_) * b.denominator_);
+}
+
+Exact operator/(Exact a, Exact b) {
+  if (!a.defined() || !b.defined()) return Exact::undefined();
+  return Exact::ratio(static_cast<Int128>(a.numerator_) * b.denominator_,
+                      static_cast<Int128>(a.denominator_) * b.numerator_);
+}
+
+Exact max(Exact a, Exact b) {
+  if (!a.defined() || !b.defined()) return Exact::undefined();
+  const Int128 left = static_cast<Int128>(a.numerator_) * b.denominator_;
+  const Int128 right = static_cast<Int128>(b.numerator_) * a.denominator_;
+  return left < right ? b : a;
+}
+
+Exact apply(Function function, Exact argument) {
+  if (!argument.defined()) return argument;
+  const bool zero = argument == Exact();
+  const bool one = argument == Exact::from_integer(1);
+  switch (function) {
+    case Function::kExp: return zero ? Exact::from_integer(1) : Exact::undefined();
+    case Function::kLog: return one ? Exact() : Exact::undefined();
+    case Function::kSqrt: return zero || one ? argument : Exact::undefined();
+    case Function::kTanh:
+    case Function::kErf: return zero ? Exact() : Exact::undefined();
+    case Function::kSigmoid: return zero ? Exact::ratio(1, 2) : Exact::undefined();
+  }
+  return Exact::undefined();
+}
+
+std::string to_string(Exact value) {
+  if (!value.defined()) return "undefined";
+  if (value.denominator() == 1) return std::to_string(value.numerator());
+  return fmt::format("{}/{}", value.numerator(), value.denominator());
+}
+
+// --- Real ------------------------------------------------------------------------------------------------------
+
+Real apply(Function function, Real argument) {
+  const double x = argument.value;
+  switch (function) {
+    case Function::kExp: return {std::exp(x)};
+    case Function::kLog: return {std::log(x)};
+    case Function::kSqrt: return {std::sqrt(x)};
+    case Function::kTanh: return {std::tanh(x)};
+    case Function::kSigmoid: return {x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x))};
+    case Function::kErf: return {std::erf(x)};
+  }
+  return {};
+}
+
+// --- Term ------------------------------------------------------------------------------------------------------
+
+struct Term::Node {
+  Kind kind = Kind::kNumber;
+  Exact number;
+  double real = 0;  ///< The number where it is not exact.
+  std::uint32_t variable = 0;
+  Function function = Function::kExp;
+  std::shared_ptr<const Node> left;
+  std::shared_ptr<const Node> right;
+
+  [[nodiscard]] bool is_exact() const { return kind == Kind::kNumber && number.defined(); }
+  [[nodiscard]] bool is(std::int64_t n) const { return is_exact() && number == Exact::from_integer(n); }
+};
+
+Term::Term() : Term(from_integer(0)) {}
+
+Term Term::from_integer(std::int64_t n) {
+  Node node;
+  node.number = Exact::from_integer(n);
+  node.real = static_cast<double>(n);
+  return Term(std::make_shared<const Node>(std::move(node)));
+}
+
+Term Term::from_double(double value) {
+  Node node;
+  node.number = Exact::from_double(value);
+  node.real = value;
+  return Term(std::make_shared<const Node>(std::move(node)));
+}
+
+Term Term::variable(std::uint32_t index) {
+  Node node;
+  node.kind = Kind::kVariable;
+  node.variable = index;
+  return Term(std::make_shared<const Node>(std::move(node)));
+}
+
+Term::Kind Term::kind() const { return node_->kind; }
+
+namespace {
+
+Exact fold(Term::Kind kind, Exact a, Exact b) {
+  switch (kind) {
+    case Term::Kind::kAdd: return a + b;
+    case Term::Kind::kSubtract: return a - b;
+    case Term::Kind::kMultiply: return a * b;
+    case Term::Kind::kDivide: return a / b;
+    case Term::Kind::kMax: return max(a, b);
+    default: return Exact::undefined();
+  }
+}
+
+}  // namespace
+
+Term Term::make(Kind kind, const Term& a, const Term& b) {
+  if (a.node_->is_exact() && b.node_->is_exact()) {
+    if (const Exact folded = fold(kind, a.node_->number, b.node_->number); folded.defined()) {
+      Node node;
+      node.number = folded;
+      node.real = static_cast<double>(folded.numerator()) / static_cast<double>(folded.denominator());
+      return Term(std::make_shared<const Node>(std::move(node)));
+    }
+  }
+  if (kind == Kind::kAdd && a.node_->is(0)) return b;
+  if ((kind == Kind::kAdd || kind == Kind::kSubtract) && b.node_->is(0)) return a;
+  if (kind == Kind::kMultiply && (a.node_->is(0) || b.node_->is(0))) return Term();
+  if (kind == Kind::kMultiply && a.node_->is(1)) return b;
+  if ((kind == Kind::kMultiply || kind == Kind::kDivide) && b.node_->is(1)) return a;
+  Node node;
+  node.kind = kind;
+  node.left = a.node_;
+  node.right = b.node_;
+  return Term(std::make_shared<const Node>(std::move(node)));
+}
+
+Term operator+(const Term& a, const Term& b) { return Term::make(Term::Kind::kAdd, a, b); }
+Term operator-(const Term& a, const Term& b) { return Term::make(Term::Kind::kSubtract, a, b); }
+Term operator*(const Term& a, const Term& b) { return Term::make(Term::Kind::kMultiply, a, b); }
+Term operator/(const Term& a, const Term& b) { return Term::make(Term::Kind::kDivide, a, b); }
+Term max(const Term& a, const Term& b) { return Term::make(Term::Kind::kMax, a, b); }
+
+Term apply(Function function, const Term& argument) {
+  Term::Node node;
+  node.kind = Term::Kind::kFunction;
+  node.function = function;
+  node.left = argument.node_;
+  return Term(std::make_shared<const Term::Node>(std::move(node)));
+}
+
+bool operator==(const Term& a, const Term& b) {
+  const Term::Node& x = *a.node_;
+  const Term::Node& y = *b.node_;
+  if (&x == &y) return true;
+  if (x.kind != y.kind) return false;
+  switch (x.kind) {
+    case Term::Kind::kNumber: return x.number == y.number && (x.number.defined() || x.real == y.real);
+    case Term::Kind::kVariable: return x.variable == y.variable;
+    case Term::Kind::kFunction: return x.function == y.function && Term(x.left) == Term(y.left);
+    default: return Term(x.left) == Term(y.left) && Term(x.right) == Term(y.right);
+  }
+}
+
+namespace {
+
+template <class Scalar>
+Scalar number_in(Exact exact, double real) {
+  if (!exact.defined()) return Scalar::from_double(real);
+  const Scalar numerator = Scalar::from_integer(exact.numerator());
+  return exact.denominator() == 1 ? numerator : numerator / Scalar::from_integer(exact.denominator());
+}
+
+}  // namespace
+
+template <class Scalar>
+Scalar Term::evaluate(const std::function<Scalar(std::uint32_t)>& variable) const {
+  const auto of = [&](const std::shared_ptr<const Node>& node) { return Term(node).evaluate<Scalar>(variable); };
+  switch (node_->kind) {
+    case Kind::kNumber: return number_in<Scalar>(node_->number, node_->real);
+    case Kind::kVariable: return variable(node_->variable);
+    case Kind::kAdd: return of(node_->left) + of(node_->right);
+    case Kind::kSubtract: return of(node_->left) - of(node_->right);
+    case Kind::kMultiply: return of(node_->left) * of(node_->right);
+    case Kind::kDivide: return of(node_->left) / of(node_->right);
+    case Kind::kMax: return max(of(node_->left), of(node_->right));
+    case Kind::kFunction: return apply(node_->function, of(node_->left));
+  }
+  return {};
+}
+
+template REWRIGHT_API Field Term::evaluate(const std::function<Field(std::uint32_t)>&) const;
+template REWRIGHT_API Exact Term::evaluate(const std::function<Exact(std::uint32_t)>&) const;
+template REWRIGHT_API Real Term::evaluate(const std::function<Real(std::uint32_t)>&) const;
+
+std::string Term::to_string() const {
+  const auto binary = [&](const char* sign) {
+    return fmt::format("({} {} {})", sign, Term(node_->left).to_string(), Term(node_->right).to_string());
+  };
+  switch (node_->kind) {
+    case Kind::kNumber:
+      return node_->number.defined() ? rewright::to_string(node_->number) : fmt::format("{}", node_->real);
+    case Kind::kVariable: return fmt::format("v{}", node_->variable);
+    case Kind::kAdd: return binary("+");
+    case Kind::kSubtract: return binary("-");
+    case Kind::kMultiply: return binary("*");
+    case Kind::kDivide: return binary("/");
+    case Kind::kMax: return binary("max");
+    case Kind::kFunction: return fmt::format("({} {})", name_of(node_->function), Term(node_->left).to_string());
+  }
+  return {};
+}
+
+}  // namespace rewright
