@@ -1,0 +1,10 @@
+// The program `rewright`: its subcommands, in the order that --help lists them.
+#include "cli/commands.h"
+#include "cli/program.h"
+
+int main(int argc, char** argv) {
+  rewright::cli::Program program;
+  rewright::cli::add_operators(program);
+  rewright::cli::add_plugins(program);
+  return program.run(argc, argv);
+}

@@ -1,0 +1,155 @@
+#include "cli/program.h"
+
+#include "campaign/suggest.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+
+#include <algorithm>
+#include <csignal>
+#include <exception>
+#include <new>
+
+namespace rewright::cli {
+namespace {
+
+constexpr const char* kExitCodes =
+    "Exit codes\n"
+    "  0  done\n"
+    "  1  done, with a negative answer: a refuted rule, a claim not reproduced, graphs not equal\n"
+    "  2  wrong usage or bad input\n"
+    "  3  stopped before the end; can be resumed\n"
+    "  4  a fault of the program itself\n"
+    "\n"
+    "With --json the last line on standard output is one JSON object; progress and notes go to standard error.";
+
+std::string footer(const std::vector<std::string>& examples) {
+  std::string text = "\nExamples\n";
+  for (const std::string& example : examples) text += "  " + example + "\n";
+  return text;
+}
+
+// "rewright campaign run", from the deepest subcommand that was named.
+std::string path_of(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  return parent == nullptr ? app.get_name() : path_of(*parent) + " " + app.get_name();
+}
+
+const CLI::App& deepest(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app : deepest(*chosen.front());
+}
+
+std::vector<std::string> names_of_subcommands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(sub->get_name());
+  return names;
+}
+
+// CLI11 ends some sentences with a line break and a hint; one line is enough.
+std::string first_line(std::string text) {
+  text.resize(std::min(text.size(), text.find('\n')));
+  return text;
+}
+
+}  // namespace
+
+ExitCode exit_code(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInternal: return ExitCode::kOwnFault;
+    case ErrorCode::kBudget: return ExitCode::kStopped;
+    default: return ExitCode::kBadInput;
+  }
+}
+
+Result<Registry> Settings::registry() const {
+  Registry registry;
+  REWRIGHT_CHECK(registry.load_default(plugins));
+  return registry;
+}
+
+Program::Program() : app_("Rewright: a superoptimizer workbench for tensor programs", "rewright") {
+  app_.set_version_flag("--version", std::string("rewright ") + REWRIGHT_VERSION);
+  app_.add_flag("--json", settings_.json, "End with one JSON object on standard output");
+  app_.add_flag("--quiet,-q", settings_.quiet, "No progress and no notes, only results");
+  app_.add_option("--plugin", settings_.plugins, "Load this shared object too (repeatable)")
+      ->type_name("FILE")
+      ->expected(1)
+      ->take_all();
+  app_.require_subcommand(1);
+  app_.footer(std::string("\n") + kExitCodes);
+  app_.get_formatter()->column_width(36);
+}
+
+CLI::App& Program::group(const std::string& name, const std::string& summary) {
+  for (CLI::App* sub : app_.get_subcommands([](const CLI::App*) { return true; })) {
+    if (sub->get_name() == name) return *sub;
+  }
+  CLI::App& group = *app_.add_subcommand(name, summary);
+  group.fallthrough();
+  group.require_subcommand(1);
+  group.footer("\nSee rewright --help for --json, --quiet, --plugin and the exit codes.");
+  return group;
+}
+
+CLI::App& Program::command(CLI::App& parent, const std::string& name, const std::string& summary,
+                           const std::vector<std::string>& examples, Action action) {
+  CLI::App& command = *parent.add_subcommand(name, summary);
+  command.fallthrough();
+  command.footer(footer(examples) + "\nSee rewright --help for --json, --quiet, --plugin and the exit codes.");
+  actions_[&command] = std::move(action);
+  return command;
+}
+
+int Program::run(int argc, char** argv) {
+  install_interrupt_handlers();
+  std::signal(SIGXFSZ, SIG_IGN);  // A file size limit is then an ordinary error of write(2).
+  try {
+    app_.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return refuse_arguments(error);
+  }
+  const auto found = actions_.find(&deepest(app_));
+  if (found == actions_.end()) fail("a subcommand without an action");
+  const ExitCode code = perform(found->second);
+  if (!flush_output()) {
+    print_error(Error{ErrorCode::kIo, "standard output could not be written (is the disk full?)"}, false);
+    return static_cast<int>(ExitCode::kBadInput);
+  }
+  return static_cast<int>(code);
+}
+
+// The action's answer; its error in one sentence; no exception goes further.
+ExitCode Program::perform(const Action& action) const {
+  Error error;
+  try {
+    Result<ExitCode> code = action(settings_);
+    if (code) return *code;
+    error = code.error();
+  } catch (const std::bad_alloc&) {
+    error = Error{ErrorCode::kBudget, "out of memory: give the campaign less to do, or the machine more memory"};
+  } catch (const std::exception& exception) {
+    error = make_error(ErrorCode::kInternal, "a fault of the program itself: {}", exception.what());
+  }
+  print_error(error, settings_.json);
+  return exit_code(error.code);
+}
+
+int Program::refuse_arguments(const CLI::ParseError& error) const {
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {  // --help, --version
+    const int code = app_.exit(error);
+    return flush_output() ? code : static_cast<int>(ExitCode::kBadInput);
+  }
+  const CLI::App& where = deepest(app_);
+  std::string sentence = first_line(error.what());
+  const std::vector<std::string> known = names_of_subcommands(where);
+  const std::vector<std::string> extra = app_.remaining(true);
+  if (!known.empty() && !extra.empty() && extra.front().rfind('-', 0) != 0) {
+    const std::optional<std::string> near = nearest(extra.front(), known);
+    sentence = fmt::format("'{}' is no subcommand of '{}'; {}there are: {}", extra.front(), path_of(where),
+                           near ? fmt::format("did you mean '{}'? ", *near) : "", fmt::join(known, ", "));
+  }
+  print_error(make_error(ErrorCode::kUsage, "{} (see {} --help)", sentence, path_of(where)), settings_.json);
+  return static_cast<int>(ExitCode::kBadInput);
+}
+
+}  // namespace rewright::cli
