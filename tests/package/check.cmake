@@ -1,0 +1,59 @@
+# Installs what was built to a prefix of its own, builds the plugin in plugin/ against the installed package, and
+# asks the installed program for its plugins: first with the new one named, then with it installed beside the others.
+#
+#   cmake -D BUILD=... -D WORK=... -D COMPILER=... -D BUILD_TYPE=... -D LIBDIR=... -D CXX_FLAGS=... -P check.cmake
+set(prefix "${WORK}/a prefix")  # with a space, as users have them
+set(build "${WORK}/build")
+set(program "${prefix}/bin/rewright")
+unset(ENV{REWRIGHT_PLUGIN_PATH})
+
+function(run what)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${what} failed (${status}):\n${output}")
+  endif()
+endfunction()
+
+# The files of the plugins that `rewright ARGN plugins list` reports, in `files`.
+function(list_plugins files)
+  execute_process(COMMAND ${program} ${ARGN} plugins list --json
+    RESULT_VARIABLE status OUTPUT_VARIABLE json ERROR_VARIABLE errors)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "rewright ${ARGN} plugins list failed (${status}):\n${errors}")
+  endif()
+  string(JSON count LENGTH "${json}" plugins)
+  set(found)
+  math(EXPR last "${count} - 1")
+  foreach(i RANGE ${last})
+    string(JSON file GET "${json}" plugins ${i} file)
+    list(APPEND found "${file}")
+  endforeach()
+  set(${files} "${found}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE "${WORK}")
+run("the installation" ${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
+run("the configuration of the plugin" ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/plugin -B ${build} -G Ninja
+  -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=${BUILD_TYPE}
+  "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}")
+run("the build of the plugin" ${CMAKE_COMMAND} --build ${build})
+
+list_plugins(own)
+foreach(file IN LISTS own)
+  cmake_path(IS_PREFIX prefix "${file}" NORMALIZE inside)
+  if(NOT inside)
+    message(FATAL_ERROR "the installed program loads ${file}, which is not below ${prefix}")
+  endif()
+endforeach()
+
+set(plugin "${build}/rewright/operators/negate.so")
+list_plugins(named --plugin ${plugin})
+if(NOT plugin IN_LIST named)
+  message(FATAL_ERROR "rewright --plugin ${plugin} plugins list reports only: ${named}")
+endif()
+
+run("the installation of the plugin" ${CMAKE_COMMAND} --install ${build} --prefix ${prefix})
+list_plugins(installed)
+if(NOT "${prefix}/${LIBDIR}/rewright/operators/negate.so" IN_LIST installed)
+  message(FATAL_ERROR "the plugin is installed beside the others, but rewright plugins list reports only: ${installed}")
+endif()

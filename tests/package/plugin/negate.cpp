@@ -1,0 +1,26 @@
+/// Negation: B[i] = -A[i].
+///
+/// Shapes  A of any shape -> B of the same.
+/// Errors  none beyond the arity.
+#include <rewright/operator.h>
+#include <rewright/plugin.h>
+
+namespace {
+using namespace rewright;
+
+struct Negate final : OperatorOf<Negate> {
+  static OperatorInfo describe() { return {.name = "negate", .summary = "-A", .multilinear = true}; }
+
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>&) {
+    return Shapes<Dim>{in[0]};
+  }
+
+  template <class Scalar>
+  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
+    for (std::int64_t i = 0; i < in[0].elements(); ++i) out[0][i] = Scalar() - in[0][i];
+  }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.negate", "1.0.0", "Negation") { registry.add<Operator>(make_operator<Negate>()); }
