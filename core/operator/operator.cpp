@@ -1,6 +1,4 @@
-// What all operators share: the checks around a shape rule, and the answers of those without an ONNX counterpart.
-#include <rewright/graph.h>
-#include <rewright/onnx.h>
+// What all operators share: the checks around a shape rule.
 #include <rewright/operator.h>
 
 #include <algorithm>
@@ -89,15 +87,6 @@ Result<std::vector<CutShape>> Operator::infer(const Params& params, std::span<co
 Result<std::vector<SymbolicShape>> Operator::infer(const SymbolicParams& params, std::span<const SymbolicShape> in,
                                                    Constraints<SymbolicDim>& where) const {
   return infer_checked<SymbolicDim>(*this, params, in, where);
-}
-
-Result<std::vector<Port>> Operator::from_onnx(const OnnxNode& node, GraphBuilder&) const {
-  return make_error(ErrorCode::kUnsupported, "{}: does not read the ONNX operator {}", name(), node.type);
-}
-
-Result<std::vector<std::string>> Operator::to_onnx(const Params&, std::span<const std::string>, std::span<const Shape>,
-                                                   OnnxWriter&) const {
-  return make_error(ErrorCode::kUnsupported, "{}: has no ONNX counterpart, so a graph with it cannot be exported", name());
 }
 
 }  // namespace rewright
