@@ -9,8 +9,11 @@
 #include <rewright/graph.h>
 #include <rewright/result.h>
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rewright {
@@ -58,24 +61,43 @@ struct Rule {
   Pattern target;
   std::vector<Constraint> precondition;  ///< defined(target) and the proof's conditions, minus what defined(source) implies.
   std::vector<Shape> example;            ///< Input shapes at which both sides are defined.
+  std::vector<std::pair<std::string, std::int64_t>> example_sizes;  ///< There, the match's own size variables.
   Trust trust = Trust::kNone;
   std::string certificate;
 };
 
+/// The sizes "x.0", ... of inputs of the given shapes, and whatever `extra` binds.
+[[nodiscard]] REWRIGHT_API DimBinding bind_sizes(std::span<const PatternInput> inputs, std::span<const Shape> shapes,
+                                                 DimBinding extra = {});
+[[nodiscard]] REWRIGHT_API DimBinding bind_sizes(std::vector<std::pair<std::string, std::int64_t>> sizes);
+/// The size variables of a rule that are no sizes of inputs, in the order in which the source's size lists name them.
+[[nodiscard]] REWRIGHT_API std::vector<std::string> match_variables(const Rule& rule);
+
+/// What becomes of a size parameter that no equation between sizes determines.
+enum class FreeSizes : std::uint8_t {
+  kVariable,  ///< In the source: a variable of the match. In the target: an error.
+  kNumber,    ///< The number that it is in the graphs.
+};
+
 /// Makes a rule of two graphs with equal input lists: sizes become variables; size parameters (split points, shapes of
-/// constants) are solved from the equations between sizes, and stay variables of the match where those leave them free.
-/// Errors: kUnsupported where a size parameter of the target is left undetermined.
-[[nodiscard]] REWRIGHT_API Result<Rule> generalise(const Graph& source, const Graph& target);
+/// constants) are solved from the equations between sizes. Inputs stand in the order in which the source first uses
+/// them; those that neither side uses are left out. The rule is not proved, and may hold at the graphs' sizes only: then
+/// kNumber may give a rule that holds where kVariable does not (an average pool of 3 x 3 as a convolution, say).
+/// Errors: kUnsupported where a size parameter of the target is left undetermined, where the target uses an input that
+/// the source does not, or for an opaque node or a constant with a value; kMismatch where inputs or outputs differ.
+[[nodiscard]] REWRIGHT_API Result<Rule> generalise(const Graph& source, const Graph& target,
+                                                   FreeSizes free = FreeSizes::kVariable);
 
 /// The side as a concrete graph on inputs of the given shapes; `extra` binds size variables that are not sizes of
 /// inputs. Errors: kShape where the pattern is not defined there.
 [[nodiscard]] REWRIGHT_API Result<Graph> instantiate(std::span<const PatternInput> inputs, const Pattern& pattern,
                                                      std::span<const Shape> shapes, const DimBinding& extra = {});
 
-/// One line:  (x:2, y:2) split[axis=0, sizes=[x.0, y.0]](concat[axis=0](x, y)) => x, y where x.1 = y.1
-/// A multi-output application that is used more than once is named with `let`; see core/rule/README.md.
+/// One line:  (x:2, y:2) split[sizes=[x.0, y.0]](concat(x, y)) => x, y
+/// An application whose outputs are not all used once, side by side, is named with `let`; see core/rule/README.md.
 [[nodiscard]] REWRIGHT_API std::string to_text(const Rule& rule);
-/// Reads the text form. Errors: column, what was found and what was expected.
+/// Reads the text form; conditions that the target needs and the text does not give are added. Errors: line, column,
+/// what was found and what was expected.
 [[nodiscard]] REWRIGHT_API Result<Rule> parse_rule(std::string_view text, const Registry& registry);
 /// Computes `id` from the canonical form.
 [[nodiscard]] REWRIGHT_API std::string rule_id(const Rule& rule);

@@ -1,0 +1,47 @@
+// The canonical form of a rule: what two rules have in common that differ in names and in the order of nodes only.
+#pragma once
+
+#include "rule/size_facts.h"
+
+#include <rewright/rule.h>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rewright {
+
+using SizeReplacement = std::function<std::optional<SymbolicDim>(std::string_view)>;
+
+[[nodiscard]] SymbolicParams substitute(const SymbolicParams& params, const SizeReplacement& replace);
+[[nodiscard]] Constraint substitute(const Constraint& constraint, const SizeReplacement& replace);
+
+/// The nodes that the outputs need, operands before their users, in the order in which a reader of the outputs meets
+/// them. `input_count` inputs come first in the numbering of ports.
+[[nodiscard]] std::vector<std::size_t> reading_order(const Pattern& pattern, std::size_t input_count);
+/// Positions of the inputs in the order in which a reader meets them, without those that the pattern does not use.
+[[nodiscard]] std::vector<std::size_t> input_order(const Pattern& pattern, std::size_t input_count);
+
+/// The same pattern with nodes in reading order, equal applications made once, and input i at position `position[i]`.
+[[nodiscard]] Pattern arrange(const Pattern& pattern, std::span<const std::size_t> position, std::size_t input_count);
+
+/// Inputs named anew, everywhere; `names` by position, match variables by `others`.
+[[nodiscard]] REWRIGHT_API Rule rename(const Rule& rule, std::span<const std::string> names,
+                                       const std::map<std::string, std::string, std::less<>>& others = {});
+
+/// Inputs in order of first use by the source and named x0, x1, ...; match variables s0, s1, ... in order of
+/// appearance; patterns arranged; conditions in normal form, sorted by their text. Inputs that neither side uses are
+/// dropped.
+[[nodiscard]] REWRIGHT_API Rule canonical(const Rule& rule);
+
+/// "split-concat", "concat-relu-relu-to-relu-concat": the operators of both sides, outermost first.
+[[nodiscard]] REWRIGHT_API std::string readable_name(const Rule& rule);
+
+/// The order of the rule's size variables: inputs by first use in the source, then match variables.
+[[nodiscard]] REWRIGHT_API SizeOrder size_order(const Rule& rule);
+
+/// defined(target) and equal output shapes, minus what defined(source) and the rule's precondition imply.
+[[nodiscard]] REWRIGHT_API Result<std::vector<Constraint>> open_conditions(const Rule& rule);
+
+}  // namespace rewright

@@ -1,0 +1,445 @@
+// The text form of rules: core/rule/README.md has its grammar.
+//
+// Terms are written and read with explicit stacks: depth costs memory, not the program's stack.
+#include "graph/scanner.h"
+#include "rule/canonical.h"
+#include "rule/identifier.h"
+
+#include <rewright/registry.h>
+#include <rewright/rule.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace rewright {
+
+namespace {
+
+// --- writing -------------------------------------------------------------------------------------------------
+
+class SideWriter {
+ public:
+  SideWriter(const Rule& rule, const Pattern& side) : rule_(rule), side_(side), count_(rule.inputs.size()) {
+    for (const PatternInput& input : rule.inputs) taken_.insert(input.name);
+    count_outputs();
+    find_inline();
+  }
+
+  std::string text() {
+    for (const std::size_t node : reading_order(side_, count_)) {
+      if (inline_[node]) continue;
+      std::string names;
+      for (std::size_t output = 0; output < outputs_[node]; ++output) {
+        name_of_[{node, output}] = fresh_name();
+        names += (output == 0 ? "" : ", ") + name_of_[{node, output}];
+      }
+      text_ += "let " + names + " = ";
+      write_node(node);
+      text_ += " in ";
+    }
+    write_list(side_.outputs);
+    return std::move(text_);
+  }
+
+ private:
+  using NodeOutput = std::pair<std::size_t, std::size_t>;
+
+  [[nodiscard]] bool is_node(Port port) const { return port.node.value >= count_; }
+  [[nodiscard]] std::size_t node_of(Port port) const { return port.node.value - count_; }
+
+  void count_outputs() {
+    outputs_.assign(side_.nodes.size(), 1);
+    if (const auto shapes = infer_shapes(rule_.inputs, side_)) {
+      for (std::size_t i = 0; i < outputs_.size(); ++i) outputs_[i] = shapes->of_node[count_ + i].size();
+      return;
+    }
+    // A pattern that is nowhere defined still has a text: as many outputs as are read.
+    const auto see = [&](std::span<const Port> ports) {
+      for (const Port port : ports) {
+        if (is_node(port)) outputs_[node_of(port)] = std::max<std::size_t>(outputs_[node_of(port)], port.output + 1);
+      }
+    };
+    for (const PatternNode& node : side_.nodes) see(node.inputs);
+    see(side_.outputs);
+  }
+
+  // An application is written in place where each output is used once, all of them side by side and in order.
+  void find_inline() {
+    std::vector<std::size_t> uses(side_.nodes.size(), 0);
+    std::vector<std::size_t> runs(side_.nodes.size(), 0);
+    const auto see = [&](std::span<const Port> ports) {
+      for (std::size_t i = 0; i < ports.size(); ++i) {
+        if (!is_node(ports[i])) continue;
+        ++uses[node_of(ports[i])];
+        if (is_run(ports, i)) ++runs[node_of(ports[i])];
+      }
+    };
+    for (const std::size_t node : reading_order(side_, count_)) see(side_.nodes[node].inputs);
+    see(side_.outputs);
+    inline_.resize(side_.nodes.size());
+    for (std::size_t i = 0; i < inline_.size(); ++i) inline_[i] = runs[i] == 1 && uses[i] == outputs_[i];
+  }
+
+  [[nodiscard]] bool is_run(std::span<const Port> ports, std::size_t start) const {
+    const std::size_t length = outputs_[node_of(ports[start])];
+    if (start + length > ports.size()) return false;
+    for (std::size_t i = 0; i < length; ++i) {
+      if (ports[start + i] != Port{ports[start].node, static_cast<std::uint32_t>(i)}) return false;
+    }
+    return true;
+  }
+
+  std::string fresh_name() {
+    while (true) {
+      std::string name = fmt::format("v{}", next_name_++);
+      if (!taken_.contains(name)) return name;
+    }
+  }
+
+  // Writes everything up to the next application that is written in place; gives that one, or nothing at the end.
+  std::optional<std::size_t> write_until_nested(std::span<const Port> ports, std::size_t& next) {
+    while (next < ports.size()) {
+      const Port port = ports[next];
+      if (next > 0) text_ += ", ";
+      if (!is_node(port)) {
+        text_ += rule_.inputs[port.node.value].name;
+        ++next;
+      } else if (inline_[node_of(port)]) {
+        next += outputs_[node_of(port)];
+        return node_of(port);
+      } else {
+        text_ += name_of_[{node_of(port), port.output}];
+        ++next;
+      }
+    }
+    return std::nullopt;
+  }
+
+  void open(std::size_t node, std::vector<NodeOutput>& stack) {
+    const PatternNode& made = side_.nodes[node];
+    const std::string params = to_string(made.op->info().params, made.params);
+    text_ += made.op->name() + params;
+    if (made.inputs.empty() && !params.empty()) return;
+    text_ += "(";
+    stack.emplace_back(node, 0);
+  }
+
+  void write_node(std::size_t root) {
+    std::vector<NodeOutput> stack;
+    open(root, stack);
+    while (!stack.empty()) {
+      auto& [node, next] = stack.back();
+      if (const auto nested = write_until_nested(side_.nodes[node].inputs, next)) {
+        open(*nested, stack);
+      } else {
+        text_ += ")";
+        stack.pop_back();
+      }
+    }
+  }
+
+  void write_list(std::span<const Port> ports) {
+    std::size_t next = 0;
+    while (const auto nested = write_until_nested(ports, next)) write_node(*nested);
+  }
+
+  const Rule& rule_;
+  const Pattern& side_;
+  std::size_t count_;
+  std::vector<std::size_t> outputs_;
+  std::vector<bool> inline_;
+  std::map<NodeOutput, std::string> name_of_;
+  std::set<std::string> taken_;
+  std::size_t next_name_ = 0;
+  std::string text_;
+};
+
+// --- reading -------------------------------------------------------------------------------------------------
+
+class RuleReader {
+ public:
+  RuleReader(std::string_view text, const Registry& registry) : scanner_(text), registry_(registry) {}
+
+  Result<Rule> read() {
+    REWRIGHT_CHECK(read_inputs());
+    REWRIGHT_TRY(rule_.source, read_side());
+    REWRIGHT_CHECK(scanner_.expect("=>", "between source and target"));
+    REWRIGHT_TRY(rule_.target, read_side());
+    if (scanner_.take("where")) REWRIGHT_CHECK(read_conditions());
+    if (!scanner_.at_end()) return scanner_.expected("'where' or the end of the rule");
+    REWRIGHT_CHECK(check_variables());
+    return std::move(rule_);
+  }
+
+ private:
+  // An application whose operands are being read.
+  struct OpenTerm {
+    const Operator* op;
+    SymbolicParams params;
+    std::size_t position;
+    std::vector<Port> operands;
+  };
+
+  Status read_inputs() {
+    REWRIGHT_CHECK(scanner_.expect("(", "before the list of inputs, as in (x:2, y:2)"));
+    if (scanner_.take(")")) return {};
+    do {
+      REWRIGHT_TRY(const std::string name, new_name("the name of an input"));
+      REWRIGHT_CHECK(scanner_.expect(":", "and the rank of the input"));
+      scanner_.skip_space();
+      const std::size_t position = scanner_.position();
+      REWRIGHT_TRY(const std::int64_t rank, scanner_.number("the rank of the input"));
+      if (rank > kMaxRank)
+        return scanner_.error_at(position, ErrorCode::kParse,
+                                 fmt::format("input {} has rank {}; at most {} is supported", name, rank, kMaxRank));
+      names_.emplace(name, Port{NodeId{static_cast<std::uint32_t>(rule_.inputs.size())}, 0});
+      rule_.inputs.push_back({name, static_cast<int>(rank)});
+    } while (scanner_.take(","));
+    return scanner_.expect(")", "after the inputs");
+  }
+
+  Result<std::string> new_name(std::string_view what) {
+    scanner_.skip_space();
+    const std::size_t position = scanner_.position();
+    const auto word = scanner_.identifier();
+    if (!word) return scanner_.expected(what);
+    if (!is_identifier(*word))
+      return scanner_.error_at(position, ErrorCode::kParse,
+                               fmt::format("'{}' is a word of the rule's text and cannot be a name", *word));
+    if (names_.contains(*word))
+      return scanner_.error_at(position, ErrorCode::kParse, fmt::format("the name '{}' is given twice", *word));
+    return std::string(*word);
+  }
+
+  Result<Pattern> read_side() {
+    side_ = {};
+    shapes_.clear();
+    where_ = {};
+    for (const PatternInput& input : rule_.inputs) {
+      SymbolicShape shape;
+      for (int axis = 0; axis < input.rank; ++axis)
+        shape.append(SymbolicDim::variable(fmt::format("{}.{}", input.name, axis)));
+      shapes_.push_back({std::move(shape)});
+    }
+    const auto outer = names_;
+    while (scanner_.take("let")) REWRIGHT_CHECK(read_let());
+    REWRIGHT_TRY(side_.outputs, read_terms(true));
+    names_ = outer;
+    return std::move(side_);
+  }
+
+  Status read_let() {
+    std::vector<std::string> names;
+    do {
+      REWRIGHT_TRY(std::string name, new_name("a name after 'let'"));
+      if (std::find(names.begin(), names.end(), name) != names.end())
+        return scanner_.expected(fmt::format("another name ('{}' is given twice)", name));
+      names.push_back(std::move(name));
+    } while (scanner_.take(","));
+    REWRIGHT_CHECK(scanner_.expect("=", "after the names of a 'let'"));
+    scanner_.skip_space();
+    const std::size_t position = scanner_.position();
+    REWRIGHT_TRY(const std::vector<Port> ports, read_terms(false));
+    if (ports.size() != names.size())
+      return scanner_.error_at(position, ErrorCode::kParse,
+                               fmt::format("this has {} outputs, and 'let' names {}", ports.size(), names.size()));
+    for (std::size_t i = 0; i < names.size(); ++i) names_.emplace(names[i], ports[i]);
+    return scanner_.expect("in", "after the term of a 'let'");
+  }
+
+  // One term, or several with commas between; an application stands for all its outputs.
+  Result<std::vector<Port>> read_terms(bool several) {
+    std::vector<Port> result;
+    std::vector<OpenTerm> open;
+    while (true) {
+      std::vector<Port> ports;
+      REWRIGHT_TRY(const bool opened, read_start(open, ports));
+      if (opened) continue;
+      while (true) {
+        auto& list = open.empty() ? result : open.back().operands;
+        list.insert(list.end(), ports.begin(), ports.end());
+        if ((several || !open.empty()) && scanner_.take(",")) break;
+        if (open.empty()) return result;
+        REWRIGHT_CHECK(scanner_.expect(")", fmt::format("or ',' after an operand of {}", open.back().op->name())));
+        REWRIGHT_TRY(ports, apply(open.back()));
+        open.pop_back();
+      }
+    }
+  }
+
+  // A name or an application without operands: its ports. An application with operands: opens it.
+  Result<bool> read_start(std::vector<OpenTerm>& open, std::vector<Port>& ports) {
+    scanner_.skip_space();
+    const std::size_t position = scanner_.position();
+    const auto word = scanner_.identifier();
+    if (!word) return scanner_.expected("an input, a name or an operator");
+    if (!scanner_.sees("[") && !scanner_.sees("(")) {
+      const auto known = names_.find(*word);
+      if (known == names_.end()) return unknown_name(*word, position);
+      ports = {known->second};
+      return false;
+    }
+    const auto op = registry_.get<Operator>(*word);
+    if (!op) return scanner_.error_at(position, op.error().code, op.error().message);
+    OpenTerm term{*op, {}, position, {}};
+    REWRIGHT_TRY(term.params, read_params(**op));
+    if (scanner_.take("(") && !scanner_.take(")")) {
+      open.push_back(std::move(term));
+      return true;
+    }
+    REWRIGHT_TRY(ports, apply(term));
+    return false;
+  }
+
+  Error unknown_name(std::string_view word, std::size_t position) {
+    std::string known;
+    for (const auto& [name, port] : names_) known += (known.empty() ? "" : ", ") + name;
+    return scanner_.error_at(
+        position, ErrorCode::kParse,
+        fmt::format("'{}' is no input and no name given by 'let' before (there are: {}); an operator is followed by (",
+                    word, known.empty() ? "none" : known));
+  }
+
+  Result<SymbolicParams> read_params(const Operator& op) {
+    std::string_view text;
+    scanner_.skip_space();
+    const std::size_t position = scanner_.position();
+    if (scanner_.sees("[")) {
+      REWRIGHT_TRY(text, scanner_.brackets());
+    }
+    auto params = parse_params(op.name(), op.info().params, text);
+    if (!params) return scanner_.error_at(position, params.error().code, params.error().message);
+    return params;
+  }
+
+  Result<std::vector<Port>> apply(OpenTerm& term) {
+    std::vector<SymbolicShape> in;
+    for (const Port port : term.operands) in.push_back(shapes_[port.node.value][port.output]);
+    auto out = term.op->infer(term.params, in, where_);
+    if (!out) return scanner_.error_at(term.position, out.error().code, out.error().message);
+    if (where_.violation())
+      return scanner_.error_at(term.position, where_.violation()->code, where_.violation()->message);
+    std::vector<Port> ports;
+    const NodeId id{static_cast<std::uint32_t>(rule_.inputs.size() + side_.nodes.size())};
+    for (std::uint32_t output = 0; output < out->size(); ++output) ports.push_back({id, output});
+    shapes_.push_back(*std::move(out));
+    side_.nodes.push_back({term.op, std::move(term.params), std::move(term.operands)});
+    return ports;
+  }
+
+  Status read_conditions() {
+    do {
+      scanner_.skip_space();
+      const std::size_t start = scanner_.position();
+      const std::size_t end = std::min(end_of_condition(start), scanner_.text().size());
+      const std::string_view text = scanner_.text().substr(start, end - start);
+      auto constraint = Constraint::parse(text);
+      if (!constraint) return scanner_.error_at(start, ErrorCode::kParse, constraint.error().message);
+      rule_.precondition.push_back(*std::move(constraint));
+      scanner_.set_position(end);
+    } while (scanner_.take(","));
+    return {};
+  }
+
+  // The next comma outside parentheses, or the end. Deep nesting is cut off, so that no reader recurses into it.
+  [[nodiscard]] std::size_t end_of_condition(std::size_t start) const {
+    constexpr int kDeepest = 64;
+    const std::string_view text = scanner_.text();
+    int depth = 0;
+    for (std::size_t i = start; i < text.size(); ++i) {
+      if (text[i] == '(' && ++depth > kDeepest) return i;
+      if (text[i] == ')') --depth;
+      if (text[i] == ',' && depth <= 0) return i;
+    }
+    return text.size();
+  }
+
+  // Every size variable is a size of an input, or stands alone in a size list of the source, where a match binds it.
+  Status check_variables() {
+    std::set<std::string, std::less<>> known;
+    for (const PatternInput& input : rule_.inputs) {
+      for (int axis = 0; axis < input.rank; ++axis) known.insert(fmt::format("{}.{}", input.name, axis));
+    }
+    each_size(rule_.source, [&](const SymbolicDim& size) {
+      const auto name = size.variable_name();
+      if (name && name->find('.') == std::string::npos) known.insert(*name);
+    });
+    std::optional<std::string> unknown;
+    const auto check = [&](const SymbolicDim& size) {
+      for (const std::string& name : size.variables()) {
+        if (!known.contains(name) && !unknown) unknown = name;
+      }
+    };
+    each_size(rule_.source, check);
+    each_size(rule_.target, check);
+    for (const Constraint& constraint : rule_.precondition) {
+      check(constraint.left);
+      check(constraint.right);
+    }
+    if (unknown)
+      return make_error(ErrorCode::kParse,
+                        "the size '{}' is no size of an input (as x.0 is) and does not stand alone in"
+                        " a size list of the source, so no match would bind it",
+                        *unknown);
+    const auto used = input_order(rule_.source, rule_.inputs.size());
+    for (const std::size_t input : input_order(rule_.target, rule_.inputs.size())) {
+      if (std::find(used.begin(), used.end(), input) == used.end())
+        return make_error(ErrorCode::kParse,
+                          "the target uses input '{}', which the source does not use: no match would"
+                          " bind it",
+                          rule_.inputs[input].name);
+    }
+    return {};
+  }
+
+  template <class Visit>
+  static void each_size(const Pattern& side, Visit visit) {
+    for (const PatternNode& node : side.nodes) {
+      for (const auto& value : node.params.values()) {
+        const auto* list = std::get_if<SizeList<SymbolicDim>>(&value);
+        if (list) std::for_each(list->values.begin(), list->values.end(), visit);
+      }
+    }
+  }
+
+  Scanner scanner_;
+  const Registry& registry_;
+  Rule rule_;
+  Pattern side_;
+  std::vector<std::vector<SymbolicShape>> shapes_;
+  Constraints<SymbolicDim> where_;
+  std::map<std::string, Port, std::less<>> names_;
+};
+
+}  // namespace
+
+std::string to_text(const Rule& rule) {
+  std::string text = "(";
+  for (const PatternInput& input : rule.inputs)
+    text += fmt::format("{}{}:{}", text.size() == 1 ? "" : ", ", input.name, input.rank);
+  text += ") " + SideWriter(rule, rule.source).text() + " => " + SideWriter(rule, rule.target).text();
+  for (std::size_t i = 0; i < rule.precondition.size(); ++i)
+    text += (i == 0 ? " where " : ", ") + to_string(rule.precondition[i]);
+  return text;
+}
+
+Result<Rule> parse_rule(std::string_view text, const Registry& registry) {
+  REWRIGHT_TRY(Rule rule, RuleReader(text, registry).read());
+  REWRIGHT_TRY(const std::vector<Constraint> open, open_conditions(rule));
+  rule.precondition.insert(rule.precondition.end(), open.begin(), open.end());
+  rule.name = readable_name(rule);
+  rule.id = rule_id(rule);
+  return rule;
+}
+
+std::string rule_id(const Rule& rule) {
+  const std::string text = to_text(canonical(rule));
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+}  // namespace rewright
