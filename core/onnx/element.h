@@ -1,0 +1,31 @@
+// Elements of constants: their sizes, and their values as numbers.
+#pragma once
+
+#include <rewright/graph.h>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace rewright::model {
+
+/// Bytes; 0 for strings and kUnknown.
+[[nodiscard]] std::size_t element_size(ElementType type);
+[[nodiscard]] bool is_floating(ElementType type);
+/// ONNX's number for an element type, if Graph has a name for it.
+[[nodiscard]] std::optional<ElementType> element_type(int data_type);
+
+[[nodiscard]] double read_element(ElementType type, const std::byte* bytes);
+/// Rounds to nearest, ties to even; integers are truncated.
+void write_element(ElementType type, double value, std::byte* bytes);
+
+[[nodiscard]] std::vector<std::byte> encode(ElementType type, std::span<const double> values);
+/// Integers as a constant of element type int64.
+[[nodiscard]] ConstantData integers_of_shape(Shape shape, std::span<const std::int64_t> values);
+/// A constant's bytes, written out where it is one repeated number.
+[[nodiscard]] std::vector<std::byte> bytes_of(const ConstantData& constant);
+/// The size of what a constant holds in memory and in a file.
+[[nodiscard]] std::int64_t stored_bytes(const ConstantData& constant);
+
+}  // namespace rewright::model

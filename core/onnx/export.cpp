@@ -1,0 +1,415 @@
+#include "onnx/export.h"
+
+#include <rewright/onnx.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "onnx/element.h"
+#include "onnx/fold.h"
+#include "onnx/opset.h"
+#include "onnx/proto.h"
+#include "onnx/scope.h"
+
+namespace rewright {
+namespace {
+
+using namespace model;
+
+/// Where initializers need not be listed among the inputs.
+constexpr std::int64_t kLeastIr = 4;
+/// Smaller constants are written out even if they repeat one number.
+constexpr std::int64_t kFilledElements = 1024;
+
+class Exporter final : public OnnxWriter {
+ public:
+  Exporter(const Graph& graph, ModelProto skeleton, const ExportOptions& options)
+      : graph_(graph), proto_(std::move(skeleton)), options_(options), opset_(opset_of(proto_)) {}
+
+  Result<std::string> run();
+
+  std::vector<std::string> emit(std::string_view type, std::vector<std::string> inputs,
+                                std::map<std::string, OnnxAttribute> attributes, std::size_t outputs) override;
+  std::string integers(std::span<const std::int64_t> values) override;
+  std::string constant(const ConstantData& value) override;
+
+ private:
+  /// A node of the new model and the opset whose forms it was written in.
+  struct Written {
+    NodeProto node;
+    bool by_operator = false;
+  };
+
+  void reserve_names();
+  std::string fresh(std::string_view hint);
+  Status write_nodes();
+  Result<std::string> operand(Port port);
+  std::string weight(const Node& node);
+  std::string named_constant(const ConstantData& value, std::string_view hint);
+  Status write_application(NodeId id);
+  Status write_opaque(NodeId id);
+  Status write_outputs();
+  std::string output_name(std::size_t i);
+  void rename(const std::unordered_map<std::string, std::string>& renamed);
+  Status choose_opset();
+  [[nodiscard]] const NodeProto* misfit(std::int64_t opset) const;
+  Result<std::string> assemble();
+
+  const Graph& graph_;
+  ModelProto proto_;
+  const ExportOptions& options_;
+  std::int64_t opset_;
+  Folding folding_;
+  std::unordered_set<std::string> taken_;   ///< Names of tensors and nodes.
+  std::unordered_set<std::string> given_;   ///< Inputs and initializers of the skeleton.
+  std::unordered_set<std::string> inputs_;  ///< Names of the graph's inputs that are given at each run.
+  std::unordered_map<std::string, int> counters_;
+  std::map<Port, std::string> names_;
+  std::map<std::string, std::string> constants_;  ///< Initializers, by content.
+  std::vector<Written> nodes_;
+  std::vector<TensorProto> initializers_;
+  std::set<std::string> own_tensors_;            ///< Made by nodes: may take an output's name.
+  ElementType element_ = ElementType::kFloat32;  ///< Of the application at hand.
+};
+
+Result<std::string> Exporter::run() {
+  reserve_names();
+  REWRIGHT_TRY(folding_, fold(graph_, options_));
+  REWRIGHT_CHECK(write_nodes());
+  REWRIGHT_CHECK(write_outputs());
+  REWRIGHT_CHECK(choose_opset());
+  return assemble();
+}
+
+/// The names that the model keeps: of inputs, outputs, what opaque nodes make, and all inside their graphs.
+void Exporter::reserve_names() {
+  for (const auto& input : proto_.graph().input()) given_.insert(input.name());
+  for (const auto& tensor : proto_.graph().initializer()) given_.insert(tensor.name());
+  for (const auto& tensor : proto_.graph().sparse_initializer()) given_.insert(tensor.values().name());
+  taken_.insert(given_.begin(), given_.end());
+  taken_.insert(graph_.output_names().begin(), graph_.output_names().end());
+  for (const auto& output : proto_.graph().output()) taken_.insert(output.name());
+  for (const NodeId id : graph_.inputs()) {
+    if (!graph_.node(id).constant) inputs_.insert(graph_.node(id).name);
+  }
+  taken_.insert(inputs_.begin(), inputs_.end());
+  for (const Node& node : graph_.nodes()) {
+    if (!node.opaque) continue;
+    NodeProto proto;
+    proto.ParseFromString(node.opaque->serialized);
+    taken_.insert(proto.name());
+    taken_.insert(proto.output().begin(), proto.output().end());
+    for (std::string& name : inner_names(proto)) taken_.insert(std::move(name));
+  }
+}
+
+std::string Exporter::fresh(std::string_view hint) {
+  std::string name(hint);
+  while (name.empty() || !taken_.insert(name).second) name = fmt::format("{}_{}", hint, ++counters_[std::string(hint)]);
+  return name;
+}
+
+// --- what operators write ------------------------------------------------------------------------------------
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  return lower;
+}
+
+std::vector<std::string> Exporter::emit(std::string_view type, std::vector<std::string> inputs,
+                                        std::map<std::string, OnnxAttribute> attributes, std::size_t outputs) {
+  NodeProto node;
+  node.set_op_type(std::string(type));
+  node.set_name(fresh(lower_case(type)));
+  for (std::string& input : inputs) node.add_input(std::move(input));
+  for (const auto& [name, value] : attributes) *node.add_attribute() = to_proto(name, value);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < outputs; ++i) {
+    names.push_back(fresh(node.name() + "_out"));
+    own_tensors_.insert(names.back());
+    node.add_output(names.back());
+  }
+  nodes_.push_back({std::move(node), true});
+  return names;
+}
+
+std::string Exporter::integers(std::span<const std::int64_t> values) {
+  return named_constant(integers_of_shape(Shape{static_cast<std::int64_t>(values.size())}, values), "integers");
+}
+
+std::string Exporter::constant(const ConstantData& value) {
+  const ElementType from = value.type.element;
+  if (!is_floating(from) || from == element_) return named_constant(value, "constant");
+  ConstantData cast;
+  cast.type = {value.type.shape, element_};
+  if (const auto* number = std::get_if<double>(&value.value)) {
+    cast.value = *number;
+  } else if (auto numbers = to_reals(value)) {
+    cast.value = encode(element_, *numbers);
+  } else {
+    fail("a constant to be written has no numbers: " + numbers.error().message);
+  }
+  return named_constant(cast, "constant");
+}
+
+/// An initializer; equal small ones are one. A large tensor of one repeated number becomes a ConstantOfShape node.
+std::string Exporter::named_constant(const ConstantData& value, std::string_view hint) {
+  const std::int64_t elements = value.type.shape.elements();
+  const auto* number = std::get_if<double>(&value.value);
+  if (number != nullptr && elements > kFilledElements && value.type.element != ElementType::kBFloat16) {
+    const auto fill = std::make_shared<ConstantData>();
+    fill->type.shape.append(1);
+    fill->type.element = value.type.element;
+    fill->value = encode(value.type.element, std::span(number, 1));
+    NodeProto node;
+    node.set_op_type("ConstantOfShape");
+    node.set_name(fresh(std::string(hint) + "_fill"));
+    node.add_input(integers(value.type.shape.dims()));
+    node.add_output(fresh(hint));
+    *node.add_attribute() = to_proto("value", std::shared_ptr<const ConstantData>(fill));
+    nodes_.push_back({node, true});
+    return node.output(0);
+  }
+  TensorProto tensor = to_proto(value, "");
+  const bool small = elements <= kFilledElements && hint != "weight";
+  const std::string key = small ? tensor.SerializeAsString() : std::string();
+  if (small) {
+    if (const auto found = constants_.find(key); found != constants_.end()) return found->second;
+  }
+  tensor.set_name(fresh(hint));
+  if (small) constants_.emplace(key, tensor.name());
+  initializers_.push_back(std::move(tensor));
+  return initializers_.back().name();
+}
+
+// --- nodes ---------------------------------------------------------------------------------------------------
+
+Status Exporter::write_nodes() {
+  for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
+    if (!folding_.at_run_time[i]) continue;
+    REWRIGHT_CHECK(graph_.nodes()[i].op != nullptr ? write_application(NodeId{i}) : write_opaque(NodeId{i}));
+  }
+  return {};
+}
+
+/// The name of a tensor; weights and folded values are written when they are first needed.
+Result<std::string> Exporter::operand(Port port) {
+  if (const auto known = names_.find(port); known != names_.end()) return known->second;
+  const Node& node = graph_.node(port.node);
+  std::string name;
+  if (const auto folded = folding_.values.find(port); folded != folding_.values.end()) {
+    name = named_constant(folded->second, "weight");
+  } else if (node.is_input()) {
+    name = weight(node);
+  } else {
+    return make_error(ErrorCode::kInternal, "output {} of node {} is used before it is made", port.output,
+                      port.node.value);
+  }
+  names_.emplace(port, name);
+  return name;
+}
+
+std::string Exporter::weight(const Node& node) {
+  if (given_.contains(node.name) || !node.constant) return node.name;
+  return named_constant(*node.constant, node.name);
+}
+
+Status Exporter::write_application(NodeId id) {
+  const Node& node = graph_.node(id);
+  std::vector<std::string> in;
+  std::vector<Shape> shapes;
+  for (const Port& port : node.inputs) {
+    REWRIGHT_TRY(std::string name, operand(port));
+    in.push_back(std::move(name));
+    shapes.push_back(graph_.shape(port));
+  }
+  element_ = node.outputs.front().element;
+  auto names = node.op->to_onnx(node.params, in, shapes, *this);
+  if (!names)
+    return make_error(names.error().code, "operator '{}' cannot be written: {}", node.op->name(),
+                      names.error().message);
+  if (names->size() != node.outputs.size()) {
+    return make_error(ErrorCode::kInternal, "operator '{}' wrote {} tensors for {} outputs", node.op->name(),
+                      names->size(), node.outputs.size());
+  }
+  for (std::uint32_t i = 0; i < names->size(); ++i) names_[Port{id, i}] = (*names)[i];
+  return {};
+}
+
+Status Exporter::write_opaque(NodeId id) {
+  const Node& node = graph_.node(id);
+  NodeProto proto;
+  if (!proto.ParseFromString(node.opaque->serialized)) {
+    return make_error(ErrorCode::kInternal, "opaque node '{}' is not a serialized NodeProto", node.opaque->type);
+  }
+  std::size_t next = 0;
+  const auto next_operand = [&]() -> Result<std::string> {
+    if (next < node.inputs.size()) return operand(node.inputs[next++]);
+    return make_error(ErrorCode::kInternal, "opaque node '{}' has too few operands", node.opaque->type);
+  };
+  const std::vector<std::string> captured = captures(proto);
+  for (std::string& input : *proto.mutable_input()) {
+    if (input.empty()) continue;
+    REWRIGHT_TRY(input, next_operand());
+  }
+  std::map<std::string, std::string> renamed;
+  for (const std::string& name : captured) {
+    REWRIGHT_TRY(renamed[name], next_operand());
+  }
+  rename_captures(proto, renamed);
+  for (std::uint32_t i = 0; i < node.outputs.size(); ++i) {
+    std::string& output = *proto.mutable_output(static_cast<int>(i));
+    if (output.empty()) continue;
+    if (!own_tensors_.insert(output).second) own_tensors_.insert(output = fresh(output));
+    names_[Port{id, i}] = output;
+  }
+  nodes_.push_back({std::move(proto), false});
+  return {};
+}
+
+// --- outputs -------------------------------------------------------------------------------------------------
+
+/// Each output gets its name: by renaming the tensor that a node makes, or else by an Identity node. A tensor that has
+/// an output's name and is not that output gets another.
+Status Exporter::write_outputs() {
+  std::unordered_map<std::string, std::string> renamed;
+  std::vector<std::string> made;
+  auto& values = *proto_.mutable_graph()->mutable_output();
+  while (values.size() < static_cast<int>(graph_.outputs().size())) values.Add();
+  for (int i = 0; i < values.size(); ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    const Port port = graph_.outputs()[k];
+    REWRIGHT_TRY(std::string name, operand(port));
+    made.push_back(std::move(name));
+    if (values[i].name().empty()) values[i].set_name(output_name(k));
+    if (own_tensors_.contains(made[k])) renamed.emplace(made[k], values[i].name());
+    const TensorType& type = graph_.type(port);
+    if (type.element != ElementType::kUnknown) *values[i].mutable_type() = to_proto(type);
+  }
+  for (const auto& value : values) {
+    if (own_tensors_.contains(value.name()) && !renamed.contains(value.name())) {
+      renamed.emplace(value.name(), fresh(value.name()));
+    }
+  }
+  rename(renamed);
+  for (int i = 0; i < values.size(); ++i) {
+    const auto found = renamed.find(made[static_cast<std::size_t>(i)]);
+    const std::string& source = found == renamed.end() ? made[static_cast<std::size_t>(i)] : found->second;
+    if (source == values[i].name()) continue;
+    NodeProto node;
+    node.set_op_type("Identity");
+    node.set_name(fresh("identity"));
+    node.add_input(source);
+    node.add_output(values[i].name());
+    nodes_.push_back({std::move(node), true});
+  }
+  return {};
+}
+
+std::string Exporter::output_name(std::size_t i) {
+  const auto names = graph_.output_names();
+  const bool repeated = i < names.size() && std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i),
+                                                      names[i]) != names.begin() + static_cast<std::ptrdiff_t>(i);
+  if (i < names.size() && !names[i].empty() && !repeated && !inputs_.contains(names[i])) return names[i];
+  return fresh("output");
+}
+
+void Exporter::rename(const std::unordered_map<std::string, std::string>& renamed) {
+  const std::map<std::string, std::string> inner(renamed.begin(), renamed.end());
+  const auto apply = [&](std::string& name) {
+    if (const auto found = renamed.find(name); found != renamed.end()) name = found->second;
+  };
+  for (Written& written : nodes_) {
+    for (std::string& name : *written.node.mutable_input()) apply(name);
+    for (std::string& name : *written.node.mutable_output()) apply(name);
+    rename_captures(written.node, inner);
+  }
+}
+
+// --- the model -----------------------------------------------------------------------------------------------
+
+/// A node that is not valid under the opset, or means something else there; null if there is none.
+const NodeProto* Exporter::misfit(std::int64_t opset) const {
+  for (const Written& written : nodes_) {
+    const std::int64_t from = written.by_operator ? kNewestKnownOpset : opset_;
+    if (!same_meaning(written.node, from, opset)) return &written.node;
+  }
+  return nullptr;
+}
+
+Status Exporter::choose_opset() {
+  if (opset_ == 0) {  // No node of ONNX's own yet.
+    auto& import = *proto_.add_opset_import();
+    import.set_version(kNewestKnownOpset);
+    opset_ = kNewestKnownOpset;
+  }
+  if (opset_ > kNewestKnownOpset) {
+    for (Written& written : nodes_) {
+      if (written.by_operator) {
+        adapt_to_newer(written.node, opset_, [this](std::span<const std::int64_t> values) { return integers(values); });
+      }
+    }
+    return {};
+  }
+  for (std::int64_t opset = opset_; opset <= kNewestKnownOpset; ++opset) {
+    if (misfit(opset) != nullptr) continue;
+    for (auto& import : *proto_.mutable_opset_import()) {
+      if (normal_domain(import.domain()).empty()) import.set_version(opset);
+    }
+    return {};
+  }
+  return make_error(ErrorCode::kUnsupported,
+                    "no opset from {} to {} has the meaning of every node: under opset {} not {}, under opset {} not "
+                    "{}; convert the model to opset {} first",
+                    opset_, kNewestKnownOpset, opset_, describe(*misfit(opset_)), kNewestKnownOpset,
+                    describe(*misfit(kNewestKnownOpset)), kNewestKnownOpset);
+}
+
+Result<std::string> Exporter::assemble() {
+  GraphProto& graph = *proto_.mutable_graph();
+  std::unordered_set<std::string> there;
+  for (const auto& input : graph.input()) there.insert(input.name());
+  for (const auto& tensor : graph.initializer()) there.insert(tensor.name());
+  for (const auto& tensor : graph.sparse_initializer()) there.insert(tensor.values().name());
+  for (const NodeId id : graph_.inputs()) {
+    const Node& node = graph_.node(id);
+    if (node.constant || there.contains(node.name)) continue;
+    auto& input = *graph.add_input();
+    input.set_name(node.name);
+    *input.mutable_type() = to_proto(node.outputs.front());
+  }
+  std::size_t bytes = graph.ByteSizeLong();
+  for (const TensorProto& tensor : initializers_) bytes += tensor.ByteSizeLong();
+  if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    return make_error(ErrorCode::kUnsupported, "the model's weights take {} bytes; one ONNX file holds at most 2 GiB",
+                      bytes);
+  }
+  for (TensorProto& tensor : initializers_) *graph.add_initializer() = std::move(tensor);
+  for (Written& written : nodes_) *graph.add_node() = std::move(written.node);
+  proto_.set_ir_version(
+      std::max({static_cast<std::int64_t>(proto_.ir_version()), kLeastIr, ir_version_for(opset_of(proto_))}));
+  return proto_.SerializeAsString();
+}
+
+}  // namespace
+
+Result<std::string> export_model(const Graph& graph, const ImportedModel& origin, const ExportOptions& options) {
+  ModelProto skeleton;
+  if (!skeleton.ParseFromString(origin.skeleton)) {
+    return make_error(ErrorCode::kInternal, "the origin's skeleton is not a ModelProto");
+  }
+  return Exporter(graph, std::move(skeleton), options).run();
+}
+
+Result<std::string> export_model(const Graph& graph, const ExportOptions& options) {
+  ModelProto skeleton;
+  skeleton.set_producer_name("rewright");
+  skeleton.mutable_graph()->set_name("graph");
+  return Exporter(graph, std::move(skeleton), options).run();
+}
+
+}  // namespace rewright

@@ -1,0 +1,403 @@
+// ONNX Runtime as a Runtime: judges equality and measures.
+//
+// The library is opened with dlopen when it is first needed, so that nothing here has to be built against it. Its C API
+// is one table of function pointers to which every release only appends; we name the few slots that we use.
+//
+// Search   the file in the environment variable REWRIGHT_ONNXRUNTIME; the file that the build was configured with;
+//          libonnxruntime.so.1 beside this plugin and on the loader's path.
+// Sessions run on one thread, with all graph optimisations.
+// Units    microseconds of thread CPU time: on a shared machine the wall clock's medians are off by half and more.
+// Source   onnxruntime_c_api.h, API version 16 (ONNX Runtime 1.16 and later).
+#include <dlfcn.h>
+#include <rewright/plugin.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <mutex>
+
+namespace {
+
+using namespace rewright;
+
+// --- the C API -----------------------------------------------------------------------------------------------
+
+// The API's own types: never complete outside the library.
+struct OrtStatus;
+struct OrtEnv;
+struct OrtSession;
+struct OrtSessionOptions;
+struct OrtValue;
+struct OrtMemoryInfo;
+struct OrtAllocator;
+struct OrtTypeAndShape;
+
+inline constexpr std::uint32_t kApiVersion = 16;
+
+/// Places in the table, in the order of declaration in onnxruntime_c_api.h.
+enum Slot : std::size_t {
+  kGetErrorMessage = 2,
+  kCreateEnv = 3,
+  kCreateSessionFromArray = 8,
+  kRun = 9,
+  kCreateSessionOptions = 10,
+  kSetSessionLogSeverityLevel = 22,
+  kSetSessionGraphOptimizationLevel = 23,
+  kSetIntraOpNumThreads = 24,
+  kSetInterOpNumThreads = 25,
+  kSessionGetOutputCount = 31,
+  kSessionGetOutputName = 37,
+  kCreateTensorWithData = 49,
+  kIsTensor = 50,
+  kGetTensorMutableData = 51,
+  kGetTensorElementType = 60,
+  kGetDimensionsCount = 61,
+  kGetDimensions = 62,
+  kGetTensorTypeAndShape = 65,
+  kCreateCpuMemoryInfo = 69,
+  kAllocatorFree = 76,
+  kGetAllocatorWithDefaultOptions = 78,
+  kReleaseStatus = 93,
+  kReleaseMemoryInfo = 94,
+  kReleaseSession = 95,
+  kReleaseValue = 96,
+  kReleaseTensorTypeAndShape = 99,
+  kReleaseSessionOptions = 100,
+  kAddSessionConfigEntry = 130,
+};
+
+struct ApiBase {
+  const void* const* (*get_api)(std::uint32_t version);
+  const char* (*get_version_string)();
+};
+
+/// The opened library. Never closed: it keeps threads and tables of its own.
+class Api {
+ public:
+  /// Opens the library once; the error says what to install.
+  static Result<const Api*> get();
+
+  template <class... Args>
+  Status call(Slot slot, Args... args) const {
+    auto* status = function<OrtStatus*(Args...)>(slot)(args...);
+    if (status == nullptr) return {};
+    Error error = make_error(ErrorCode::kUnsupported, "ONNX Runtime: {}",
+                             function<const char*(const OrtStatus*)>(kGetErrorMessage)(status));
+    release(kReleaseStatus, status);
+    return error;
+  }
+  template <class T>
+  void release(Slot slot, T* object) const {
+    if (object != nullptr) function<void(T*)>(slot)(object);
+  }
+  [[nodiscard]] const std::string& version() const { return version_; }
+  [[nodiscard]] OrtEnv* environment() const { return environment_; }
+
+ private:
+  template <class F>
+  F* function(Slot slot) const {
+    return reinterpret_cast<F*>(const_cast<void*>(table_[slot]));
+  }
+  Status open();
+
+  const void* const* table_ = nullptr;
+  std::string version_;
+  OrtEnv* environment_ = nullptr;
+};
+
+/// Owns an object of the API.
+template <class T>
+class Owned {
+ public:
+  Owned(const Api& api, Slot release) : api_(&api), release_(release) {}
+  Owned(Owned&& other) noexcept : api_(other.api_), release_(other.release_), object_(other.object_) {
+    other.object_ = nullptr;
+  }
+  Owned& operator=(Owned&&) = delete;
+  ~Owned() { api_->release(release_, object_); }
+  [[nodiscard]] T* get() const { return object_; }
+  [[nodiscard]] T** receive() { return &object_; }
+
+ private:
+  const Api* api_;
+  Slot release_;
+  T* object_ = nullptr;
+};
+
+std::string folder_of_this_plugin() {
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<const void*>(&folder_of_this_plugin), &info) == 0) return {};
+  const std::string file = info.dli_fname;
+  const auto slash = file.rfind('/');
+  return slash == std::string::npos ? std::string(".") : file.substr(0, slash);
+}
+
+constexpr const char* kHowToInstall =
+    "run scripts/install-dependencies, or name a libonnxruntime.so.1 of version 1.16 or later in REWRIGHT_ONNXRUNTIME";
+
+Result<void*> open_library() {
+  if (const char* named = std::getenv("REWRIGHT_ONNXRUNTIME"); named != nullptr && *named != '\0') {
+    if (void* handle = ::dlopen(named, RTLD_NOW | RTLD_LOCAL)) return handle;
+    return make_error(ErrorCode::kNotFound, "ONNX Runtime cannot be opened: REWRIGHT_ONNXRUNTIME names '{}' ({}); {}",
+                      named, ::dlerror(), kHowToInstall);
+  }
+  std::vector<std::string> files;
+#ifdef REWRIGHT_ONNXRUNTIME_DEFAULT
+  files.emplace_back(REWRIGHT_ONNXRUNTIME_DEFAULT);
+#endif
+  const std::string folder = folder_of_this_plugin();
+  files.push_back(folder + "/libonnxruntime.so.1");
+  files.push_back(folder + "/../libonnxruntime.so.1");
+  files.emplace_back("libonnxruntime.so.1");
+  for (const std::string& file : files) {
+    if (void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+  }
+  return make_error(ErrorCode::kNotFound, "ONNX Runtime is not there (looked for {}); {}", fmt::join(files, ", "),
+                    kHowToInstall);
+}
+
+Status Api::open() {
+  REWRIGHT_TRY(void* handle, open_library());
+  auto* base_of = reinterpret_cast<const ApiBase* (*)()>(::dlsym(handle, "OrtGetApiBase"));
+  if (base_of == nullptr) {
+    return make_error(ErrorCode::kPlugin, "what was opened as ONNX Runtime has no OrtGetApiBase; {}", kHowToInstall);
+  }
+  version_ = base_of()->get_version_string();
+  table_ = base_of()->get_api(kApiVersion);
+  if (table_ == nullptr) {
+    return make_error(ErrorCode::kPlugin, "ONNX Runtime {} is too old: version 1.16 or later is needed; {}", version_,
+                      kHowToInstall);
+  }
+  constexpr int kFatalOnly = 4;
+  return call(kCreateEnv, kFatalOnly, "rewright", &environment_);
+}
+
+Result<const Api*> Api::get() {
+  static std::mutex mutex;
+  static std::unique_ptr<const Api> opened;
+  const std::scoped_lock lock(mutex);
+  if (!opened) {
+    auto api = std::make_unique<Api>();
+    REWRIGHT_CHECK(api->open());
+    opened = std::move(api);
+  }
+  return opened.get();
+}
+
+// --- tensors -------------------------------------------------------------------------------------------------
+
+/// 0 for types whose elements have no fixed size.
+std::size_t size_of(ElementType type) {
+  switch (type) {
+    case ElementType::kUint8:
+    case ElementType::kInt8:
+    case ElementType::kBool: return 1;
+    case ElementType::kUint16:
+    case ElementType::kInt16:
+    case ElementType::kFloat16:
+    case ElementType::kBFloat16: return 2;
+    case ElementType::kFloat32:
+    case ElementType::kInt32:
+    case ElementType::kUint32: return 4;
+    case ElementType::kInt64:
+    case ElementType::kUint64:
+    case ElementType::kFloat64: return 8;
+    case ElementType::kString:
+    case ElementType::kUnknown: break;
+  }
+  return 0;
+}
+
+Result<Owned<OrtValue>> make_value(const Api& api, const OrtMemoryInfo* memory, const RuntimeTensor& tensor) {
+  const std::size_t size = size_of(tensor.type.element);
+  if (size == 0) {
+    return make_error(ErrorCode::kUnsupported, "input '{}': ONNX Runtime takes no tensor of element type {} from us",
+                      tensor.name, static_cast<int>(tensor.type.element));
+  }
+  const std::size_t expected = size * static_cast<std::size_t>(tensor.type.shape.elements());
+  if (tensor.bytes.size() != expected) {
+    return make_error(ErrorCode::kUsage, "input '{}' of shape {} has {} bytes, expected {}", tensor.name,
+                      tensor.type.shape, tensor.bytes.size(), expected);
+  }
+  Owned<OrtValue> value(api, kReleaseValue);
+  const auto dims = tensor.type.shape.dims();
+  void* data = const_cast<std::byte*>(tensor.bytes.data());  // ONNX Runtime does not write to inputs.
+  REWRIGHT_CHECK(api.call(kCreateTensorWithData, memory, data, tensor.bytes.size(), dims.data(), dims.size(),
+                          static_cast<int>(tensor.type.element), value.receive()));
+  return value;
+}
+
+Result<RuntimeTensor> read_value(const Api& api, std::string name, OrtValue* value) {
+  RuntimeTensor tensor{std::move(name), {}, {}};
+  int is_tensor = 0;
+  REWRIGHT_CHECK(api.call(kIsTensor, static_cast<const OrtValue*>(value), &is_tensor));
+  if (is_tensor == 0) return make_error(ErrorCode::kUnsupported, "output '{}' is not a tensor", tensor.name);
+  Owned<OrtTypeAndShape> type(api, kReleaseTensorTypeAndShape);
+  REWRIGHT_CHECK(api.call(kGetTensorTypeAndShape, static_cast<const OrtValue*>(value), type.receive()));
+  int element = 0;
+  std::size_t rank = 0;
+  const OrtTypeAndShape* info = type.get();
+  REWRIGHT_CHECK(api.call(kGetTensorElementType, info, &element));
+  REWRIGHT_CHECK(api.call(kGetDimensionsCount, info, &rank));
+  std::vector<std::int64_t> dims(rank);
+  REWRIGHT_CHECK(api.call(kGetDimensions, info, dims.data(), rank));
+  tensor.type = {Shape(std::move(dims)), static_cast<ElementType>(element)};
+  const std::size_t size = size_of(tensor.type.element);
+  if (size == 0) {
+    return make_error(ErrorCode::kUnsupported, "output '{}' has element type {}, which has no bytes to compare",
+                      tensor.name, element);
+  }
+  tensor.bytes.resize(size * static_cast<std::size_t>(tensor.type.shape.elements()));
+  void* data = nullptr;
+  REWRIGHT_CHECK(api.call(kGetTensorMutableData, value, &data));
+  if (!tensor.bytes.empty()) std::memcpy(tensor.bytes.data(), data, tensor.bytes.size());
+  return tensor;
+}
+
+// --- sessions ------------------------------------------------------------------------------------------------
+
+double thread_cpu_us() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) * 1e-3;
+}
+
+class Session final : public RuntimeSession {
+ public:
+  Session(const Api& api, Owned<OrtSession> session, Owned<OrtMemoryInfo> memory, std::vector<std::string> outputs)
+      : api_(api), session_(std::move(session)), memory_(std::move(memory)), outputs_(std::move(outputs)) {}
+
+  Result<std::vector<RuntimeTensor>> run(std::span<const RuntimeTensor> inputs) override {
+    REWRIGHT_TRY(Call call, prepare(inputs));
+    REWRIGHT_TRY(std::vector<Owned<OrtValue>> values, run_once(call));
+    std::vector<RuntimeTensor> tensors;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      REWRIGHT_TRY(RuntimeTensor tensor, read_value(api_, outputs_[i], values[i].get()));
+      tensors.push_back(std::move(tensor));
+    }
+    return tensors;
+  }
+
+  Result<double> measure_us(std::span<const RuntimeTensor> inputs, int repetitions, double batch_us) override {
+    REWRIGHT_TRY(const Call call, prepare(inputs));
+    REWRIGHT_CHECK(run_once(call));  // Warm-up: allocates, fills caches.
+    REWRIGHT_TRY(const double first_us, time_us(call, 1));
+    const double wanted = std::clamp(batch_us / std::max(first_us, 0.1), 1.0, 1e6);
+    const int runs = static_cast<int>(wanted + 0.999);
+    std::vector<double> samples;
+    for (int i = 0; i < std::max(repetitions, 1); ++i) {
+      REWRIGHT_TRY(const double batch, time_us(call, runs));
+      samples.push_back(batch / runs);
+    }
+    const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
+    std::nth_element(samples.begin(), middle, samples.end());
+    return *middle;
+  }
+
+ private:
+  /// The arguments of one run; borrows names and bytes from the caller's inputs.
+  struct Call {
+    std::vector<const char*> names;
+    std::vector<Owned<OrtValue>> values;
+    std::vector<const OrtValue*> pointers;
+  };
+
+  Result<Call> prepare(std::span<const RuntimeTensor> inputs) {
+    Call call;
+    for (const RuntimeTensor& input : inputs) {
+      REWRIGHT_TRY(Owned<OrtValue> value, make_value(api_, memory_.get(), input));
+      call.names.push_back(input.name.c_str());
+      call.pointers.push_back(value.get());
+      call.values.push_back(std::move(value));
+    }
+    return call;
+  }
+
+  Result<std::vector<Owned<OrtValue>>> run_once(const Call& call) {
+    std::vector<const char*> names;
+    for (const std::string& name : outputs_) names.push_back(name.c_str());
+    std::vector<OrtValue*> raw(outputs_.size(), nullptr);
+    const auto status = api_.call(kRun, session_.get(), static_cast<const void*>(nullptr), call.names.data(),
+                                  call.pointers.data(), call.pointers.size(), names.data(), names.size(), raw.data());
+    std::vector<Owned<OrtValue>> values;
+    for (OrtValue* value : raw) {
+      values.emplace_back(api_, kReleaseValue);
+      *values.back().receive() = value;
+    }
+    if (!status) return status.error();
+    return values;
+  }
+
+  Result<double> time_us(const Call& call, int runs) {
+    const double start = thread_cpu_us();
+    for (int i = 0; i < runs; ++i) REWRIGHT_CHECK(run_once(call));
+    return thread_cpu_us() - start;
+  }
+
+  const Api& api_;
+  Owned<OrtSession> session_;
+  Owned<OrtMemoryInfo> memory_;
+  std::vector<std::string> outputs_;
+};
+
+Status configure(const Api& api, OrtSessionOptions* options, const std::string& directory) {
+  constexpr int kQuiet = 4, kAllOptimisations = 99, kOneThread = 1;
+  REWRIGHT_CHECK(api.call(kSetSessionLogSeverityLevel, options, kQuiet));
+  REWRIGHT_CHECK(api.call(kSetSessionGraphOptimizationLevel, options, kAllOptimisations));
+  REWRIGHT_CHECK(api.call(kSetIntraOpNumThreads, options, kOneThread));
+  REWRIGHT_CHECK(api.call(kSetInterOpNumThreads, options, kOneThread));
+  if (!directory.empty()) {
+    REWRIGHT_CHECK(api.call(kAddSessionConfigEntry, options, "session.model_external_initializers_file_folder_path",
+                            directory.c_str()));
+  }
+  return {};
+}
+
+Result<std::vector<std::string>> output_names(const Api& api, const OrtSession* session) {
+  OrtAllocator* allocator = nullptr;  // The default one; not ours to release.
+  REWRIGHT_CHECK(api.call(kGetAllocatorWithDefaultOptions, &allocator));
+  std::size_t count = 0;
+  REWRIGHT_CHECK(api.call(kSessionGetOutputCount, session, &count));
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < count; ++i) {
+    char* name = nullptr;
+    REWRIGHT_CHECK(api.call(kSessionGetOutputName, session, i, allocator, &name));
+    names.emplace_back(name);
+    REWRIGHT_CHECK(api.call(kAllocatorFree, allocator, static_cast<void*>(name)));
+  }
+  return names;
+}
+
+class OnnxRuntime final : public Runtime {
+ public:
+  std::string name() const override { return "onnxruntime"; }
+  std::string summary() const override { return "ONNX Runtime on one CPU thread, all graph optimisations"; }
+  Result<std::string> version() const override {
+    REWRIGHT_TRY(const Api* api, Api::get());
+    return "ONNX Runtime " + api->version();
+  }
+  Result<std::unique_ptr<RuntimeSession>> load(std::span<const std::byte> model,
+                                               const std::string& directory) const override {
+    REWRIGHT_TRY(const Api* api, Api::get());
+    Owned<OrtSessionOptions> options(*api, kReleaseSessionOptions);
+    REWRIGHT_CHECK(api->call(kCreateSessionOptions, options.receive()));
+    REWRIGHT_CHECK(configure(*api, options.get(), directory));
+    Owned<OrtSession> session(*api, kReleaseSession);
+    REWRIGHT_CHECK(api->call(kCreateSessionFromArray, static_cast<const OrtEnv*>(api->environment()),
+                             static_cast<const void*>(model.data()), model.size(),
+                             static_cast<const OrtSessionOptions*>(options.get()), session.receive()));
+    Owned<OrtMemoryInfo> memory(*api, kReleaseMemoryInfo);
+    constexpr int kArenaAllocator = 1, kDefaultMemory = 0;
+    REWRIGHT_CHECK(api->call(kCreateCpuMemoryInfo, kArenaAllocator, kDefaultMemory, memory.receive()));
+    REWRIGHT_TRY(std::vector<std::string> outputs, output_names(*api, session.get()));
+    return std::unique_ptr<RuntimeSession>(
+        std::make_unique<Session>(*api, std::move(session), std::move(memory), std::move(outputs)));
+  }
+};
+
+}  // namespace
+
+REWRIGHT_PLUGIN("runtime.onnxruntime", "1.0.0", "ONNX Runtime, opened at run time") {
+  registry.add<Runtime>(std::make_unique<OnnxRuntime>());
+}
