@@ -167,10 +167,10 @@ Error Scanner::expected(std::string_view what) {
 
 Error Scanner::error_at(std::size_t position, ErrorCode code, std::string_view message) const {
   const auto before = text_.substr(0, std::min(position, text_.size()));
-  const auto breaks = std::count(before.begin(), before.end(), '\n');
+  const auto breaks = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
   const std::size_t last = before.rfind('\n');
   const std::size_t column = last == std::string_view::npos ? before.size() + 1 : before.size() - last;
-  return make_error(code, "line {}, column {}: {}", breaks + 1, column, message);
+  return make_error(code, "line {}, column {}: {}", first_line_ + breaks, column, message);
 }
 
 }  // namespace rewright

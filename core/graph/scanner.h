@@ -14,7 +14,8 @@ namespace rewright {
 
 class Scanner {
  public:
-  explicit Scanner(std::string_view text) : text_(text) {}
+  /// `first_line`: the number of the text's first line in its file.
+  explicit Scanner(std::string_view text, std::size_t first_line = 1) : text_(text), first_line_(first_line) {}
 
   [[nodiscard]] std::size_t position() const { return position_; }
   [[nodiscard]] std::string_view text() const { return text_; }
@@ -48,6 +49,7 @@ class Scanner {
   [[nodiscard]] std::string found() const;
 
   std::string_view text_;
+  std::size_t first_line_;
   std::size_t position_ = 0;
 };
 

@@ -162,7 +162,8 @@ class SideWriter {
 
 class RuleReader {
  public:
-  RuleReader(std::string_view text, const Registry& registry) : scanner_(text), registry_(registry) {}
+  RuleReader(std::string_view text, const Registry& registry, std::size_t line)
+      : scanner_(text, line), registry_(registry) {}
 
   Result<Rule> read() {
     REWRIGHT_CHECK(read_inputs());
@@ -202,7 +203,7 @@ class RuleReader {
     return scanner_.expect(")", "after the inputs");
   }
 
-  Result<std::string> new_name(std::string_view what) {
+  Result<std::string> new_name(std::string_view what, std::span<const std::string> others = {}) {
     scanner_.skip_space();
     const std::size_t position = scanner_.position();
     const auto word = scanner_.identifier();
@@ -210,7 +211,7 @@ class RuleReader {
     if (!is_identifier(*word))
       return scanner_.error_at(position, ErrorCode::kParse,
                                fmt::format("'{}' is a word of the rule's text and cannot be a name", *word));
-    if (names_.contains(*word))
+    if (names_.contains(*word) || std::find(others.begin(), others.end(), *word) != others.end())
       return scanner_.error_at(position, ErrorCode::kParse, fmt::format("the name '{}' is given twice", *word));
     return std::string(*word);
   }
@@ -235,9 +236,7 @@ class RuleReader {
   Status read_let() {
     std::vector<std::string> names;
     do {
-      REWRIGHT_TRY(std::string name, new_name("a name after 'let'"));
-      if (std::find(names.begin(), names.end(), name) != names.end())
-        return scanner_.expected(fmt::format("another name ('{}' is given twice)", name));
+      REWRIGHT_TRY(std::string name, new_name("a name after 'let'", names));
       names.push_back(std::move(name));
     } while (scanner_.take(","));
     REWRIGHT_CHECK(scanner_.expect("=", "after the names of a 'let'"));
@@ -381,19 +380,23 @@ class RuleReader {
       check(constraint.right);
     }
     if (unknown)
-      return make_error(ErrorCode::kParse,
-                        "the size '{}' is no size of an input (as x.0 is) and does not stand alone in"
-                        " a size list of the source, so no match would bind it",
-                        *unknown);
+      return wrong(
+          "the size '{}' is no size of an input (as x.0 is) and does not stand alone in a size list of the"
+          " source, so no match would bind it",
+          *unknown);
     const auto used = input_order(rule_.source, rule_.inputs.size());
     for (const std::size_t input : input_order(rule_.target, rule_.inputs.size())) {
       if (std::find(used.begin(), used.end(), input) == used.end())
-        return make_error(ErrorCode::kParse,
-                          "the target uses input '{}', which the source does not use: no match would"
-                          " bind it",
-                          rule_.inputs[input].name);
+        return wrong("the target uses input '{}', which the source does not use: no match would bind it",
+                     rule_.inputs[input].name);
     }
     return {};
+  }
+
+  // About the rule as a whole: the place is where it starts.
+  template <class... Args>
+  [[nodiscard]] Error wrong(fmt::format_string<Args...> format, Args&&... args) const {
+    return scanner_.error_at(0, ErrorCode::kParse, fmt::format(format, std::forward<Args>(args)...));
   }
 
   template <class Visit>
@@ -427,13 +430,33 @@ std::string to_text(const Rule& rule) {
   return text;
 }
 
-Result<Rule> parse_rule(std::string_view text, const Registry& registry) {
-  REWRIGHT_TRY(Rule rule, RuleReader(text, registry).read());
-  REWRIGHT_TRY(const std::vector<Constraint> open, open_conditions(rule));
-  rule.precondition.insert(rule.precondition.end(), open.begin(), open.end());
+namespace {
+
+Result<Rule> parse_rule_at(std::string_view text, const Registry& registry, std::size_t line) {
+  REWRIGHT_TRY(Rule rule, RuleReader(text, registry, line).read());
+  const auto open = open_conditions(rule);
+  if (!open) return make_error(open.error().code, "line {}: {}", line, open.error().message);
+  rule.precondition.insert(rule.precondition.end(), open->begin(), open->end());
   rule.name = readable_name(rule);
   rule.id = rule_id(rule);
   return rule;
+}
+
+}  // namespace
+
+Result<Rule> parse_rule(std::string_view text, const Registry& registry) { return parse_rule_at(text, registry, 1); }
+
+Result<std::vector<Rule>> parse_rules(std::string_view text, const Registry& registry) {
+  std::vector<Rule> rules;
+  for (std::size_t line = 1; !text.empty(); ++line) {
+    const std::string_view row = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(row.size() + 1, text.size()));
+    const std::size_t start = row.find_first_not_of(" \t\r");
+    if (start == std::string_view::npos || row[start] == '#') continue;
+    REWRIGHT_TRY(Rule rule, parse_rule_at(row, registry, line));
+    rules.push_back(std::move(rule));
+  }
+  return rules;
 }
 
 std::string rule_id(const Rule& rule) {

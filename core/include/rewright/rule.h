@@ -99,6 +99,8 @@ enum class FreeSizes : std::uint8_t {
 /// Reads the text form; conditions that the target needs and the text does not give are added. Errors: line, column,
 /// what was found and what was expected.
 [[nodiscard]] REWRIGHT_API Result<Rule> parse_rule(std::string_view text, const Registry& registry);
+/// The same for a whole file, one rule a line; empty lines and lines that start with # are passed over.
+[[nodiscard]] REWRIGHT_API Result<std::vector<Rule>> parse_rules(std::string_view text, const Registry& registry);
 /// Computes `id` from the canonical form.
 [[nodiscard]] REWRIGHT_API std::string rule_id(const Rule& rule);
 
