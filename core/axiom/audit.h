@@ -22,12 +22,12 @@ struct AuditResult {
   std::string name;
   std::size_t combinations = 0;  ///< Of ranks, parameters and sizes at which both sides were compared.
   bool holds = true;
-  std::string counterexample;    ///< Ranks, parameters, sizes, inputs and the two outputs, in exact numbers.
+  std::string counterexample;  ///< Ranks, parameters, sizes, inputs and the two outputs, in exact numbers.
 };
 
-/// Evaluates both sides over the prime field, on small signed integers (order is then real) and, where no side uses order
-/// or functions, on residues of the whole field; what differs is shown in exact numbers where they differ too.
-/// Errors: a :domain that cannot be read.
+/// Evaluates both sides over the prime field, on small signed integers and on residues of the whole field; where a side
+/// uses order or functions, in exact rationals (a fraction has no sign in the field) on small signed integers. Errors:
+/// a :domain that cannot be read.
 [[nodiscard]] REWRIGHT_API Result<AuditResult> audit(const Axiom& axiom, const AuditOptions& options = {});
 
 }  // namespace rewright

@@ -28,12 +28,26 @@ const std::vector<Probe>& probes() {
   using Ints = std::vector<std::int64_t>;
   static const std::vector<Probe> kProbes = {
       // An even kernel: the zero goes after (before, it would give 0, 1).
-      {"padding-same", "floor((k-1)/2) before, ceil((k-1)/2) after, at every stride", "conv2d", {}, {row({1, 2}), row({1, 0})}, {1, 2}},
+      {"padding-same",
+       "floor((k-1)/2) before, ceil((k-1)/2) after, at every stride",
+       "conv2d",
+       {},
+       {row({1, 2}), row({1, 0})},
+       {1, 2}},
       // Stride 2 on an even size: one zero before still (ONNX's SAME_UPPER would give 1, 3).
-      {"padding-same", "floor((k-1)/2) before, ceil((k-1)/2) after, at every stride", "conv2d",
-       {{"strides", Ints{1, 2}}}, {row({1, 2, 3, 4}), row({1, 0, 0})}, {0, 2}},
+      {"padding-same",
+       "floor((k-1)/2) before, ceil((k-1)/2) after, at every stride",
+       "conv2d",
+       {{"strides", Ints{1, 2}}},
+       {row({1, 2, 3, 4}), row({1, 0, 0})},
+       {0, 2}},
       {"pool-max-padding", "never the greatest", "pool2d_max", {{"kernel", Ints{1, 3}}}, {row({-1, -2})}, {-1, -1}},
-      {"pool-average-default", "divides by the size of the kernel", "pool2d_avg", {{"kernel", Ints{1, 3}}}, {row({3, 6})}, {3, 3}},
+      {"pool-average-default",
+       "divides by the size of the kernel",
+       "pool2d_avg",
+       {{"kernel", Ints{1, 3}}},
+       {row({3, 6})},
+       {3, 3}},
   };
   return kProbes;
 }
@@ -53,8 +67,8 @@ Status run(const Probe& probe, const Registry& registry) {
   op->evaluate(params, in, views);
   for (std::size_t i = 0; i < probe.expected.size(); ++i) {
     if (i >= out.values().size() || !(out.values()[i] == Exact::from_integer(probe.expected[i])))
-      return make_error(ErrorCode::kMismatch, "the file says {} \"{}\", but the loaded operator {} does otherwise", probe.key,
-                        probe.value, probe.op);
+      return make_error(ErrorCode::kMismatch, "the file says {} \"{}\", but the loaded operator {} does otherwise",
+                        probe.key, probe.value, probe.op);
   }
   return {};
 }

@@ -69,8 +69,10 @@ FunctionName parse_function_name(const std::string& text) {
   const auto number = to_integer(std::string_view(text).substr(place + 1));
   if (!number || *number < 0 || *number > 64) return name;
   name.op = text.substr(0, place);
-  if (text[place] == '.') name.output = static_cast<std::uint32_t>(*number);
-  else name.arity = static_cast<std::size_t>(*number);
+  if (text[place] == '.')
+    name.output = static_cast<std::uint32_t>(*number);
+  else
+    name.arity = static_cast<std::size_t>(*number);
   return name;
 }
 
@@ -80,16 +82,20 @@ class AxiomBuilder {
   AxiomBuilder(const Scope& scope, Axiom& axiom) : scope_(scope), axiom_(axiom) {}
 
   Status add_variables(const SExpr& list) {
-    if (!list.is_list()) return error_at(scope_, list, "found {}, expected the list of variables ((x Tensor) ...)", describe(list));
-    static const std::map<std::string, AxiomSort, std::less<>> kSorts = {
-        {"Tensor", AxiomSort::kTensor}, {"Int", AxiomSort::kInt}, {"Sizes", AxiomSort::kSizes}, {"Real", AxiomSort::kReal}};
+    if (!list.is_list())
+      return error_at(scope_, list, "found {}, expected the list of variables ((x Tensor) ...)", describe(list));
+    static const std::map<std::string, AxiomSort, std::less<>> kSorts = {{"Tensor", AxiomSort::kTensor},
+                                                                         {"Int", AxiomSort::kInt},
+                                                                         {"Sizes", AxiomSort::kSizes},
+                                                                         {"Real", AxiomSort::kReal}};
     for (const SExpr& entry : list.items) {
       if (!entry.is_list() || entry.items.size() != 2 || entry.items[0].kind != SExpr::Kind::kSymbol)
         return error_at(scope_, entry, "found {}, expected a variable and its sort, as in (x Tensor)", describe(entry));
       const std::string& name = entry.items[0].text;
       const auto sort = kSorts.find(entry.items[1].text);
       if (sort == kSorts.end())
-        return error_at(scope_, entry.items[1], "found the sort {}, expected Tensor, Int, Sizes or Real", describe(entry.items[1]));
+        return error_at(scope_, entry.items[1], "found the sort {}, expected Tensor, Int, Sizes or Real",
+                        describe(entry.items[1]));
       if (find_variable(name)) return error_at(scope_, entry, "the variable '{}' is there twice", name);
       if (!std::ranges::all_of(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }))
         return error_at(scope_, entry, "the variable '{}' must consist of letters, digits and _", name);
@@ -124,7 +130,8 @@ class AxiomBuilder {
       return error_at(scope_, e, "the number {} is too large", e.text);
     }
     if (e.kind == SExpr::Kind::kSymbol) {
-      if (const auto found = scope_.constants.find(e.text); found != scope_.constants.end()) return SymbolicDim(found->second);
+      if (const auto found = scope_.constants.find(e.text); found != scope_.constants.end())
+        return SymbolicDim(found->second);
       const auto* variable = find_variable(e.text);
       if (variable && variable->sort == AxiomSort::kInt) return SymbolicDim::variable(e.text);
     }
@@ -132,7 +139,9 @@ class AxiomBuilder {
       if (e.items[0].text == "dim") return dim(e);
       if (std::string_view("+-*").find(e.items[0].text) != std::string_view::npos) return arithmetic(e);
     }
-    return error_at(scope_, e, "found {}, expected a number, an Int variable, a constant, (dim AXIS x), or +, - or * of these", describe(e));
+    return error_at(scope_, e,
+                    "found {}, expected a number, an Int variable, a constant, (dim AXIS x), or +, - or * of these",
+                    describe(e));
   }
 
   [[nodiscard]] const AxiomVariable* find_variable(std::string_view name) const {
@@ -183,11 +192,14 @@ class AxiomBuilder {
     REWRIGHT_TRY(SymbolicDim value, integer(e));
     if (!value.constant()) return AxiomParam(std::move(value));
     const std::string prefix = spec.name + ".";
-    const auto place = e.text.starts_with(prefix) ? std::ranges::find(spec.choices, e.text.substr(prefix.size())) : spec.choices.end();
+    const auto place =
+        e.text.starts_with(prefix) ? std::ranges::find(spec.choices, e.text.substr(prefix.size())) : spec.choices.end();
     if (place == spec.choices.end())
-      return error_at(scope_, e, "found {}, expected one of {}{}", describe(e), prefix, fmt::join(spec.choices, ", " + prefix));
+      return error_at(scope_, e, "found {}, expected one of {}{}", describe(e), prefix,
+                      fmt::join(spec.choices, ", " + prefix));
     if (*value.constant() != place - spec.choices.begin())
-      return error_at(scope_, e, "'{}' is defined as {}, but the operator counts it as {}", e.text, *value.constant(), place - spec.choices.begin());
+      return error_at(scope_, e, "'{}' is defined as {}, but the operator counts it as {}", e.text, *value.constant(),
+                      place - spec.choices.begin());
     return AxiomParam(std::move(value));
   }
   Result<AxiomParam> real_param(const SExpr& e) const {
@@ -214,21 +226,27 @@ class AxiomBuilder {
 
   Result<std::uint32_t> application(const SExpr& at, const std::string& function, std::span<const SExpr> arguments) {
     if (!scope_.functions.contains(function))
-      return error_at(scope_, at, "the function '{}' is not declared in this file; expected a (declare-fun {} ...) before", function, function);
+      return error_at(scope_, at,
+                      "the function '{}' is not declared in this file; expected a (declare-fun {} ...) before",
+                      function, function);
     const FunctionName name = parse_function_name(function);
     const Operator* op = scope_.registry.find<Operator>(name.op);
-    if (!op) return error_at(scope_, at, "no operator '{}' is loaded; 'rewright operators list' names those that are", name.op);
+    if (!op)
+      return error_at(scope_, at, "no operator '{}' is loaded; 'rewright operators list' names those that are",
+                      name.op);
     const auto& specs = op->info().params;
     const int operands = static_cast<int>(arguments.size()) - static_cast<int>(specs.size());
     const int most = op->info().max_arity;
     if (operands < op->info().min_arity || (most >= 0 && operands > most) ||
         (name.arity && *name.arity != static_cast<std::size_t>(operands)))
-      return error_at(scope_, at, "{} has {} arguments, expected {} parameters and then {} operands", function, arguments.size(), specs.size(),
-                      name.arity ? fmt::format("{}", *name.arity)
+      return error_at(scope_, at, "{} has {} arguments, expected {} parameters and then {} operands", function,
+                      arguments.size(), specs.size(),
+                      name.arity                     ? fmt::format("{}", *name.arity)
                       : most == op->info().min_arity ? fmt::format("{}", most)
                                                      : fmt::format("{} or more", op->info().min_arity));
     if (most < 0 && !name.arity && operands != 2)
-      return error_at(scope_, at, "{} takes any number of operands: with {} it is written {}/{}", name.op, operands, name.op, operands);
+      return error_at(scope_, at, "{} takes any number of operands: with {} it is written {}/{}", name.op, operands,
+                      name.op, operands);
     AxiomTerm term;
     term.op = op;
     term.output = name.output;
@@ -268,7 +286,10 @@ Result<std::vector<Constraint>> parse_condition(const Scope& scope, const AxiomB
         const auto* variable = builder.find_variable(base);
         const bool dotted = base.size() != name.size();
         if (!variable || dotted == (variable->sort == AxiomSort::kInt) || variable->sort == AxiomSort::kReal)
-          return error_at(scope, text, "the condition '{}' speaks of '{}', which is no Int variable, no size x.0 of a tensor variable and no constant of this file", part, name);
+          return error_at(scope, text,
+                          "the condition '{}' speaks of '{}', which is no Int variable, no size x.0 of a tensor "
+                          "variable and no constant of this file",
+                          part, name);
       }
     }
     condition.push_back(*std::move(constraint));
@@ -289,7 +310,8 @@ Result<std::vector<AxiomRanks>> parse_ranks(const Scope& scope, const Axiom& axi
       const auto low = to_integer(range.substr(0, dots));
       const auto high = dots == std::string_view::npos ? low : to_integer(range.substr(dots + 2));
       if (!low || !high || *low < 0 || *high > kMaxRank || *low > *high || words.empty())
-        return error_at(scope, text, "ranks '{}': expected names and a rank or a range up to {}, as in \"x y 2..4\"", group, kMaxRank);
+        return error_at(scope, text, "ranks '{}': expected names and a rank or a range up to {}, as in \"x y 2..4\"",
+                        group, kMaxRank);
       std::vector<AxiomRanks> extended;
       for (const AxiomRanks& ranks : some) {
         for (std::int64_t rank = *low; rank <= *high; ++rank) {
@@ -309,31 +331,40 @@ Result<std::vector<AxiomRanks>> parse_ranks(const Scope& scope, const Axiom& axi
   for (AxiomRanks& ranks : all) {
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       if (axiom.variables[i].sort == AxiomSort::kTensor && ranks[i] < 0)
-        return error_at(scope, text, "ranks \"{}\" leave out the tensor variable '{}'", text.text, axiom.variables[i].name);
+        return error_at(scope, text, "ranks \"{}\" leave out the tensor variable '{}'", text.text,
+                        axiom.variables[i].name);
       ranks[i] = std::max(ranks[i], 0);
     }
   }
   return all;
 }
 
-Status read_attributes(const Scope& scope, const AxiomBuilder& builder, std::span<const SExpr> attributes, Axiom& axiom) {
+Status read_attributes(const Scope& scope, const AxiomBuilder& builder, std::span<const SExpr> attributes,
+                       Axiom& axiom) {
   for (std::size_t i = 0; i < attributes.size(); i += 2) {
     const SExpr& key = attributes[i];
     if (key.kind != SExpr::Kind::kKeyword || i + 1 == attributes.size())
       return error_at(scope, key, "found {}, expected an attribute and its value, as in :named n", describe(key));
     const SExpr& value = attributes[i + 1];
     if (value.kind != (key.text == "named" ? SExpr::Kind::kSymbol : SExpr::Kind::kString))
-      return error_at(scope, value, "found {}, expected a {} as the value of :{}", describe(value), key.text == "named" ? "symbol" : "quoted string", key.text);
-    if (key.text == "named") axiom.name = value.text;
-    else if (key.text == "source") axiom.source = value.text;
-    else if (key.text == "needs") axiom.needs = value.text;
-    else if (key.text == "domain") axiom.domain = value.text;
+      return error_at(scope, value, "found {}, expected a {} as the value of :{}", describe(value),
+                      key.text == "named" ? "symbol" : "quoted string", key.text);
+    if (key.text == "named")
+      axiom.name = value.text;
+    else if (key.text == "source")
+      axiom.source = value.text;
+    else if (key.text == "needs")
+      axiom.needs = value.text;
+    else if (key.text == "domain")
+      axiom.domain = value.text;
     else if (key.text == "condition") {
       REWRIGHT_TRY(axiom.condition, parse_condition(scope, builder, value));
     } else if (key.text == "ranks") {
       REWRIGHT_TRY(axiom.ranks, parse_ranks(scope, axiom, value));
     } else {
-      return error_at(scope, key, "found the attribute :{}, expected :named, :ranks, :condition, :source, :needs or :domain", key.text);
+      return error_at(scope, key,
+                      "found the attribute :{}, expected :named, :ranks, :condition, :source, :needs or :domain",
+                      key.text);
     }
   }
   return {};
@@ -341,10 +372,12 @@ Status read_attributes(const Scope& scope, const AxiomBuilder& builder, std::spa
 
 Status check_attributes(const Scope& scope, const SExpr& at, Axiom& axiom) {
   if (axiom.name.empty()) return error_at(scope, at, "the axiom has no name; expected :named NAME");
-  if (axiom.source.empty()) return error_at(scope, at, "axiom {} has no :source that says where it comes from", axiom.name);
+  if (axiom.source.empty())
+    return error_at(scope, at, "axiom {} has no :source that says where it comes from", axiom.name);
   if (!axiom.needs.empty() && axiom.needs != "real-relu")
     return error_at(scope, at, "axiom {} needs \"{}\"; expected \"real-relu\"", axiom.name, axiom.needs);
-  const bool has_tensors = std::ranges::any_of(axiom.variables, [](const auto& v) { return v.sort == AxiomSort::kTensor; });
+  const bool has_tensors =
+      std::ranges::any_of(axiom.variables, [](const auto& v) { return v.sort == AxiomSort::kTensor; });
   if (axiom.ranks.empty() && has_tensors)
     return error_at(scope, at, "axiom {} has no :ranks for its tensor variables, as in :ranks \"x y 2\"", axiom.name);
   if (axiom.ranks.empty()) axiom.ranks.emplace_back(axiom.variables.size(), 0);
@@ -353,7 +386,8 @@ Status check_attributes(const Scope& scope, const SExpr& at, Axiom& axiom) {
 
 /// (assert (! (forall (...) (= left right)) :named n ...))
 Result<Axiom> read_assertion(const Scope& scope, const SExpr& e) {
-  if (e.items.size() != 2 || !e.items[1].is_list() || e.items[1].items.size() < 2 || !e.items[1].items[0].is_symbol("!"))
+  if (e.items.size() != 2 || !e.items[1].is_list() || e.items[1].items.size() < 2 ||
+      !e.items[1].items[0].is_symbol("!"))
     return error_at(scope, e, "expected (assert (! (forall (...) (= left right)) :named NAME ...))");
   const SExpr& annotated = e.items[1];
   const SExpr* equation = &annotated.items[1];
@@ -421,7 +455,9 @@ Status AxiomSet::add(std::string_view text, std::string file, const Registry& re
         return error_at(scope, e, "there is an axiom {} already; names are unique", axiom.name);
       read.push_back(std::move(axiom));
     } else if (command != "set-logic" && command != "check-sat" && command != "exit") {
-      return error_at(scope, e, "found {}, expected set-logic, set-info, declare-sort, declare-fun, define-fun or assert", describe(e));
+      return error_at(scope, e,
+                      "found {}, expected set-logic, set-info, declare-sort, declare-fun, define-fun or assert",
+                      describe(e));
     }
   }
   axioms_.insert(axioms_.end(), std::make_move_iterator(read.begin()), std::make_move_iterator(read.end()));

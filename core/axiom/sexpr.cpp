@@ -8,7 +8,8 @@ namespace {
 constexpr std::size_t kMaxDepth = 500;
 
 bool is_symbol_character(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("~!@$%^&*_-+=<>.?/").find(c) != std::string_view::npos;
+  return std::isalnum(static_cast<unsigned char>(c)) ||
+         std::string_view("~!@$%^&*_-+=<>.?/").find(c) != std::string_view::npos;
 }
 
 /// Reads without recursion: open lists stand on a stack.
@@ -23,7 +24,8 @@ class Reader {
       next.line = line_;
       next.column = column_;
       if (text_[at_] == '(') {
-        if (open.size() > kMaxDepth) return error(fmt::format("a list nested deeper than {}", kMaxDepth), "something flatter");
+        if (open.size() > kMaxDepth)
+          return error(fmt::format("a list nested deeper than {}", kMaxDepth), "something flatter");
         advance();
         open.push_back(std::move(next));
         continue;
@@ -89,8 +91,8 @@ class Reader {
     if (dot != std::string::npos) atom.kind = SExpr::Kind::kDecimal;
     for (std::size_t i = 0; i < atom.text.size(); ++i) {
       if (i != dot && !std::isdigit(static_cast<unsigned char>(atom.text[i])))
-        return make_error(ErrorCode::kParse, "{}:{}:{}: found '{}', expected a number (symbols start with no digit)", file_,
-                          atom.line, atom.column, atom.text);
+        return make_error(ErrorCode::kParse, "{}:{}:{}: found '{}', expected a number (symbols start with no digit)",
+                          file_, atom.line, atom.column, atom.text);
     }
     return {};
   }
@@ -122,6 +124,8 @@ class Reader {
 
 }  // namespace
 
-Result<std::vector<SExpr>> parse_sexprs(std::string_view text, std::string_view file) { return Reader(text, file).read(); }
+Result<std::vector<SExpr>> parse_sexprs(std::string_view text, std::string_view file) {
+  return Reader(text, file).read();
+}
 
 }  // namespace rewright

@@ -30,7 +30,8 @@ void add_parameter_names(const SymbolicDim& dim, bool parameter, Names& names) {
   for (const std::string& name : dim.variables()) {
     const std::size_t dot = name.find('.');
     if (dot == std::string::npos && parameter) names.insert(name);
-    if (dot != std::string::npos && !std::isdigit(static_cast<unsigned char>(name[dot + 1]))) names.insert(name.substr(dot + 1));
+    if (dot != std::string::npos && !std::isdigit(static_cast<unsigned char>(name[dot + 1])))
+      names.insert(name.substr(dot + 1));
   }
 }
 
@@ -112,10 +113,12 @@ class Specialiser {
     if (const auto* variable = std::get_if<AxiomParamVariable>(&param)) {
       const ParamValue& value = typed_.fixed.find(variable->name)->second;
       if (const auto* real = std::get_if<double>(&value); real && spec.kind == ParamKind::kReal) return Value(*real);
-      if (const auto* ints = std::get_if<std::vector<std::int64_t>>(&value); ints && spec.kind == ParamKind::kInts) return Value(*ints);
+      if (const auto* ints = std::get_if<std::vector<std::int64_t>>(&value); ints && spec.kind == ParamKind::kInts)
+        return Value(*ints);
       if (const auto* sizes = std::get_if<SizeList<std::int64_t>>(&value); sizes && spec.kind == ParamKind::kSizes) {
         SizeList<SymbolicDim> list;
-        for (std::size_t i = 0; i < sizes->values.size(); ++i) list.values.push_back(SymbolicDim::variable(fmt::format("{}.{}", variable->name, i)));
+        for (std::size_t i = 0; i < sizes->values.size(); ++i)
+          list.values.push_back(SymbolicDim::variable(fmt::format("{}.{}", variable->name, i)));
         return Value(std::move(list));
       }
       return unfit("the value of {} does not fit the parameter {}", variable->name, spec.name);
@@ -169,7 +172,8 @@ class Specialiser {
     typed_.right_defined = right.conditions();
     return {};
   }
-  Status type_application(const AxiomTerm& term, TypedTerm& typed, Constraints<SymbolicDim>* left, Constraints<SymbolicDim>* right) {
+  Status type_application(const AxiomTerm& term, TypedTerm& typed, Constraints<SymbolicDim>* left,
+                          Constraints<SymbolicDim>* right) {
     std::vector<Value> values;
     for (std::size_t p = 0; p < term.params.size(); ++p) {
       REWRIGHT_TRY(auto value, resolve_param(term.op->info().params[p], term.params[p]));
@@ -229,8 +233,8 @@ class Specialiser {
     return {};
   }
 
-  std::optional<std::vector<Constraint>> use(std::uint32_t from, const std::vector<Constraint>& from_defined, std::uint32_t to,
-                                             const std::vector<Constraint>& to_defined) const {
+  std::optional<std::vector<Constraint>> use(std::uint32_t from, const std::vector<Constraint>& from_defined,
+                                             std::uint32_t to, const std::vector<Constraint>& to_defined) const {
     if (typed_.terms[from].variable) return std::nullopt;
     const Names bound = names_of(from);
     for (const std::string& name : names_of(to)) {
@@ -240,7 +244,8 @@ class Specialiser {
     std::vector<Constraint> residual;
     for (const auto* constraints : {&typed_.condition, &to_defined}) {
       for (const Constraint& constraint : *constraints) {
-        if (!system.implies(constraint) && std::ranges::find(residual, constraint) == residual.end()) residual.push_back(constraint);
+        if (!system.implies(constraint) && std::ranges::find(residual, constraint) == residual.end())
+          residual.push_back(constraint);
       }
     }
     return residual;
@@ -282,7 +287,9 @@ std::vector<std::string> parameter_variables(const Axiom& axiom) {
     for (const AxiomParam& param : term.params) {
       if (const auto* variable = std::get_if<AxiomParamVariable>(&param)) names.insert(variable->name);
     }
-    if (term.op) for_each_expression(term, [&](const SymbolicDim& dim, bool parameter) { add_parameter_names(dim, parameter, names); });
+    if (term.op)
+      for_each_expression(term,
+                          [&](const SymbolicDim& dim, bool parameter) { add_parameter_names(dim, parameter, names); });
   }
   return {names.begin(), names.end()};
 }

@@ -19,8 +19,8 @@ SymbolicDim replace_solved(const SymbolicDim& dim, const Solved& solved) {
   });
 }
 
-/// A variable that occurs in `difference` = 0 once, with coefficient 1 or -1; the last by name, so that "y.1" is replaced
-/// by "x.1". Null if there is none.
+/// A variable that occurs in `difference` = 0 once, with coefficient 1 or -1; the last by name, so that "y.1" is
+/// replaced by "x.1". Null if there is none.
 const Atom* solvable_atom(const SymbolicDim& difference) {
   const Atom* chosen = nullptr;
   for (const auto& [key, atom] : difference.atoms()) {
@@ -37,8 +37,8 @@ const Atom* solvable_atom(const SymbolicDim& difference) {
   return chosen;
 }
 
-/// Every atom has a coefficient >= 0 and the constant is >= 0. Products and quotients of sizes are >= 0 only where their
-/// parts are; variables always.
+/// Every atom has a coefficient >= 0 and the constant is >= 0. Products and quotients of sizes are >= 0 only where
+/// their parts are; variables always.
 bool never_negative(const SymbolicDim& dim) {
   if (dim.constant_term() < 0) return false;
   return std::ranges::all_of(dim.atoms(), [](const auto& entry) {
@@ -63,10 +63,10 @@ bool is_multiple(const SymbolicDim& dim, std::int64_t divisor) {
 bool one_implies(const Constraint& known, const Constraint& wanted) {
   const SymbolicDim have = known.left - known.right, want = wanted.left - wanted.right;
   switch (wanted.kind) {
-    case Kind::kEqual:
-      return known.kind == Kind::kEqual && (want == have || want == SymbolicDim(0) - have);
+    case Kind::kEqual: return known.kind == Kind::kEqual && (want == have || want == SymbolicDim(0) - have);
     case Kind::kNotEqual:
-      if (known.kind == Kind::kAtLeast && (never_negative(want - have - 1) || never_negative(SymbolicDim(-1) - want - have)))
+      if (known.kind == Kind::kAtLeast &&
+          (never_negative(want - have - 1) || never_negative(SymbolicDim(-1) - want - have)))
         return true;
       return known.kind == Kind::kNotEqual && (want == have || want == SymbolicDim(0) - have);
     case Kind::kAtLeast:
@@ -116,7 +116,8 @@ bool SizeSystem::implies(const Constraint& constraint) const {
   return std::ranges::any_of(rest_, [&](const Constraint& known) { return one_implies(known, wanted); });
 }
 
-// --- enumeration -------------------------------------------------------------------------------------------------------
+// --- enumeration
+// -------------------------------------------------------------------------------------------------------
 
 namespace {
 

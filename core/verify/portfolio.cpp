@@ -1,0 +1,188 @@
+#include "verify/portfolio.h"
+
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
+#include <mutex>
+#include <numeric>
+
+namespace rewright {
+namespace {
+
+/// A verifier of the portfolio, configured; each chunk works on a clone.
+struct Member {
+  VerifierChoice choice;
+  const Verifier* prototype = nullptr;
+  std::string version;
+};
+
+std::string version_of(const Registry& registry, const std::string& verifier) {
+  for (const LoadedPlugin& plugin : registry.plugins()) {
+    if (std::ranges::find(plugin.provides, "verifier " + verifier) != plugin.provides.end()) return plugin.version;
+  }
+  return {};
+}
+
+Result<std::vector<Member>> members_of(std::span<const VerifierChoice> choices, const Registry& registry) {
+  std::vector<Member> members;
+  for (const VerifierChoice& choice : choices) {
+    REWRIGHT_TRY(const Verifier* prototype, registry.get<Verifier>(choice.name));
+    REWRIGHT_CHECK(prototype->clone()->configure(choice.options));
+    members.push_back({choice, prototype, version_of(registry, choice.name)});
+  }
+  std::ranges::stable_partition(members, [](const Member& member) { return !member.prototype->proves(); });
+  return members;
+}
+
+Status check_contract(const Verifier& verifier, const Rule& rule, const Verdict& verdict) {
+  const bool allowed = verdict.kind == VerdictKind::kUnknown ||
+                       (verdict.kind == VerdictKind::kProved ? verifier.proves() : verifier.refutes());
+  if (allowed) return {};
+  return make_error(ErrorCode::kPlugin, "verifier {} answered {} for rule {}, which it says it never does",
+                    verifier.name(), name_of(verdict.kind), rule.name);
+}
+
+/// One verifier's verdicts on some rules, on a fresh object.
+Result<std::vector<Verdict>> ask(const Member& member, std::span<const Rule> rules, std::span<const std::size_t> which,
+                                 const AxiomSet& axioms, const Budget& budget) {
+  const auto verifier = member.prototype->clone();
+  REWRIGHT_CHECK(verifier->configure(member.choice.options));
+  std::vector<Goal> goals;
+  for (const std::size_t i : which) goals.push_back({rules[i], axioms, budget});
+  REWRIGHT_TRY(auto verdicts, verifier->verify(goals));
+  if (verdicts.size() != goals.size())
+    return make_error(ErrorCode::kPlugin, "verifier {} gave {} verdicts for {} goals; it must give one for each",
+                      member.choice.name, verdicts.size(), goals.size());
+  for (std::size_t i = 0; i < verdicts.size(); ++i)
+    REWRIGHT_CHECK(check_contract(*verifier, goals[i].rule, verdicts[i]));
+  return verdicts;
+}
+
+bool decided(const RuleReport& report) { return !report.decided_by.empty(); }
+
+void settle(RuleReport& report, const Member& member, const Budget& budget, Verdict verdict) {
+  if (verdict.kind != VerdictKind::kUnknown && !decided(report)) {
+    report.outcome = verdict;
+    report.decided_by = member.choice.name;
+  }
+  report.verdicts.push_back({member.choice.name, member.version, budget, std::move(verdict)});
+}
+
+void explain_unknown(RuleReport& report) {
+  std::string reasons;
+  for (const VerifierVerdict& said : report.verdicts)
+    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", said.verifier, said.verdict.reason);
+  report.outcome = {};
+  report.outcome.reason = reasons.empty() ? "no verifier was asked" : reasons;
+}
+
+std::string reproducer_of(const Rule& rule, const AxiomSet& axioms, const RuleReport& report) {
+  std::string text = fmt::format("rule {}\n{}\n", rule.id, to_text(rule));
+  for (const std::string& file : axioms.files()) text += fmt::format("axioms {}\n", file);
+  for (const VerifierVerdict& said : report.verdicts) {
+    text += fmt::format("verifier {} {} work={} memory_bytes={}\n  {}: {}\n", said.verifier, said.version,
+                        said.budget.work, said.budget.memory_bytes, name_of(said.verdict.kind), said.verdict.reason);
+    if (!said.verdict.counterexample.empty()) text += said.verdict.counterexample + "\n";
+    if (!said.verdict.certificate.empty()) text += said.verdict.certificate + "\n";
+  }
+  return text;
+}
+
+/// A verdict of `report` of the given kind, or null.
+const VerifierVerdict* find_verdict(const RuleReport& report, VerdictKind kind) {
+  const auto found = std::ranges::find_if(report.verdicts, [&](const auto& said) { return said.verdict.kind == kind; });
+  return found == report.verdicts.end() ? nullptr : &*found;
+}
+
+std::optional<Contradiction> contradiction_in(std::size_t index, const Rule& rule, const AxiomSet& axioms,
+                                              const RuleReport& report) {
+  const auto* proved = find_verdict(report, VerdictKind::kProved);
+  const auto* refuted = find_verdict(report, VerdictKind::kRefuted);
+  if (!proved || !refuted) return std::nullopt;
+  return Contradiction{
+      index,
+      fmt::format("verifiers {} and {} contradict each other on rule {} ({}): one proves it, the other "
+                  "refutes it; stop and look at the reproducer",
+                  proved->verifier, refuted->verifier, rule.name, rule.id),
+      reproducer_of(rule, axioms, report)};
+}
+
+/// Runs one member over the rules `which`, chunk by chunk.
+Status run_member(const Member& member, std::span<const Rule> rules, std::span<const std::size_t> which,
+                  const AxiomSet& axioms, const PortfolioOptions& options, std::vector<RuleReport>& reports) {
+  const std::size_t chunk = std::max<std::size_t>(options.chunk, 1);
+  const std::size_t chunks = (which.size() + chunk - 1) / chunk;
+  std::vector<std::optional<Error>> errors(chunks);
+  std::mutex mutex;
+  std::size_t done = 0;
+  oneapi::tbb::parallel_for(
+      std::size_t{0}, chunks,
+      [&](std::size_t c) {
+        if (options.stop && options.stop()) {
+          errors[c] = make_error(ErrorCode::kBudget, "verification was stopped");
+          return;
+        }
+        const auto part = which.subspan(c * chunk, std::min(chunk, which.size() - c * chunk));
+        auto verdicts = ask(member, rules, part, axioms, options.budget);
+        if (!verdicts) {
+          errors[c] = verdicts.error();
+          return;
+        }
+        for (std::size_t i = 0; i < part.size(); ++i)
+          settle(reports[part[i]], member, options.budget, std::move((*verdicts)[i]));
+        const std::scoped_lock lock(mutex);
+        done += part.size();
+        if (options.progress) options.progress(member.choice.name, done, which.size());
+      },
+      oneapi::tbb::simple_partitioner());
+  for (auto& error : errors) {
+    if (error) return std::move(*error);
+  }
+  return {};
+}
+
+Status run_all(std::span<const Member> members, std::span<const Rule> rules, const AxiomSet& axioms,
+               const PortfolioOptions& options, std::vector<RuleReport>& reports) {
+  for (const Member& member : members) {
+    std::vector<std::size_t> which;
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      if (options.cross_check || !decided(reports[i])) which.push_back(i);
+    }
+    REWRIGHT_CHECK(run_member(member, rules, which, axioms, options, reports));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<PortfolioReport> verify_all(std::span<const Rule> rules, const AxiomSet& axioms,
+                                   std::span<const VerifierChoice> verifiers, const Registry& registry,
+                                   const PortfolioOptions& options) {
+  REWRIGHT_TRY(const auto members, members_of(verifiers, registry));
+  PortfolioReport report;
+  report.rules.resize(rules.size());
+  const int threads = std::max(options.threads, 1);
+  oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism,
+                                    static_cast<std::size_t>(threads));
+  oneapi::tbb::task_arena arena(threads);
+  REWRIGHT_CHECK(arena.execute([&] { return run_all(members, rules, axioms, options, report.rules); }));
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    RuleReport& rule = report.rules[i];
+    if (auto found = contradiction_in(i, rules[i], axioms, rule)) {
+      rule.outcome = {};
+      rule.outcome.reason = found->message;
+      rule.decided_by.clear();
+      report.contradictions.push_back(std::move(*found));
+    } else if (!decided(rule)) {
+      explain_unknown(rule);
+    }
+    report.proved += rule.outcome.kind == VerdictKind::kProved;
+    report.refuted += rule.outcome.kind == VerdictKind::kRefuted;
+    report.unknown += rule.outcome.kind == VerdictKind::kUnknown;
+  }
+  return report;
+}
+
+}  // namespace rewright
