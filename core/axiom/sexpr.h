@@ -2,6 +2,7 @@
 // :keywords, lists; ; starts a comment.
 #pragma once
 
+#include <rewright/export.h>
 #include <rewright/result.h>
 
 #include <string>
@@ -23,6 +24,6 @@ struct SExpr {
 };
 
 /// All expressions of a text. Errors: kParse with file:line:column; lists nested deeper than 500.
-[[nodiscard]] Result<std::vector<SExpr>> parse_sexprs(std::string_view text, std::string_view file);
+[[nodiscard]] REWRIGHT_API Result<std::vector<SExpr>> parse_sexprs(std::string_view text, std::string_view file);
 
 }  // namespace rewright

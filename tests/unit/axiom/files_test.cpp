@@ -1,0 +1,76 @@
+// The axiom files of this tree: both solvers read them, every axiom holds, every rejected one fails.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+
+#include "axiom/audit.h"
+#include "unit/axiom/loaded.h"
+
+namespace rewright {
+namespace {
+
+std::string run(const std::string& command) {
+  std::string output;
+  std::array<char, 4096> buffer{};
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  while (pipe && std::fgets(buffer.data(), buffer.size(), pipe)) output += buffer.data();
+  const int status = pipe ? pclose(pipe) : -1;
+  return output + (status == 0 ? "" : "\nexit status not 0");
+}
+
+class EveryFile : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryFile, IsReadByZ3AndCvc5AsItIs) {
+  for (const char* solver : {"z3 ", "cvc5 --lang=smt2 "}) {
+    const std::string output = run(solver + GetParam());
+    EXPECT_EQ(output.find("rror"), std::string::npos) << solver << output;
+    EXPECT_EQ(output.find("not 0"), std::string::npos) << solver << output;
+  }
+}
+
+std::vector<std::string> all_files() {
+  auto files = test::axiom_files();
+  files.push_back(test::axiom_file("rejected.smt2"));
+  return files;
+}
+std::string stem(const testing::TestParamInfo<std::string>& info) {
+  return std::filesystem::path(info.param).stem().string();
+}
+INSTANTIATE_TEST_SUITE_P(Axioms, EveryFile, testing::ValuesIn(all_files()), stem);
+
+class GoodFile : public testing::TestWithParam<std::string> {};
+
+TEST_P(GoodFile, HoldsOnItsWholeDomainOfSmallShapes) {
+  AuditOptions options;
+  options.max_sizes = 30;
+  const AxiomSet set = test::load({GetParam()});
+  ASSERT_FALSE(set.axioms().empty());
+  for (const Axiom& axiom : set.axioms()) {
+    const auto result = audit(axiom, options);
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_TRUE(result->holds) << axiom.name << "\n" << result->counterexample;
+    EXPECT_GT(result->combinations, 0u) << axiom.name << " was compared nowhere";
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Axioms, GoodFile, testing::ValuesIn(test::axiom_files()), stem);
+
+TEST(RejectedAxioms, EachHasACounterexample) {
+  const AxiomSet set = test::load({test::axiom_file("rejected.smt2")});
+  EXPECT_GE(set.axioms().size(), 15u);
+  for (const Axiom& axiom : set.axioms()) {
+    const auto result = audit(axiom);
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_FALSE(result->holds) << axiom.name << " holds on " << result->combinations << " combinations";
+    EXPECT_THAT(result->counterexample, testing::HasSubstr("left  = ")) << axiom.name;
+  }
+}
+
+TEST(Axioms, CoverWhatTasoStates) {
+  EXPECT_GE(test::axioms().axioms().size(), 43u);
+  EXPECT_EQ(test::axioms().digest().size(), 16u);
+}
+
+}  // namespace
+}  // namespace rewright

@@ -1,0 +1,127 @@
+// What the reader takes, and the sentence that each mistake gets.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "axiom/sexpr.h"
+#include "unit/axiom/loaded.h"
+
+namespace rewright {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kHead = R"((set-logic UFNIRA)
+(declare-sort Tensor 0) (declare-sort Sizes 0)
+(declare-fun ewadd (Tensor Tensor) Tensor) (declare-fun relu (Tensor) Tensor) (declare-fun nowhere (Tensor) Tensor)
+(declare-fun concat (Int Tensor Tensor) Tensor) (declare-fun transpose (Sizes Tensor) Tensor)
+(declare-fun conv2d (Sizes Int Sizes Sizes Int Int Tensor Tensor) Tensor) (declare-fun sizes2 (Int Int) Sizes)
+(declare-fun dim (Int Tensor) Int) (declare-fun split.1 (Int Sizes Tensor) Tensor)
+(define-fun padding.valid () Int 1) (define-fun padding.same () Int 3)
+)";
+
+Result<AxiomSet> read(const std::string& text) {
+  AxiomSet set;
+  if (auto status = set.add(text, "f.smt2", test::operators()); !status) return status.error();
+  return set;
+}
+std::string error_of(const std::string& text) {
+  auto set = read(text);
+  return set ? "no error" : set.error().message;
+}
+std::string error_after_head(const std::string& text) { return error_of(kHead + text); }
+std::string with_equation(const std::string& variables, const std::string& equation,
+                          const std::string& attributes = ":ranks \"x y 2\"") {
+  return "(assert (! (forall (" + variables + ") " + equation + ") :named n :source \"s\" " + attributes + "))";
+}
+const std::string kXY = "(x Tensor) (y Tensor)";
+
+TEST(AxiomReader, TakesNameRanksConditionSourceAndNeeds) {
+  const auto set =
+      read(kHead + with_equation(kXY, "(= (ewadd x y) (ewadd y x))",
+                                 ":ranks \"x y 1..2; x 3, y 3\" :condition \"x.0 >= 2\" :needs \"real-relu\""));
+  ASSERT_TRUE(set) << set.error().message;
+  const Axiom& axiom = set->axioms()[0];
+  EXPECT_EQ(axiom.name, "n");
+  EXPECT_EQ(axiom.line, 8);
+  EXPECT_THAT(axiom.ranks, testing::ElementsAre(AxiomRanks{1, 1}, AxiomRanks{2, 2}, AxiomRanks{3, 3}));
+  ASSERT_EQ(axiom.condition.size(), 1u);
+  EXPECT_EQ(to_string(axiom.condition[0]), "x.0 >= 2");
+  EXPECT_EQ(axiom.needs, "real-relu");
+}
+
+TEST(AxiomReader, KnowsOutputsAritiesAndSizeExpressions) {
+  const auto set = read(kHead + with_equation("(a Int) (x Tensor) (y Tensor)",
+                                              "(= (split.1 a (sizes2 (dim a x) (+ (dim a y) 0)) (concat a x y)) y)"));
+  ASSERT_TRUE(set) << set.error().message;
+  EXPECT_EQ(set->axioms()[0].terms.back().output, 1u);
+}
+
+TEST(AxiomReader, NamesTheOperatorThatIsNotLoaded) {
+  EXPECT_THAT(error_after_head(with_equation("(x Tensor)", "(= (nowhere x) x)", ":ranks \"x 2\"")),
+              HasSubstr("f.smt2:8:36: no operator 'nowhere' is loaded"));
+}
+TEST(AxiomReader, RefusesAFunctionThatIsNotDeclared) {
+  EXPECT_THAT(error_after_head(with_equation(kXY, "(= (ewmul x y) x)")), HasSubstr("'ewmul' is not declared"));
+}
+TEST(AxiomReader, RefusesAWrongNumberOfArguments) {
+  EXPECT_THAT(error_after_head(with_equation(kXY, "(= (concat x y) x)")),
+              HasSubstr("concat has 2 arguments, expected 1 parameters and then 2 or more operands"));
+}
+TEST(AxiomReader, RefusesAChoiceThatTheOperatorCountsOtherwise) {
+  EXPECT_THAT(error_after_head(with_equation("(x Tensor) (y Tensor) (s Sizes)",
+                                             "(= (conv2d s padding.same s s 1 0 x y) x)", ":ranks \"x y 4\"")),
+              HasSubstr("'padding.same' is defined as 3, but the operator counts it as 0"));
+}
+TEST(AxiomReader, RefusesAConventionThatTheOperatorsDoNotKeep) {
+  EXPECT_THAT(error_of("(set-info :padding-same \"as little as possible, more at the end\")"),
+              HasSubstr("f.smt2:1:1: the file says padding-same"));
+}
+TEST(AxiomReader, RefusesAConditionOnWhatIsNotThere) {
+  EXPECT_THAT(error_after_head(with_equation(kXY, "(= (ewadd x y) x)", ":ranks \"x y 2\" :condition \"z.0 = 1\"")),
+              HasSubstr("speaks of 'z.0'"));
+}
+TEST(AxiomReader, RefusesRanksThatLeaveAVariableOut) {
+  EXPECT_THAT(error_after_head(with_equation(kXY, "(= (ewadd x y) x)", ":ranks \"x 2\"")),
+              HasSubstr("leave out the tensor variable 'y'"));
+}
+TEST(AxiomReader, RefusesUnknownAttributesAndCommands) {
+  EXPECT_THAT(error_after_head(with_equation(kXY, "(= (ewadd x y) x)", ":ranks \"x y 2\" :note \"n\"")),
+              HasSubstr("found the attribute :note"));
+  EXPECT_THAT(error_of("(push 1)"), HasSubstr("f.smt2:1:1: found ('push' ...)"));
+}
+TEST(AxiomReader, RefusesASecondAxiomOfTheSameName) {
+  const std::string one = with_equation(kXY, "(= (ewadd x y) (ewadd y x))");
+  EXPECT_THAT(error_after_head(one + "\n" + one), HasSubstr("there is an axiom n already"));
+}
+TEST(AxiomReader, RefusesAnAxiomWithoutSource) {
+  EXPECT_THAT(error_after_head("(assert (! (forall ((x Tensor)) (= (relu x) x)) :named n :ranks \"x 1\"))"),
+              HasSubstr("axiom n has no :source"));
+}
+TEST(AxiomReader, SaysWhichFileCannotBeRead) {
+  const std::vector<std::string> files = {"/nowhere/a.smt2"};
+  EXPECT_THAT(load_axioms(files, test::operators()).error().message, HasSubstr("/nowhere/a.smt2: the axiom file"));
+}
+
+TEST(SExpressions, GiveLineAndColumnOfWhatIsWrong) {
+  const auto message = [](std::string_view text) { return parse_sexprs(text, "f").error().message; };
+  EXPECT_THAT(message("(a\n (b)"), HasSubstr("f:1:1: the list that opens here is not closed"));
+  EXPECT_THAT(message("(a))"), HasSubstr("f:1:4: found ')' that closes nothing"));
+  EXPECT_THAT(message("(a\n  \"b)"), HasSubstr("f:2:3: what is quoted here does not end"));
+  EXPECT_THAT(message("(a 1b)"), HasSubstr("f:1:4: found '1b', expected a number"));
+  EXPECT_THAT(message("(a {)"), HasSubstr("f:1:4: found '{'"));
+}
+TEST(SExpressions, TakeCommentsStringsAndQuotedSymbols) {
+  const auto read = parse_sexprs("; c\n(|a b| \"x \"\"y\"\"\" :k 1.5 2)", "f");
+  ASSERT_TRUE(read);
+  const auto& items = read->at(0).items;
+  EXPECT_EQ(items[0].text, "a b");
+  EXPECT_EQ(items[1].text, "x \"y\"");
+  EXPECT_EQ(items[2].kind, SExpr::Kind::kKeyword);
+  EXPECT_EQ(items[3].kind, SExpr::Kind::kDecimal);
+}
+TEST(SExpressions, RefuseAMillionOpenLists) {
+  EXPECT_THAT(parse_sexprs(std::string(1'000'000, '('), "f").error().message, HasSubstr("nested deeper than 500"));
+}
+
+}  // namespace
+}  // namespace rewright
