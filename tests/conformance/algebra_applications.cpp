@@ -1,0 +1,123 @@
+#include "conformance/algebra_applications.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace rewright::testing {
+
+std::string to_string(const Application& application) {
+  std::string text = application.op->name() + rewright::to_string(application.op->info().params, application.params);
+  for (std::size_t i = 0; i < application.in.size(); ++i) {
+    text += (i == 0 ? " " : ", ") + rewright::to_string(application.in[i]);
+  }
+  return text;
+}
+
+Shape ApplicationSource::random_shape(std::int64_t rank) {
+  Shape shape;
+  for (std::int64_t axis = 0; axis < rank; ++axis) shape.append(random_.pick(pool_));
+  return shape;
+}
+
+std::vector<Shape> ApplicationSource::random_shapes() {
+  pool_ = {random_.between(1, 3), random_.between(1, 5)};
+  if (random_.one_in(3)) pool_.push_back(random_.one_in(5) ? 0 : random_.between(1, 6));
+  const OperatorInfo& info = op_.info();
+  const std::int64_t most = info.max_arity < 0 ? info.min_arity + 2 : info.max_arity;
+  const std::int64_t arity = random_.between(info.min_arity, most);
+  const auto rank = [this] { return random_.one_in(3) ? 4 : random_.between(0, 4); };
+  const std::int64_t style = random_.between(0, 5), first = rank(), others = rank();
+  std::vector<Shape> in;
+  for (std::int64_t i = 0; i < arity; ++i) {
+    if (i == 0 || style == 0) {
+      in.push_back(random_shape(i == 0 ? first : rank()));
+    } else if (style == 1) {  // One shape for all.
+      in.push_back(in[0]);
+    } else if (style == 2) {  // One shape for all but the first.
+      in.push_back(i == 1 ? random_shape(others) : in[1]);
+    } else if (style == 3) {  // The first shape with one size changed.
+      in.push_back(in[0]);
+      if (first > 0) in.back()[static_cast<int>(random_.between(0, first - 1))] = random_.pick(pool_);
+    } else {  // One rank for all, other sizes.
+      in.push_back(random_shape(first));
+    }
+  }
+  return in;
+}
+
+std::vector<std::int64_t> ApplicationSource::random_integers(int rank) {
+  const std::int64_t lengths[] = {rank, rank, rank - 2, 2 * rank, 2, 2, 4, 1, 0};
+  std::vector<std::int64_t> integers(static_cast<std::size_t>(std::max<std::int64_t>(random_.pick(lengths), 0)));
+  if (random_.one_in(3)) {
+    std::iota(integers.begin(), integers.end(), 0);
+    if (random_.one_in(2)) random_.shuffle(std::span(integers));
+  } else {
+    for (std::int64_t& value : integers) value = random_.one_in(20) ? -1 : random_.between(0, 3);
+  }
+  return integers;
+}
+
+std::vector<std::int64_t> ApplicationSource::random_sizes(const std::vector<Shape>& in) {
+  std::vector<std::int64_t> sizes;
+  const bool any_axis = !in.empty() && in[0].rank() > 0;
+  if (any_axis && random_.one_in(3)) {  // Parts of a size.
+    std::int64_t rest = in[0][static_cast<int>(random_.between(0, in[0].rank() - 1))];
+    for (std::int64_t parts = random_.between(2, 3); parts > 1; --parts) {
+      sizes.push_back(random_.between(0, rest));
+      rest -= sizes.back();
+    }
+    sizes.push_back(rest);
+  } else if (any_axis && random_.one_in(2)) {  // The operand's sizes in another order, two of them multiplied.
+    sizes.assign(in[0].begin(), in[0].end());
+    random_.shuffle(std::span(sizes));
+    if (sizes.size() > 1 && random_.one_in(2)) {
+      const std::int64_t last = sizes.back();
+      sizes.pop_back();
+      sizes.back() *= last;
+    }
+  } else {
+    for (std::int64_t length = random_.one_in(2) ? 4 : random_.between(0, 5); length > 0; --length) {
+      sizes.push_back(random_.one_in(20) ? random_.between(-1, 0) : random_.between(1, 3));
+    }
+  }
+  return sizes;
+}
+
+ParamValue ApplicationSource::random_value(const ParamSpec& spec, const std::vector<Shape>& in) {
+  if (!spec.required && random_.one_in(2)) return spec.default_value;
+  switch (spec.kind) {
+    case ParamKind::kInt: return random_.one_in(20) ? random_.between(-2, -1) : random_.between(0, 3);
+    case ParamKind::kInts: return random_integers(in.empty() ? 2 : in[0].rank());
+    case ParamKind::kSizes: return SizeList<std::int64_t>{random_sizes(in)};
+    case ParamKind::kChoice: return random_.between(0, static_cast<std::int64_t>(spec.choices.size()) - 1);
+    case ParamKind::kReal: return static_cast<double>(random_.between(-4, 12)) / 4;
+  }
+  return spec.default_value;
+}
+
+Application ApplicationSource::draw() {
+  std::vector<Shape> in = random_shapes();
+  std::vector<ParamValue> values;
+  for (const ParamSpec& spec : op_.info().params) values.push_back(random_value(spec, in));
+  return {&op_, Params(std::move(values)), std::move(in)};
+}
+
+std::vector<Application> ApplicationSource::accepted(std::size_t count, std::int64_t max_elements,
+                                                     std::int64_t attempts) {
+  std::vector<Application> found;
+  std::set<std::string> seen;
+  for (; attempts > 0 && found.size() < count; --attempts) {
+    Application drawn = draw();
+    const auto out = op_.infer(drawn.params, drawn.in);
+    if (!out) continue;
+    std::int64_t elements = 0;
+    for (const Shape& shape : drawn.in) elements += shape.elements();
+    for (const Shape& shape : *out) elements += shape.elements();
+    if (elements > max_elements || !seen.insert(to_string(drawn)).second) continue;
+    found.push_back(std::move(drawn));
+  }
+  return found;
+}
+
+}  // namespace rewright::testing
