@@ -343,6 +343,9 @@ void CompiledRule::finish(Attempt& attempt) const {
     if (std::find(ports.begin(), ports.begin() + static_cast<std::ptrdiff_t>(i), ports[i]) !=
         ports.begin() + static_cast<std::ptrdiff_t>(i))
       return;
+  for (Port input : match.inputs)
+    for (std::int64_t size : graph.shape(input))
+      if (size < 1) return;  // Conditions were derived for sizes of at least 1.
   if (!bind_sizes(graph, match)) return;
   if (!precondition_.empty()) {
     const DimBinding sizes = binding(graph, match);

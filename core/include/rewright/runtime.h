@@ -43,4 +43,8 @@ class REWRIGHT_API Runtime {
                                                                      const std::string& directory) const = 0;
 };
 
+/// The graph as a serialized ModelProto for Runtime::load, its inputs and outputs under their names. Errors:
+/// kUnsupported where an operator has no counterpart in ONNX.
+[[nodiscard]] REWRIGHT_API Result<std::vector<std::byte>> to_model(const Graph& graph);
+
 }  // namespace rewright

@@ -1,0 +1,36 @@
+// Seeded random tensors: what two graphs are run on to be compared. The same on every machine.
+#pragma once
+
+#include <rewright/export.h>
+#include <rewright/graph.h>
+#include <rewright/result.h>
+#include <rewright/runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rewright {
+
+using RandomBits = std::mt19937_64;
+
+[[nodiscard]] bool is_real(ElementType type);
+/// A seed for the tensor of that name.
+[[nodiscard]] std::uint64_t seed_of(const std::string& name, std::uint64_t seed);
+
+/// Reals in [-1, 1); integers and booleans 0 or 1, which serve as indices wherever two things can be indexed.
+[[nodiscard]] std::vector<double> random_values(const TensorType& type, RandomBits& random);
+/// Weights that keep a deep network's numbers in range: variance of about 1 / fan-in; vectors, which may be
+/// variances or scales, in [0.5, 1.5).
+[[nodiscard]] std::vector<double> random_weights(const TensorType& type, RandomBits& random);
+
+/// Little-endian bytes of numbers in an element type. Errors: kUnsupported for strings and types that are not known.
+[[nodiscard]] Result<std::vector<std::byte>> encode(std::span<const double> values, ElementType type);
+
+/// A value for every input that is given at each run. Errors: as encode().
+[[nodiscard]] REWRIGHT_API Result<std::vector<RuntimeTensor>> random_inputs(const Graph& graph, std::uint64_t seed);
+
+}  // namespace rewright
