@@ -2,6 +2,7 @@
 # asks the installed program for its plugins: first with the new one named, then with it installed beside the others.
 #
 #   cmake -D BUILD=... -D WORK=... -D COMPILER=... -D BUILD_TYPE=... -D LIBDIR=... -D CXX_FLAGS=... -P check.cmake
+cmake_minimum_required(VERSION 3.25)
 set(prefix "${WORK}/a prefix")  # with a space, as users have them
 set(build "${WORK}/build")
 set(program "${prefix}/bin/rewright")
