@@ -61,7 +61,7 @@ bool close(double a, double b) {
   return std::abs(a - b) <= 1e-9 * (1 + std::abs(a) + std::abs(b));
 }
 
-/// Order over Field is the real one for small whole numbers only; real parameters bring in fractions.
+/// Order over Field is the real one for small whole numbers only; real parameters bring in fractions. Terms fold those.
 bool order_on_fractions(const Application& application) {
   if (!application.op->traits(application.params).uses_order) return false;
   for (const ParamValue& value : application.params.values()) {
@@ -96,8 +96,10 @@ TEST(EveryOperator, MeansTheSameOverEveryAlgebra) {
         const auto field_term = term[i].evaluate<Field>([&](std::uint32_t v) { return field_values[v]; });
         const auto real_term = term[i].evaluate<Real>([&](std::uint32_t v) { return real_values[v]; });
         const auto exact_term = term[i].evaluate<Exact>([&](std::uint32_t v) { return exact_values[v]; });
-        ASSERT_EQ(field_term.residue(), field[i].residue())
-            << "Field and Term, element " << i << ": " << term[i].to_string();
+        if (!order_on_fractions(application)) {
+          ASSERT_EQ(field_term.residue(), field[i].residue())
+              << "Field and Term, element " << i << ": " << term[i].to_string();
+        }
         ASSERT_TRUE(close(real_term.value, real[i].value)) << "Real and Term, element " << i << ": " << real[i].value;
         if (!exact[i].defined()) continue;
         ++exact_elements;
