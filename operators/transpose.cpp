@@ -63,6 +63,7 @@ class Transpose final : public OperatorOf<Transpose> {
   }
   Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
                                            std::span<const Shape>, OnnxWriter& writer) const override {
+    if (params.integers(0).empty()) return writer.emit("Transpose", {in[0]});  // ONNX wants no empty list.
     return writer.emit("Transpose", {in[0]}, {{"perm", params.integers(0)}});
   }
 };
