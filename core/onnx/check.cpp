@@ -18,7 +18,6 @@ constexpr std::int64_t kImplausibleOpset = 100;
 constexpr std::int64_t kNewestKnownIr = 8;
 
 Status check_versions(const ModelProto& model, const std::string& file) {
-  if (!model.has_graph()) return make_error(ErrorCode::kParse, "{}: the model has no graph", file);
   if (model.graph().output_size() == 0) {
     return make_error(ErrorCode::kParse, "{}: the graph is empty: it has {} nodes and no output", file,
                       model.graph().node_size());

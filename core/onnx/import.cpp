@@ -1,5 +1,6 @@
 #include "onnx/import.h"
 
+#include <onnx/defs/schema.h>
 #include <rewright/onnx.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "onnx/check.h"
 #include "onnx/element.h"
 #include "onnx/infer.h"
+#include "onnx/opset.h"
 #include "onnx/proto.h"
 #include "onnx/scope.h"
 
@@ -25,6 +27,19 @@ constexpr std::int64_t kIrOfDefaults = 4;
 /// Inference looks at values such as the shape given to Reshape, never at large ones.
 constexpr std::int64_t kInspectedElements = 4096;
 constexpr TensorType kNoType{{}, ElementType::kUnknown};
+
+/// By the newest schema known here; an operator that is newer still needs its first input.
+bool has_required_inputs(const NodeProto& node) {
+  const auto* schema =
+      ::onnx::OpSchemaRegistry::Schema(node.op_type(), kNewestKnownOpset, normal_domain(node.domain()));
+  const auto is_given = [&](int i) { return i < node.input_size() && !node.input(i).empty(); };
+  if (schema == nullptr) return is_given(0);
+  for (int i = 0; i < static_cast<int>(schema->inputs().size()); ++i) {
+    const auto& input = schema->inputs()[static_cast<std::size_t>(i)];
+    if (input.GetOption() == ::onnx::OpSchema::Single && !is_given(i)) return false;
+  }
+  return node.input_size() >= schema->min_input();
+}
 
 /// Gives sizes to dimensions that the model leaves open.
 class OpenDimensions {
@@ -394,6 +409,8 @@ Result<OnnxNode> Importer::describe_to_operators(const NodeProto& node) const {
     const auto constant = constants_.find(name);
     seen.constants.back() = constant == constants_.end() ? inference_->integers(name) : constant->second;
   }
+  // The checker saw to it for the opsets that it knows; operators rely on it.
+  if (!has_required_inputs(node)) return make_error(ErrorCode::kUnsupported, "an input that it needs is left out");
   seen.output_count = 0;
   for (int i = 0; i < node.output_size(); ++i) {
     if (!node.output(i).empty()) seen.output_count = static_cast<std::size_t>(i) + 1;

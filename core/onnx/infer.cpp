@@ -30,14 +30,27 @@ void TypeInference::infer(const NodeProto& original) {
   const auto version = opsets_.find(domain);
   if (version == opsets_.end() || inference_outdated(original, opset_)) return;
   const auto* schema = ::onnx::OpSchemaRegistry::Schema(original.op_type(), version->second, domain);
-  if (schema == nullptr) return;
+  if (schema == nullptr || would_crash(original)) return;
   NodeProto node = original;  // Inference of inner graphs writes into them.
   try {
+    schema->Verify(node);  // Inference takes it for granted.
     infer_types(node, *schema);
     propagate(node, *schema);
   } catch (const std::exception&) {
     // Inference refuses what it cannot follow as well as what is wrong: neither says a type.
   }
+}
+
+/// ONNX's library reads past the end where a convolution's weight has another rank than its input.
+bool TypeInference::would_crash(const NodeProto& node) const {
+  static const std::map<std::string, int> kWeight = {
+      {"Conv", 1}, {"ConvTranspose", 1}, {"ConvInteger", 1}, {"QLinearConv", 3}};
+  const auto weight = kWeight.find(node.op_type());
+  if (weight == kWeight.end() || weight->second >= node.input_size()) return false;
+  const TypeProto* x = type(node.input(0));
+  const TypeProto* w = type(node.input(weight->second));
+  return x == nullptr || w == nullptr ||
+         x->tensor_type().shape().dim_size() != w->tensor_type().shape().dim_size();
 }
 
 void TypeInference::infer_types(NodeProto& node, const ::onnx::OpSchema& schema) {

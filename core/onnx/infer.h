@@ -33,6 +33,7 @@ class TypeInference {
   [[nodiscard]] std::shared_ptr<const ConstantData> integers(const std::string& name) const;
 
  private:
+  [[nodiscard]] bool would_crash(const NodeProto& node) const;
   void infer_types(NodeProto& node, const ::onnx::OpSchema& schema);
   void propagate(NodeProto& node, const ::onnx::OpSchema& schema);
 

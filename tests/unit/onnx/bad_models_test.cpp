@@ -1,0 +1,351 @@
+// Models with a mistake: a sentence that names the file, the place and what to do; never a crash.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "support.h"
+
+namespace rewright::onnx_test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// relu(conv(x, w)), sound.
+Model convolution() {
+  Model model = make_model();
+  add_input(model, "x", {1, 3, 8, 8});
+  add_weight(model, "w", {4, 3, 3, 3});
+  add_output(model, "y", {1, 4, 6, 6});
+  add_node(model, "Conv", {"x", "w"}, {"c"}).set_name("conv1");
+  add_node(model, "Relu", {"c"}, {"y"});
+  return model;
+}
+
+/// The sentence that a model gets.
+std::string refusal(const Model& model, ImportOptions options = {}) {
+  options.file = "m.onnx";
+  const auto imported = import(model, options);
+  if (imported) return "(imported)";
+  return imported.error().message;
+}
+
+std::string refusal(const std::string& bytes) {
+  ImportOptions options;
+  options.file = "m.onnx";
+  const auto imported = import_model(bytes_of(bytes), registry(), options);
+  return imported ? "(imported)" : imported.error().message;
+}
+
+TEST(BadModels, TheSoundModelIsImported) { EXPECT_EQ(refusal(convolution()), "(imported)"); }
+
+TEST(BadModels, AnotherKindOfFile) {
+  EXPECT_THAT(refusal("PK\x03\x04 this is a zip file, not a model"),
+              AllOf(HasSubstr("m.onnx"), HasSubstr("not an ONNX model")));
+  EXPECT_THAT(refusal(""), HasSubstr("m.onnx"));
+}
+
+TEST(BadModels, AFileThatDoesNotExist) {
+  const auto imported = import_model_file("/nowhere/m.onnx", registry());
+  ASSERT_FALSE(imported);
+  EXPECT_THAT(imported.error().message, HasSubstr("/nowhere/m.onnx: no such file"));
+}
+
+TEST(BadModels, CutShortAnywhere) {
+  const std::string whole = convolution().SerializeAsString();
+  int refused = 0;
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    refused += refusal(whole.substr(0, size)) != "(imported)";
+  }
+  EXPECT_EQ(refused, static_cast<int>(whole.size()));
+}
+
+TEST(BadModels, AnyByteChanged) {
+  const std::string whole = convolution().SerializeAsString();
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    for (const int flip : {1, 8, 128, 255}) {
+      std::string damaged = whole;
+      damaged[i] = static_cast<char>(damaged[i] ^ flip);
+      EXPECT_FALSE(refusal(damaged).empty());  // Either way: it is answered.
+    }
+  }
+}
+
+TEST(BadModels, AnEmptyGraph) {
+  EXPECT_THAT(refusal(make_model()), AllOf(HasSubstr("m.onnx"), HasSubstr("the graph is empty")));
+  Model model = make_model();
+  model.clear_graph();
+  EXPECT_THAT(refusal(model), HasSubstr("the graph is empty"));
+}
+
+TEST(BadModels, ACycle) {
+  Model model = make_model();
+  add_input(model, "x", {2});
+  add_output(model, "b", {2});
+  add_node(model, "Add", {"x", "b"}, {"a"}).set_name("first");
+  add_node(model, "Relu", {"a"}, {"b"});
+  EXPECT_THAT(refusal(model), AllOf(HasSubstr("m.onnx: node 'first' (Add)"), HasSubstr("cycle")));
+}
+
+TEST(BadModels, NodesOutOfOrderAreSorted) {
+  Model model = convolution();
+  model.mutable_graph()->mutable_node()->SwapElements(0, 1);
+  EXPECT_EQ(refusal(model), "(imported)");
+}
+
+TEST(BadModels, AMissingTensor) {
+  Model model = convolution();
+  model.mutable_graph()->mutable_node(0)->set_input(1, "weights");
+  EXPECT_THAT(refusal(model), AllOf(HasSubstr("node 'conv1' (Conv)"), HasSubstr("'weights'"), HasSubstr("nothing")));
+  model = convolution();
+  model.mutable_graph()->mutable_output(0)->set_name("z");
+  EXPECT_THAT(refusal(model), AllOf(HasSubstr("output 'z'"), HasSubstr("nothing")));
+}
+
+TEST(BadModels, ANameDefinedTwice) {
+  Model model = convolution();
+  model.mutable_graph()->mutable_node(1)->set_output(0, "c");
+  EXPECT_THAT(refusal(model), HasSubstr("'c' is defined twice"));
+  model = convolution();
+  add_input(model, "x", {1});
+  EXPECT_THAT(refusal(model), HasSubstr("'x' is defined twice"));
+  model = convolution();
+  add_weight(model, "w", {1});
+  EXPECT_THAT(refusal(model), HasSubstr("'w' is defined twice"));
+}
+
+TEST(BadModels, AWrongNumberOfChannels) {
+  Model model = convolution();
+  add_weight(model, "w5", {4, 5, 3, 3});
+  model.mutable_graph()->mutable_node(0)->set_input(1, "w5");
+  EXPECT_THAT(refusal(model), AllOf(HasSubstr("m.onnx: node 'conv1' (Conv)"), HasSubstr("3"), HasSubstr("5")));
+}
+
+TEST(BadModels, AWrongShape) {
+  Model model = make_model();
+  add_input(model, "a", {2, 3});
+  add_input(model, "b", {4, 5});
+  add_output(model, "c", {2, 5});
+  add_node(model, "MatMul", {"a", "b"}, {"c"}).set_name("product");
+  EXPECT_THAT(refusal(model), AllOf(HasSubstr("node 'product' (MatMul)"), HasSubstr("3"), HasSubstr("4")));
+}
+
+TEST(BadModels, AnOutputDeclaredOtherwise) {
+  Model model = convolution();
+  model.mutable_graph()
+      ->mutable_output(0)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->mutable_shape()
+      ->mutable_dim(3)
+      ->set_dim_value(7);
+  EXPECT_THAT(refusal(model), AllOf(HasSubstr("output 'y'"), HasSubstr("(1, 4, 6, 7)"), HasSubstr("(1, 4, 6, 6)")));
+}
+
+TEST(BadModels, AnUnknownOpset) {
+  Model model = convolution();
+  model.mutable_opset_import(0)->set_version(9999);
+  EXPECT_THAT(refusal(model), AllOf(HasSubstr("m.onnx"), HasSubstr("opset 9999")));
+  model.mutable_opset_import(0)->set_version(0);
+  EXPECT_THAT(refusal(model), HasSubstr("opset 0"));
+  model.clear_opset_import();
+  EXPECT_THAT(refusal(model), AllOf(HasSubstr("node 'conv1' (Conv)"), HasSubstr("imports no opset")));
+}
+
+TEST(BadModels, AnUnknownDomainOrOperator) {
+  Model model = convolution();
+  model.mutable_graph()->mutable_node(0)->set_domain("org.nowhere");
+  EXPECT_THAT(refusal(model), AllOf(HasSubstr("org.nowhere"), HasSubstr("imports no opset")));
+  model = convolution();
+  model.mutable_graph()->mutable_node(1)->set_op_type("Rleu");
+  EXPECT_THAT(refusal(model), AllOf(HasSubstr("node 'y' (Rleu)"), HasSubstr("opset 17 has no operator")));
+}
+
+TEST(BadModels, AnUnknownAttributeOrTooFewInputs) {
+  Model model = convolution();
+  set(*model.mutable_graph()->mutable_node(0), "stride", 2);
+  EXPECT_THAT(refusal(model), AllOf(HasSubstr("node 'conv1' (Conv)"), HasSubstr("stride")));
+  model = convolution();
+  model.mutable_graph()->mutable_node(0)->mutable_input()->RemoveLast();
+  EXPECT_THAT(refusal(model), HasSubstr("node 'conv1' (Conv)"));
+  model.mutable_opset_import(0)->set_version(21);  // Past what the checker knows: no crash, the node is carried.
+  EXPECT_EQ(refusal(model), "(imported)");
+}
+
+TEST(BadModels, AnOpenDimension) {
+  Model model = convolution();
+  const auto dim = [&](int axis) {
+    return model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(
+        axis);
+  };
+  dim(0)->set_dim_param("batch");
+  dim(2)->clear_dim_value();
+  EXPECT_THAT(refusal(model),
+              AllOf(HasSubstr("m.onnx: input 'x'"), HasSubstr("--dim batch=SIZE"), HasSubstr("--dim x.2=SIZE")));
+  ImportOptions options;
+  options.dimensions = {{"batch", 1}, {"x.2", 8}};
+  EXPECT_EQ(refusal(model, options), "(imported)");
+  options.dimensions = {{"x.0", 1}, {"x.2", 8}};
+  EXPECT_EQ(refusal(model, options), "(imported)");
+  options.dimensions["batsch"] = 3;
+  EXPECT_THAT(refusal(model, options), HasSubstr("no input has an open dimension 'batsch'"));
+  options.dimensions = {{"batch", -1}, {"x.2", 8}};
+  EXPECT_THAT(refusal(model, options), HasSubstr("size -1"));
+}
+
+TEST(BadModels, NegativeAndOverflowingSizes) {
+  Model model = convolution();
+  auto& shape = *model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  shape.mutable_dim(2)->set_dim_value(-8);
+  EXPECT_THAT(refusal(model), AllOf(HasSubstr("input 'x'"), HasSubstr("-8")));
+  shape.mutable_dim(2)->set_dim_value(std::int64_t{1} << 62);
+  EXPECT_THAT(refusal(model), AllOf(HasSubstr("input 'x'"), HasSubstr("2^40")));
+  shape.mutable_dim(2)->set_dim_value(std::int64_t{1} << 32);
+  shape.mutable_dim(3)->set_dim_value(std::int64_t{1} << 32);
+  EXPECT_THAT(refusal(model), AllOf(HasSubstr("input 'x'"), HasSubstr("2^40")));
+}
+
+TEST(BadModels, AnInitializerOfTheWrongSize) {
+  Model model = convolution();
+  model.mutable_graph()->mutable_initializer(0)->mutable_float_data()->RemoveLast();
+  EXPECT_THAT(refusal(model), AllOf(HasSubstr("m.onnx: tensor 'w'"), HasSubstr("432"), HasSubstr("428")));
+  model = convolution();
+  auto& tensor = *model.mutable_graph()->mutable_initializer(0);
+  tensor.clear_float_data();
+  tensor.set_raw_data(std::string(7, 'x'));
+  EXPECT_THAT(refusal(model), AllOf(HasSubstr("tensor 'w'"), HasSubstr("432"), HasSubstr("7")));
+  tensor.set_dims(0, std::int64_t{1} << 62);
+  EXPECT_THAT(refusal(model), AllOf(HasSubstr("tensor 'w'"), HasSubstr("2^40")));
+  tensor.set_dims(0, -4);
+  EXPECT_THAT(refusal(model), AllOf(HasSubstr("tensor 'w'"), HasSubstr("-4")));
+}
+
+TEST(BadModels, AConstantOfShapeOfTooManyElements) {
+  Model model = make_model();
+  add_integers(model, "shape", {std::int64_t{1} << 31, std::int64_t{1} << 31});
+  add_output(model, "y", {});
+  model.mutable_graph()->mutable_output(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+  add_node(model, "ConstantOfShape", {"shape"}, {"y"}).set_name("zeros");
+  EXPECT_THAT(refusal(model), AllOf(HasSubstr("node 'zeros' (ConstantOfShape)"), HasSubstr("2^40")));
+}
+
+class ExternalData : public testing::Test {
+ protected:
+  ExternalData() : root_(fs::temp_directory_path() / fmt::format("rewright-external-{}", ::getpid())) {
+    fs::create_directories(root_ / "model");
+    write(root_ / "model/w.bin", std::string(16, '\0') + std::string(432, '\1'));
+    write(root_ / "outside.bin", std::string(432, '\1'));
+  }
+  ~ExternalData() override { fs::remove_all(root_); }
+
+  static void write(const fs::path& file, const std::string& bytes) { std::ofstream(file, std::ios::binary) << bytes; }
+
+  static Model with(const std::string& location, const std::string& offset = "", const std::string& length = "") {
+    Model model = convolution();
+    auto& tensor = *model.mutable_graph()->mutable_initializer(0);
+    tensor.clear_float_data();
+    tensor.set_data_location(::onnx::TensorProto::EXTERNAL);
+    const auto add = [&](const std::string& key, const std::string& value) {
+      if (value.empty()) return;
+      auto& entry = *tensor.add_external_data();
+      entry.set_key(key);
+      entry.set_value(value);
+    };
+    add("location", location);
+    add("offset", offset);
+    add("length", length);
+    return model;
+  }
+  /// The sentence for the model as a file in the folder.
+  std::string refusal_of(const Model& model) const {
+    write(root_ / "model/m.onnx", model.SerializeAsString());
+    const auto imported = import_model_file((root_ / "model/m.onnx").string(), registry());
+    return imported ? "(imported)" : imported.error().message;
+  }
+
+  fs::path root_;
+};
+
+TEST_F(ExternalData, IsReadFromTheModelsFolder) {
+  write(root_ / "model/m.onnx", with("w.bin", "16", "432").SerializeAsString());
+  const auto imported = import_model_file((root_ / "model/m.onnx").string(), registry());
+  ASSERT_TRUE(imported) << imported.error().message;
+  const Node& weight = imported->graph.node(imported->graph.inputs()[1]);
+  const auto& bytes = std::get<std::vector<std::byte>>(weight.constant->value);
+  EXPECT_EQ(bytes, std::vector<std::byte>(432, std::byte{1}));
+  const auto exported = export_model(imported->graph, *imported);
+  ASSERT_TRUE(exported);
+  EXPECT_EQ(parse(*exported).graph().initializer(0).raw_data(), std::string(432, '\1'));
+}
+
+TEST_F(ExternalData, MissingOutsideOrTooShortIsRefused) {
+  EXPECT_THAT(refusal_of(with("v.bin")), AllOf(HasSubstr("m.onnx: tensor 'w'"), HasSubstr("'v.bin' is not in")));
+  EXPECT_THAT(refusal_of(with("../outside.bin")), AllOf(HasSubstr("tensor 'w'"), HasSubstr("lies outside")));
+  EXPECT_THAT(refusal_of(with((root_ / "outside.bin").string())), HasSubstr("lies outside"));
+  fs::create_symlink(root_ / "outside.bin", root_ / "model/link.bin");
+  EXPECT_THAT(refusal_of(with("link.bin")), HasSubstr("lies outside"));
+  EXPECT_THAT(refusal_of(with("w.bin", "17")), AllOf(HasSubstr("tensor 'w' needs 432 bytes"), HasSubstr("431")));
+  EXPECT_THAT(refusal_of(with("w.bin", "18446744073709551615")), HasSubstr("needs 432 bytes"));
+  EXPECT_THAT(refusal_of(with("w.bin", "-1")), HasSubstr("offset '-1'"));
+  EXPECT_THAT(refusal_of(with("w.bin", "0", "400")), HasSubstr("needs 432 bytes"));
+  EXPECT_THAT(refusal_of(with("")), HasSubstr("names no file"));
+  EXPECT_THAT(refusal(with("w.bin")), HasSubstr("tensor 'w'"));
+}
+
+TEST(BadModels, AChainOfTenThousandNodesIsImported) {
+  Model model = make_model();
+  add_input(model, "t0", {2});
+  add_output(model, "t10000", {2});
+  for (int i = 0; i < 10000; ++i) {
+    const char* type = i % 2 == 0 ? "Relu" : "Ceil";
+    add_node(model, type, {fmt::format("t{}", i)}, {fmt::format("t{}", i + 1)});
+  }
+  const auto imported = import(model);
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_EQ(imported->graph.operator_count(), 10000u);
+  EXPECT_EQ(imported->carried.size(), 5000u);
+  const auto exported = export_model(imported->graph, *imported);
+  ASSERT_TRUE(exported) << exported.error().message;
+  EXPECT_EQ(parse(*exported).graph().node_size(), 10000);
+}
+
+/// If nodes within If nodes, by wire format from the inside out: building them as messages would recurse as deep.
+std::string nested(int depth) {
+  const auto field = [](int number, const std::string& bytes) {
+    std::string out;
+    out.push_back(static_cast<char>((number << 3) | 2));
+    for (std::size_t size = bytes.size();; size >>= 7) {
+      out.push_back(static_cast<char>((size & 127) | (size > 127 ? 128 : 0)));
+      if (size <= 127) break;
+    }
+    return out + bytes;
+  };
+  std::string graph;
+  for (int i = 0; i < depth; ++i) {
+    const std::string attribute = field(1, "then_branch") + field(6, graph);
+    graph = field(1, field(4, "If") + field(5, attribute));
+  }
+  return std::string("\x08\x08", 2) + field(7, graph);
+}
+
+TEST(BadModels, TenThousandNestedGraphs) {
+  EXPECT_THAT(refusal(nested(10000)), AllOf(HasSubstr("m.onnx"), HasSubstr("nested")));
+  EXPECT_THAT(refusal(nested(30)), HasSubstr("m.onnx"));
+}
+
+TEST(BadModels, AListOfTensorsWhereOneIsExpected) {
+  Model model = make_model();
+  auto& input = *model.mutable_graph()->add_input();
+  input.set_name("xs");
+  input.mutable_type()->mutable_sequence_type()->mutable_elem_type()->mutable_tensor_type()->set_elem_type(1);
+  add_output(model, "y", {2});
+  add_node(model, "Relu", {"xs"}, {"y"});
+  EXPECT_NE(refusal(model), "");
+}
+
+}  // namespace
+}  // namespace rewright::onnx_test
