@@ -17,6 +17,8 @@ namespace rewright {
 struct OperatorChoice {
   const Operator* op = nullptr;
   Params params;
+  /// Bit i: operand i takes no input of kind kWeight directly (a convolution's data operand, say).
+  std::uint32_t no_weight_operands = 0;
 };
 
 struct EnumerationInput {
@@ -40,6 +42,7 @@ struct EnumerationLevel {
   std::uint64_t graphs = 0;
   std::uint64_t classes = 0;     ///< Distinct fingerprints among graphs of up to that many operators.
   std::uint64_t candidates = 0;  ///< Pairs found whose larger side has that many operators.
+  std::uint64_t unconfirmed = 0; ///< Pairs whose fingerprints agreed on the first samples only.
   double seconds = 0;
 };
 
@@ -54,6 +57,18 @@ struct EnumerationProgress {
   double fraction = 0;            ///< Of this level, by the share of first operators done.
 };
 
+/// Two graphs make a candidate when their outputs have equal hashes in every sample and again in samples of a fresh
+/// seed. Each class of equal graphs yields its members paired with its first, the one of fewest operators: what holds
+/// between two members follows from two such pairs. A graph of no operators (inputs as they are) is a member too.
+/// Left out: graphs that are not connected through shared tensors, graphs in which a tensor that later operators could
+/// use is computed twice, and graphs that use a later input of a shape and kind while an earlier one is unused (they are
+/// renamings of others).
+///
+/// Error bound, for operators that are polynomial in their operands (all but those of Traits::uses_order and
+/// uses_functions): two unequal graphs of degree d agree in one output element on one sample with probability at most
+/// d / 122 over the choice of inputs, and candidates agree in all elements of all of twice kSamples samples (Schwartz,
+/// JACM 1980; Zippel, EUROSAM 1979). A candidate is no more than that: rules rest on verifiers.
+///
 /// Calls `sink` with every candidate, in one fixed order that depends on the configuration alone (not on `threads`).
 /// `progress` may be empty; returning false stops early, after which the sink has seen whole levels only.
 [[nodiscard]] REWRIGHT_API Result<EnumerationReport> enumerate(const EnumerationConfig& config,
