@@ -144,7 +144,7 @@ class Walk {
     values_.resize(fresh_from);
   }
 
-  /// False where every completion computes a tensor twice.
+  /// False where every extension computes a tensor twice.
   [[nodiscard]] bool computes_new_tensors(ApplicationId id) const {
     const Application& newest = pool_.application(id);
     for (std::uint32_t output = 0; output < newest.output_count; ++output) {
@@ -231,6 +231,49 @@ void evaluate_rest(ValuePool& pool) {
   tbb::parallel_for(std::size_t{0}, rest.size(), [&](std::size_t i) { pool.evaluate_hash(rest[i]); });
 }
 
+/// Does a graph that computes a tensor twice still tell something new? Only where all of it serves one operator that
+/// gives back a tensor it was made of, as in relu(relu(x)); otherwise the graph without the repetition tells the same.
+/// Graphs whose outputs are not all different are never kept.
+bool worth_keeping(const ValuePool& pool, const Record& record) {
+  if (outputs_of(pool, record).empty()) return false;
+  std::vector<ValueId> tensors;
+  std::vector<bool> consumed(record.applications.size(), false);
+  const auto add = [&](ValueId id) {
+    if (std::find(tensors.begin(), tensors.end(), id) == tensors.end()) tensors.push_back(id);
+  };
+  for (std::size_t i = 0; i < record.applications.size(); ++i) {
+    const Application& application = pool.application(record.applications[i]);
+    for (std::uint32_t k = 0; k < application.operand_count; ++k) {
+      const ValueId operand = application.operands[k];
+      add(operand);
+      for (std::size_t j = 0; j < i; ++j) {
+        if (pool.value(operand).application == record.applications[j]) consumed[j] = true;
+      }
+    }
+    for (std::uint32_t output = 0; output < application.output_count; ++output) add(application.first_output + output);
+  }
+  if (std::count(consumed.begin(), consumed.end(), false) == 1) return true;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (pool.interchangeable(tensors[i], tensors[j])) return false;
+    }
+  }
+  return true;
+}
+
+/// Drops the records from position `from` on that are not worth keeping.
+void drop_repetitions(const ValuePool& pool, std::size_t from, std::vector<Record>& records) {
+  std::vector<char> keep(records.size() - from);
+  tbb::parallel_for(std::size_t{0}, keep.size(), [&](std::size_t i) { keep[i] = worth_keeping(pool, records[from + i]); });
+  std::size_t end = from;
+  for (std::size_t i = 0; i < keep.size(); ++i) {
+    if (!keep[i]) continue;
+    if (end != from + i) records[end] = std::move(records[from + i]);
+    ++end;
+  }
+  records.resize(end);
+}
+
 struct Fingerprinted {
   Hash128 fingerprint;
   std::uint32_t record = 0;
@@ -242,10 +285,8 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs_of_classes(const Valu
                                                                       EnumerationReport& report) {
   std::vector<Fingerprinted> all(records.size());
   tbb::parallel_for(std::size_t{0}, records.size(), [&](std::size_t i) {
-    const auto outputs = outputs_of(pool, records[i]);
-    all[i] = {outputs.empty() ? Hash128{} : fingerprint_of(pool, outputs), static_cast<std::uint32_t>(i)};
+    all[i] = {fingerprint_of(pool, outputs_of(pool, records[i])), static_cast<std::uint32_t>(i)};
   });
-  std::erase_if(all, [](const Fingerprinted& f) { return f.fingerprint == Hash128{}; });
   // Records stand in the order of their number of operators, so the first of a class is a smallest one.
   std::sort(all.begin(), all.end(), [](const Fingerprinted& a, const Fingerprinted& b) {
     return std::tie(a.fingerprint, a.record) < std::tie(b.fingerprint, b.record);
@@ -319,6 +360,7 @@ Result<EnumerationReport> enumerate(const EnumerationConfig& config,
       break;
     }
     evaluate_rest(pool);
+    drop_repetitions(pool, before, records);
     report.levels.push_back({level, records.size() - before, 0, 0, 0,
                              std::chrono::duration<double>(Clock::now() - start).count()});
   }

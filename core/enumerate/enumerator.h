@@ -60,8 +60,8 @@ struct EnumerationProgress {
 /// Two graphs make a candidate when their outputs have equal hashes in every sample and again in samples of a fresh
 /// seed. Each class of equal graphs yields its members paired with its first, the one of fewest operators: what holds
 /// between two members follows from two such pairs. A graph of no operators (inputs as they are) is a member too.
-/// Left out: graphs that are not connected through shared tensors, graphs in which a tensor that later operators could
-/// use is computed twice, and graphs that use a later input of a shape and kind while an earlier one is unused (they are
+/// Left out: graphs that are not connected through shared tensors; graphs in which a tensor is computed twice, unless
+/// all of the graph serves the one operator that repeats it; graphs with two equal outputs; and graphs that use a later input of a shape and kind while an earlier one is unused (they are
 /// renamings of others).
 ///
 /// Error bound, for operators that are polynomial in their operands (all but those of Traits::uses_order and

@@ -1,0 +1,506 @@
+// The enumerator against a naive one: no order, no pruning, no hash-consing.
+#include "enumerate/enumerator.h"
+
+#include <rewright/plugin.h>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+namespace rewright {
+namespace {
+
+const Registry& registry() {
+  static const Registry kRegistry = [] {
+    Registry loaded;
+    const Status status = loaded.load_default();
+    EXPECT_TRUE(status) << status.error().message;
+    return loaded;
+  }();
+  return kRegistry;
+}
+
+OperatorChoice choice(const std::string& name, const std::string& params = "") {
+  const auto op = registry().get<Operator>(name);
+  EXPECT_TRUE(op) << op.error().message;
+  const auto parsed = parse_params(name, (*op)->info().params, params);
+  EXPECT_TRUE(parsed) << parsed.error().message;
+  return {*op, *evaluate(*parsed, {})};
+}
+
+// --- the naive enumerator ----------------------------------------------------------------------------------------
+
+struct NaiveTensor {
+  CutShape shape;
+  std::vector<std::vector<Field>> samples;
+
+  [[nodiscard]] Shape plain() const {
+    Shape result;
+    for (const CutDim& dim : shape) result.append(dim.extent());
+    return result;
+  }
+  /// What must be equal for two tensors to be the same number for number.
+  [[nodiscard]] std::string content() const {
+    std::string text = to_string(plain());
+    for (const auto& sample : samples) {
+      for (const Field element : sample) text += fmt::format(" {}", element.residue());
+    }
+    return text;
+  }
+};
+
+struct NaiveApplication {
+  std::vector<std::string> operands;
+  std::vector<std::string> outputs;
+};
+
+/// Tensors and applications are known by their expression, written out.
+class Naive {
+ public:
+  explicit Naive(const EnumerationConfig& config) : config_(config) {
+    std::mt19937_64 random(config.seed * 77 + 5);
+    for (const EnumerationInput& input : config.inputs) {
+      NaiveTensor tensor;
+      for (const std::int64_t size : input.shape) tensor.shape.append(CutDim(size));
+      for (int sample = 0; sample < 6; ++sample) {
+        std::vector<Field> elements;
+        for (std::int64_t i = 0; i < input.shape.elements(); ++i) {
+          const auto magnitude = static_cast<std::int64_t>(random() % 1000) + 1;
+          elements.push_back(Field::from_integer((i == 0 ? sample % 2 == 0 : random() % 2 == 0) ? magnitude : -magnitude));
+        }
+        tensor.samples.push_back(std::move(elements));
+      }
+      tensors_[input.name] = std::move(tensor);
+    }
+  }
+
+  struct Counts {
+    std::uint64_t graphs = 0;
+    std::uint64_t classes = 0;
+    std::uint64_t candidates = 0;
+  };
+
+  std::vector<Counts> run() {
+    std::vector<Counts> counts;
+    std::map<std::string, int> classes;
+    add_wires(classes);
+    std::set<std::set<std::string>> level = {{}};
+    for (int operators = 1; operators <= config_.max_operators; ++operators) {
+      std::set<std::set<std::string>> next;
+      for (const auto& graph : level) {
+        for (const std::string& application : extensions(graph)) {
+          auto extended = graph;
+          if (extended.insert(application).second) next.insert(std::move(extended));
+        }
+      }
+      Counts found;
+      std::vector<std::string> fresh;
+      for (const auto& graph : next) {
+        if (!wanted(graph)) continue;
+        ++found.graphs;
+        if (++classes[fingerprint(graph)] > 1) ++found.candidates;
+      }
+      found.classes = classes.size();
+      counts.push_back(found);
+      level = std::move(next);
+    }
+    return counts;
+  }
+
+ private:
+  void add_wires(std::map<std::string, int>& classes) {
+    for (std::size_t a = 0; a < config_.inputs.size(); ++a) {
+      for (std::size_t b = a; b < config_.inputs.size(); ++b) {
+        std::set<std::string> used = {config_.inputs[a].name, config_.inputs[b].name};
+        if (!skips_no_input(used)) continue;
+        ++classes[content_of(std::vector<std::string>(used.begin(), used.end()))];
+      }
+    }
+  }
+
+  std::vector<std::string> available(const std::set<std::string>& graph) const {
+    std::vector<std::string> names;
+    for (const EnumerationInput& input : config_.inputs) names.push_back(input.name);
+    for (const std::string& application : graph) {
+      const auto& outputs = applications_.at(application).outputs;
+      names.insert(names.end(), outputs.begin(), outputs.end());
+    }
+    return names;
+  }
+
+  std::vector<std::string> extensions(const std::set<std::string>& graph) {
+    std::vector<std::string> result;
+    const auto names = available(graph);
+    for (std::size_t c = 0; c < config_.operators.size(); ++c) {
+      const OperatorInfo& info = config_.operators[c].op->info();
+      const int arity = info.max_arity < 0 ? 2 : info.min_arity;
+      if (arity == 0) add(c, {}, result);
+      for (const std::string& a : names) {
+        if (arity == 1) add(c, {a}, result);
+        if (arity != 2) continue;
+        for (const std::string& b : names) {
+          // Of the two orders of a commutative operator's operands, one by their expressions.
+          if (!info.commutative || a <= b) add(c, {a, b}, result);
+        }
+      }
+    }
+    return result;
+  }
+
+  void add(std::size_t c, const std::vector<std::string>& operands, std::vector<std::string>& result) {
+    const OperatorChoice& chosen = config_.operators[c];
+    const std::string name = fmt::format("{}#{}({})", chosen.op->name(), c, fmt::join(operands, ","));
+    if (applications_.contains(name)) {
+      result.push_back(name);
+      return;
+    }
+    std::vector<CutShape> in;
+    for (const std::string& operand : operands) in.push_back(tensors_.at(operand).shape);
+    Params params = chosen.params;
+    std::optional<std::pair<CutDim, CutDim>> parts;
+    const auto axis = chosen.op->name() == "split" ? static_cast<int>(params.integer(0)) : -1;
+    if (axis >= 0) {
+      if (axis >= in[0].rank() || in[0][axis].cut() == nullptr) return;
+      parts = *in[0][axis].cut();
+      params = Params({std::int64_t{axis}, SizeList<std::int64_t>{{parts->first.extent(), parts->second.extent()}}});
+    }
+    auto shapes = chosen.op->infer(params, in);
+    if (!shapes) return;
+    if (parts) {
+      (*shapes)[0][axis] = parts->first;
+      (*shapes)[1][axis] = parts->second;
+    }
+    NaiveApplication application{operands, {}};
+    std::vector<NaiveTensor> outputs(shapes->size());
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+      outputs[o].shape = (*shapes)[o];
+      if (outputs[o].plain().elements() > config_.max_elements) return;
+    }
+    for (std::size_t sample = 0; sample < 6; ++sample) {
+      std::vector<Shape> shapes_in, shapes_out;
+      for (const std::string& operand : operands) shapes_in.push_back(tensors_.at(operand).plain());
+      for (NaiveTensor& output : outputs) {
+        shapes_out.push_back(output.plain());
+        output.samples.emplace_back(static_cast<std::size_t>(shapes_out.back().elements()));
+      }
+      std::vector<TensorView<const Field>> views_in;
+      std::vector<TensorView<Field>> views_out;
+      for (std::size_t i = 0; i < operands.size(); ++i) {
+        views_in.emplace_back(tensors_.at(operands[i]).samples[sample].data(), shapes_in[i]);
+      }
+      for (std::size_t o = 0; o < outputs.size(); ++o) {
+        views_out.emplace_back(outputs[o].samples[sample].data(), shapes_out[o]);
+      }
+      chosen.op->evaluate(params, Inputs<Field>(views_in), Outputs<Field>(views_out));
+    }
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+      application.outputs.push_back(fmt::format("{}.{}", name, o));
+      tensors_[application.outputs.back()] = std::move(outputs[o]);
+    }
+    applications_[name] = std::move(application);
+    result.push_back(name);
+  }
+
+  bool skips_no_input(const std::set<std::string>& used) const {
+    for (std::size_t i = 0; i < config_.inputs.size(); ++i) {
+      for (std::size_t j = i + 1; j < config_.inputs.size(); ++j) {
+        const EnumerationInput& earlier = config_.inputs[i];
+        const EnumerationInput& later = config_.inputs[j];
+        if (earlier.shape == later.shape && earlier.kind == later.kind && used.contains(later.name) &&
+            !used.contains(earlier.name)) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  bool connected(const std::set<std::string>& graph) const {
+    std::vector<std::string> reached = {*graph.begin()};
+    for (std::size_t i = 0; i < reached.size(); ++i) {
+      for (const std::string& other : graph) {
+        if (std::find(reached.begin(), reached.end(), other) == reached.end() && touch(reached[i], other)) {
+          reached.push_back(other);
+        }
+      }
+    }
+    return reached.size() == graph.size();
+  }
+  bool touch(const std::string& a, const std::string& b) const {
+    const auto tensors_of = [&](const std::string& name) {
+      std::vector<std::string> all = applications_.at(name).operands;
+      const auto& outputs = applications_.at(name).outputs;
+      all.insert(all.end(), outputs.begin(), outputs.end());
+      return all;
+    };
+    // Two operators touch through a tensor that both read, or that one makes and the other reads.
+    for (const std::string& x : tensors_of(a)) {
+      for (const std::string& y : tensors_of(b)) {
+        if (x == y) return true;
+      }
+    }
+    return false;
+  }
+
+  std::vector<std::string> outputs(const std::set<std::string>& graph) const {
+    std::set<std::string> consumed;
+    for (const std::string& name : graph) {
+      consumed.insert(applications_.at(name).operands.begin(), applications_.at(name).operands.end());
+    }
+    std::vector<std::string> result;
+    for (const std::string& name : graph) {
+      for (const std::string& output : applications_.at(name).outputs) {
+        if (!consumed.contains(output)) result.push_back(output);
+      }
+    }
+    return result;
+  }
+
+  std::string content_of(const std::vector<std::string>& tensors) const {
+    std::multiset<std::string> contents;
+    for (const std::string& name : tensors) contents.insert(tensors_.at(name).content());
+    return fmt::format("{}", fmt::join(contents, ";"));
+  }
+  std::string fingerprint(const std::set<std::string>& graph) const { return content_of(outputs(graph)); }
+
+  /// Content and cuts: what a later operator could tell apart.
+  std::string identity(const std::string& tensor) const {
+    const auto cut_text = [](const CutDim& dim, auto&& self) -> std::string {
+      if (dim.cut() == nullptr) return std::to_string(dim.extent());
+      return fmt::format("({}|{})", self(dim.cut()->first, self), self(dim.cut()->second, self));
+    };
+    std::string text = tensors_.at(tensor).content();
+    for (const CutDim& dim : tensors_.at(tensor).shape) text += "/" + cut_text(dim, cut_text);
+    return text;
+  }
+
+  bool repeats(const std::set<std::string>& graph) const {
+    std::set<std::string> tensors;
+    for (const std::string& name : graph) {
+      tensors.insert(applications_.at(name).operands.begin(), applications_.at(name).operands.end());
+      tensors.insert(applications_.at(name).outputs.begin(), applications_.at(name).outputs.end());
+    }
+    std::set<std::string> identities;
+    for (const std::string& tensor : tensors) {
+      if (!identities.insert(identity(tensor)).second) return true;
+    }
+    return false;
+  }
+
+  bool wanted(const std::set<std::string>& graph) {
+    std::set<std::string> used;
+    for (const std::string& name : graph) {
+      for (const std::string& operand : applications_.at(name).operands) {
+        if (std::any_of(config_.inputs.begin(), config_.inputs.end(), [&](const auto& i) { return i.name == operand; })) {
+          used.insert(operand);
+        }
+      }
+    }
+    if (!skips_no_input(used) || !connected(graph)) return false;
+    const auto out = outputs(graph);
+    std::set<std::string> contents;
+    for (const std::string& output : out) {
+      if (!contents.insert(tensors_.at(output).content()).second) return false;
+    }
+    if (!repeats(graph)) return true;
+    // A repetition is kept where the graph is all that one operator needs, and no smaller part repeats.
+    std::vector<std::string> sinks;
+    for (const std::string& name : graph) {
+      const auto& made = applications_.at(name).outputs;
+      const bool is_consumed = std::any_of(graph.begin(), graph.end(), [&](const std::string& other) {
+        const auto& read = applications_.at(other).operands;
+        return std::any_of(made.begin(), made.end(),
+                           [&](const std::string& t) { return std::find(read.begin(), read.end(), t) != read.end(); });
+      });
+      if (!is_consumed) sinks.push_back(name);
+    }
+    if (sinks.size() != 1) return false;
+    auto rest = graph;
+    rest.erase(sinks[0]);
+    return rest.empty() || !repeats(rest);
+  }
+
+  const EnumerationConfig& config_;
+  std::map<std::string, NaiveTensor> tensors_;
+  std::map<std::string, NaiveApplication> applications_;
+};
+
+// --- the tests ---------------------------------------------------------------------------------------------------
+
+std::vector<OperatorChoice> all_choices() {
+  return {choice("ewadd"),  choice("ewmul"), choice("matmul"), choice("transpose"),
+          choice("relu"),   choice("smul"),  choice("concat", "[axis=0]"), choice("concat", "[axis=1]"),
+          choice("split", "[axis=0, sizes=[]]"), choice("split", "[axis=1, sizes=[]]"),
+          choice("constant_one", "[sizes=[2, 2]]"), choice("constant_identity", "[sizes=[2, 2]]")};
+}
+
+std::string describe(const EnumerationConfig& config) {
+  std::string text;
+  for (const OperatorChoice& c : config.operators) {
+    text += c.op->name() + to_string(c.op->info().params, c.params) + " ";
+  }
+  for (const EnumerationInput& input : config.inputs) text += fmt::format("{}{} ", input.name, input.shape);
+  return text;
+}
+
+EnumerationConfig random_config(std::uint64_t seed, int max_operators) {
+  std::mt19937_64 random(seed);
+  EnumerationConfig config;
+  config.seed = seed;
+  config.max_operators = max_operators;
+  auto choices = all_choices();
+  std::shuffle(choices.begin(), choices.end(), random);
+  choices.resize(2 + random() % 3);
+  config.operators = choices;
+  const std::vector<Shape> shapes = {{2, 2}, {2, 2}, {2, 3}, {3, 2}, {}, {1, 2}};
+  const std::size_t inputs = 2 + random() % 2;
+  for (std::size_t i = 0; i < inputs; ++i) {
+    const Shape& shape = shapes[random() % shapes.size()];
+    config.inputs.push_back({fmt::format("x{}", i), shape, random() % 3 == 0 ? InputKind::kWeight : InputKind::kData});
+  }
+  return config;
+}
+
+void expect_same_as_naive(const EnumerationConfig& config) {
+  std::uint64_t delivered = 0;
+  const auto report = enumerate(config, [&](const Candidate&) -> Status {
+    ++delivered;
+    return {};
+  });
+  ASSERT_TRUE(report) << report.error().message;
+  const auto counts = Naive(config).run();
+  ASSERT_EQ(report->levels.size(), counts.size());
+  std::uint64_t candidates = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const EnumerationLevel& level = report->levels[i];
+    EXPECT_EQ(level.graphs, counts[i].graphs) << "operators " << i + 1 << ": " << describe(config);
+    EXPECT_EQ(level.classes, counts[i].classes) << "operators " << i + 1 << ": " << describe(config);
+    EXPECT_EQ(level.candidates, counts[i].candidates) << "operators " << i + 1 << ": " << describe(config);
+    EXPECT_EQ(level.unconfirmed, 0U) << describe(config);
+    candidates += level.candidates;
+  }
+  EXPECT_EQ(delivered, candidates);
+}
+
+TEST(Enumerator, FindsWhatTheNaiveOneFindsUpToTwoOperators) {
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) expect_same_as_naive(random_config(seed, 2));
+}
+
+TEST(Enumerator, FindsWhatTheNaiveOneFindsUpToThreeOperators) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) expect_same_as_naive(random_config(seed, 3));
+}
+
+EnumerationConfig matrix_config(int max_operators) {
+  EnumerationConfig config;
+  config.max_operators = max_operators;
+  config.operators = {choice("matmul"), choice("ewadd"), choice("relu"), choice("concat", "[axis=1]"),
+                      choice("split", "[axis=1, sizes=[]]"), choice("transpose")};
+  for (const char* name : {"x", "y"}) config.inputs.push_back({name, {2, 4}, InputKind::kData});
+  for (const char* name : {"v", "w"}) config.inputs.push_back({name, {4, 4}, InputKind::kWeight});
+  return config;
+}
+
+std::vector<std::string> candidate_texts(const EnumerationConfig& config) {
+  std::vector<std::string> texts;
+  const auto report = enumerate(config, [&](const Candidate& candidate) -> Status {
+    texts.push_back(candidate.id + " " + to_string(structural_hash(candidate.source)) +
+                    to_string(structural_hash(candidate.target)));
+    return {};
+  });
+  EXPECT_TRUE(report);
+  return texts;
+}
+
+TEST(Enumerator, GivesTheSameCandidatesInTheSameOrderForAnyNumberOfThreads) {
+  EnumerationConfig config = matrix_config(3);
+  const auto one = candidate_texts(config);
+  EXPECT_GT(one.size(), 100U);
+  for (const int threads : {2, 8}) {
+    config.threads = threads;
+    EXPECT_EQ(candidate_texts(config), one) << threads << " threads";
+  }
+}
+
+/// Is there a candidate whose sides apply exactly these operators, in any order?
+bool has_candidate(const EnumerationConfig& config, std::multiset<std::string> source, std::multiset<std::string> target) {
+  bool found = false;
+  const auto names = [](const Graph& graph) {
+    std::multiset<std::string> all;
+    for (const Node& node : graph.nodes()) {
+      if (node.op != nullptr) all.insert(node.op->name());
+    }
+    return all;
+  };
+  const auto report = enumerate(config, [&](const Candidate& candidate) -> Status {
+    found = found || (names(candidate.source) == source && names(candidate.target) == target);
+    return {};
+  });
+  EXPECT_TRUE(report);
+  return found;
+}
+
+TEST(Enumerator, FindsTheLawsOfTheTextbooks) {
+  EXPECT_TRUE(has_candidate(matrix_config(3), {"matmul", "matmul", "ewadd"}, {"ewadd", "matmul"}));  // distributivity
+  EXPECT_TRUE(has_candidate(matrix_config(2), {"relu", "relu"}, {"relu"}));
+  EXPECT_TRUE(has_candidate(matrix_config(2), {"concat", "split"}, {}));
+  EXPECT_TRUE(has_candidate(matrix_config(3), {"concat", "matmul", "split"}, {"matmul", "matmul"}));  // merged products
+}
+
+TEST(Enumerator, DoesNotTakeAFalseLawForALaw) {
+  // relu(s * x) = s * relu(x) holds for s >= 0 only.
+  EnumerationConfig config;
+  config.max_operators = 2;
+  config.operators = {choice("relu"), choice("smul")};
+  config.inputs = {{"x", {2, 2}, InputKind::kData}, {"s", {}, InputKind::kData}};
+  EXPECT_FALSE(has_candidate(config, {"relu", "smul"}, {"relu", "smul"}));
+}
+
+TEST(Enumerator, GivesSidesWithTheSameInputsAndEqualOutputs) {
+  std::mt19937_64 random(3);
+  const auto report = enumerate(matrix_config(2), [&](const Candidate& candidate) -> Status {
+    EXPECT_EQ(candidate.source.inputs().size(), candidate.target.inputs().size());
+    std::vector<Tensor<Exact>> inputs;
+    for (const NodeId id : candidate.source.inputs()) {
+      Tensor<Exact> tensor(candidate.source.node(id).outputs[0].shape);
+      for (Exact& element : tensor.values()) element = Exact::from_integer(static_cast<std::int64_t>(random() % 19) - 9);
+      inputs.push_back(std::move(tensor));
+    }
+    const auto left = evaluate<Exact>(candidate.source, inputs);
+    const auto right = evaluate<Exact>(candidate.target, inputs);
+    EXPECT_TRUE(left && right);
+    if (!left || !right) return {};
+    EXPECT_EQ(left->size(), right->size());
+    for (std::size_t i = 0; i < left->size(); ++i) EXPECT_EQ((*left)[i].values(), (*right)[i].values());
+    return {};
+  });
+  ASSERT_TRUE(report);
+}
+
+TEST(Enumerator, StopsAfterWholeLevels) {
+  std::uint64_t delivered = 0;
+  const auto report = enumerate(
+      matrix_config(3),
+      [&](const Candidate& candidate) -> Status {
+        EXPECT_LE(candidate.source.operator_count(), 2U);
+        ++delivered;
+        return {};
+      },
+      [](const EnumerationProgress& progress) { return progress.level < 3; });
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(report->stopped_early);
+  EXPECT_EQ(report->levels.size(), 2U);
+  EXPECT_GT(delivered, 0U);
+}
+
+TEST(Enumerator, HandsOnAnErrorOfTheSink) {
+  const auto report = enumerate(matrix_config(2), [](const Candidate&) -> Status {
+    return make_error(ErrorCode::kIo, "the disk is full");
+  });
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().message, "the disk is full");
+}
+
+}  // namespace
+}  // namespace rewright
