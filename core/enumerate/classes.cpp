@@ -86,8 +86,8 @@ Result<Candidate> make_candidate(const EnumerationConfig& config, const ValuePoo
   return candidate;
 }
 
-Result<bool> confirmed(const Candidate& candidate, std::uint64_t seed) {
-  for (std::uint32_t sample = 0; sample < kSamples; ++sample) {
+Result<bool> confirmed(const Candidate& candidate, std::uint64_t seed, std::uint32_t samples) {
+  for (std::uint32_t sample = 0; sample < samples; ++sample) {
     const auto inputs = sample_inputs(candidate.source, seed, sample);
     REWRIGHT_TRY(const auto left, evaluate<Field>(candidate.source, inputs));
     REWRIGHT_TRY(const auto right, evaluate<Field>(candidate.target, inputs));

@@ -27,6 +27,6 @@ struct Record {
                                                const Record& source, const Record& target);
 
 /// Do both sides agree on samples of a seed that the fingerprints have not seen?
-[[nodiscard]] Result<bool> confirmed(const Candidate& candidate, std::uint64_t seed);
+[[nodiscard]] Result<bool> confirmed(const Candidate& candidate, std::uint64_t seed, std::uint32_t samples);
 
 }  // namespace rewright::enumeration

@@ -312,6 +312,7 @@ Status deliver(const EnumerationConfig& config, const ValuePool& pool, const std
                const std::vector<std::pair<std::uint32_t, std::uint32_t>>& pairs,
                const std::function<Status(Candidate)>& sink, EnumerationReport& report) {
   constexpr std::size_t kBlock = 4096;
+  const std::uint32_t samples = samples_for(config);
   const std::uint64_t fresh_seed = config.seed ^ 0x5deece66d1ce4e5bULL;
   for (std::size_t start = 0; start < pairs.size(); start += kBlock) {
     const std::size_t count = std::min(kBlock, pairs.size() - start);
@@ -321,7 +322,7 @@ Status deliver(const EnumerationConfig& config, const ValuePool& pool, const std
       const auto [source, target] = pairs[start + i];
       block[i] = make_candidate(config, pool, records[source], records[target]);
       if (!*block[i]) return;
-      if (auto answer = confirmed(**block[i], fresh_seed); answer) {
+      if (auto answer = confirmed(**block[i], fresh_seed, samples); answer) {
         agrees[i] = *answer ? 1 : 0;
       } else {
         block[i] = answer.error();

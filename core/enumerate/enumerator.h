@@ -66,8 +66,9 @@ struct EnumerationProgress {
 ///
 /// Error bound, for operators that are polynomial in their operands (all but those of Traits::uses_order and
 /// uses_functions): two unequal graphs of degree d agree in one output element on one sample with probability at most
-/// d / 122 over the choice of inputs, and candidates agree in all elements of all of twice kSamples samples (Schwartz,
-/// JACM 1980; Zippel, EUROSAM 1979). A candidate is no more than that: rules rest on verifiers.
+/// d / 30 over the choice of inputs, and candidates agree in all elements of 8 samples or more (Schwartz, JACM 1980;
+/// Zippel, EUROSAM 1979). Under an order the samples are multiples of 36, so a law of large integers that fails between
+/// 0 and 1 (relu(x + x * x) = x + x * x) passes. A candidate is no more than that: rules rest on verifiers.
 ///
 /// Calls `sink` with every candidate, in one fixed order that depends on the configuration alone (not on `threads`).
 /// `progress` may be empty; returning false stops early, after which the sink has seen whole levels only.

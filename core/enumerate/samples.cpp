@@ -1,10 +1,13 @@
 // The inputs that fingerprints are taken on.
 //
-// Each element is sign * (1 .. 61) * 1296 with pseudo-random sign and magnitude: a keyed hash of (seed, input name,
-// sample, position), so no two inputs are affinely related. The factor 1296 = 36^2 keeps averages over windows of 2x2
-// and 3x3, twice over, whole numbers, so that the order of the field is that of the integers wherever the absolute
-// value stays below 2^60. The first element's sign alternates with the sample, so that a scalar is seen with both.
+// Each element is sign * (1 .. 15) * 36 with pseudo-random sign and magnitude: a keyed hash of (seed, input name,
+// sample, position), so no two inputs are affinely related. The factor 36 keeps an average over a window of 2x2 or 3x3 a
+// whole number. An element is below 2^10 in absolute value, so that products of six of them, and sums of such, stay
+// below 2^60 and the order of the field is that of the integers. The first element has one sign in the first sample and
+// the other in the second, so that a scalar is seen with both.
 #include "enumerate/values.h"
+
+#include <algorithm>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -12,8 +15,8 @@
 namespace rewright::enumeration {
 
 namespace {
-constexpr std::int64_t kMagnitudes = 61;
-constexpr std::int64_t kAverageScale = 1296;
+constexpr std::int64_t kMagnitudes = 15;
+constexpr std::int64_t kAverageScale = 36;
 }  // namespace
 
 std::vector<Field> sample_elements(std::string_view name, const Shape& shape, std::uint64_t seed, std::uint32_t sample) {
@@ -23,11 +26,18 @@ std::vector<Field> sample_elements(std::string_view name, const Shape& shape, st
   for (std::int64_t i = 0; i < shape.elements(); ++i) {
     const std::uint64_t words[2] = {sample, static_cast<std::uint64_t>(i)};
     const std::uint64_t random = XXH3_64bits_withSeed(words, sizeof(words), key);
-    const bool negative = i == 0 ? (sample + key) % 2 == 0 : (random & 1) != 0;
+    bool negative = (random & 1) != 0;
+    if (i == 0 && sample < 2) negative = (sample + key) % 2 == 0;
     const auto magnitude = static_cast<std::int64_t>((random >> 8) % kMagnitudes) + 1;
     elements.push_back(Field::from_integer((negative ? -magnitude : magnitude) * kAverageScale));
   }
   return elements;
+}
+
+std::uint32_t samples_for(const EnumerationConfig& config) {
+  std::int64_t smallest = 64;
+  for (const EnumerationInput& input : config.inputs) smallest = std::clamp<std::int64_t>(input.shape.elements(), 1, smallest);
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(64 / smallest, 4, 16));
 }
 
 std::vector<Tensor<Field>> sample_inputs(const Graph& graph, std::uint64_t seed, std::uint32_t sample) {

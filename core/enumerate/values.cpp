@@ -61,7 +61,7 @@ Result<ValuePool> ValuePool::make(const EnumerationConfig& config) {
     value.shape = pool.intern(shape);
     value.output = pool.input_count_++;
     std::vector<Field> elements;
-    for (std::uint32_t sample = 0; sample < kSamples; ++sample) {
+    for (std::uint32_t sample = 0; sample < pool.samples_; ++sample) {
       const auto of_sample = sample_elements(input.name, input.shape, config.seed, sample);
       elements.insert(elements.end(), of_sample.begin(), of_sample.end());
     }
@@ -152,9 +152,9 @@ std::vector<std::vector<Field>> ValuePool::compute(const Application& applicatio
   const Signature& signature = signatures_[application.signature];
   std::vector<std::vector<Field>> results;
   for (const std::uint32_t shape : signature.outputs) {
-    results.emplace_back(static_cast<std::size_t>(plain_shapes_[shape].elements()) * kSamples);
+    results.emplace_back(static_cast<std::size_t>(plain_shapes_[shape].elements()) * samples_);
   }
-  for (std::uint32_t sample = 0; sample < kSamples; ++sample) {
+  for (std::uint32_t sample = 0; sample < samples_; ++sample) {
     std::vector<TensorView<const Field>> in;
     std::vector<TensorView<Field>> out;
     for (std::uint32_t i = 0; i < application.operand_count; ++i) {

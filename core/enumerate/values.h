@@ -21,6 +21,10 @@ namespace rewright::enumeration {
 inline constexpr std::size_t kMaxOperands = 3;
 inline constexpr std::uint32_t kNone = 0xffffffff;
 
+/// Samples behind a fingerprint: at least 64 elements of the smallest input in all, within 4 .. 16, so that chance
+/// neither makes relu look like the identity nor like zero.
+[[nodiscard]] std::uint32_t samples_for(const EnumerationConfig& config);
+
 using ValueId = std::uint32_t;
 using ApplicationId = std::uint32_t;
 
@@ -86,13 +90,14 @@ class ValuePool {
     std::size_t operator()(const Key& key) const;
   };
 
-  explicit ValuePool(const EnumerationConfig& config) : config_(&config) {}
+  explicit ValuePool(const EnumerationConfig& config) : config_(&config), samples_(samples_for(config)) {}
   std::uint32_t intern(const CutShape& shape);
   std::uint32_t signature_of(std::uint32_t choice, std::span<const ValueId> operands);
   Signature make_signature(std::uint32_t choice, std::span<const ValueId> operands);
   std::vector<std::vector<Field>> compute(const Application& application) const;
 
   const EnumerationConfig* config_;
+  std::uint32_t samples_ = 0;
   std::uint32_t input_count_ = 0;
   std::vector<CutShape> shapes_;
   std::vector<Shape> plain_shapes_;
@@ -110,8 +115,5 @@ class ValuePool {
 /// The elements of the input called `name` in one sample.
 [[nodiscard]] std::vector<Field> sample_elements(std::string_view name, const Shape& shape, std::uint64_t seed,
                                                  std::uint32_t sample);
-
-/// Samples behind a fingerprint.
-inline constexpr std::uint32_t kSamples = 4;
 
 }  // namespace rewright::enumeration
