@@ -28,6 +28,8 @@ const std::map<std::string, std::string> kRoomOfHeader = {
     {"dim", "tensor"},
     {"export", "base"},
     {"families", "kit"},
+    {"graph_algorithms", "graph"},
+    {"graph_boost", "graph"},
     {"linear", "tensor"},
     {"onnx_mapping", "kit"},
     {"onnx_window", "kit"},

@@ -289,7 +289,7 @@ TEST(Generalise, RefusesATargetSizeThatNothingDetermines) {
 
 Graph graph_of(const std::vector<std::pair<std::string, Shape>>& inputs, std::string_view op,
                std::vector<std::size_t> operands) {
-  GraphBuilder builder(&operators());
+  GraphBuilder builder(&loaded());
   std::vector<Port> ports;
   for (const auto& [name, shape] : inputs) ports.push_back(*builder.input(name, TensorType{shape}));
   std::vector<Port> chosen;

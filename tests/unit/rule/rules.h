@@ -3,8 +3,8 @@
 
 #include "rule/canonical.h"
 #include "rule/size_facts.h"
+#include "support/operators.h"
 
-#include <rewright/registry.h>
 #include <rewright/rule.h>
 
 #include <gtest/gtest.h>
@@ -17,17 +17,8 @@
 
 namespace rewright::testing {
 
-inline const Registry& operators() {
-  static const Registry registry = [] {
-    Registry loading;
-    if (const Status status = loading.load_default(); !status) fail(status.error().message);
-    return loading;
-  }();
-  return registry;
-}
-
 inline Rule rule(std::string_view text) {
-  auto parsed = parse_rule(text, operators());
+  auto parsed = parse_rule(text, loaded());
   if (!parsed) fail(fmt::format("{}: {}", text, parsed.error().message));
   return *std::move(parsed);
 }

@@ -7,7 +7,7 @@ namespace rewright::testing {
 namespace {
 
 std::string error_of(std::string_view text) {
-  const auto parsed = parse_rule(text, operators());
+  const auto parsed = parse_rule(text, loaded());
   return parsed ? "parsed: " + to_text(*parsed) : parsed.error().message;
 }
 
@@ -102,11 +102,11 @@ TEST(RuleText, AddsTheConditionsThatTheTargetNeeds) {
 
 TEST(RuleText, ReadsAFileOfRules) {
   const auto rules = parse_rules(
-      "# two rules\n\n(x:2) relu(relu(x)) => relu(x)\r\n  # and\n(x:2, y:2) ewadd(x, y) => ewadd(y, x)", operators());
+      "# two rules\n\n(x:2) relu(relu(x)) => relu(x)\r\n  # and\n(x:2, y:2) ewadd(x, y) => ewadd(y, x)", loaded());
   ASSERT_TRUE(rules) << rules.error().message;
   ASSERT_EQ(rules->size(), 2u);
   EXPECT_EQ((*rules)[0].name, "relu-relu-to-relu");
-  const auto broken = parse_rules("# one rule\n(x:2) relu(x) => relu(y)\n", operators());
+  const auto broken = parse_rules("# one rule\n(x:2) relu(x) => relu(y)\n", loaded());
   ASSERT_FALSE(broken);
   EXPECT_THAT(broken.error().message, ::testing::StartsWith("line 2, column 23: 'y' is no input"));
 }
@@ -182,7 +182,7 @@ TEST(RuleText, DepthCostsNoStack) {
     close += ")";
   }
   const std::string text = fmt::format("(x:2) {}x{} => relu(x)", open, close);
-  const auto parsed = parse_rule(text, operators());
+  const auto parsed = parse_rule(text, loaded());
   ASSERT_TRUE(parsed) << parsed.error().message;
   EXPECT_EQ(to_text(*parsed), text);
   EXPECT_THAT(error_of("(x:2) " + open),
@@ -192,7 +192,7 @@ TEST(RuleText, DepthCostsNoStack) {
               ::testing::HasSubstr("brackets are nested deeper than 64"));
   EXPECT_FALSE(parse_rule(
       fmt::format("(x:2) relu(x) => x where {}x.0{} = 1", std::string(100000, '('), std::string(100000, ')')),
-      operators()));
+      loaded()));
 }
 
 TEST(RuleText, DamagedTextsAreRefusedOrReadButNeverCrash) {
@@ -218,13 +218,13 @@ TEST(RuleText, DamagedTextsAreRefusedOrReadButNeverCrash) {
           if (at < text.size()) text[at] = alphabet[random() % alphabet.size()];
       }
     }
-    const auto parsed = parse_rule(text, operators());
+    const auto parsed = parse_rule(text, loaded());
     if (!parsed) {
       EXPECT_FALSE(parsed.error().message.empty());
       continue;
     }
     ++read;
-    const auto again = parse_rule(to_text(*parsed), operators());
+    const auto again = parse_rule(to_text(*parsed), loaded());
     ASSERT_TRUE(again) << text << "\n" << to_text(*parsed) << "\n" << again.error().message;
     EXPECT_EQ(again->id, parsed->id) << text << "\n" << to_text(*parsed);
   }

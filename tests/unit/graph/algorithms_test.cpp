@@ -1,0 +1,256 @@
+// Boost.Graph on graphs, isomorphism, canonical form, reachability, post-dominators.
+#include "support/operators.h"
+#include "support/random_graph.h"
+
+#include <rewright/graph_algorithms.h>
+#include <rewright/graph_boost.h>
+
+#include <boost/graph/breadth_first_search.hpp>
+#include <boost/graph/graph_concepts.hpp>
+#include <boost/graph/topological_sort.hpp>
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+namespace rewright::testing {
+namespace {
+
+BOOST_CONCEPT_ASSERT((boost::GraphConcept<DataFlow>));
+BOOST_CONCEPT_ASSERT((boost::IncidenceGraphConcept<DataFlow>));
+BOOST_CONCEPT_ASSERT((boost::BidirectionalGraphConcept<DataFlow>));
+BOOST_CONCEPT_ASSERT((boost::AdjacencyGraphConcept<DataFlow>));
+BOOST_CONCEPT_ASSERT((boost::VertexListGraphConcept<DataFlow>));
+BOOST_CONCEPT_ASSERT((boost::EdgeListGraphConcept<DataFlow>));
+BOOST_CONCEPT_ASSERT((boost::ReadablePropertyGraphConcept<DataFlow, std::size_t, boost::vertex_index_t>));
+
+Graph parsed(std::string_view text) {
+  auto graph = parse_graph(text, loaded());
+  if (!graph) fail(graph.error().message);
+  return *std::move(graph);
+}
+
+// The same graph with its nodes in another random order that respects operands, operands of commutative operators
+// exchanged at random, and other names.
+Graph shuffled(const Graph& graph, Random& random) {
+  GraphBuilder builder(&loaded());
+  std::vector<std::vector<Port>> made(graph.nodes().size());
+  for (std::size_t i = 0; i < graph.inputs().size(); ++i) {
+    const Node& node = graph.node(graph.inputs()[i]);
+    made[graph.inputs()[i].value] = {*builder.input(fmt::format("other{}", i), node.outputs[0], node.input_kind)};
+  }
+  while (true) {
+    std::vector<std::size_t> ready;
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      const auto& operands = graph.nodes()[i].inputs;
+      if (made[i].empty() && std::ranges::all_of(operands, [&](Port p) { return !made[p.node.value].empty(); }))
+        ready.push_back(i);
+    }
+    if (ready.empty()) break;
+    const std::size_t chosen = random.pick(ready);
+    const Node& node = graph.nodes()[chosen];
+    std::vector<Port> operands;
+    for (const Port port : node.inputs) operands.push_back(made[port.node.value][port.output]);
+    if (node.op && node.op->info().commutative && random.one_in(2)) std::swap(operands[0], operands[1]);
+    made[chosen] = node.opaque ? builder.opaque(*node.opaque, operands, node.outputs)
+                               : *builder.apply(*node.op, node.params, operands, "renamed");
+  }
+  for (const Port port : graph.outputs()) builder.output(made[port.node.value][port.output], "renamed");
+  return builder.finish();
+}
+
+TEST(DataFlow, HasAnEdgePerOperand) {
+  const Graph graph = parsed("x = input (4, 4)\ny = input (4, 4)\na = ewadd(x, x)\nb = matmul(y, a)\noutput b");
+  const DataFlow flow(graph);
+  EXPECT_EQ(num_vertices(flow), 4u);
+  EXPECT_EQ(num_edges(flow), 4u);
+  EXPECT_EQ(out_degree(0, flow), 2u);
+  EXPECT_EQ(in_degree(3, flow), 2u);
+  EXPECT_EQ(flow.into(3)[0], (DataFlow::Edge{1, 3, 0, 0}));
+  EXPECT_EQ(flow.into(3)[1], (DataFlow::Edge{2, 3, 0, 1}));
+  std::vector<std::size_t> neighbours;
+  for (auto [at, end] = adjacent_vertices(0, flow); at != end; ++at) neighbours.push_back(*at);
+  EXPECT_THAT(neighbours, ::testing::ElementsAre(2, 2));
+}
+
+TEST(DataFlow, ServesBoostsAlgorithms) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const Graph graph = random_graph(seed, {.operators = 15});
+    const DataFlow flow(graph);
+    std::vector<std::size_t> order;
+    boost::topological_sort(flow, std::back_inserter(order));
+    ASSERT_EQ(order.size(), graph.nodes().size());
+    std::vector<std::size_t> place(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+    for (std::size_t user = 0; user < order.size(); ++user) {
+      for (const Port port : graph.nodes()[user].inputs) EXPECT_GT(place[port.node.value], place[user]);
+    }
+    for (auto [edge, end] = edges(flow); edge != end; ++edge) {
+      EXPECT_EQ(graph.nodes()[edge->to].inputs[edge->operand],
+                (Port{NodeId{static_cast<std::uint32_t>(edge->from)}, edge->output}));
+    }
+  }
+}
+
+TEST(Isomorphic, UpToNamesNodeOrderAndExchangedOperands) {
+  Random random(3);
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    const Graph graph = random_graph(seed, {.operators = 1 + static_cast<int>(seed % 20), .opaque = seed % 7 == 0});
+    const Graph other = shuffled(graph, random);
+    EXPECT_TRUE(isomorphic(graph, other)) << to_text(graph) << to_text(other);
+    EXPECT_TRUE(isomorphic(graph, other, InputMatching::kAny));
+    if (seed % 7 == 0) continue;  // Equal opaque nodes have no order of their own.
+    EXPECT_EQ(to_text(canonical(graph)), to_text(canonical(other)));
+    EXPECT_EQ(structural_hash(canonical(graph)), structural_hash(canonical(other)));
+  }
+}
+
+// Isomorphism and the canonical form are computed in different ways, and agree on pairs of small graphs.
+TEST(Isomorphic, IsToHaveOneCanonicalForm) {
+  std::map<std::string, Graph> forms;
+  std::vector<Graph> graphs;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) graphs.push_back(random_graph(seed, {.operators = 2}));
+  int equal = 0;
+  for (const Graph& a : graphs) {
+    for (const Graph& b : graphs) {
+      const bool same = to_text(canonical(a)) == to_text(canonical(b));
+      EXPECT_EQ(isomorphic(a, b), same) << to_text(a) << to_text(b);
+      equal += same ? 1 : 0;
+    }
+  }
+  EXPECT_GE(equal, 60);
+}
+
+TEST(Canonical, ChangesNothingTwice) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const Graph once = canonical(random_graph(seed, {.operators = 12, .opaque = true}));
+    EXPECT_EQ(to_text(canonical(once)), to_text(once));
+  }
+}
+
+TEST(Canonical, ComputesTheSame) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const Graph graph = random_graph(seed, {.operators = 10});
+    std::vector<Tensor<Field>> in;
+    for (const NodeId id : graph.inputs()) {
+      in.emplace_back(graph.shape({id, 0}));
+      for (std::size_t i = 0; i < in.back().values().size(); ++i)
+        in.back().values()[i] = Field::from_integer(static_cast<std::int64_t>((i * 7 + id.value * 3) % 11) - 5);
+    }
+    const auto before = evaluate<Field>(graph, in), after = evaluate<Field>(canonical(graph), in);
+    ASSERT_TRUE(before && after);
+    for (std::size_t i = 0; i < before->size(); ++i) EXPECT_EQ((*before)[i].values(), (*after)[i].values());
+  }
+}
+
+struct Pair {
+  const char* name;
+  const char* a;
+  const char* b;
+  bool by_position;
+  bool any_inputs;
+};
+
+class IsomorphicPair : public ::testing::TestWithParam<Pair> {};
+
+TEST_P(IsomorphicPair, AsExpected) {
+  const std::string inputs = "x = input (4, 4)\ny = input (4, 4)\n";
+  const Graph a = parsed(inputs + GetParam().a), b = parsed(inputs + GetParam().b);
+  EXPECT_EQ(isomorphic(a, b), GetParam().by_position);
+  EXPECT_EQ(isomorphic(b, a), GetParam().by_position);
+  EXPECT_EQ(isomorphic(a, b, InputMatching::kAny), GetParam().any_inputs);
+}
+
+const Pair kPairs[] = {
+    {"SumExchanged", "a = ewadd(x, y)\noutput a", "a = ewadd(y, x)\noutput a", true, true},
+    {"ProductExchanged", "a = matmul(x, y)\noutput a", "a = matmul(y, x)\noutput a", false, true},
+    {"OtherOperator", "a = ewadd(x, y)\noutput a", "a = ewmul(x, y)\noutput a", false, false},
+    {"OtherParameter", "a = concat(x, y)\noutput a", "a = concat[axis=1](x, y)\noutput a", false, false},
+    {"OneInputTwice", "a = ewadd(x, x)\noutput a", "a = ewadd(x, y)\noutput a", false, false},
+    {"OtherInput", "a = relu(x)\noutput a", "a = relu(y)\noutput a", false, true},
+    {"OutputsExchanged", "a = relu(x)\nb = transpose(x)\noutput a, b", "a = relu(x)\nb = transpose(x)\noutput b, a",
+     false, false},
+    {"OtherOutputOfSplit", "a, b = split[sizes=[2, 2]](x)\noutput a", "a, b = split[sizes=[2, 2]](x)\noutput b", false,
+     false},
+    {"PartsExchangedInSum", "a, b = split[sizes=[2, 2]](x)\nc = ewadd(a, b)\noutput c",
+     "a, b = split[sizes=[2, 2]](x)\nc = ewadd(b, a)\noutput c", true, true},
+    {"PartsExchangedInConcat", "a, b = split[sizes=[2, 2]](x)\nc = concat(a, b)\noutput c",
+     "a, b = split[sizes=[2, 2]](x)\nc = concat(b, a)\noutput c", false, false},
+    {"SharedOrNot", "a = relu(x)\nb = ewadd(a, a)\noutput b", "a = relu(x)\nb = relu(y)\nc = ewadd(a, b)\noutput c",
+     false, false},
+    {"DeepExchange", "a = matmul(x, y)\nb = ewadd(a, x)\nc = ewmul(y, b)\noutput c",
+     "a = matmul(x, y)\nb = ewadd(x, a)\nc = ewmul(b, y)\noutput c", true, true},
+    {"Associated", "a = ewadd(x, y)\nb = ewadd(a, y)\noutput b", "a = ewadd(y, y)\nb = ewadd(x, a)\noutput b", false,
+     false},
+    {"SymmetricInputs", "a = matmul(x, y)\nb = matmul(y, x)\nc = ewadd(a, b)\noutput c",
+     "a = matmul(y, x)\nb = matmul(x, y)\nc = ewadd(a, b)\noutput c", true, true},
+};
+
+INSTANTIATE_TEST_SUITE_P(Pairs, IsomorphicPair, ::testing::ValuesIn(kPairs),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Isomorphic, LooksAtTheValuesOfConstants) {
+  const auto scaled = [](double factor) {
+    GraphBuilder builder(&loaded());
+    const Port x = *builder.input("x", TensorType{{2, 2}});
+    const Port k = builder.constant({TensorType{{}}, factor});
+    builder.output(*builder.apply1("smul", {}, {x, k}));
+    return builder.finish();
+  };
+  EXPECT_TRUE(isomorphic(scaled(2), scaled(2)));
+  EXPECT_FALSE(isomorphic(scaled(2), scaled(3)));
+  EXPECT_FALSE(isomorphic(scaled(2), scaled(3), InputMatching::kAny));
+}
+
+TEST(Isomorphic, OfLargeRegularGraphsIsQuick) {
+  std::string text = "x = input (4, 4)\n";
+  std::string last = "x";
+  for (int layer = 0; layer < 150; ++layer) {
+    text += fmt::format("a{0} = relu({1})\nb{0} = transpose({1})\nc{0} = ewadd(a{0}, b{0})\n", layer, last);
+    last = fmt::format("c{}", layer);
+  }
+  const Graph graph = parsed(text + "output " + last);
+  Random random(1);
+  EXPECT_TRUE(isomorphic(graph, shuffled(graph, random)));
+}
+
+TEST(Reachability, IsThatOfTheOperands) {
+  const Graph graph = random_graph(4, {.operators = 25});
+  const Reachability reach(graph);
+  const std::size_t n = graph.nodes().size();
+  // By hand: a node is reached from its operands and from what they are reached from.
+  std::vector<std::vector<bool>> expected(n, std::vector<bool>(n, false));
+  for (std::size_t to = 0; to < n; ++to) {
+    for (const Port port : graph.nodes()[to].inputs) {
+      expected[port.node.value][to] = true;
+      for (std::size_t from = 0; from < n; ++from)
+        expected[from][to] = expected[from][to] || expected[from][port.node.value];
+    }
+  }
+  for (std::uint32_t from = 0; from < n; ++from) {
+    for (std::uint32_t to = 0; to < n; ++to) EXPECT_EQ(reach.reaches({from}, {to}), expected[from][to]);
+  }
+}
+
+TEST(PostDominators, AreWhereBranchesMeet) {
+  const Graph graph = parsed(
+      "x = input (4, 4)\n"  // 0
+      "a = relu(x)\n"       // 1
+      "b = transpose(a)\n"  // 2
+      "c = relu(a)\n"       // 3
+      "d = ewadd(b, c)\n"   // 4
+      "e = relu(d)\n"       // 5
+      "output e");
+  const auto after = post_dominators(graph);
+  EXPECT_EQ(after[0], NodeId{1});
+  EXPECT_EQ(after[1], NodeId{4});
+  EXPECT_EQ(after[2], NodeId{4});
+  EXPECT_EQ(after[3], NodeId{4});
+  EXPECT_EQ(after[4], NodeId{5});
+  EXPECT_EQ(after[5], std::nullopt);
+  const auto of_two = post_dominators(parsed("x = input (4, 4)\na = relu(x)\nb = transpose(x)\noutput a, b"));
+  EXPECT_EQ(of_two[0], std::nullopt);
+}
+
+}  // namespace
+}  // namespace rewright::testing
