@@ -3,7 +3,7 @@
 /// Shapes  x1 [.., n1, ..], x2 [.., n2, ..], .. -> [.., n1 + n2 + .., ..]; the other sizes are equal.
 /// Errors  kShape unless 0 <= axis < rank, all ranks are equal and so are the other sizes.
 /// Source  ONNX operator Concat.
-/// Laws    associative; undone by split; goes through elementwise operators.
+/// Laws    axioms/layout.smt2: associative; undone by split; goes through elementwise operators.
 #include <rewright/onnx_mapping.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>

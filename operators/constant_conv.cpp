@@ -4,8 +4,8 @@
 /// Shapes  -> [O,I,KH,KW] = sizes.
 /// Errors  kShape unless there are four sizes, of which the last two are 1 or more.
 /// Source  Jia et al., TASO (SOSP'19), table 2 (I_conv).
-/// Laws    conv2d(x, constant_conv) = x for padding=same, stride 1, dilation 1 or odd kernels, where sizes =
-///         [C, C/groups, KH, KW], for every number of groups.
+/// Laws    axioms/convolution.smt2: conv2d(x, constant_conv) = x for padding=same, stride 1, dilation 1 or odd kernels,
+///         where sizes = [C, C/groups, KH, KW], for every number of groups.
 #include <rewright/onnx.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>

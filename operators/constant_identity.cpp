@@ -3,7 +3,7 @@
 /// Shapes  -> [..,N,N] = sizes, of rank 2, 3 or 4.
 /// Errors  kShape unless there are two to four sizes, of which the last two are equal.
 /// Source  Jia et al., TASO (SOSP'19), table 2 (I_matmul).
-/// Laws    neutral for matmul, on both sides.
+/// Laws    axioms/linear_algebra.smt2: neutral for matmul, on both sides.
 #include <rewright/onnx.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>

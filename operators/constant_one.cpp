@@ -3,7 +3,7 @@
 /// Shapes  -> sizes, of any rank up to 8.
 /// Errors  kShape for more sizes.
 /// Source  Jia et al., TASO (SOSP'19), table 2 (C_ewmul).
-/// Laws    neutral for ewmul.
+/// Laws    axioms/elementwise.smt2: neutral for ewmul.
 #include <rewright/onnx.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>

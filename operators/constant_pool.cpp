@@ -3,7 +3,8 @@
 /// Shapes  -> [O,I,KH,KW] = sizes.
 /// Errors  kShape unless there are four sizes, of which the last two are 1 or more.
 /// Source  Jia et al., TASO (SOSP'19), table 2 (C_pool).
-/// Laws    conv2d(x, constant_pool) = pool2d_avg(x) with count_include_pad=yes, where sizes = [C, C/groups, KH, KW],
+/// Laws    axioms/convolution.smt2: conv2d(x, constant_pool) = pool2d_avg(x) with count_include_pad=yes, where sizes =
+///         [C, C/groups, KH, KW],
 /// for
 ///         every number of groups: dense and depthwise convolutions alike.
 #include <rewright/onnx.h>

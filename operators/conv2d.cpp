@@ -8,7 +8,8 @@
 /// Shapes  x [N,C,H,W], w [O,C/groups,KH,KW] -> [N,O,H',W']; H' and W' as in <rewright/window.h>.
 /// Errors  kShape unless the ranks are 4, groups divides O, C = groups * w.1, and the kernel fits the padded input.
 /// Source  ONNX operator Conv; Dumoulin & Visin, A guide to convolution arithmetic (arXiv:1603.07285).
-/// Laws    without activation linear in both operands; associative with smul; merges along channels.
+/// Laws    axioms/convolution.smt2: without activation linear in both operands; associative with smul; merges along
+///         channels.
 #include <rewright/onnx_window.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>

@@ -5,7 +5,8 @@
 /// Shapes  w [O,I,kh,kw] -> [O,I,KH,KW] for kernel = [KH,KW].
 /// Errors  kShape unless the rank is 4, 1 <= kh <= KH and 1 <= kw <= KW.
 /// Source  Jia et al., TASO (SOSP'19), table 2.
-/// Laws    conv2d(x, enlarge(w)) = conv2d(x, w) for padding=same, dilations=[1, 1], any stride.
+/// Laws    axioms/convolution.smt2: conv2d(x, enlarge(w)) = conv2d(x, w) for padding=same, dilations=[1, 1], any
+///         stride.
 #include <rewright/onnx.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>

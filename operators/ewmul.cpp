@@ -3,7 +3,7 @@
 /// Shapes  x S, y S -> S, of any rank; no broadcasting.
 /// Errors  kShape unless the shapes are equal.
 /// Source  Jia et al., TASO (SOSP'19), table 2.
-/// Laws    associative, commutative, distributes over ewadd.
+/// Laws    axioms/elementwise.smt2: associative, commutative, distributes over ewadd.
 #include <rewright/onnx_mapping.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>

@@ -4,7 +4,7 @@
 /// Errors  kShape unless both ranks are equal and 2, 3 or 4, the inner sizes agree and the batch sizes too (no
 ///         broadcasting).
 /// Source  Golub & Van Loan, Matrix Computations (4th ed.), section 1.1.
-/// Laws    associative; linear in both operands.
+/// Laws    axioms/linear_algebra.smt2: associative; linear in both operands.
 #include <rewright/onnx_mapping.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>

@@ -5,7 +5,7 @@
 /// Shapes  x [N,C,H,W] -> [N,C,H',W']; H' and W' as in <rewright/window.h>.
 /// Errors  kShape unless the rank is 4, the kernel fits the padded input and explicit pads are smaller than the kernel.
 /// Source  ONNX operator AveragePool (whose default is `no`).
-/// Laws    linear; with `yes` it is the convolution with constant_pool.
+/// Laws    axioms/convolution.smt2: linear; with `yes` it is the convolution with constant_pool.
 #include <rewright/onnx_window.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>

@@ -4,7 +4,7 @@
 /// Shapes  x [N,C,H,W] -> [N,C,H',W']; H' and W' as in <rewright/window.h>.
 /// Errors  kShape unless the rank is 4, the kernel fits the padded input and explicit pads are smaller than the kernel.
 /// Source  ONNX operator MaxPool.
-/// Laws    goes through concat on channels and through relu.
+/// Laws    axioms/convolution.smt2: goes through concat on channels and through relu.
 #include <rewright/onnx_window.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>

@@ -2,7 +2,7 @@
 ///
 /// Shapes  x S, of any rank -> S.
 /// Source  Glorot, Bordes & Bengio, Deep Sparse Rectifier Neural Networks (AISTATS'11).
-/// Laws    idempotent; goes through concat, split, transpose and max pooling.
+/// Laws    axioms/elementwise.smt2: idempotent; goes through concat, split, transpose and max pooling.
 #include <rewright/onnx.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>

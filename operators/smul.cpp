@@ -3,7 +3,7 @@
 /// Shapes  x S, of any rank, s () -> S.
 /// Errors  kShape unless s has rank 0.
 /// Source  Jia et al., TASO (SOSP'19), table 2.
-/// Laws    associative; goes through linear operators.
+/// Laws    axioms/elementwise.smt2: associative; goes through linear operators.
 #include <rewright/onnx_mapping.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>

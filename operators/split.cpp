@@ -3,7 +3,7 @@
 /// Shapes  x [.., n1 + n2 + .., ..] -> [.., n1, ..], [.., n2, ..], .., where `sizes` are n1, n2, ..
 /// Errors  kShape unless 0 <= axis < rank, there are two sizes or more and they add up to the axis.
 /// Source  ONNX operator Split.
-/// Laws    undoes concat.
+/// Laws    axioms/layout.smt2: undoes concat.
 #include <rewright/onnx_mapping.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>

@@ -3,7 +3,7 @@
 /// Shapes  x [x0, x1, ..] -> [x(perm[0]), x(perm[1]), ..]; the default [1, 0] is the transpose of a matrix.
 /// Errors  kShape unless perm is a permutation of 0 .. rank - 1.
 /// Source  ONNX operator Transpose.
-/// Laws    its own inverse for matrices; reverses matmul; goes through elementwise operators.
+/// Laws    axioms/layout.smt2: its own inverse for matrices; reverses matmul; goes through elementwise operators.
 #include <rewright/onnx.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>

@@ -6,7 +6,9 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
 #include <optional>
+#include <regex>
 #include <set>
 
 namespace rewright::testing {
@@ -22,6 +24,25 @@ TEST(EveryOperator, IsLoadedFromEachSourceFile) {
   for (const Operator* op : loaded().all<Operator>()) loaded_names.insert(op->name());
   EXPECT_THAT(loaded_names, ::testing::IsSupersetOf(sources));
   EXPECT_GE(sources.size(), 16U);
+}
+
+TEST(EveryOperator, CitesAxiomFilesThatSpeakOfIt) {
+  const std::filesystem::path tree = REWRIGHT_SOURCE_DIR;
+  const auto text_of_file = [](const std::filesystem::path& path) {
+    std::ifstream stream(path);
+    return std::string(std::istreambuf_iterator<char>(stream), {});
+  };
+  std::size_t cited = 0;
+  for (const Operator* op : loaded().all<Operator>()) {
+    const std::string source = text_of_file(tree / "operators" / (op->name() + ".cpp"));
+    static const std::regex kFile("axioms/[a-z_]+[.]smt2");
+    for (auto it = std::sregex_iterator(source.begin(), source.end(), kFile); it != std::sregex_iterator(); ++it) {
+      const std::string axioms = text_of_file(tree / it->str());
+      EXPECT_THAT(axioms, ::testing::HasSubstr("(" + op->name())) << it->str();
+      ++cited;
+    }
+  }
+  EXPECT_GE(cited, 16U);
 }
 
 TEST(EveryOperator, RefusesAWrongNumberOfOperands) {
