@@ -1,0 +1,69 @@
+// The models of experiments/models: whole, importable, and the same after a round trip.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <onnx/checker.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "support.h"
+
+namespace rewright::onnx_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kModels = fs::path(REWRIGHT_BUILD_DIR) / "models";
+
+class Models : public testing::TestWithParam<const char*> {
+ protected:
+  Model read() const {
+    const fs::path file = kModels / fmt::format("{}.onnx", GetParam());
+    Model model;
+    std::ifstream stream(file, std::ios::binary);
+    EXPECT_TRUE(model.ParseFromIstream(&stream)) << file << " is missing: build the target `models`";
+    return model;
+  }
+};
+
+TEST_P(Models, AreWhole) {
+  const Model model = read();
+  EXPECT_NO_THROW(::onnx::checker::check_model(model));
+  EXPECT_EQ(model.opset_import(0).version(), 17);
+  EXPECT_FALSE(model.doc_string().empty());
+}
+
+TEST_P(Models, AreTheSameAfterARoundTrip) {
+  REQUIRE_RUNTIME();
+  const Model model = read();
+  const Model result = round_trip(model);
+  EXPECT_LT(result.ByteSizeLong(), 2 * model.ByteSizeLong() + 10000);
+  EXPECT_EQ(difference(model, result, 1e-4), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Experiments, Models,
+                         testing::Values("quickstart", "squeezenet", "resnet18", "resnet50", "repvgg", "nasrnn",
+                                         "bert_layer"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(Quickstart, HasWorkForRulesInEveryPartAndOutputsThatDiffer) {
+  REQUIRE_RUNTIME();
+  std::ifstream stream(kModels / "quickstart.onnx", std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+  const auto imported = import_model(bytes_of(bytes), registry());
+  ASSERT_TRUE(imported) << imported.error().message;
+  int products = 0, convolutions = 0;
+  for (const Node& node : imported->graph.nodes()) {
+    products += node.op != nullptr && node.op->name() == "matmul";
+    convolutions += node.op != nullptr && node.op->name() == "conv2d";
+  }
+  EXPECT_EQ(products, 12);
+  EXPECT_EQ(convolutions, 5);
+  const auto one = run(bytes, {random_tensor("image", {Shape{1, 3, 48, 48}}, 1)});
+  const auto two = run(bytes, {random_tensor("image", {Shape{1, 3, 48, 48}}, 2)});
+  ASSERT_TRUE(one && two);
+  EXPECT_NE(difference(*one, *two, 1e-2), "");
+}
+
+}  // namespace
+}  // namespace rewright::onnx_test
