@@ -1,0 +1,4 @@
+// The entry point returns nothing.
+#include <rewright/plugin.h>
+
+extern "C" REWRIGHT_API const RewrightPlugin* rewright_plugin() { return nullptr; }

@@ -1,0 +1,6 @@
+// init throws.
+#include <rewright/plugin.h>
+
+#include <stdexcept>
+
+REWRIGHT_PLUGIN("bad.throwing_init", "1.0.0", "Throws") { throw std::runtime_error("the licence server is on fire"); }
