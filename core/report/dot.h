@@ -1,0 +1,25 @@
+// Drawings: Graphviz DOT of graphs and rules, and SVG of DOT.
+#pragma once
+
+#include <rewright/export.h>
+#include <rewright/graph.h>
+#include <rewright/result.h>
+#include <rewright/rule.h>
+
+#include <string>
+#include <string_view>
+
+namespace rewright {
+
+/// Data flows downwards. Inputs are rounded boxes (weights grey), applications boxes with parameters and output shapes,
+/// outputs are ellipses. Operands are numbered where there are several and their order counts; so are the outputs of
+/// nodes that have several.
+[[nodiscard]] REWRIGHT_API std::string to_dot(const Graph& graph);
+/// Source and target side by side, an input in the same colour on both, sizes as expressions; name, precondition and
+/// trust above.
+[[nodiscard]] REWRIGHT_API std::string to_dot(const Rule& rule);
+
+/// The drawing, by Graphviz's program `dot`. Errors: kNotFound where it is not installed; kInternal where it fails.
+[[nodiscard]] REWRIGHT_API Result<std::string> render_svg(std::string_view dot);
+
+}  // namespace rewright
