@@ -36,15 +36,15 @@ struct EquivalenceOptions {
   std::uint64_t seed = 1;
   double reference_flops = 1e8;  ///< Evaluated in double precision only if both graphs take no more than this.
   /// Writes a graph as a model. Empty: export_model without an origin.
-  std::function<Result<std::string>(const Graph&)> to_model;
+  std::function<Result<std::string>(const Graph&)> to_model = {};
   /// The original's model, as it was given; empty: what `to_model` makes of the original.
-  std::string original_model;
-  std::string directory;  ///< Where external data of models lies.
+  std::string original_model = {};
+  std::string directory = {};  ///< Where external data of models lies.
 };
 
 struct Equivalence {
   bool equal = false;
-  double max_abs_error = 0;       ///< Greatest |a - b| over all outputs of all runs with the model's own weights.
+  double max_abs_error = 0;       ///< Greatest |a - b| over all outputs of all runs.
   double tolerance = 0;           ///< Of the output in which it occurred.
   std::vector<std::string> runs;  ///< What was compared: "ONNX Runtime 1.30.0, 2 random inputs".
   std::string difference;         ///< Not equal: one sentence.

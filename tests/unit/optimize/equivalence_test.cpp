@@ -1,0 +1,220 @@
+// The equivalence gate: what it lets pass, what it catches, and whom it names.
+#include "optimize/equivalence.h"
+
+#include <rewright/search.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "optimize/comparison.h"
+#include "optimize/optimizer.h"
+#include "support/true_rules.h"
+#include "unit/optimize/fixed_prices.h"
+
+namespace rewright {
+namespace {
+
+using testing::FixedPrices;
+using ::testing::HasSubstr;
+using testing::loaded;
+using testing::read_graph;
+using testing::read_rule;
+using ::testing::SizeIs;
+
+Equivalence check(const Graph& original, const Graph& candidate, EquivalenceOptions options = {}) {
+  auto gate = EquivalenceGate::create(original, std::move(options));
+  if (!gate) fail(gate.error().message);
+  auto checked = gate->check(candidate);
+  if (!checked) fail(checked.error().message);
+  return *std::move(checked);
+}
+
+const char* const kProduct =
+    "x = input (3, 4)\nv = weight (4, 5)\nw = weight (5, 2)\na = matmul(x, v)\nb = matmul(a, w)\noutput b\n";
+const char* const kReordered =
+    "x = input (3, 4)\nv = weight (4, 5)\nw = weight (5, 2)\na = matmul(v, w)\nb = matmul(x, a)\noutput b\n";
+
+TEST(EquivalenceGate, PassesAnEqualGraphInTheReferenceEvaluation) {
+  const Equivalence result = check(read_graph(kProduct), read_graph(kReordered));
+  EXPECT_TRUE(result.equal) << result.difference;
+  EXPECT_THAT(result.runs, SizeIs(1));
+  EXPECT_GT(result.tolerance, 0);
+  EXPECT_LT(result.tolerance, 1e-12) << "double precision leaves little room";
+  EXPECT_LE(result.max_abs_error, result.tolerance);
+}
+
+TEST(EquivalenceGate, CatchesADifferentGraph) {
+  const Equivalence result = check(read_graph("x = input (3, 3)\ny = input (3, 3)\na = matmul(x, y)\noutput a\n"),
+                                   read_graph("x = input (3, 3)\ny = input (3, 3)\na = matmul(y, x)\noutput a\n"));
+  EXPECT_FALSE(result.equal);
+  EXPECT_THAT(result.difference, HasSubstr("differs at element 0"));
+}
+
+TEST(EquivalenceGate, CatchesADifferenceOfOneElement) {
+  // relu on one row more: the graphs agree wherever that row is positive.
+  const Equivalence result =
+      check(read_graph("x = input (3, 1)\np, q = split[sizes=[2, 1]](x)\nr = relu(p)\nj = concat(r, q)\noutput j\n"),
+            read_graph("x = input (3, 1)\nr = relu(x)\noutput r\n"), {.trials = 16});
+  EXPECT_FALSE(result.equal);
+  EXPECT_THAT(result.difference, HasSubstr("element 2"));
+}
+
+TEST(EquivalenceGate, CatchesAnotherShapeBeforeItRuns) {
+  const Equivalence result = check(read_graph("x = input (2, 3)\na = relu(x)\noutput a\n"),
+                                   read_graph("x = input (2, 3)\na = transpose(x)\noutput a\n"));
+  EXPECT_FALSE(result.equal);
+  EXPECT_THAT(result.difference, HasSubstr("(3, 2)"));
+  EXPECT_THAT(result.runs, SizeIs(0));
+}
+
+TEST(EquivalenceGate, SaysWhatIsMissingWhenItCannotJudge) {
+  GraphBuilder builder;
+  const Port x = *builder.input("x", {Shape{2}, ElementType::kFloat32});
+  builder.output(builder.opaque({"Mystery", ""}, {x}, {{Shape{2}, ElementType::kFloat32}})[0]);
+  const Graph graph = builder.finish();
+  const auto gate = EquivalenceGate::create(graph, {});
+  ASSERT_FALSE(gate);
+  EXPECT_EQ(gate.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(gate.error().message, HasSubstr("--runtime"));
+}
+
+TEST(FirstUnequal, BisectsToTheFirst) {
+  for (std::size_t count = 1; count <= 20; ++count) {
+    for (std::size_t wrong = 0; wrong <= count; ++wrong) {
+      std::size_t questions = 0;
+      const auto first = first_unequal(count, [&](std::size_t i) -> Result<bool> { return ++questions, i < wrong; });
+      ASSERT_TRUE(first);
+      EXPECT_EQ(*first, wrong < count ? std::optional(wrong) : std::nullopt);
+      EXPECT_LE(questions, 7u);
+    }
+  }
+}
+
+// --- with ONNX Runtime -----------------------------------------------------------------------------------------
+
+class InRuntime : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    runtime_ = loaded().find<Runtime>("onnxruntime");
+    ASSERT_NE(runtime_, nullptr);
+    const auto version = runtime_->version();
+    ASSERT_TRUE(version) << version.error().message;
+  }
+  [[nodiscard]] EquivalenceOptions options(double reference_flops = 0) const {
+    EquivalenceOptions options;
+    options.runtime = runtime_;
+    options.reference_flops = reference_flops;
+    return options;
+  }
+  const Runtime* runtime_ = nullptr;
+};
+
+/// Weights get values: one number repeated, as in models that are made for timing.
+Graph with_uniform_weights(std::string_view text) {
+  const Graph graph = read_graph(text);
+  GraphBuilder builder;
+  std::vector<std::vector<Port>> made;
+  for (const Node& node : graph.nodes()) {
+    std::vector<Port> operands;
+    for (Port operand : node.inputs) operands.push_back(made[operand.node.value][operand.output]);
+    if (node.is_input()) {
+      auto value = node.input_kind == InputKind::kWeight
+                       ? std::make_shared<const ConstantData>(ConstantData{node.outputs[0], 0.125})
+                       : nullptr;
+      made.push_back({*builder.input(node.name, node.outputs[0], node.input_kind, value)});
+    } else {
+      made.push_back(*builder.apply(*node.op, node.params, operands));
+    }
+  }
+  int i = 0;
+  for (Port port : graph.outputs()) builder.output(made[port.node.value][port.output], fmt::format("y{}", i++));
+  return builder.finish();
+}
+
+TEST_F(InRuntime, EqualGraphsPass) {
+  const Equivalence result = check(with_uniform_weights(kProduct), with_uniform_weights(kReordered), options(1e6));
+  EXPECT_TRUE(result.equal) << result.difference;
+  EXPECT_THAT(result.runs, SizeIs(3)) << "as given, with random weights, by meaning";
+  EXPECT_LE(result.max_abs_error, result.tolerance);
+}
+
+TEST_F(InRuntime, ExchangedWeightsAreSeenThoughTheModelsAreUniform) {
+  const auto model = [](const char* first, const char* second) {
+    return with_uniform_weights(
+        fmt::format("x = input (4, 4)\nv = weight (4, 4)\nw = weight (4, 4)\n"
+                    "a = matmul(x, {})\nb = relu(a)\nc = matmul(b, {})\noutput c\n",
+                    first, second));
+  };
+  const Equivalence result = check(model("v", "w"), model("w", "v"), options());
+  EXPECT_FALSE(result.equal) << "with the repeated number alone both models are one";
+  EXPECT_THAT(result.difference, HasSubstr("with random weights"));
+}
+
+TEST_F(InRuntime, TheWrongRewriteIsFoundAmongTrueOnes) {
+  const Graph start = with_uniform_weights(R"(
+x = input (4, 4)
+z = input (4, 4)
+v = weight (4, 4)
+w = weight (4, 4)
+a = matmul(x, v)
+b = matmul(x, w)
+s = ewadd(a, b)
+t = ewadd(s, z)
+r = relu(t)
+q = relu(r)
+output q
+)");
+  const std::vector<Rule> rules = {
+      read_rule("(x:2, y:2, z:2) ewadd(matmul(x, y), matmul(x, z)) => matmul(x, ewadd(y, z))"),
+      read_rule("(x:2, y:2, z:2) ewadd(matmul(x, y), z) => matmul(x, y)"),  // Wrong: it forgets z.
+      read_rule("(x:2) relu(relu(x)) => relu(x)")};
+  FixedPrices prices({{"matmul", 10}, {"ewadd", 5}, {"relu", 1}});
+  GraphCost cost(prices, nullptr);
+  const auto report = optimize(start, rules, *(*loaded().get<SearchStrategy>("greedy"))->clone(), cost);
+  ASSERT_TRUE(report) << report.error().message;
+  const auto& path = report->search.path;
+  ASSERT_THAT(path, SizeIs(3));
+
+  const auto gate = EquivalenceGate::create(start, options());
+  ASSERT_TRUE(gate) << gate.error().message;
+  EXPECT_FALSE(gate->check(report->best)->equal);
+  const auto first = first_unequal(path.size() + 1, [&](std::size_t i) -> Result<bool> {
+    return gate->check(i == 0 ? start : path[i - 1].graph)->equal;
+  });
+  ASSERT_TRUE(first && *first);
+  EXPECT_EQ(path[**first - 1].rule_id, rules[1].id);
+}
+
+TEST_F(InRuntime, TimesOfTwoModelsAreComparedInTurn) {
+  const auto square = [](int n) {
+    return with_uniform_weights(
+        fmt::format("x = input ({0}, {0})\nw = weight ({0}, {0})\na = matmul(x, w)\noutput a\n", n));
+  };
+  const Graph small = square(8);
+  const auto bytes = *to_model(small);
+  const std::string model(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const auto times = compare_times(*runtime_, small, model, model, "", 5);
+  ASSERT_TRUE(times) << times.error().message;
+  EXPECT_EQ(times->rounds, 5);
+  for (const TimeSpread& time : {times->before, times->after}) {
+    EXPECT_GT(time.low_us, 0);
+    EXPECT_LE(time.low_us, time.median_us);
+    EXPECT_LE(time.median_us, time.high_us);
+  }
+}
+
+TEST_F(InRuntime, OperatorsAreMeasuredAndCostMoreWhenTheyDoMore) {
+  const auto model = (*loaded().get<CostModel>("onnxruntime"))->clone();
+  const Status configured = model->configure({{"repetitions", std::int64_t{3}}}, loaded());
+  ASSERT_TRUE(configured) << configured.error().message;
+  EXPECT_THAT(model->device(), HasSubstr("ONNX Runtime"));
+  const auto cost = [&](std::int64_t n) {
+    const Shape shapes[] = {{n, n}, {n, n}};
+    const InputKind kinds[] = {InputKind::kData, InputKind::kWeight};
+    return *model->cost_us({testing::operator_named("matmul"), Params(), shapes, kinds});
+  };
+  EXPECT_GT(cost(512), cost(16)) << "32,768 times the work";
+}
+
+}  // namespace
+}  // namespace rewright
