@@ -1,0 +1,398 @@
+#include "theory.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "smt.h"
+
+namespace z3_verifier {
+namespace {
+
+using namespace rewright;
+
+/// New symbols are sought this many times, and no more than so many; what lies further off, e-matching would not reach.
+constexpr int kRounds = 3;
+constexpr std::size_t kMostSymbols = 160;
+
+std::string text_of(const ParamValue& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *number);
+  if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
+  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value))
+    return fmt::format("[{}]", fmt::join(*list, ","));
+  return fmt::format("_{}", std::get<SizeList<std::int64_t>>(value).values.size());
+}
+
+/// Sizes forgotten, all else kept.
+std::vector<ParamValue> fixed_part(const SymbolicParams& params) {
+  std::vector<ParamValue> fixed;
+  for (const auto& value : params.values()) {
+    if (const auto* sizes = std::get_if<SizeList<SymbolicDim>>(&value))
+      fixed.emplace_back(SizeList<std::int64_t>{std::vector<std::int64_t>(sizes->values.size())});
+    else if (const auto* number = std::get_if<std::int64_t>(&value))
+      fixed.emplace_back(*number);
+    else if (const auto* real = std::get_if<double>(&value))
+      fixed.emplace_back(*real);
+    else
+      fixed.emplace_back(std::get<std::vector<std::int64_t>>(value));
+  }
+  return fixed;
+}
+
+std::string key_of(const std::vector<ParamValue>& values) {
+  std::vector<std::string> texts;
+  for (const ParamValue& value : values) texts.push_back(text_of(value));
+  return fmt::format("{}", fmt::join(texts, ","));
+}
+
+std::string variable_name(std::string_view name) { return fmt::format("?{}", name); }
+
+}  // namespace
+
+std::string sort_name(int rank) { return fmt::format("T{}", rank); }
+std::string defined(int rank, const std::string& term) { return fmt::format("(def-{} {})", rank, term); }
+std::string size_of(int rank, std::string_view axis, const std::string& term) {
+  return fmt::format("(dim-{}-{} {})", rank, axis, term);
+}
+
+std::vector<SymbolicDim> size_arguments(const SymbolicParams& params) {
+  std::vector<SymbolicDim> sizes;
+  for (const auto& value : params.values()) {
+    if (const auto* list = std::get_if<SizeList<SymbolicDim>>(&value))
+      sizes.insert(sizes.end(), list->values.begin(), list->values.end());
+  }
+  return sizes;
+}
+
+Theory::Theory(const AxiomSet& axioms) : axioms_(axioms) {
+  for (int rank = 0; rank <= kMaxRank; ++rank) {
+    text_ += fmt::format("(declare-sort T{0} 0)(declare-fun def-{0} (T{0}) Bool)\n", rank);
+    for (int axis = 0; axis < rank; ++axis) text_ += fmt::format("(declare-fun dim-{0}-{1} (T{0}) Int)\n", rank, axis);
+  }
+}
+Theory::~Theory() = default;
+
+// --- symbols
+// -------------------------------------------------------------------------------------------------------------
+
+std::optional<SymbolId> Theory::symbol(const Operator& op, std::uint32_t output, const SymbolicParams& params,
+                                       std::span<const int> ranks) {
+  Symbol symbol{&op, output, fixed_part(params), {ranks.begin(), ranks.end()}, {}, {}};
+  const std::string key = fmt::format("{}[{}]:{}.{}", op.name(), key_of(symbol.params), fmt::join(ranks, ","), output);
+  const auto [place, fresh] = symbol_of_key_.emplace(key, std::nullopt);
+  if (!fresh) return place->second;
+  std::vector<BasicParamValue<SymbolicDim>> values;
+  std::size_t next_size = 0;
+  for (const ParamValue& value : symbol.params) {
+    if (const auto* sizes = std::get_if<SizeList<std::int64_t>>(&value)) {
+      SizeList<SymbolicDim> list;
+      for (std::size_t i = 0; i < sizes->values.size(); ++i)
+        list.values.push_back(SymbolicDim::variable(fmt::format("z{}", next_size++)));
+      values.emplace_back(std::move(list));
+    } else {
+      std::visit(
+          [&](const auto& v) {
+            if constexpr (!std::is_same_v<std::decay_t<decltype(v)>, SizeList<std::int64_t>>) values.emplace_back(v);
+          },
+          value);
+    }
+  }
+  std::vector<SymbolicShape> in;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    SymbolicShape shape;
+    for (int axis = 0; axis < ranks[i]; ++axis) shape.append(SymbolicDim::variable(fmt::format("o{}.{}", i, axis)));
+    in.push_back(std::move(shape));
+  }
+  Constraints<SymbolicDim> where;
+  const auto out = op.infer(SymbolicParams(std::move(values)), in, where);
+  if (!out || where.violation() || output >= out->size()) return std::nullopt;
+  symbol.shape = (*out)[output];
+  symbol.name = "|" + key + "|";
+  render_symbol(symbol);
+  symbols_.push_back(std::move(symbol));
+  place->second = symbols_.size() - 1;
+  return place->second;
+}
+
+void Theory::render_symbol(const Symbol& symbol) {
+  std::vector<std::string> sorts, variables, arguments;
+  const auto add = [&](const std::string& name, const std::string& sort) {
+    sorts.push_back(sort);
+    variables.push_back(fmt::format("({} {})", variable_name(name), sort));
+    arguments.push_back(variable_name(name));
+  };
+  std::size_t sizes = 0;
+  for (const ParamValue& value : symbol.params) {
+    const auto* list = std::get_if<SizeList<std::int64_t>>(&value);
+    for (std::size_t i = 0; list && i < list->values.size(); ++i) add(fmt::format("z{}", sizes++), "Int");
+  }
+  for (std::size_t i = 0; i < symbol.ranks.size(); ++i) add(fmt::format("o{}", i), sort_name(symbol.ranks[i]));
+  const int rank = symbol.shape.rank();
+  text_ += fmt::format("(declare-fun {} ({}) {})\n", symbol.name, fmt::join(sorts, " "), sort_name(rank));
+  const std::string term = smt_apply(symbol.name, arguments);
+  const NameOf name_of = [&](std::string_view name) -> std::string {
+    const std::size_t dot = name.find('.');
+    if (dot == std::string_view::npos) return variable_name(name);
+    const auto operand = static_cast<std::size_t>(std::stoul(std::string(name.substr(1, dot - 1))));
+    return size_of(symbol.ranks[operand], name.substr(dot + 1), variable_name(name.substr(0, dot)));
+  };
+  for (int axis = 0; axis < rank; ++axis) {
+    const std::string size = size_of(rank, std::to_string(axis), term);
+    const std::string rule =
+        fmt::format("(=> {} (= {} {}))", defined(rank, term), size, smt_size(symbol.shape[axis], name_of));
+    if (variables.empty())
+      text_ += fmt::format("(assert {})\n", rule);
+    else
+      text_ += fmt::format("(assert (forall ({}) (! {} :pattern ({}))))\n", fmt::join(variables, ""), rule, size);
+  }
+}
+
+// --- matching of parameters and ranks
+// ----------------------------------------------------------------------------------
+
+/// Assigns symbols to the applications of one side of an axiom; each assignment gives ranks and parameters.
+class Theory::Matcher {
+ public:
+  using Found = std::function<void(const AxiomRanks&, const ParamBinding&)>;
+
+  Matcher(const Theory& theory, const Axiom& axiom, const std::vector<SymbolId>& symbols, Found found)
+      : theory_(theory),
+        axiom_(axiom),
+        symbols_(symbols),
+        found_(std::move(found)),
+        ranks_(axiom.variables.size(), -1),
+        term_rank_(axiom.terms.size(), -1) {}
+
+  void run(std::uint32_t root) {
+    collect(root);
+    std::ranges::sort(applications_);
+    applications_.erase(std::ranges::unique(applications_).begin(), applications_.end());
+    if (!applications_.empty()) descend(0);
+  }
+
+ private:
+  void collect(std::uint32_t term) {
+    if (axiom_.terms[term].variable) return;
+    applications_.push_back(term);
+    for (const std::uint32_t operand : axiom_.terms[term].operands) collect(operand);
+  }
+  void descend(std::size_t depth) {
+    if (depth == applications_.size()) return finish();
+    const AxiomTerm& term = axiom_.terms[applications_[depth]];
+    for (const SymbolId id : symbols_) {
+      const Symbol& symbol = theory_[id];
+      if (symbol.op != term.op || symbol.output != term.output || symbol.ranks.size() != term.operands.size()) continue;
+      const ParamBinding saved_binding = binding_;
+      const AxiomRanks saved_ranks = ranks_;
+      if (fits(term, symbol)) {
+        term_rank_[applications_[depth]] = symbol.shape.rank();
+        descend(depth + 1);
+      }
+      binding_ = saved_binding;
+      ranks_ = saved_ranks;
+    }
+  }
+  bool fits(const AxiomTerm& term, const Symbol& symbol) {
+    for (std::size_t i = 0; i < term.operands.size(); ++i) {
+      const AxiomTerm& operand = axiom_.terms[term.operands[i]];
+      int& rank = operand.variable ? ranks_[*operand.variable] : term_rank_[term.operands[i]];
+      if (operand.variable && rank < 0) rank = symbol.ranks[i];
+      if (rank != symbol.ranks[i]) return false;
+    }
+    for (std::size_t i = 0; i < term.params.size(); ++i) {
+      if (!unify(term.params[i], symbol.params[i])) return false;
+    }
+    return true;
+  }
+  bool bind(const std::string& name, const ParamValue& value) {
+    return binding_.emplace(name, value).first->second == value;
+  }
+  bool unify(const AxiomParam& param, const ParamValue& value) {
+    if (const auto* variable = std::get_if<AxiomParamVariable>(&param)) return bind(variable->name, value);
+    if (const auto* real = std::get_if<double>(&param))
+      return std::holds_alternative<double>(value) && std::get<double>(value) == *real;
+    if (const auto* one = std::get_if<SymbolicDim>(&param))
+      return std::holds_alternative<std::int64_t>(value) && unify(*one, std::get<std::int64_t>(value));
+    const auto& list = std::get<std::vector<SymbolicDim>>(param);
+    if (const auto* sizes = std::get_if<SizeList<std::int64_t>>(&value)) return sizes->values.size() == list.size();
+    const auto* numbers = std::get_if<std::vector<std::int64_t>>(&value);
+    if (!numbers || numbers->size() != list.size()) return false;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (!unify(list[i], (*numbers)[i])) return false;
+    }
+    return true;
+  }
+  bool unify(const SymbolicDim& dim, std::int64_t value) {
+    if (const auto name = dim.variable_name(); name && name->find('.') == std::string::npos) return bind(*name, value);
+    const auto known = dim.evaluate([this](std::string_view name) -> std::optional<std::int64_t> {
+      const auto found = binding_.find(name);
+      if (found == binding_.end() || !std::holds_alternative<std::int64_t>(found->second)) return std::nullopt;
+      return std::get<std::int64_t>(found->second);
+    });
+    return known == value;
+  }
+  void finish() {
+    AxiomRanks ranks = ranks_;
+    for (int& rank : ranks) rank = std::max(rank, 0);
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      if (axiom_.variables[i].sort == AxiomSort::kTensor && ranks_[i] < 0) return;  // The side does not bind it.
+    }
+    if (std::ranges::find(axiom_.ranks, ranks) == axiom_.ranks.end()) return;
+    for (const std::string& name : parameter_variables(axiom_)) {
+      if (!binding_.contains(name)) return;
+    }
+    found_(ranks, binding_);
+  }
+
+  const Theory& theory_;
+  const Axiom& axiom_;
+  const std::vector<SymbolId>& symbols_;
+  Found found_;
+  std::vector<std::uint32_t> applications_;
+  AxiomRanks ranks_;
+  std::vector<int> term_rank_;
+  ParamBinding binding_;
+};
+
+void Theory::close_over(std::set<SymbolId> symbols) {
+  if (!closed_.insert(symbols).second) return;
+  for (int round = 0; round < kRounds && symbols.size() < kMostSymbols; ++round) {
+    struct Found {
+      std::size_t axiom;
+      bool left_to_right;
+      AxiomRanks ranks;
+      ParamBinding fixed;
+    };
+    std::vector<Found> all;
+    const std::vector<SymbolId> list(symbols.begin(), symbols.end());
+    for (std::size_t i = 0; i < axioms_.axioms().size(); ++i) {
+      const Axiom& axiom = axioms_.axioms()[i];
+      for (const bool left_to_right : {true, false}) {
+        Matcher(*this, axiom, list, [&](const AxiomRanks& ranks, const ParamBinding& fixed) {
+          all.push_back({i, left_to_right, ranks, fixed});
+        }).run(left_to_right ? axiom.left : axiom.right);
+      }
+    }
+    const std::size_t before = symbols.size();
+    for (const Found& found : all) use(found.axiom, found.left_to_right, found.ranks, found.fixed, symbols);
+    if (symbols.size() == before) return;
+  }
+}
+
+const TypedAxiom* Theory::typed(std::size_t axiom, const AxiomRanks& ranks, const ParamBinding& fixed,
+                                const std::string& key) {
+  const auto [place, fresh] = typed_.emplace(key, nullptr);
+  if (fresh) {
+    if (auto result = specialise(axioms_.axioms()[axiom], ranks, fixed))
+      place->second = std::make_unique<TypedAxiom>(*std::move(result));
+  }
+  return place->second.get();
+}
+
+void Theory::use(std::size_t axiom, bool left_to_right, const AxiomRanks& ranks, const ParamBinding& fixed,
+                 std::set<SymbolId>& reached) {
+  std::string key = fmt::format("{}:{}", axiom, fmt::join(ranks, ","));
+  for (const auto& [name, value] : fixed) key += fmt::format(":{}={}", name, text_of(value));
+  const std::string use_key = key + (left_to_right ? ">" : "<");
+  const auto [place, fresh] = rendered_.emplace(use_key, std::set<SymbolId>{});
+  if (fresh) {
+    if (const TypedAxiom* typing = typed(axiom, ranks, fixed, key)) render(*typing, left_to_right, place->second);
+  }
+  reached.insert(place->second.begin(), place->second.end());
+}
+
+// --- formulas
+// ------------------------------------------------------------------------------------------------------------
+
+/// What one side's terms come to.
+struct Theory::Side {
+  std::vector<std::string> guards;        ///< Sizes in the pattern that are expressions.
+  std::set<std::string> variables;        ///< "(?x T2)", bound by the pattern.
+  std::vector<std::string> applications;  ///< def-r of each.
+  std::set<SymbolId> symbols;
+  int fresh = 0;
+};
+
+std::optional<std::string> Theory::side_text(const TypedAxiom& axiom, std::uint32_t index, Side& side, bool pattern) {
+  const TypedTerm& term = axiom.terms[index];
+  if (term.variable) {
+    const std::string name = variable_name(axiom.axiom->variables[*term.variable].name);
+    if (pattern) side.variables.insert(fmt::format("({} {})", name, sort_name(axiom.ranks[*term.variable])));
+    return name;
+  }
+  const NameOf name_of = [&](std::string_view name) -> std::string {
+    const std::size_t dot = name.find('.');
+    const auto variable = std::ranges::find(axiom.axiom->variables, name.substr(0, dot), &AxiomVariable::name);
+    if (dot == std::string_view::npos || variable->sort != AxiomSort::kTensor) return variable_name(name);
+    const int rank = axiom.ranks[static_cast<std::size_t>(variable - axiom.axiom->variables.begin())];
+    return size_of(rank, name.substr(dot + 1), variable_name(variable->name));
+  };
+  std::vector<std::string> arguments;
+  for (const SymbolicDim& size : size_arguments(term.params)) {
+    std::string text = smt_size(size, name_of);
+    if (pattern) {
+      if (!text.starts_with('?')) {
+        const std::string name = fmt::format("?size-{}", side.fresh++);
+        side.guards.push_back(fmt::format("(= {} {})", name, text));
+        text = name;
+      }
+      side.variables.insert(fmt::format("({} Int)", text));
+    }
+    arguments.push_back(std::move(text));
+  }
+  std::vector<int> ranks;
+  for (const std::uint32_t operand : term.operands) {
+    auto text = side_text(axiom, operand, side, pattern);
+    if (!text) return std::nullopt;
+    arguments.push_back(*std::move(text));
+    ranks.push_back(axiom.terms[operand].shape.rank());
+  }
+  const auto id = symbol(*term.op, term.output, term.params, ranks);
+  if (!id) return std::nullopt;
+  side.symbols.insert(*id);
+  std::string text = smt_apply(symbols_[*id].name, arguments);
+  side.applications.push_back(defined(term.shape.rank(), text));
+  return text;
+}
+
+bool Theory::render(const TypedAxiom& axiom, bool left_to_right, std::set<SymbolId>& reached) {
+  const auto& residual = left_to_right ? axiom.left_to_right : axiom.right_to_left;
+  if (!residual) return false;
+  Side from_side, to_side;
+  const auto from = side_text(axiom, left_to_right ? axiom.left : axiom.right, from_side, true);
+  const auto to = side_text(axiom, left_to_right ? axiom.right : axiom.left, to_side, false);
+  if (!from || !to) return false;
+  const NameOf name_of = [&](std::string_view name) -> std::string {
+    const std::size_t dot = name.find('.');
+    const auto variable = std::ranges::find(axiom.axiom->variables, name.substr(0, dot), &AxiomVariable::name);
+    if (dot == std::string_view::npos || variable == axiom.axiom->variables.end() ||
+        variable->sort != AxiomSort::kTensor)
+      return variable_name(name);
+    const int rank = axiom.ranks[static_cast<std::size_t>(variable - axiom.axiom->variables.begin())];
+    return size_of(rank, name.substr(dot + 1), variable_name(variable->name));
+  };
+  const int rank = axiom.terms[axiom.left].shape.rank();
+  std::vector<std::string> guards = {defined(rank, *from)};
+  guards.insert(guards.end(), from_side.guards.begin(), from_side.guards.end());
+  for (const Constraint& constraint : *residual) guards.push_back(smt_condition(constraint, name_of));
+  std::vector<std::string> conclusions = {fmt::format("(= {} {})", *from, *to)};
+  conclusions.insert(conclusions.end(), to_side.applications.begin(), to_side.applications.end());
+  const std::string rule = fmt::format("(=> {} {})", smt_and(guards), smt_and(conclusions));
+  // A variable that only an expression mentions is not bound by the pattern: the use is left out.
+  for (std::size_t at = rule.find('?'); at != std::string::npos; at = rule.find('?', at + 1)) {
+    const std::string name = rule.substr(at, rule.find_first_of(" )", at) - at);
+    if (std::ranges::none_of(from_side.variables,
+                             [&](const std::string& v) { return v.starts_with("(" + name + " "); }))
+      return false;
+  }
+  if (from_side.variables.empty())
+    text_ += fmt::format("(assert {})\n", rule);
+  else
+    text_ += fmt::format("; {}\n(assert (forall ({}) (! {} :pattern ({}))))\n", axiom.axiom->name,
+                         fmt::join(from_side.variables, ""), rule, defined(rank, *from));
+  reached.insert(to_side.symbols.begin(), to_side.symbols.end());
+  return true;
+}
+
+}  // namespace z3_verifier

@@ -1,0 +1,169 @@
+// The portfolio: order, outcomes, contradictions, broken verifiers, independence of the number of threads.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <mutex>
+
+#include "unit/verify/rules.h"
+
+namespace rewright {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// Says the same of every rule.
+class Stubborn final : public Verifier {
+ public:
+  Stubborn(std::string name, VerdictKind answer, bool proves, bool refutes, std::size_t missing = 0)
+      : name_(std::move(name)), answer_(answer), proves_(proves), refutes_(refutes), missing_(missing) {}
+  std::string name() const override { return name_; }
+  std::string summary() const override { return "Says the same of every rule"; }
+  bool proves() const override { return proves_; }
+  bool refutes() const override { return refutes_; }
+  Status configure(const Options&) override { return {}; }
+  Result<std::vector<Verdict>> verify(std::span<const Goal> goals) override {
+    Verdict verdict;
+    verdict.kind = answer_;
+    verdict.reason = "as ever";
+    return std::vector<Verdict>(goals.size() - std::min(missing_, goals.size()), verdict);
+  }
+  std::unique_ptr<Verifier> clone() const override {
+    return std::make_unique<Stubborn>(name_, answer_, proves_, refutes_, missing_);
+  }
+
+ private:
+  std::string name_;
+  VerdictKind answer_;
+  bool proves_, refutes_;
+  std::size_t missing_;
+};
+
+/// The plugins of this tree and some that lie.
+const Registry& with_liars() {
+  static const Registry kRegistry = [] {
+    Registry registry = test::load_plugins();
+    registry.add<Verifier>(std::make_unique<Stubborn>("believes-all", VerdictKind::kProved, true, false));
+    registry.add<Verifier>(std::make_unique<Stubborn>("doubts-all", VerdictKind::kRefuted, false, true));
+    registry.add<Verifier>(std::make_unique<Stubborn>("oversteps", VerdictKind::kProved, false, true));
+    registry.add<Verifier>(std::make_unique<Stubborn>("forgets-one", VerdictKind::kUnknown, true, true, 1));
+    return registry;
+  }();
+  return kRegistry;
+}
+
+std::vector<Rule> rules(const std::vector<std::string>& texts) {
+  std::vector<Rule> parsed;
+  for (const auto& text : texts) parsed.push_back(test::rule(text));
+  return parsed;
+}
+std::vector<VerifierChoice> choices(std::initializer_list<std::string> names) {
+  std::vector<VerifierChoice> chosen;
+  for (const auto& name : names) chosen.push_back({name, {}});
+  return chosen;
+}
+
+const std::string kTrue = "(x:2, y:2) ewadd(x, y) => ewadd(y, x)";
+const std::string kWrong = "(x:2, y:2) matmul(x, y) => matmul(y, x)";
+
+TEST(Portfolio, AsksRefutersFirstAndStopsAtADecision) {
+  const auto report = verify_all(rules({kTrue, kWrong}), test::axioms(), choices({"z3", "evaluate"}), test::plugins());
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->rules[0].decided_by, "z3");
+  EXPECT_EQ(report->rules[0].verdicts.at(0).verifier, "evaluate");
+  EXPECT_EQ(report->rules[0].verdicts.at(1).version, "1.0.0");
+  EXPECT_EQ(report->rules[1].decided_by, "evaluate");
+  EXPECT_EQ(report->rules[1].verdicts.size(), 1u);
+  EXPECT_THAT((std::vector{report->proved, report->refuted, report->unknown}), ElementsAre(1, 1, 0));
+}
+
+TEST(Portfolio, GivesEveryReasonWhereNobodyDecides) {
+  const std::string degenerate = "(x:4, w:4) conv2d(x, w) => conv2d[strides=[1, 2]](x, w)";
+  const auto report = verify_all(rules({degenerate}), test::axioms(), choices({"evaluate", "z3"}), test::plugins());
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->rules[0].outcome.kind, VerdictKind::kUnknown);
+  EXPECT_THAT(report->rules[0].outcome.reason, testing::AllOf(HasSubstr("evaluate: equal at"), HasSubstr("z3: ")));
+}
+
+TEST(Portfolio, CatchesAVerifierThatProvesTooMuch) {
+  PortfolioOptions options;
+  options.cross_check = true;
+  const auto report =
+      verify_all(rules({kTrue, kWrong}), test::axioms(), choices({"believes-all", "evaluate"}), with_liars(), options);
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->contradictions.size(), 1u);
+  const Contradiction& found = report->contradictions[0];
+  EXPECT_EQ(found.rule, 1u);
+  EXPECT_THAT(found.message, HasSubstr("verifiers believes-all and evaluate contradict each other"));
+  EXPECT_THAT(found.reproducer, testing::AllOf(HasSubstr("matmul(x, y) => matmul(y, x)"), HasSubstr("axioms "),
+                                               HasSubstr("verifier believes-all"), HasSubstr("source output 0 = ")));
+  EXPECT_EQ(report->rules[1].outcome.kind, VerdictKind::kUnknown) << "a rule in dispute enters no library";
+}
+
+TEST(Portfolio, CatchesAVerifierThatRefutesTooMuch) {
+  PortfolioOptions options;
+  options.cross_check = true;
+  const auto report = verify_all(rules({kTrue}), test::axioms(), choices({"doubts-all", "z3"}), with_liars(), options);
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->contradictions.size(), 1u);
+  EXPECT_EQ(report->proved, 0u);
+}
+
+TEST(Portfolio, RefusesAnswersThatAVerifierSaysItCannotGive) {
+  const auto report = verify_all(rules({kTrue}), test::axioms(), choices({"oversteps"}), with_liars());
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::kPlugin);
+  EXPECT_THAT(report.error().message, HasSubstr("verifier oversteps answered proved"));
+}
+
+TEST(Portfolio, RefusesAWrongNumberOfAnswers) {
+  const auto report = verify_all(rules({kTrue, kWrong}), test::axioms(), choices({"forgets-one"}), with_liars());
+  ASSERT_FALSE(report);
+  EXPECT_THAT(report.error().message, HasSubstr("gave 1 verdicts for 2 goals"));
+}
+
+TEST(Portfolio, NamesAVerifierThatIsNotLoaded) {
+  EXPECT_THAT(verify_all(rules({kTrue}), test::axioms(), choices({"oracle"}), test::plugins()).error().message,
+              HasSubstr("oracle"));
+}
+
+TEST(Portfolio, StopsWhenAsked) {
+  PortfolioOptions options;
+  options.stop = [] { return true; };
+  const auto report = verify_all(rules({kTrue}), test::axioms(), choices({"evaluate"}), test::plugins(), options);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::kBudget);
+}
+
+std::vector<std::string> summary(const PortfolioReport& report) {
+  std::vector<std::string> lines;
+  for (const RuleReport& rule : report.rules) {
+    std::string line = rule.decided_by;
+    for (const VerifierVerdict& said : rule.verdicts)
+      line += fmt::format("|{}:{}:{}:{}", said.verifier, name_of(said.verdict.kind), said.verdict.reason,
+                          said.verdict.counterexample);
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST(Portfolio, SaysTheSameOnAnyNumberOfThreads) {
+  auto texts = test::true_rules();
+  texts.insert(texts.end(), test::wrong_rules().begin(), test::wrong_rules().end());
+  PortfolioOptions options;
+  options.chunk = 4;
+  const auto all = rules(texts);
+  const auto one = verify_all(all, test::axioms(), choices({"evaluate", "z3"}), test::plugins(), options);
+  options.threads = 4;
+  std::vector<std::size_t> progress;
+  options.progress = [&](std::string_view, std::size_t done, std::size_t) { progress.push_back(done); };
+  const auto four = verify_all(all, test::axioms(), choices({"evaluate", "z3"}), test::plugins(), options);
+  ASSERT_TRUE(one && four);
+  EXPECT_EQ(summary(*one), summary(*four));
+  EXPECT_EQ(one->proved, test::true_rules().size());
+  EXPECT_EQ(one->refuted, test::wrong_rules().size());
+  EXPECT_GT(progress.size(), 4u);
+}
+
+}  // namespace
+}  // namespace rewright
