@@ -138,6 +138,12 @@
   :ranks "x y 1..2"
   :source "false for x < 0 and y < 0"))
 
+(assert (! (forall ((x Tensor))
+    (= (relu (ewadd x (ewmul x x))) (ewadd x (ewmul x x))))
+  :named relu-of-oblong
+  :ranks "x 0..2"
+  :source "true of integers alone: x = -1/2 gives 0 and -1/4"))
+
 (assert (! (forall ((s Sizes) (p Int) (q Sizes) (d Sizes) (g Int) (x Tensor) (w Tensor) (y Tensor))
     (= (ewmul (conv2d s p q d g activation.none x w) y)
          (conv2d s p q d g activation.none x w)))

@@ -12,41 +12,12 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Says the same of every rule.
-class Stubborn final : public Verifier {
- public:
-  Stubborn(std::string name, VerdictKind answer, bool proves, bool refutes, std::size_t missing = 0)
-      : name_(std::move(name)), answer_(answer), proves_(proves), refutes_(refutes), missing_(missing) {}
-  std::string name() const override { return name_; }
-  std::string summary() const override { return "Says the same of every rule"; }
-  bool proves() const override { return proves_; }
-  bool refutes() const override { return refutes_; }
-  Status configure(const Options&) override { return {}; }
-  Result<std::vector<Verdict>> verify(std::span<const Goal> goals) override {
-    Verdict verdict;
-    verdict.kind = answer_;
-    verdict.reason = "as ever";
-    return std::vector<Verdict>(goals.size() - std::min(missing_, goals.size()), verdict);
-  }
-  std::unique_ptr<Verifier> clone() const override {
-    return std::make_unique<Stubborn>(name_, answer_, proves_, refutes_, missing_);
-  }
-
- private:
-  std::string name_;
-  VerdictKind answer_;
-  bool proves_, refutes_;
-  std::size_t missing_;
-};
-
 /// The plugins of this tree and some that lie.
 const Registry& with_liars() {
   static const Registry kRegistry = [] {
     Registry registry = test::load_plugins();
-    registry.add<Verifier>(std::make_unique<Stubborn>("believes-all", VerdictKind::kProved, true, false));
-    registry.add<Verifier>(std::make_unique<Stubborn>("doubts-all", VerdictKind::kRefuted, false, true));
-    registry.add<Verifier>(std::make_unique<Stubborn>("oversteps", VerdictKind::kProved, false, true));
-    registry.add<Verifier>(std::make_unique<Stubborn>("forgets-one", VerdictKind::kUnknown, true, true, 1));
+    if (auto status = registry.load(REWRIGHT_BUILD_DIR "/tests/plugins/verify/liars.so"); !status)
+      fail(status.error().message);
     return registry;
   }();
   return kRegistry;

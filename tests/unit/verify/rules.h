@@ -110,11 +110,10 @@ inline const std::vector<std::string>& wrong_rules() {
       "(x:2, y:2, z:2) matmul(x, concat[axis=1](y, z)) => concat[axis=1](matmul(x, z), matmul(x, y))",
       "(x:2, y:2) matmul(x, y) => matmul(y, x)",
       "(x:4) pool2d_avg[kernel=[3, 3], count_include_pad=no](x) => conv2d(x, constant_pool[sizes=[x.1, x.1, 3, 3]])",
+      "(x:2) relu(ewadd(x, ewmul(x, x))) => ewadd(x, ewmul(x, x))",
       "(x:2, y:2) relu(ewadd(x, y)) => ewadd(relu(x), relu(y))",
       "(x:4, y:4, w:4, v:4) conv2d[groups=2](concat[axis=1](x, y), concat[axis=1](w, v)) => ewadd(conv2d[groups=2](x, "
       "w), conv2d[groups=2](y, v))",
-      "(x:4, w:4) conv2d[padding=valid](x, enlarge[kernel=[3, 3]](w)) => conv2d[padding=explicit, pads=[0, 0, 0, "
-      "0]](x, w) where w.2 = 3, w.3 = 1, x.3 = 3",
       "(x:2, y:2, s:0) ewmul(smul(x, s), smul(y, s)) => smul(ewmul(x, y), s)",
       "(x:4, y:4) pool2d_max[kernel=[3, 3]](ewadd(x, y)) => ewadd(pool2d_max[kernel=[3, 3]](x), pool2d_max[kernel=[3, "
       "3]](y))",

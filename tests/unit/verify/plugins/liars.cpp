@@ -1,0 +1,47 @@
+// Verifiers that break their word, for the portfolio's tests.
+#include <rewright/plugin.h>
+
+#include <algorithm>
+
+namespace {
+
+using namespace rewright;
+
+/// Says the same of every rule.
+class Stubborn final : public Verifier {
+ public:
+  Stubborn(std::string name, VerdictKind answer, bool proves, bool refutes, std::size_t missing = 0)
+      : name_(std::move(name)), answer_(answer), proves_(proves), refutes_(refutes), missing_(missing) {}
+  std::string name() const override { return name_; }
+  std::string summary() const override { return "Says the same of every rule"; }
+  bool proves() const override { return proves_; }
+  bool refutes() const override { return refutes_; }
+  Status configure(const Options&) override { return {}; }
+  Result<std::vector<Verdict>> verify(std::span<const Goal> goals) override {
+    Verdict verdict;
+    verdict.kind = answer_;
+    verdict.reason = "as ever";
+    return std::vector<Verdict>(goals.size() - std::min(missing_, goals.size()), verdict);
+  }
+  std::unique_ptr<Verifier> clone() const override {
+    return std::make_unique<Stubborn>(name_, answer_, proves_, refutes_, missing_);
+  }
+
+ private:
+  std::string name_;
+  VerdictKind answer_;
+  bool proves_, refutes_;
+  std::size_t missing_;
+};
+
+}  // namespace
+
+REWRIGHT_PLUGIN("verifier.liars", "0.1.0", "Verifiers that break their word") {
+  const auto add = [&](const char* name, VerdictKind answer, bool proves, bool refutes, std::size_t missing) {
+    registry.add<Verifier>(std::make_unique<Stubborn>(name, answer, proves, refutes, missing));
+  };
+  add("believes-all", VerdictKind::kProved, true, false, 0);
+  add("doubts-all", VerdictKind::kRefuted, false, true, 0);
+  add("oversteps", VerdictKind::kProved, false, true, 0);
+  add("forgets-one", VerdictKind::kUnknown, true, true, 1);
+}
