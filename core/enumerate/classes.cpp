@@ -32,8 +32,8 @@ Result<Graph> make_graph(const EnumerationConfig& config, const ValuePool& pool,
     const Application& application = pool.application(id);
     std::vector<Port> operands;
     for (std::uint32_t i = 0; i < application.operand_count; ++i) operands.push_back(ports.at(application.operands[i]));
-    REWRIGHT_TRY(const auto results,
-                 builder.apply(*config.operators[application.choice].op, pool.params(application), std::move(operands)));
+    REWRIGHT_TRY(const auto results, builder.apply(*config.operators[application.choice].op, pool.params(application),
+                                                   std::move(operands)));
     for (std::uint32_t i = 0; i < application.output_count; ++i) ports[application.first_output + i] = results[i];
   }
   for (const ValueId id : outputs_of(pool, record)) builder.output(ports.at(id));

@@ -63,7 +63,8 @@ struct InputGroups {
 
 class Walk {
  public:
-  Walk(const EnumerationConfig& config, ValuePool& pool, const std::function<bool(const EnumerationProgress&)>& progress)
+  Walk(const EnumerationConfig& config, ValuePool& pool,
+       const std::function<bool(const EnumerationProgress&)>& progress)
       : config_(config), pool_(pool), groups_(config), progress_(progress) {
     for (const OperatorChoice& choice : config.operators) {
       const OperatorInfo& info = choice.op->info();
@@ -136,7 +137,8 @@ class Walk {
     std::vector<ApplicationId> next(list.begin() + static_cast<std::ptrdiff_t>(i) + 1, list.end());
     const Application newest = pool_.application(list[i]);
     const std::size_t fresh_from = values_.size();
-    for (std::uint32_t output = 0; output < newest.output_count; ++output) values_.push_back(newest.first_output + output);
+    for (std::uint32_t output = 0; output < newest.output_count; ++output)
+      values_.push_back(newest.first_output + output);
     for (std::uint32_t choice = 0; choice < config_.operators.size(); ++choice) {
       if (arities_[choice] > 0) add_applications(choice, fresh_from, next);
     }
@@ -264,7 +266,8 @@ bool worth_keeping(const ValuePool& pool, const Record& record) {
 /// Drops the records from position `from` on that are not worth keeping.
 void drop_repetitions(const ValuePool& pool, std::size_t from, std::vector<Record>& records) {
   std::vector<char> keep(records.size() - from);
-  tbb::parallel_for(std::size_t{0}, keep.size(), [&](std::size_t i) { keep[i] = worth_keeping(pool, records[from + i]); });
+  tbb::parallel_for(std::size_t{0}, keep.size(),
+                    [&](std::size_t i) { keep[i] = worth_keeping(pool, records[from + i]); });
   std::size_t end = from;
   for (std::size_t i = 0; i < keep.size(); ++i) {
     if (!keep[i]) continue;
@@ -341,8 +344,7 @@ Status deliver(const EnumerationConfig& config, const ValuePool& pool, const std
 }  // namespace
 }  // namespace enumeration
 
-Result<EnumerationReport> enumerate(const EnumerationConfig& config,
-                                    const std::function<Status(Candidate)>& sink,
+Result<EnumerationReport> enumerate(const EnumerationConfig& config, const std::function<Status(Candidate)>& sink,
                                     const std::function<bool(const EnumerationProgress&)>& progress) {
   using namespace enumeration;
   using Clock = std::chrono::steady_clock;
@@ -362,8 +364,8 @@ Result<EnumerationReport> enumerate(const EnumerationConfig& config,
     }
     evaluate_rest(pool);
     drop_repetitions(pool, before, records);
-    report.levels.push_back({level, records.size() - before, 0, 0, 0,
-                             std::chrono::duration<double>(Clock::now() - start).count()});
+    report.levels.push_back(
+        {level, records.size() - before, 0, 0, 0, std::chrono::duration<double>(Clock::now() - start).count()});
   }
   const auto pairs = pairs_of_classes(pool, records, report);
   REWRIGHT_CHECK(deliver(config, pool, records, pairs, sink, report));

@@ -40,9 +40,9 @@ struct EnumerationConfig {
 struct EnumerationLevel {
   int operators = 0;
   std::uint64_t graphs = 0;
-  std::uint64_t classes = 0;     ///< Distinct fingerprints among graphs of up to that many operators.
-  std::uint64_t candidates = 0;  ///< Pairs found whose larger side has that many operators.
-  std::uint64_t unconfirmed = 0; ///< Pairs whose fingerprints agreed on the first samples only.
+  std::uint64_t classes = 0;      ///< Distinct fingerprints among graphs of up to that many operators.
+  std::uint64_t candidates = 0;   ///< Pairs found whose larger side has that many operators.
+  std::uint64_t unconfirmed = 0;  ///< Pairs whose fingerprints agreed on the first samples only.
   double seconds = 0;
 };
 
@@ -53,16 +53,16 @@ struct EnumerationReport {
 
 struct EnumerationProgress {
   int level = 0;
-  std::uint64_t graphs = 0;       ///< In this level so far.
-  double fraction = 0;            ///< Of this level, by the share of first operators done.
+  std::uint64_t graphs = 0;  ///< In this level so far.
+  double fraction = 0;       ///< Of this level, by the share of first operators done.
 };
 
 /// Two graphs make a candidate when their outputs have equal hashes in every sample and again in samples of a fresh
 /// seed. Each class of equal graphs yields its members paired with its first, the one of fewest operators: what holds
 /// between two members follows from two such pairs. A graph of no operators (inputs as they are) is a member too.
 /// Left out: graphs that are not connected through shared tensors; graphs in which a tensor is computed twice, unless
-/// all of the graph serves the one operator that repeats it; graphs with two equal outputs; and graphs that use a later input of a shape and kind while an earlier one is unused (they are
-/// renamings of others).
+/// all of the graph serves the one operator that repeats it; graphs with two equal outputs; and graphs that use a later
+/// input of a shape and kind while an earlier one is unused (they are renamings of others).
 ///
 /// Error bound, for operators that are polynomial in their operands (all but those of Traits::uses_order and
 /// uses_functions): two unequal graphs of degree d agree in one output element on one sample with probability at most
@@ -72,8 +72,8 @@ struct EnumerationProgress {
 ///
 /// Calls `sink` with every candidate, in one fixed order that depends on the configuration alone (not on `threads`).
 /// `progress` may be empty; returning false stops early, after which the sink has seen whole levels only.
-[[nodiscard]] REWRIGHT_API Result<EnumerationReport> enumerate(const EnumerationConfig& config,
-                                                  const std::function<Status(Candidate)>& sink,
-                                                  const std::function<bool(const EnumerationProgress&)>& progress = {});
+[[nodiscard]] REWRIGHT_API Result<EnumerationReport> enumerate(
+    const EnumerationConfig& config, const std::function<Status(Candidate)>& sink,
+    const std::function<bool(const EnumerationProgress&)>& progress = {});
 
 }  // namespace rewright

@@ -13,8 +13,8 @@ namespace {
 Hash128 hash_tensor(const Shape& shape, std::span<const Field> elements) {
   static_assert(sizeof(Field) == sizeof(std::uint64_t));
   const XXH128_hash_t of_shape = XXH3_128bits(shape.dims().data(), shape.dims().size_bytes());
-  const XXH128_hash_t hash =
-      XXH3_128bits_withSeed(elements.data(), elements.size_bytes(), of_shape.low64 ^ static_cast<std::uint64_t>(shape.rank()));
+  const XXH128_hash_t hash = XXH3_128bits_withSeed(elements.data(), elements.size_bytes(),
+                                                   of_shape.low64 ^ static_cast<std::uint64_t>(shape.rank()));
   return {hash.low64, hash.high64};
 }
 
@@ -28,7 +28,8 @@ Shape plain(const CutShape& shape) {
 std::optional<std::size_t> open_sizes(const OperatorChoice& choice) {
   const auto& specs = choice.op->info().params;
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    if (specs[i].kind == ParamKind::kSizes && choice.params.sizes(i).empty() && choice.op->info().min_arity == 1) return i;
+    if (specs[i].kind == ParamKind::kSizes && choice.params.sizes(i).empty() && choice.op->info().min_arity == 1)
+      return i;
   }
   return std::nullopt;
 }
@@ -50,8 +51,8 @@ Result<ValuePool> ValuePool::make(const EnumerationConfig& config) {
   ValuePool pool(config);
   for (const OperatorChoice& choice : config.operators) {
     if (choice.op->info().min_arity > static_cast<int>(kMaxOperands)) {
-      return make_error(ErrorCode::kUnsupported, "{}: takes {} operands; enumeration handles at most {}", choice.op->name(),
-                        choice.op->info().min_arity, kMaxOperands);
+      return make_error(ErrorCode::kUnsupported, "{}: takes {} operands; enumeration handles at most {}",
+                        choice.op->name(), choice.op->info().min_arity, kMaxOperands);
     }
   }
   for (const EnumerationInput& input : config.inputs) {
@@ -102,7 +103,8 @@ ValuePool::Signature ValuePool::make_signature(std::uint32_t number, std::span<c
   for (const ValueId id : operands) in.push_back(shapes_[values_[id].shape]);
   if (const auto open = open_sizes(choice)) {
     const std::int64_t axis = axis_of(choice);
-    if (in.empty() || axis < 0 || axis >= in[0].rank() || in[0][static_cast<int>(axis)].cut() == nullptr) return signature;
+    if (in.empty() || axis < 0 || axis >= in[0].rank() || in[0][static_cast<int>(axis)].cut() == nullptr)
+      return signature;
     const auto& [left, right] = *in[0][static_cast<int>(axis)].cut();
     std::vector<ParamValue> values(choice.params.values().begin(), choice.params.values().end());
     values[*open] = SizeList<std::int64_t>{{left.extent(), right.extent()}};

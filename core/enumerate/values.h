@@ -29,10 +29,10 @@ using ValueId = std::uint32_t;
 using ApplicationId = std::uint32_t;
 
 struct Value {
-  std::uint32_t shape = 0;               ///< Index of a CutShape.
-  ApplicationId application = kNone;     ///< kNone: an input.
-  std::uint32_t output = 0;              ///< Which output; for inputs, which input.
-  Hash128 hash;                          ///< Shape and elements. Zero until evaluated.
+  std::uint32_t shape = 0;            ///< Index of a CutShape.
+  ApplicationId application = kNone;  ///< kNone: an input.
+  std::uint32_t output = 0;           ///< Which output; for inputs, which input.
+  Hash128 hash;                       ///< Shape and elements. Zero until evaluated.
 };
 
 struct Application {

@@ -33,7 +33,8 @@ Result<std::vector<Tensor<Scalar>>> evaluate(const Graph& graph, std::span<const
     const Node& node = graph.nodes()[i];
     if (node.is_input()) continue;
     if (node.opaque) {
-      return make_error(ErrorCode::kUnsupported, "the graph cannot be evaluated: no operator knows '{}'", node.opaque->type);
+      return make_error(ErrorCode::kUnsupported, "the graph cannot be evaluated: no operator knows '{}'",
+                        node.opaque->type);
     }
     for (const TensorType& type : node.outputs) owned[i].emplace_back(type.shape);
     std::vector<TensorView<const Scalar>> operands;

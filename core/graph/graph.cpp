@@ -72,7 +72,8 @@ Result<std::vector<Port>> GraphBuilder::apply(const Operator& op, Params params,
     }
     const TensorType& type = graph_.type(port);
     if (!is_floating(type.element) || (i > 0 && type.element != element)) {
-      return make_error(ErrorCode::kUnsupported, "{}: operands must all have one floating-point element type", op.name());
+      return make_error(ErrorCode::kUnsupported, "{}: operands must all have one floating-point element type",
+                        op.name());
     }
     element = type.element;
     shapes.push_back(type.shape);

@@ -13,8 +13,8 @@ Status check_arity(const OperatorInfo& info, std::size_t operands) {
   const auto count = static_cast<int>(operands);
   if (count >= info.min_arity && (info.max_arity < 0 || count <= info.max_arity)) return {};
   const std::string wanted = info.max_arity == info.min_arity ? fmt::format("{}", info.min_arity)
-                             : info.max_arity < 0 ? fmt::format("at least {}", info.min_arity)
-                                                  : fmt::format("{} to {}", info.min_arity, info.max_arity);
+                             : info.max_arity < 0             ? fmt::format("at least {}", info.min_arity)
+                                                              : fmt::format("{} to {}", info.min_arity, info.max_arity);
   return shape_error("{}: takes {} operands, but was given {}", info.name, wanted, count);
 }
 
@@ -26,7 +26,8 @@ Status check_operands(const OperatorInfo& info, std::size_t params, std::span<co
   REWRIGHT_CHECK(check_arity(info, in.size()));
   for (const BasicShape<Dim>& shape : in) {
     if (shape.rank() > kMaxRank) {
-      return shape_error("{}: an operand of rank {} was given; the highest rank is {}", info.name, shape.rank(), kMaxRank);
+      return shape_error("{}: an operand of rank {} was given; the highest rank is {}", info.name, shape.rank(),
+                         kMaxRank);
     }
   }
   return {};

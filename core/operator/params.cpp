@@ -39,7 +39,8 @@ Error unknown_param(std::string_view op, std::string_view name, std::span<const 
 Result<std::int64_t> choice_of(std::string_view op, const ParamSpec& spec, std::string_view name) {
   const auto place = std::find(spec.choices.begin(), spec.choices.end(), name);
   if (place == spec.choices.end()) {
-    return make_error(ErrorCode::kUsage, "{}: parameter '{}' is '{}', but must be {}", op, spec.name, name, wanted(spec));
+    return make_error(ErrorCode::kUsage, "{}: parameter '{}' is '{}', but must be {}", op, spec.name, name,
+                      wanted(spec));
   }
   return static_cast<std::int64_t>(place - spec.choices.begin());
 }
@@ -71,7 +72,8 @@ Result<ParamValue> value_of(std::string_view op, const ParamSpec& spec, const Na
         REWRIGHT_TRY(const std::int64_t choice, choice_of(op, spec, *text));
         return ParamValue(choice);
       }
-      if (integer && *integer >= 0 && *integer < static_cast<std::int64_t>(spec.choices.size())) return ParamValue(*integer);
+      if (integer && *integer >= 0 && *integer < static_cast<std::int64_t>(spec.choices.size()))
+        return ParamValue(*integer);
       return mismatch();
   }
   return mismatch();
@@ -210,7 +212,8 @@ std::optional<Number> number_of(std::string_view text) {
 
 Result<BasicParamValue<SymbolicDim>> parse_value(std::string_view op, const ParamSpec& spec, std::string_view text) {
   const auto mismatch = [&] {
-    return make_error(ErrorCode::kParse, "{}: parameter '{}' is '{}', but must be {}", op, spec.name, text, wanted(spec));
+    return make_error(ErrorCode::kParse, "{}: parameter '{}' is '{}', but must be {}", op, spec.name, text,
+                      wanted(spec));
   };
   const auto list_body = [&]() -> std::optional<std::string_view> {
     if (text.size() < 2 || text.front() != '[' || text.back() != ']') return std::nullopt;
@@ -269,7 +272,8 @@ Result<SymbolicParams> parse_params(std::string_view operator_name, std::span<co
   for (const std::string_view part : split_list(text.empty() ? text : text.substr(1, text.size() - 2))) {
     const std::size_t sign = part.find('=');
     if (sign == std::string_view::npos) {
-      return make_error(ErrorCode::kParse, "{}: found '{}' among the parameters, expected name=value", operator_name, part);
+      return make_error(ErrorCode::kParse, "{}: found '{}' among the parameters, expected name=value", operator_name,
+                        part);
     }
     const std::string_view name = trim(part.substr(0, sign));
     const auto spec = std::find_if(specs.begin(), specs.end(), [&](const ParamSpec& s) { return s.name == name; });

@@ -45,8 +45,8 @@ struct Registry::State {
     for (const auto& object : std::get<Staged<Kind>>(stage.staged)) {
       const std::string name = object->name();
       if (const auto taken = std::get<Table<Kind>>(tables).find(name); taken != std::get<Table<Kind>>(tables).end()) {
-        return make_error(ErrorCode::kPlugin, "{}: the {} '{}' is there already, from {}; load only one of the two", file,
-                          word, name, taken->second.file);
+        return make_error(ErrorCode::kPlugin, "{}: the {} '{}' is there already, from {}; load only one of the two",
+                          file, word, name, taken->second.file);
       }
       if (!fresh.insert(name).second) {
         return make_error(ErrorCode::kPlugin, "{}: registers the {} '{}' twice", file, word, name);
@@ -113,10 +113,10 @@ Result<const Kind*> Registry::get(std::string_view name) const {
                                   : fmt::format("{}", fmt::join(names, ", ")));
 }
 
-#define REWRIGHT_INSTANTIATE(Kind, word)                                                     \
-  template REWRIGHT_API void Registry::add(std::unique_ptr<Kind>);                           \
-  template REWRIGHT_API const Kind* Registry::find<Kind>(std::string_view) const;            \
-  template REWRIGHT_API Result<const Kind*> Registry::get<Kind>(std::string_view) const;     \
+#define REWRIGHT_INSTANTIATE(Kind, word)                                                 \
+  template REWRIGHT_API void Registry::add(std::unique_ptr<Kind>);                       \
+  template REWRIGHT_API const Kind* Registry::find<Kind>(std::string_view) const;        \
+  template REWRIGHT_API Result<const Kind*> Registry::get<Kind>(std::string_view) const; \
   template REWRIGHT_API std::vector<const Kind*> Registry::all<Kind>() const;
 REWRIGHT_PLUGIN_KINDS(REWRIGHT_INSTANTIATE)
 #undef REWRIGHT_INSTANTIATE
@@ -141,16 +141,19 @@ Result<const RewrightPlugin*> open_plugin(const std::string& file) {
   using Entry = const RewrightPlugin* (*)();
   const auto entry = reinterpret_cast<Entry>(dlsym(library, "rewright_plugin"));
   if (entry == nullptr) {
-    return make_error(ErrorCode::kPlugin,
-                      "{}: is a shared library but no Rewright plugin: it has no symbol 'rewright_plugin' (write it with "
-                      "REWRIGHT_PLUGIN)",
-                      file);
+    return make_error(
+        ErrorCode::kPlugin,
+        "{}: is a shared library but no Rewright plugin: it has no symbol 'rewright_plugin' (write it with "
+        "REWRIGHT_PLUGIN)",
+        file);
   }
   const RewrightPlugin* plugin = entry();
-  if (plugin == nullptr) return make_error(ErrorCode::kPlugin, "{}: its 'rewright_plugin' returned no descriptor", file);
+  if (plugin == nullptr)
+    return make_error(ErrorCode::kPlugin, "{}: its 'rewright_plugin' returned no descriptor", file);
   if (plugin->abi_version != kPluginAbiVersion) {
-    return make_error(ErrorCode::kPlugin, "{}: was built for plugin ABI {}, but this program has ABI {}; build it again",
-                      file, plugin->abi_version, kPluginAbiVersion);
+    return make_error(ErrorCode::kPlugin,
+                      "{}: was built for plugin ABI {}, but this program has ABI {}; build it again", file,
+                      plugin->abi_version, kPluginAbiVersion);
   }
   if (plugin->size < sizeof(RewrightPlugin)) {
     return make_error(ErrorCode::kPlugin, "{}: its descriptor has {} bytes, but ABI {} needs {}; build it again", file,
@@ -158,8 +161,8 @@ Result<const RewrightPlugin*> open_plugin(const std::string& file) {
   }
   if (plugin->build_tag == nullptr || std::string_view(plugin->build_tag) != REWRIGHT_BUILD_TAG) {
     return make_error(ErrorCode::kPlugin,
-                      "{}: was built as '{}', but this program as '{}'; build it with the same compiler and standard", file,
-                      plugin->build_tag ? plugin->build_tag : "", REWRIGHT_BUILD_TAG);
+                      "{}: was built as '{}', but this program as '{}'; build it with the same compiler and standard",
+                      file, plugin->build_tag ? plugin->build_tag : "", REWRIGHT_BUILD_TAG);
   }
   if (plugin->name == nullptr || plugin->version == nullptr || plugin->summary == nullptr || plugin->init == nullptr) {
     return make_error(ErrorCode::kPlugin, "{}: its descriptor lacks a name, version, summary or init function", file);
@@ -182,8 +185,8 @@ Status Registry::load(const std::string& file) {
   REWRIGHT_TRY(const RewrightPlugin* descriptor, open_plugin(path));
   for (const LoadedPlugin& loaded : state_->plugins) {
     if (loaded.name == descriptor->name) {
-      return make_error(ErrorCode::kPlugin, "{}: the plugin '{}' is loaded already, from {}; load only one of the two", path,
-                        loaded.name, loaded.file);
+      return make_error(ErrorCode::kPlugin, "{}: the plugin '{}' is loaded already, from {}; load only one of the two",
+                        path, loaded.name, loaded.file);
     }
   }
   Registry staging;

@@ -102,21 +102,14 @@ std::optional<std::int64_t> SymbolicDim::evaluate(const DimBinding& binding) con
   return sum;
 }
 
-SymbolicDim SymbolicDim::substitute(
-    const std::function<std::optional<SymbolicDim>(std::string_view)>& replace) const {
+SymbolicDim SymbolicDim::substitute(const std::function<std::optional<SymbolicDim>(std::string_view)>& replace) const {
   SymbolicDim result(constant_);
   for (const auto& [key, atom] : atoms_) {
     SymbolicDim value;
     switch (atom.kind) {
-      case Atom::Kind::kVariable:
-        value = replace(atom.name).value_or(variable(atom.name));
-        break;
-      case Atom::Kind::kQuotient:
-        value = floor_divide(atom.left->substitute(replace), atom.divisor);
-        break;
-      case Atom::Kind::kProduct:
-        value = atom.left->substitute(replace) * atom.right->substitute(replace);
-        break;
+      case Atom::Kind::kVariable: value = replace(atom.name).value_or(variable(atom.name)); break;
+      case Atom::Kind::kQuotient: value = floor_divide(atom.left->substitute(replace), atom.divisor); break;
+      case Atom::Kind::kProduct: value = atom.left->substitute(replace) * atom.right->substitute(replace); break;
     }
     result = result + SymbolicDim(atom.coefficient) * value;
   }
@@ -192,10 +185,11 @@ SymbolicDim operator*(const SymbolicDim& a, const SymbolicDim& b) {
 }
 
 bool operator==(const SymbolicDim& a, const SymbolicDim& b) {
-  return a.constant_ == b.constant_ &&
-         std::equal(a.atoms_.begin(), a.atoms_.end(), b.atoms_.begin(), b.atoms_.end(), [](const auto& x, const auto& y) {
-           return x.first == y.first && x.second.coefficient == y.second.coefficient;
-         });
+  return a.constant_ == b.constant_ && std::equal(a.atoms_.begin(), a.atoms_.end(), b.atoms_.begin(), b.atoms_.end(),
+                                                  [](const auto& x, const auto& y) {
+                                                    return x.first == y.first &&
+                                                           x.second.coefficient == y.second.coefficient;
+                                                  });
 }
 
 SymbolicDim join(const SymbolicDim& left, const SymbolicDim& right) {

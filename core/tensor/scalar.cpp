@@ -35,7 +35,9 @@ std::uint64_t mix(std::uint64_t key, std::uint64_t word) {
 constexpr std::uint64_t kInverseOfZeroKey = 0x100;
 constexpr std::uint64_t kNotFiniteKey = 0x101;
 
-Field random_field(std::uint64_t key, std::uint64_t word) { return Field::from_residue(mix(key, word) % Field::kPrime); }
+Field random_field(std::uint64_t key, std::uint64_t word) {
+  return Field::from_residue(mix(key, word) % Field::kPrime);
+}
 
 Field power(Field base, std::uint64_t exponent) {
   Field result = Field::from_integer(1);

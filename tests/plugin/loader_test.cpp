@@ -75,7 +75,8 @@ TEST(Loader, RefusesAFileThatIsNoLibrary) {
   const std::string file = ::testing::TempDir() + "not_a_library.so";
   std::ofstream(file) << "plain text";
   Registry registry;
-  EXPECT_THAT(sentence(registry, file), AllOf(HasSubstr("not_a_library.so"), HasSubstr("cannot be loaded as a shared library")));
+  EXPECT_THAT(sentence(registry, file),
+              AllOf(HasSubstr("not_a_library.so"), HasSubstr("cannot be loaded as a shared library")));
 }
 
 TEST(Loader, RefusesALibraryWithAMissingSymbol) {
@@ -84,11 +85,13 @@ TEST(Loader, RefusesALibraryWithAMissingSymbol) {
 
 TEST(Loader, RefusesAFileThatIsNotThere) {
   Registry registry;
-  EXPECT_THAT(sentence(registry, "/nonexistent/plugin.so"), AllOf(HasSubstr("/nonexistent/plugin.so"), HasSubstr("no such file")));
+  EXPECT_THAT(sentence(registry, "/nonexistent/plugin.so"),
+              AllOf(HasSubstr("/nonexistent/plugin.so"), HasSubstr("no such file")));
 }
 
 TEST(Loader, TurnsExceptionsOfInitIntoASentence) {
-  EXPECT_THAT(sentence("throwing_init"), AllOf(HasSubstr("bad.throwing_init"), HasSubstr("the licence server is on fire")));
+  EXPECT_THAT(sentence("throwing_init"),
+              AllOf(HasSubstr("bad.throwing_init"), HasSubstr("the licence server is on fire")));
   EXPECT_THAT(sentence("throwing_number"), HasSubstr("not a std::exception"));
   EXPECT_THAT(sentence("throwing_past_the_macro"), HasSubstr("threw an exception"));
 }
@@ -114,7 +117,9 @@ TEST(Loader, NamesBothFilesWhereAPluginsNameIsTaken) {
   EXPECT_THAT(sentence(registry, bad("taken_plugin_name")), HasSubstr(canonical(kOperators + "/relu.so")));
 }
 
-TEST(Loader, RefusesOneNameTwiceInOnePlugin) { EXPECT_THAT(sentence("twice"), HasSubstr("registers the operator 'twice' twice")); }
+TEST(Loader, RefusesOneNameTwiceInOnePlugin) {
+  EXPECT_THAT(sentence("twice"), HasSubstr("registers the operator 'twice' twice"));
+}
 
 TEST(Loader, LoadsAFolderInSortedOrder) {
   Registry registry;

@@ -2,7 +2,12 @@
 #include <rewright/plugin.h>
 
 extern "C" REWRIGHT_API const RewrightPlugin* rewright_plugin() {
-  static const RewrightPlugin kPlugin = {
-      sizeof(RewrightPlugin), rewright::kPluginAbiVersion, "gcc7-cxx201402L", "bad.other_standard", "1.0.0", "", nullptr};
+  static const RewrightPlugin kPlugin = {sizeof(RewrightPlugin),
+                                         rewright::kPluginAbiVersion,
+                                         "gcc7-cxx201402L",
+                                         "bad.other_standard",
+                                         "1.0.0",
+                                         "",
+                                         nullptr};
   return &kPlugin;
 }

@@ -293,7 +293,8 @@ class Naive {
     std::set<std::string> used;
     for (const std::string& name : graph) {
       for (const std::string& operand : applications_.at(name).operands) {
-        if (std::any_of(config_.inputs.begin(), config_.inputs.end(), [&](const auto& i) { return i.name == operand; })) {
+        if (std::any_of(config_.inputs.begin(), config_.inputs.end(),
+                        [&](const auto& i) { return i.name == operand; })) {
           used.insert(operand);
         }
       }
@@ -330,10 +331,18 @@ class Naive {
 // --- the tests ---------------------------------------------------------------------------------------------------
 
 std::vector<OperatorChoice> all_choices() {
-  return {choice("ewadd"),  choice("ewmul"), choice("matmul"), choice("transpose"),
-          choice("relu"),   choice("smul"),  choice("concat", "[axis=0]"), choice("concat", "[axis=1]"),
-          choice("split", "[axis=0, sizes=[]]"), choice("split", "[axis=1, sizes=[]]"),
-          choice("constant_one", "[sizes=[2, 2]]"), choice("constant_identity", "[sizes=[2, 2]]")};
+  return {choice("ewadd"),
+          choice("ewmul"),
+          choice("matmul"),
+          choice("transpose"),
+          choice("relu"),
+          choice("smul"),
+          choice("concat", "[axis=0]"),
+          choice("concat", "[axis=1]"),
+          choice("split", "[axis=0, sizes=[]]"),
+          choice("split", "[axis=1, sizes=[]]"),
+          choice("constant_one", "[sizes=[2, 2]]"),
+          choice("constant_identity", "[sizes=[2, 2]]")};
 }
 
 std::string describe(const EnumerationConfig& config) {
@@ -395,8 +404,12 @@ TEST(Enumerator, FindsWhatTheNaiveOneFindsUpToThreeOperators) {
 EnumerationConfig matrix_config(int max_operators) {
   EnumerationConfig config;
   config.max_operators = max_operators;
-  config.operators = {choice("matmul"), choice("ewadd"), choice("relu"), choice("concat", "[axis=1]"),
-                      choice("split", "[axis=1, sizes=[]]"), choice("transpose")};
+  config.operators = {choice("matmul"),
+                      choice("ewadd"),
+                      choice("relu"),
+                      choice("concat", "[axis=1]"),
+                      choice("split", "[axis=1, sizes=[]]"),
+                      choice("transpose")};
   for (const char* name : {"x", "y"}) config.inputs.push_back({name, {2, 4}, InputKind::kData});
   for (const char* name : {"v", "w"}) config.inputs.push_back({name, {4, 4}, InputKind::kWeight});
   return config;
@@ -424,7 +437,8 @@ TEST(Enumerator, GivesTheSameCandidatesInTheSameOrderForAnyNumberOfThreads) {
 }
 
 /// Is there a candidate whose sides apply exactly these operators, in any order?
-bool has_candidate(const EnumerationConfig& config, std::multiset<std::string> source, std::multiset<std::string> target) {
+bool has_candidate(const EnumerationConfig& config, std::multiset<std::string> source,
+                   std::multiset<std::string> target) {
   bool found = false;
   const auto names = [](const Graph& graph) {
     std::multiset<std::string> all;
@@ -472,7 +486,8 @@ TEST(Enumerator, GivesSidesWithTheSameInputsAndEqualOutputs) {
     std::vector<Tensor<Exact>> inputs;
     for (const NodeId id : candidate.source.inputs()) {
       Tensor<Exact> tensor(candidate.source.node(id).outputs[0].shape);
-      for (Exact& element : tensor.values()) element = Exact::from_integer(static_cast<std::int64_t>(random() % 19) - 9);
+      for (Exact& element : tensor.values())
+        element = Exact::from_integer(static_cast<std::int64_t>(random() % 19) - 9);
       inputs.push_back(std::move(tensor));
     }
     const auto left = evaluate<Exact>(candidate.source, inputs);
@@ -503,9 +518,8 @@ TEST(Enumerator, StopsAfterWholeLevels) {
 }
 
 TEST(Enumerator, HandsOnAnErrorOfTheSink) {
-  const auto report = enumerate(matrix_config(2), [](const Candidate&) -> Status {
-    return make_error(ErrorCode::kIo, "the disk is full");
-  });
+  const auto report = enumerate(
+      matrix_config(2), [](const Candidate&) -> Status { return make_error(ErrorCode::kIo, "the disk is full"); });
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().message, "the disk is full");
 }

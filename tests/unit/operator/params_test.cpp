@@ -25,8 +25,9 @@ std::string error_of(std::string_view text) {
 }
 
 TEST(Params, TextParsesBackAndLeavesDefaultsOut) {
-  for (const char* text : {"[sizes=[2, 3]]", "[axis=-1, strides=[2, 1], sizes=[x.0, 2*y.1 + 1], padding=valid, epsilon=1e-05]",
-                           "[sizes=[floor((x.0 + 1) / 2) - 1]]", "[sizes=[]]"}) {
+  for (const char* text :
+       {"[sizes=[2, 3]]", "[axis=-1, strides=[2, 1], sizes=[x.0, 2*y.1 + 1], padding=valid, epsilon=1e-05]",
+        "[sizes=[floor((x.0 + 1) / 2) - 1]]", "[sizes=[]]"}) {
     EXPECT_EQ(to_string(std::span<const ParamSpec>(kSpecs), parsed(text)), text);
   }
   EXPECT_EQ(to_string(std::span<const ParamSpec>(kSpecs), parsed("[axis=0, padding=same, sizes=[1]]")), "[sizes=[1]]");
@@ -58,7 +59,8 @@ TEST(Params, MistakesAreNamed) {
 }
 
 TEST(Params, NamedValuesAreChecked) {
-  const NamedParam good[] = {{"sizes", std::vector<std::int64_t>{4}}, {"padding", std::string("valid")}, {"epsilon", std::int64_t{1}}};
+  const NamedParam good[] = {
+      {"sizes", std::vector<std::int64_t>{4}}, {"padding", std::string("valid")}, {"epsilon", std::int64_t{1}}};
   const auto params = make_params("op", kSpecs, good);
   ASSERT_TRUE(params) << params.error().message;
   EXPECT_EQ(params->choice(3), 1);
@@ -67,7 +69,8 @@ TEST(Params, NamedValuesAreChecked) {
   const NamedParam wrong[] = {{"sizes", std::int64_t{4}}};
   EXPECT_EQ(make_params("op", kSpecs, wrong).error().message, "op: parameter 'sizes' must be a list of sizes");
   const NamedParam out_of_range[] = {{"sizes", std::vector<std::int64_t>{4}}, {"padding", std::int64_t{2}}};
-  EXPECT_EQ(make_params("op", kSpecs, out_of_range).error().message, "op: parameter 'padding' must be one of same, valid");
+  EXPECT_EQ(make_params("op", kSpecs, out_of_range).error().message,
+            "op: parameter 'padding' must be one of same, valid");
 }
 
 }  // namespace

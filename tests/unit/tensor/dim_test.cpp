@@ -64,11 +64,15 @@ TEST(SymbolicDim, ArithmeticIsThatOfTheNumbers) {
     const std::int64_t k = static_cast<std::int64_t>(random() % 4) + 1;
     const SymbolicDim sx = SymbolicDim::variable("x"), sy = SymbolicDim::variable("y");
     EXPECT_EQ((sx * sy + SymbolicDim(a) * sx - sy).evaluate(binding), x * y + a * x - y);
-    EXPECT_EQ(floor_divide(SymbolicDim(a) * sx + sy - SymbolicDim(3), k).evaluate(binding), floor_divide(a * x + y - 3, k));
-    EXPECT_EQ((sx + sy).substitute([&](std::string_view name) -> std::optional<SymbolicDim> {
-      if (name == "x") return sy * sy;
-      return std::nullopt;
-    }).evaluate(binding), y * y + y);
+    EXPECT_EQ(floor_divide(SymbolicDim(a) * sx + sy - SymbolicDim(3), k).evaluate(binding),
+              floor_divide(a * x + y - 3, k));
+    EXPECT_EQ((sx + sy)
+                  .substitute([&](std::string_view name) -> std::optional<SymbolicDim> {
+                    if (name == "x") return sy * sy;
+                    return std::nullopt;
+                  })
+                  .evaluate(binding),
+              y * y + y);
   }
 }
 
@@ -84,8 +88,10 @@ TEST(SymbolicDim, MistakesNameTheColumn) {
   EXPECT_EQ(error_of("x.0 +"), "size expression 'x.0 +': found the end at column 6, expected a size");
   EXPECT_EQ(error_of("(x.0"), "size expression '(x.0': found the end at column 5, expected ')'");
   EXPECT_EQ(error_of("x ? 2"), "size expression 'x ? 2': found '?' at column 3, expected the end");
-  EXPECT_EQ(error_of("floor(x / 0)"), "size expression 'floor(x / 0)': found ')' at column 12, expected a positive divisor");
-  EXPECT_EQ(error_of("99999999999999999999"), "size expression '99999999999999999999': found '9' at column 19, expected a number below 2^63");
+  EXPECT_EQ(error_of("floor(x / 0)"),
+            "size expression 'floor(x / 0)': found ')' at column 12, expected a positive divisor");
+  EXPECT_EQ(error_of("99999999999999999999"),
+            "size expression '99999999999999999999': found '9' at column 19, expected a number below 2^63");
   EXPECT_NE(error_of(std::string(100'000, '(')).find("at most 200 levels"), std::string::npos);
 }
 

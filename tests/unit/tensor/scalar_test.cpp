@@ -57,7 +57,8 @@ TEST(Field, DividingByZeroEqualsItselfAndNothingElse) {
 TEST(Field, TakesDoublesExactly) {
   EXPECT_EQ(Field::from_double(0.75) * Field::from_integer(4), Field::from_integer(3));
   EXPECT_EQ(Field::from_double(-1e15), Field::from_integer(-1'000'000'000'000'000));
-  EXPECT_EQ(Field::from_double(0.1) * Field::from_double(std::ldexp(1.0, 55)), Field::from_double(0.1 * std::ldexp(1.0, 55)));
+  EXPECT_EQ(Field::from_double(0.1) * Field::from_double(std::ldexp(1.0, 55)),
+            Field::from_double(0.1 * std::ldexp(1.0, 55)));
 }
 
 TEST(Exact, IsExactOrUndefined) {
@@ -109,7 +110,9 @@ TEST(Term, SubstitutesAndPrints) {
   const Term x = Term::variable(0), y = Term::variable(1);
   const Term term = relu(x * y + Term::from_integer(2)) / Term::from_integer(3);
   EXPECT_EQ(term.to_string(), "(/ (max (+ (* v0 v1) 2) 0) 3)");
-  const std::function<Exact(std::uint32_t)> values = [](std::uint32_t i) { return Exact::from_integer(i == 0 ? 3 : 5); };
+  const std::function<Exact(std::uint32_t)> values = [](std::uint32_t i) {
+    return Exact::from_integer(i == 0 ? 3 : 5);
+  };
   EXPECT_EQ(term.evaluate(values), Exact::ratio(17, 3));
   EXPECT_EQ((x + Term()).to_string(), "v0");
   EXPECT_EQ((x * Term()).to_string(), "0");
