@@ -86,23 +86,27 @@ class Conv2d final : public OperatorOf<Conv2d> {
     const TensorView<Scalar>& y = out[0];
     const Window window = *Conv2d::window(params);
     const WindowAxis vertical = window.axis(0, x.size(2), w.size(2)), horizontal = window.axis(1, x.size(3), w.size(3));
+    const std::vector<WindowTaps> all_rows = vertical.all_taps(y.size(2)), all_columns = horizontal.all_taps(y.size(3));
     const std::int64_t channels = w.size(1), per_group = w.size(0) / params.integer(kGroups);
+    const std::int64_t width = x.size(3), plane = x.size(2) * width, taps = w.size(2) * w.size(3);
+    const int activation = params.choice(kActivation);
     Scalar* to = y.data();
     for (std::int64_t n = 0; n < y.size(0); ++n) {
       for (std::int64_t o = 0; o < y.size(1); ++o) {
-        for (std::int64_t i = 0; i < y.size(2); ++i) {
-          const WindowTaps rows = vertical.taps(i);
-          for (std::int64_t j = 0; j < y.size(3); ++j) {
-            const WindowTaps columns = horizontal.taps(j);
+        const Scalar* image = x.data() + (n * x.size(1) + o / per_group * channels) * plane;
+        const Scalar* kernel = w.data() + o * channels * taps;
+        for (const WindowTaps& rows : all_rows) {
+          for (const WindowTaps& columns : all_columns) {
             SumOfProducts<Scalar> sum;
             for (std::int64_t c = 0; c < channels; ++c) {
-              for (std::int64_t s = rows.first, row = rows.position; s < rows.last; ++s, row += vertical.dilation) {
-                const Scalar* pixel = &x(n, o / per_group * channels + c, row, columns.position);
-                const Scalar* weight = &w(o, c, s, columns.first);
+              for (std::int64_t s = 0; s < rows.count(); ++s) {
+                const std::int64_t row = rows.position + s * vertical.dilation;
+                const Scalar* pixel = image + c * plane + row * width + columns.position;
+                const Scalar* weight = kernel + c * taps + (rows.first + s) * w.size(3) + columns.first;
                 for (std::int64_t t = 0; t < columns.count(); ++t) sum.add(pixel[t * horizontal.dilation], weight[t]);
               }
             }
-            *to++ = activate(params.choice(kActivation), sum.value());
+            *to++ = activate(activation, sum.value());
           }
         }
       }

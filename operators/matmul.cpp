@@ -10,6 +10,9 @@
 #include <rewright/plugin.h>
 #include <rewright/sum_of_products.h>
 
+#include <algorithm>
+#include <array>
+
 namespace {
 using namespace rewright;
 
@@ -45,13 +48,22 @@ class MatMul final : public OperatorOf<MatMul> {
   static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
     const int rank = in[0].rank();
     const std::int64_t rows = in[0].size(rank - 2), inner = in[0].size(rank - 1), columns = in[1].size(rank - 1);
-    for (std::int64_t at = 0; at < out[0].elements(); ++at) {
-      const std::int64_t batch = at / columns / rows, column = at % columns;
-      const Scalar* a = in[0].data() + at / columns * inner;
-      const Scalar* b = in[1].data() + batch * inner * columns + column;
-      SumOfProducts<Scalar> sum;
-      for (std::int64_t k = 0; k < inner; ++k) sum.add(a[k], b[k * columns]);
-      out[0][at] = sum.value();
+    // Columns computed at a time, so that rows of b are read as they lie: pays where arithmetic is cheap.
+    constexpr std::int64_t kBlock = std::is_same_v<Scalar, Field> ? 1 : 8;
+    const std::int64_t all_rows = out[0].elements() / std::max<std::int64_t>(columns, 1);
+    for (std::int64_t row = 0; row < all_rows; ++row) {
+      const Scalar* a = in[0].data() + row * inner;
+      for (std::int64_t first = 0; first < columns; first += kBlock) {
+        const Scalar* b = in[1].data() + row / rows * inner * columns + first;
+        const std::int64_t width = std::min(kBlock, columns - first);
+        std::array<SumOfProducts<Scalar>, kBlock> sums;
+        for (std::int64_t k = 0; k < inner; ++k) {
+          for (std::int64_t j = 0; j < width; ++j) sums[static_cast<std::size_t>(j)].add(a[k], b[k * columns + j]);
+        }
+        for (std::int64_t j = 0; j < width; ++j) {
+          out[0][row * columns + first + j] = sums[static_cast<std::size_t>(j)].value();
+        }
+      }
     }
   }
 

@@ -9,6 +9,7 @@
 #include <rewright/onnx_window.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>
+#include <rewright/sum_of_products.h>
 #include <rewright/window.h>
 
 namespace {
@@ -40,21 +41,21 @@ class AveragePool2d final : public OperatorOf<AveragePool2d> {
     const TensorView<const Scalar>& x = in[0];
     const TensorView<Scalar>& y = out[0];
     const Pooling pooling = *Pooling::read("pool2d_avg", params);
-    const WindowAxis vertical = pooling.axis(0, x.size(2)), horizontal = pooling.axis(1, x.size(3));
+    const std::vector<WindowTaps> all_rows = pooling.axis(0, x.size(2)).all_taps(y.size(2));
+    const std::vector<WindowTaps> all_columns = pooling.axis(1, x.size(3)).all_taps(y.size(3));
     const bool whole = params.choice(kCountIncludePad) == kYes;
+    Quotients<Scalar> quotients;
     Scalar* to = y.data();
     for (std::int64_t plane = 0; plane < y.size(0) * y.size(1); ++plane) {
-      for (std::int64_t i = 0; i < y.size(2); ++i) {
-        const WindowTaps rows = vertical.taps(i);
-        for (std::int64_t j = 0; j < y.size(3); ++j) {
-          const WindowTaps columns = horizontal.taps(j);
+      for (const WindowTaps& rows : all_rows) {
+        for (const WindowTaps& columns : all_columns) {
           const Scalar* corner = x.data() + (plane * x.size(2) + rows.position) * x.size(3) + columns.position;
           Scalar sum{};
           for (std::int64_t s = 0; s < rows.count(); ++s) {
             for (std::int64_t t = 0; t < columns.count(); ++t) sum += corner[s * x.size(3) + t];
           }
           const std::int64_t taps = whole ? pooling.kernel[0] * pooling.kernel[1] : rows.count() * columns.count();
-          *to++ = sum / Scalar::from_integer(taps);
+          *to++ = quotients(sum, taps);
         }
       }
     }

@@ -34,13 +34,12 @@ class MaxPool2d final : public OperatorOf<MaxPool2d> {
     const TensorView<const Scalar>& x = in[0];
     const TensorView<Scalar>& y = out[0];
     const Pooling pooling = *Pooling::read("pool2d_max", params);
-    const WindowAxis vertical = pooling.axis(0, x.size(2)), horizontal = pooling.axis(1, x.size(3));
+    const std::vector<WindowTaps> all_rows = pooling.axis(0, x.size(2)).all_taps(y.size(2));
+    const std::vector<WindowTaps> all_columns = pooling.axis(1, x.size(3)).all_taps(y.size(3));
     Scalar* to = y.data();
     for (std::int64_t plane = 0; plane < y.size(0) * y.size(1); ++plane) {
-      for (std::int64_t i = 0; i < y.size(2); ++i) {
-        const WindowTaps rows = vertical.taps(i);
-        for (std::int64_t j = 0; j < y.size(3); ++j) {
-          const WindowTaps columns = horizontal.taps(j);
+      for (const WindowTaps& rows : all_rows) {
+        for (const WindowTaps& columns : all_columns) {
           const Scalar* corner = x.data() + (plane * x.size(2) + rows.position) * x.size(3) + columns.position;
           Scalar greatest = *corner;
           for (std::int64_t tap = 1; tap < rows.count() * columns.count(); ++tap) {

@@ -5,6 +5,8 @@
 //     out = sum.value();                          // 0 + a*b + a*b + ..., in this order
 //
 // Over Field the reduction modulo p is put off: products of two residues are below 2^122, so 32 of them fit 127 bits.
+//
+// Quotients<Scalar> divides by whole numbers, which over Field asks for an inverse: the last one is kept.
 #pragma once
 
 #include <rewright/scalar.h>
@@ -46,6 +48,28 @@ class SumOfProducts<Field> {
 
   Uint128 sum_ = 0;
   int pending_ = 0;
+};
+
+template <class Scalar>
+class Quotients {
+ public:
+  /// value / divisor.
+  [[nodiscard]] Scalar operator()(const Scalar& value, std::int64_t divisor) {
+    return value / Scalar::from_integer(divisor);
+  }
+};
+
+template <>
+class Quotients<Field> {
+ public:
+  [[nodiscard]] Field operator()(Field value, std::int64_t divisor) {
+    if (divisor != divisor_) inverse_ = Field::from_integer(divisor_ = divisor).inverse();
+    return value * inverse_;
+  }
+
+ private:
+  std::int64_t divisor_ = 1;
+  Field inverse_ = Field::from_integer(1);
 };
 
 }  // namespace rewright

@@ -50,6 +50,13 @@ struct WindowAxis {
     const std::int64_t end = start < size ? (size - start + dilation - 1) / dilation : 0;
     return {first, std::max(first, std::min(kernel, end)), start + first * dilation};
   }
+  /// Those of output positions 0 .. outputs - 1.
+  [[nodiscard]] std::vector<WindowTaps> all_taps(std::int64_t outputs) const {
+    std::vector<WindowTaps> all;
+    all.reserve(static_cast<std::size_t>(outputs));
+    for (std::int64_t output = 0; output < outputs; ++output) all.push_back(taps(output));
+    return all;
+  }
 };
 
 /// Strides, padding and dilations of a window, as an operator's parameters give them.
