@@ -38,6 +38,13 @@ const toml::node* Section::find(const std::string& key) {
 }
 
 Error Section::missing(const std::string& key) const {
+  std::vector<std::string> others;
+  for (const auto& [other, node] : *table_) {
+    if (!asked_.contains(std::string(other.str()))) others.emplace_back(other.str());
+  }
+  if (const std::optional<std::string> near = nearest(key, others)) {
+    return error(*table_->get(*near), fmt::format("{} has no key '{}'; did you mean '{}'?", title_, *near, key));
+  }
   return error(*table_, fmt::format("{} needs the key '{}'", title_, key));
 }
 

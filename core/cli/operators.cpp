@@ -54,8 +54,12 @@ Json to_json(const OperatorInfo& info) {
     params.push_back(
         {{"name", spec.name}, {"kind", name_of(spec.kind)}, {"default", default_of(spec)}, {"choices", spec.choices}});
   }
-  return {{"name", info.name},           {"summary", info.summary},     {"min_arity", info.min_arity},
-          {"max_arity", info.max_arity}, {"params", std::move(params)}, {"traits", traits_of(info)},
+  return {{"name", info.name},
+          {"summary", info.summary},
+          {"min_arity", info.min_arity},
+          {"max_arity", info.max_arity},
+          {"params", std::move(params)},
+          {"traits", traits_of(info)},
           {"onnx", info.onnx}};
 }
 
@@ -103,8 +107,8 @@ Result<ExitCode> show_operator(const Settings& settings, const std::string& name
     std::vector<std::string> names;
     for (const Operator* known : registry.all<Operator>()) names.push_back(known->name());
     const std::optional<std::string> near = nearest(name, names);
-    return make_error(ErrorCode::kNotFound, "there is no operator '{}'; {}rewright operators list shows all {}", name,
-                      near ? fmt::format("did you mean '{}'? ", *near) : "", names.size());
+    return make_error(ErrorCode::kNotFound, "there is no operator '{}'; {}rewright operators list shows them all", name,
+                      near ? fmt::format("did you mean '{}'? ", *near) : "");
   }
   if (settings.json) {
     print_json(to_json(op->info()));

@@ -29,14 +29,15 @@ std::string Table::to_string() const {
   }
   std::string text;
   for (const auto& row : rows_) {
+    std::string line;
     for (std::size_t c = 0; c < columns; ++c) {
       const std::string padding(widths[c] - width(row[c]), ' ');
       const bool to_the_right = std::find(right_.begin(), right_.end(), c) != right_.end();
-      if (to_the_right) text += padding;
-      text += row[c];
-      if (!to_the_right && c + 1 < columns) text += padding;
-      text += c + 1 < columns ? "  " : "\n";
+      line += to_the_right ? padding + row[c] : row[c] + padding;
+      if (c + 1 < columns) line += "  ";
     }
+    line.resize(line.find_last_not_of(' ') + 1);
+    if (!line.empty()) text += line + "\n";
   }
   return text;
 }

@@ -3,8 +3,8 @@
 
 #include <rewright/result.h>
 
-#include <nlohmann/json.hpp>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +14,7 @@ namespace rewright::cli {
 /// Keys keep the order in which they are added.
 using Json = nlohmann::ordered_json;
 
-/// Rows under headers, columns aligned. The last column is not padded.
+/// Rows under headers, columns aligned. Headers that are all empty are not shown.
 class Table {
  public:
   explicit Table(std::vector<std::string> headers) : rows_{std::move(headers)} {}

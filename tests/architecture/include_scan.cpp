@@ -44,6 +44,7 @@ const std::map<std::string, std::string> kRoomOfHeader = {
     {"shape", "tensor"},
     {"strides", "tensor"},
     {"sum_of_products", "kit"},
+    {"terms", "graph"},
     {"verifier", "verify"},
     {"window", "kit"},
 };

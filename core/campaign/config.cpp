@@ -1,0 +1,272 @@
+#include "campaign/config.h"
+
+#include "campaign/files.h"
+#include "campaign/operator_choices.h"
+#include "campaign/suggest.h"
+#include "campaign/toml_section.h"
+
+#include <rewright/operator.h>
+#include <rewright/pruner.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+namespace rewright {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::int64_t kMostOperators = 16;
+constexpr std::int64_t kMostElements = std::int64_t{1} << 30;
+
+bool is_identifier(std::string_view name) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !name.empty() && letter(name.front()) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+// Paths in a campaign file are relative to the file.
+std::string beside(const std::string& file, const std::string& path) {
+  return (fs::path(file).parent_path() / path).lexically_normal().string();
+}
+
+Result<EnumerationInput> read_input(const std::string& file, const toml::node& node, std::int64_t max_elements) {
+  if (!node.is_table()) {
+    return toml_error(file, node, "an input is a table like { name = \"x\", shape = [2, 4] }, not " + describe(node));
+  }
+  Section section(file, "an input", *node.as_table());
+  EnumerationInput input;
+  REWRIGHT_TRY(input.name, section.text("name"));
+  if (!is_identifier(input.name)) {
+    return section.error(*section.find("name"), fmt::format("'{}' is no name for an input: letters, digits and _ only, "
+                                                            "and no digit first",
+                                                            input.name));
+  }
+  REWRIGHT_TRY(const toml::array* shape, section.list("shape", true));
+  if (shape->size() > kMaxRank) {
+    return section.error(
+        *shape, fmt::format("input '{}' has {} axes; a tensor has at most {}", input.name, shape->size(), kMaxRank));
+  }
+  std::int64_t elements = 1;
+  for (const toml::node& size : *shape) {
+    const auto* value = size.as_integer();
+    if (value == nullptr || value->get() < 1 || value->get() > max_elements) {
+      return section.error(size, fmt::format("a size of input '{}' must be an integer from 1 to {} (max_elements), not "
+                                             "{}",
+                                             input.name, max_elements, describe(size)));
+    }
+    elements *= value->get();
+    if (elements > max_elements) {
+      return section.error(
+          *shape, fmt::format("input '{}' has more than {} elements (max_elements)", input.name, max_elements));
+    }
+    input.shape.append(value->get());
+  }
+  REWRIGHT_TRY(const bool weight, section.boolean("weight", false));
+  input.kind = weight ? InputKind::kWeight : InputKind::kData;
+  REWRIGHT_CHECK(section.finish());
+  return input;
+}
+
+Status read_inputs(Section& campaign, const std::string& file, EnumerationConfig& config) {
+  REWRIGHT_TRY(const toml::array* list, campaign.list("inputs", true));
+  for (const toml::node& node : *list) {
+    REWRIGHT_TRY(EnumerationInput input, read_input(file, node, config.max_elements));
+    const auto same = [&](const EnumerationInput& other) { return other.name == input.name; };
+    if (std::any_of(config.inputs.begin(), config.inputs.end(), same)) {
+      return toml_error(file, node, fmt::format("two inputs are named '{}'", input.name));
+    }
+    config.inputs.push_back(std::move(input));
+  }
+  if (config.inputs.empty()) return toml_error(file, *list, "'inputs' must name at least one input");
+  return {};
+}
+
+Result<std::variant<bool, std::int64_t, double, std::string>> read_option(const std::string& file,
+                                                                          const std::string& key,
+                                                                          const toml::node& node) {
+  using Option = std::variant<bool, std::int64_t, double, std::string>;
+  if (const auto* truth = node.as_boolean()) return Option(truth->get());
+  if (const auto* number = node.as_integer()) return Option(number->get());
+  if (const auto* number = node.as_floating_point()) return Option(number->get());
+  if (const auto* text = node.as_string()) return Option(text->get());
+  return toml_error(file, node,
+                    fmt::format("option '{}' must be true, false, a number or a text, not {}", key, describe(node)));
+}
+
+// "z3" or { name = "z3", OPTION = ... }.
+Result<PluginUse> read_use(const std::string& file, const char* kind, const toml::node& node) {
+  PluginUse use;
+  if (const auto* name = node.as_string()) {
+    use.name = name->get();
+    return use;
+  }
+  if (!node.is_table()) {
+    return toml_error(file, node,
+                      fmt::format("a {} is a name or a table like {{ name = \"...\" }}, not {}", kind, describe(node)));
+  }
+  Section section(file, fmt::format("a {}", kind), *node.as_table());
+  REWRIGHT_TRY(use.name, section.text("name"));
+  for (const auto& [key, value] : in_file_order(section.table())) {
+    if (key == "name") continue;
+    REWRIGHT_TRY(use.options[key], read_option(file, key, *value));
+  }
+  return use;
+}
+
+// Finds the plugin and tries its options, so that a mistake is reported where it stands.
+Status try_use(const PluginUse& use, const Pruner& pruner) {
+  const auto session = pruner.start(use.options);
+  if (!session) return session.error();
+  return {};
+}
+Status try_use(const PluginUse& use, const Verifier& verifier) { return verifier.clone()->configure(use.options); }
+
+template <class Kind>
+Result<std::vector<PluginUse>> read_uses(Section& campaign, const std::string& file, const char* kind,
+                                         const Registry& registry) {
+  const std::string key = fmt::format("{}s", kind);
+  REWRIGHT_TRY(const toml::array* list, campaign.list(key, false));
+  std::vector<PluginUse> uses;
+  for (const toml::node& node : *list) {
+    REWRIGHT_TRY(PluginUse use, read_use(file, kind, node));
+    const Kind* plugin = registry.find<Kind>(use.name);
+    if (plugin == nullptr) {
+      std::vector<std::string> names;
+      for (const Kind* known : registry.all<Kind>()) names.push_back(known->name());
+      const std::optional<std::string> near = nearest(use.name, names);
+      return toml_error(file, node,
+                        fmt::format("there is no {} '{}'; {}there are: {}", kind, use.name,
+                                    near ? fmt::format("did you mean '{}'? ", *near) : "", fmt::join(names, ", ")));
+    }
+    const auto same = [&](const PluginUse& other) { return other.name == use.name; };
+    if (std::any_of(uses.begin(), uses.end(), same)) {
+      return toml_error(file, node, fmt::format("{} '{}' is listed twice", kind, use.name));
+    }
+    if (const Status status = try_use(use, *plugin); !status) return toml_error(file, node, status.error().message);
+    uses.push_back(std::move(use));
+  }
+  return uses;
+}
+
+Result<std::vector<AxiomFile>> read_axioms(Section& campaign, const std::string& file) {
+  REWRIGHT_TRY(const toml::array* list, campaign.list("axioms", false));
+  std::vector<AxiomFile> axioms;
+  for (const toml::node& node : *list) {
+    const auto* name = node.as_string();
+    if (name == nullptr) return toml_error(file, node, "an axiom file is a path in quotes, not " + describe(node));
+    const std::string path = beside(file, name->get());
+    if (!fs::is_regular_file(path)) {
+      return toml_error(file, node,
+                        fmt::format("there is no axiom file '{}' (paths are relative to the campaign "
+                                    "file)",
+                                    path));
+    }
+    axioms.push_back({name->get(), path});
+  }
+  return axioms;
+}
+
+Result<Budget> read_budget(Section& root, const std::string& file) {
+  REWRIGHT_TRY(const toml::table* table, root.section("budget", false));
+  Section section(file, "[budget]", *table);
+  Budget budget;
+  REWRIGHT_TRY(const std::int64_t work, section.integer("work", {.least = 1}, static_cast<std::int64_t>(budget.work)));
+  budget.work = static_cast<std::uint64_t>(work);
+  REWRIGHT_TRY(budget.memory_bytes, section.size_bytes("memory", budget.memory_bytes));
+  REWRIGHT_CHECK(section.finish());
+  return budget;
+}
+
+Result<CampaignConfig> read_document(const std::string& file, const toml::table& document, const Registry& registry) {
+  CampaignConfig config;
+  config.file = file;
+  Section root(file, "the file", document);
+  REWRIGHT_TRY(const toml::table* table, root.section("campaign", true));
+  Section campaign(file, "[campaign]", *table);
+  REWRIGHT_TRY(config.name, campaign.text("name"));
+  EnumerationConfig& enumeration = config.enumeration;
+  REWRIGHT_TRY(const std::int64_t seed, campaign.integer("seed", {.least = 0}, 1));
+  enumeration.seed = static_cast<std::uint64_t>(seed);
+  REWRIGHT_TRY(const std::int64_t operators, campaign.integer("max_operators", {1, kMostOperators}));
+  enumeration.max_operators = static_cast<int>(operators);
+  REWRIGHT_TRY(enumeration.max_elements,
+               campaign.integer("max_elements", {1, kMostElements}, enumeration.max_elements));
+  REWRIGHT_CHECK(read_inputs(campaign, file, enumeration));
+  REWRIGHT_TRY(config.budget, read_budget(root, file));
+  REWRIGHT_TRY(config.pruners, read_uses<Pruner>(campaign, file, "pruner", registry));
+  REWRIGHT_TRY(config.verifiers, read_uses<Verifier>(campaign, file, "verifier", registry));
+  REWRIGHT_TRY(config.axioms, read_axioms(campaign, file));
+  REWRIGHT_TRY(config.cross_check, campaign.boolean("cross_check", false));
+  if (campaign.find("store") != nullptr) {
+    REWRIGHT_TRY(const std::string store, campaign.text("store"));
+    config.store = beside(file, store);
+  }
+  REWRIGHT_CHECK(campaign.finish());
+  REWRIGHT_TRY(const toml::table* choices, root.section("operators", true));
+  REWRIGHT_TRY(enumeration.operators, read_operator_choices(file, *choices, registry));
+  REWRIGHT_CHECK(root.finish());
+  return config;
+}
+
+Json to_json(const PluginUse& use) {
+  Json options = Json::object();
+  for (const auto& [key, value] : use.options) {
+    std::visit([&, &name = key](const auto& plain) { options[name] = plain; }, value);
+  }
+  return {{"name", use.name}, {"options", std::move(options)}};
+}
+
+}  // namespace
+
+Result<CampaignConfig> load_campaign(const std::string& file, const Registry& registry) {
+  REWRIGHT_TRY(const std::string text, read_file(file));
+  const toml::parse_result document = toml::parse(text, file);
+  if (!document) {
+    const toml::source_position at = document.error().source().begin;
+    return make_error(ErrorCode::kParse, "{}:{}:{}: {}", file, at.line, at.column, document.error().description());
+  }
+  return read_document(file, document.table(), registry);
+}
+
+std::string resolved_text(const CampaignConfig& config) {
+  Json inputs = Json::array();
+  for (const EnumerationInput& input : config.enumeration.inputs) {
+    inputs.push_back(
+        {{"name", input.name}, {"shape", input.shape.dims()}, {"weight", input.kind == InputKind::kWeight}});
+  }
+  Json operators = Json::array();
+  for (const OperatorChoice& choice : config.enumeration.operators) {
+    operators.push_back({{"choice", choice.op->name() + to_string(choice.op->info().params, choice.params)},
+                         {"no_weight_operands", choice.no_weight_operands}});
+  }
+  Json pruners = Json::array(), verifiers = Json::array(), axioms = Json::array();
+  for (const PluginUse& use : config.pruners) pruners.push_back(to_json(use));
+  for (const PluginUse& use : config.verifiers) verifiers.push_back(to_json(use));
+  for (const AxiomFile& axiom : config.axioms) axioms.push_back(axiom.name);
+  return Json{{"name", config.name},
+              {"seed", config.enumeration.seed},
+              {"max_operators", config.enumeration.max_operators},
+              {"max_elements", config.enumeration.max_elements},
+              {"inputs", std::move(inputs)},
+              {"operators", std::move(operators)},
+              {"pruners", std::move(pruners)},
+              {"verifiers", std::move(verifiers)},
+              {"work", config.budget.work},
+              {"memory_bytes", config.budget.memory_bytes},
+              {"cross_check", config.cross_check},
+              {"axioms", std::move(axioms)}}
+      .dump();
+}
+
+std::vector<std::string> pruners_of(const std::string& resolved) {
+  const Json config = Json::parse(resolved, nullptr, false);
+  std::vector<std::string> names;
+  if (!config.is_object() || !config.contains("pruners")) return names;
+  for (const Json& use : config["pruners"]) names.push_back(use.value("name", ""));
+  return names;
+}
+
+}  // namespace rewright

@@ -1,0 +1,51 @@
+// The campaign file: what is enumerated, pruned and verified, and where the result goes. The format is described in
+// core/campaign/README.md.
+#pragma once
+
+#include <rewright/export.h>
+#include <rewright/registry.h>
+#include <rewright/result.h>
+#include <rewright/verifier.h>
+
+#include "enumerate/enumerator.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rewright {
+
+/// A pruner or verifier, as the campaign file asks for it.
+struct PluginUse {
+  std::string name;
+  Options options;
+};
+
+/// An axiom file: as the campaign file names it, and where it lies.
+struct AxiomFile {
+  std::string name;
+  std::string path;
+};
+
+struct CampaignConfig {
+  std::string file;
+  std::string name;
+  EnumerationConfig enumeration;  ///< Without the number of threads, which no result depends on.
+  std::vector<PluginUse> pruners;
+  std::vector<PluginUse> verifiers;
+  std::vector<AxiomFile> axioms;
+  Budget budget;             ///< Of each verifier, for each rule.
+  bool cross_check = false;  ///< Every verifier judges every rule, so that contradictions come to light.
+  std::string store;         ///< The folder; empty if the file names none.
+};
+
+/// Errors: "FILE:LINE:COLUMN: SENTENCE" for whatever is wrong: TOML, an unknown key, type, operator, parameter, plugin
+/// or option, a value out of range.
+[[nodiscard]] REWRIGHT_API Result<CampaignConfig> load_campaign(const std::string& file, const Registry& registry);
+
+/// Everything of the configuration that a result depends on, as JSON in one fixed form.
+[[nodiscard]] REWRIGHT_API std::string resolved_text(const CampaignConfig& config);
+/// The names of the pruners in what resolved_text wrote, in order.
+[[nodiscard]] REWRIGHT_API std::vector<std::string> pruners_of(const std::string& resolved);
+
+}  // namespace rewright

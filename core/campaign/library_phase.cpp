@@ -1,0 +1,37 @@
+#include "campaign/phases.h"
+
+#include <set>
+
+namespace rewright {
+namespace {
+
+std::string unique_name(const std::string& name, std::set<std::string>& taken) {
+  std::string unique = name;
+  for (int number = 2; !taken.insert(unique).second; ++number) unique = fmt::format("{}-{}", name, number);
+  return unique;
+}
+
+}  // namespace
+
+Result<bool> library_phase(Run& run) {
+  REWRIGHT_CHECK(run.store.database().transaction([&]() -> Status {
+    REWRIGHT_TRY(const std::vector<GoalRecord> goals, run.store.goals());
+    std::set<std::string> ids, names;
+    for (const GoalRecord& goal : goals) {
+      if (goal.status != "proved") continue;
+      RuleRecord record{static_cast<std::int64_t>(ids.size()), goal.position, {}, goal.rule};
+      REWRIGHT_TRY(record.rule, parse_rule(goal.rule, run.registry));
+      record.rule.id = rule_id(record.rule);
+      if (!ids.insert(record.rule.id).second) continue;  // Two goals that the conditions of their proofs made equal.
+      record.rule.name = unique_name(goal.name, names);
+      record.rule.trust = goal.trust == name_of(Trust::kCertificate) ? Trust::kCertificate : Trust::kSolver;
+      record.rule.certificate = goal.certificate;
+      REWRIGHT_CHECK(read_example(goal.example, record.rule));
+      REWRIGHT_CHECK(run.store.add(record));
+    }
+    return run.store.finish("library");
+  }));
+  return true;
+}
+
+}  // namespace rewright

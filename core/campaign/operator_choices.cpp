@@ -1,0 +1,197 @@
+#include "campaign/operator_choices.h"
+
+#include "campaign/suggest.h"
+
+#include <rewright/operator.h>
+
+#include <algorithm>
+
+namespace rewright {
+namespace {
+
+using Value = decltype(NamedParam::value);
+
+constexpr std::size_t kMostChoices = 10'000;
+
+const char* expectation(ParamKind kind) {
+  switch (kind) {
+    case ParamKind::kInt: return "an integer, or a list of integers to try";
+    case ParamKind::kChoice: return "a name, or a list of names to try";
+    case ParamKind::kReal: return "a number, or a list of numbers to try";
+    case ParamKind::kInts:
+    case ParamKind::kSizes: return "a list of integers, or a list of such lists to try";
+  }
+  return "";
+}
+
+std::optional<std::vector<std::int64_t>> integers(const toml::node& node) {
+  if (!node.is_array()) return std::nullopt;
+  std::vector<std::int64_t> values;
+  for (const toml::node& element : *node.as_array()) {
+    const auto* value = element.as_integer();
+    if (value == nullptr) return std::nullopt;
+    values.push_back(value->get());
+  }
+  return values;
+}
+
+// One value of the parameter, if `node` is one.
+std::optional<Value> single(const ParamSpec& spec, const toml::node& node) {
+  switch (spec.kind) {
+    case ParamKind::kInt:
+      if (const auto* value = node.as_integer()) return Value(value->get());
+      return std::nullopt;
+    case ParamKind::kReal:
+      if (const auto* value = node.as_floating_point()) return Value(value->get());
+      if (const auto* value = node.as_integer()) return Value(static_cast<double>(value->get()));
+      return std::nullopt;
+    case ParamKind::kChoice:
+      if (const auto* value = node.as_string()) return Value(value->get());
+      return std::nullopt;
+    case ParamKind::kInts:
+    case ParamKind::kSizes:
+      if (auto values = integers(node)) return Value(*std::move(values));
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Status check_choice(const std::string& file, const ParamSpec& spec, const toml::node& node, const Value& value) {
+  if (spec.kind != ParamKind::kChoice) return {};
+  const std::string& name = std::get<std::string>(value);
+  if (std::find(spec.choices.begin(), spec.choices.end(), name) != spec.choices.end()) return {};
+  const std::optional<std::string> near = nearest(name, spec.choices);
+  return toml_error(file, node,
+                    fmt::format("'{}' is no value of '{}'; {}there are: {}", name, spec.name,
+                                near ? fmt::format("did you mean '{}'? ", *near) : "", fmt::join(spec.choices, ", ")));
+}
+
+Result<std::vector<Value>> read_values(const std::string& file, const ParamSpec& spec, const toml::node& node) {
+  std::vector<const toml::node*> nodes;
+  if (single(spec, node)) {
+    nodes.push_back(&node);
+  } else if (const toml::array* list = node.as_array(); list != nullptr && !list->empty()) {
+    for (const toml::node& element : *list) nodes.push_back(&element);
+  }
+  std::vector<Value> values;
+  for (const toml::node* each : nodes) {
+    std::optional<Value> value = single(spec, *each);
+    if (!value) {
+      return toml_error(file, *each,
+                        fmt::format("'{}' must be {}, not {}", spec.name, expectation(spec.kind), describe(*each)));
+    }
+    REWRIGHT_CHECK(check_choice(file, spec, *each, *value));
+    if (std::find(values.begin(), values.end(), *value) != values.end()) {
+      return toml_error(file, *each, fmt::format("this value of '{}' is listed twice", spec.name));
+    }
+    values.push_back(*std::move(value));
+  }
+  if (values.empty()) {
+    return toml_error(file, node,
+                      fmt::format("'{}' must be {}, not {}", spec.name, expectation(spec.kind), describe(node)));
+  }
+  return values;
+}
+
+// Sizes that are left out are those of the operand's last concatenation: a split undoes a concat.
+bool cuts_by_itself(const Operator& op, const ParamSpec& spec) {
+  return spec.kind == ParamKind::kSizes && spec.required && op.info().min_arity == 1;
+}
+
+// Operands that take no weight directly: { data_operands = [0] }. Bit i stands for operand i.
+Result<std::uint32_t> read_data_operands(const Operator& op, Section& section) {
+  REWRIGHT_TRY(const toml::array* list, section.list("data_operands", false));
+  const int most = op.info().max_arity < 0 ? 32 : op.info().max_arity;
+  std::uint32_t bits = 0;
+  for (const toml::node& node : *list) {
+    const auto* operand = node.as_integer();
+    if (operand == nullptr || operand->get() < 0 || operand->get() >= most) {
+      return section.error(node, fmt::format("'data_operands' lists operands of '{}' by number, from 0 to {}, not {}",
+                                             op.name(), most - 1, describe(node)));
+    }
+    bits |= std::uint32_t{1} << operand->get();
+  }
+  return bits;
+}
+
+// All combinations of one table { parameter = values, ... }.
+Result<std::vector<std::vector<NamedParam>>> combinations(const Operator& op, const std::string& file,
+                                                          Section& section) {
+  std::vector<std::vector<NamedParam>> all(1);
+  for (const ParamSpec& spec : op.info().params) {
+    const toml::node* node = section.find(spec.name);
+    if (node == nullptr) {
+      if (cuts_by_itself(op, spec)) {
+        for (auto& chosen : all) chosen.push_back({spec.name, std::vector<std::int64_t>()});
+      }
+      continue;
+    }
+    REWRIGHT_TRY(const std::vector<Value> values, read_values(file, spec, *node));
+    if (all.size() * values.size() > kMostChoices) {
+      return toml_error(file, *node,
+                        fmt::format("operator '{}' has more than {} combinations of values", op.name(), kMostChoices));
+    }
+    std::vector<std::vector<NamedParam>> longer;
+    for (const auto& chosen : all) {
+      for (const Value& value : values) {
+        longer.push_back(chosen);
+        longer.back().push_back({spec.name, value});
+      }
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+Status add_choices(const std::string& file, const Operator& op, const toml::node& node,
+                   std::vector<OperatorChoice>& choices) {
+  if (!node.is_table()) {
+    return toml_error(file, node,
+                      fmt::format("operator '{}' must be a table of parameters (may be empty: {{}}), or a "
+                                  "list of such tables, not {}",
+                                  op.name(), describe(node)));
+  }
+  Section section(file, fmt::format("operator '{}'", op.name()), *node.as_table());
+  REWRIGHT_TRY(const auto all, combinations(op, file, section));
+  REWRIGHT_TRY(const std::uint32_t data_operands, read_data_operands(op, section));
+  REWRIGHT_CHECK(section.finish());
+  for (const std::vector<NamedParam>& named : all) {
+    Result<Params> params = make_params(op.name(), op.info().params, named);
+    if (!params) return toml_error(file, node, params.error().message);
+    const auto same = [&](const OperatorChoice& other) { return other.op == &op && other.params == *params; };
+    if (std::any_of(choices.begin(), choices.end(), same)) {
+      return toml_error(file, node,
+                        fmt::format("{}{} is listed twice", op.name(), to_string(op.info().params, *params)));
+    }
+    choices.push_back({&op, *std::move(params), data_operands});
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<OperatorChoice>> read_operator_choices(const std::string& file, const toml::table& table,
+                                                          const Registry& registry) {
+  std::vector<OperatorChoice> choices;
+  for (const auto& [name, node] : in_file_order(table)) {
+    const Operator* op = registry.find<Operator>(name);
+    if (op == nullptr) {
+      std::vector<std::string> names;
+      for (const Operator* known : registry.all<Operator>()) names.push_back(known->name());
+      const std::optional<std::string> near = nearest(name, names);
+      return toml_error(file, *node,
+                        fmt::format("there is no operator '{}'; {}rewright operators list shows them all", name,
+                                    near ? fmt::format("did you mean '{}'? ", *near) : ""));
+    }
+    const toml::array* tables = node->as_array();
+    if (tables == nullptr) {
+      REWRIGHT_CHECK(add_choices(file, *op, *node, choices));
+      continue;
+    }
+    for (const toml::node& each : *tables) REWRIGHT_CHECK(add_choices(file, *op, each, choices));
+  }
+  if (choices.empty()) return toml_error(file, table, "[operators] must name at least one operator");
+  return choices;
+}
+
+}  // namespace rewright

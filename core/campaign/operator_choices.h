@@ -1,0 +1,20 @@
+// The table [operators] of a campaign file: which operators, with which parameters.
+#pragma once
+
+#include <rewright/registry.h>
+#include <rewright/result.h>
+
+#include "campaign/toml_section.h"
+#include "enumerate/enumerator.h"
+
+#include <string>
+#include <vector>
+
+namespace rewright {
+
+/// Every combination of the listed values, in the order of the file, the last parameter changing fastest.
+[[nodiscard]] Result<std::vector<OperatorChoice>> read_operator_choices(const std::string& file,
+                                                                        const toml::table& table,
+                                                                        const Registry& registry);
+
+}  // namespace rewright

@@ -1,0 +1,193 @@
+#include "campaign/runner.h"
+
+#include "campaign/files.h"
+#include "campaign/identity.h"
+#include "campaign/log.h"
+#include "campaign/phases.h"
+
+#include <chrono>
+#include <filesystem>
+
+namespace rewright {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Phase {
+  const char* name;
+  Result<bool> (*run)(Run&);
+};
+constexpr Phase kPhases[] = {
+    {"enumerate", enumerate_phase}, {"prune", prune_phase}, {"verify", verify_phase}, {"library", library_phase}};
+
+// Makes the store this campaign's. True if an earlier run is gone on with.
+Result<bool> take_over(Store& store, const CampaignConfig& config, const CampaignRecord& record,
+                       const RunOptions& options) {
+  REWRIGHT_TRY(const std::optional<CampaignRecord> stored, store.campaign());
+  if (stored && !options.fresh) {
+    if (const std::string what = difference(*stored, record); !what.empty()) {
+      return make_error(
+          ErrorCode::kMismatch,
+          "the store '{}' holds another campaign: {}; choose a new folder with --store DIR, or --fresh to "
+          "forget what is there",
+          options.store, what);
+    }
+    REWRIGHT_TRY(const bool finished, store.finished("library"));
+    if (!finished && !options.resume) {
+      return make_error(ErrorCode::kUsage,
+                        "the store '{}' holds an unfinished run of this campaign: add --resume to go "
+                        "on with it, or --fresh to forget it",
+                        options.store);
+    }
+    return true;
+  }
+  REWRIGHT_CHECK(store.clear());
+  REWRIGHT_TRY(const std::string text, read_file(config.file));
+  REWRIGHT_CHECK(write_file(store.path("campaign.toml"), text));
+  REWRIGHT_CHECK(store.begin(record));
+  return false;
+}
+
+// The phases that are not done. False if the run was stopped.
+Result<bool> run_phases(Run& run, Log& log) {
+  for (const Phase& phase : kPhases) {
+    REWRIGHT_TRY(const bool done, run.store.finished(phase.name));
+    if (done) continue;
+    log.write(fmt::format("{}: begins", phase.name));
+    const Clock::time_point start = Clock::now();
+    const Result<bool> ended = phase.run(run);
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    if (!ended) {
+      log.write(fmt::format("{}: {}", phase.name, ended.error().message));
+      return ended.error();
+    }
+    REWRIGHT_CHECK(run.store.add_time(phase.name, seconds, peak_memory_bytes()));
+    log.write(fmt::format("{}: {} after {:.1f} s", phase.name, *ended ? "done" : "stopped", seconds));
+    if (!*ended) return false;
+  }
+  return true;
+}
+
+std::vector<std::string> paths_of(const std::vector<AxiomFile>& files) {
+  std::vector<std::string> paths;
+  for (const AxiomFile& file : files) paths.push_back(file.path);
+  return paths;
+}
+
+Result<std::uint64_t> tell(Store& store, const std::string& table, const std::string& where = "1") {
+  REWRIGHT_TRY(const std::int64_t count, store.count(table, where));
+  return static_cast<std::uint64_t>(count);
+}
+
+Status summarise_levels(Store& store, CampaignSummary& summary) {
+  REWRIGHT_TRY(const std::vector<LevelRecord> levels, store.levels());
+  for (const LevelRecord& level : levels) {
+    LevelSummary& entry = summary.levels.emplace_back();
+    entry.operators = level.operators;
+    entry.graphs = level.graphs;
+    entry.classes = level.classes;
+    entry.candidates = level.candidates;
+    const std::string phase = fmt::format("enumerate {}", level.operators);
+    REWRIGHT_TRY(entry.seconds, store.seconds(phase));
+    REWRIGHT_TRY(entry.peak_memory_bytes, store.peak_memory_bytes(phase));
+    // A rule counts where the first candidate that led to it was found.
+    REWRIGHT_TRY(entry.rules,
+                 tell(store, "rules",
+                      fmt::format("(SELECT operators FROM candidates WHERE position = (SELECT min(candidate) FROM "
+                                  "proposals WHERE proposals.goal = rules.goal)) = {}",
+                                  level.operators)));
+    summary.graphs += level.graphs;
+    summary.classes = level.classes;
+  }
+  return {};
+}
+
+// The chain of pruners in the order of the campaign file, as its stored copy has it.
+Status summarise_pruners(Store& store, const std::string& config, CampaignSummary& summary) {
+  std::uint64_t left = summary.candidates;
+  for (const std::string& pruner : pruners_of(config)) {
+    REWRIGHT_TRY(Statement statement, store.database().prepare("SELECT count(*) FROM removals WHERE pruner = ?"));
+    REWRIGHT_CHECK(statement.query(pruner));
+    const auto removed = static_cast<std::uint64_t>(statement.integer(0));
+    left -= removed;
+    summary.pruners.push_back({pruner, removed, left});
+  }
+  return {};
+}
+
+Status summarise(Store& store, CampaignSummary& summary) {
+  summary.store = store.folder();
+  REWRIGHT_TRY(const std::optional<CampaignRecord> record, store.campaign());
+  if (!record) {
+    return make_error(ErrorCode::kNotFound, "no campaign has begun in the store '{}'", store.folder());
+  }
+  summary.name = record->name;
+  for (const Phase& phase : kPhases) {
+    REWRIGHT_TRY(const bool done, store.finished(phase.name));
+    if (done) summary.phases_done.emplace_back(phase.name);
+    REWRIGHT_TRY(const double seconds, store.seconds(phase.name));
+    summary.seconds += seconds;
+    REWRIGHT_TRY(const std::uint64_t peak, store.peak_memory_bytes(phase.name));
+    summary.peak_memory_bytes = std::max(summary.peak_memory_bytes, peak);
+  }
+  REWRIGHT_CHECK(summarise_levels(store, summary));
+  REWRIGHT_TRY(summary.candidates, tell(store, "candidates"));
+  REWRIGHT_CHECK(summarise_pruners(store, record->config, summary));
+  REWRIGHT_TRY(summary.reinstated, tell(store, "removals", "reinstated = 1"));
+  REWRIGHT_TRY(summary.goals, tell(store, "goals"));
+  REWRIGHT_TRY(summary.unfit, tell(store, "proposals", "goal IS NULL"));
+  REWRIGHT_TRY(summary.proved, tell(store, "goals", "status = 'proved'"));
+  REWRIGHT_TRY(summary.refuted, tell(store, "goals", "status = 'refuted'"));
+  REWRIGHT_TRY(summary.unknown, tell(store, "goals", "status IN ('unknown', 'open')"));
+  REWRIGHT_TRY(summary.rules, tell(store, "rules"));
+  return {};
+}
+
+}  // namespace
+
+bool Run::should_stop() {
+  if (stopped_by != nullptr) return true;
+  if (options.stop && options.stop()) stopped_by = "it was interrupted";
+  if (options.memory_bytes > 0 && resident_bytes() > options.memory_bytes) stopped_by = "it reached its memory limit";
+  return stopped_by != nullptr;
+}
+
+Result<CampaignSummary> run_campaign(const CampaignConfig& config, const Registry& registry,
+                                     const RunOptions& options) {
+  // Everything that can be wrong with the input comes to light before the store is touched.
+  const std::vector<std::string> axiom_files = paths_of(config.axioms);
+  REWRIGHT_TRY(const AxiomSet axioms, load_axioms(axiom_files, registry));
+  REWRIGHT_TRY(const CampaignRecord record, identity(config, registry));
+  REWRIGHT_TRY(const std::unique_ptr<Store> store, Store::open(options.store, Store::Mode::kRun));
+  REWRIGHT_TRY(const bool resumed, take_over(*store, config, record, options));
+  CampaignSummary summary;
+  REWRIGHT_TRY(summary.was_finished, store->finished("library"));
+  if (!summary.was_finished) {
+    Log log(store->path("log.txt"));
+    log.write(
+        fmt::format("campaign {}: {} with {} threads", config.name, resumed ? "goes on" : "begins", options.threads));
+    REWRIGHT_CHECK(store->begin_run(options.threads, resumed));
+    ProgressReporter progress(store->path("progress.json"), options.progress);
+    Run run{config, registry, options, *store, axioms, progress};
+    REWRIGHT_TRY(const bool finished, run_phases(run, log));
+    if (!finished) {
+      summary.state = CampaignSummary::State::kStopped;
+      summary.stopped_by = run.stopped_by != nullptr ? run.stopped_by.load() : "the enumeration ended early";
+    }
+  }
+  REWRIGHT_CHECK(summarise(*store, summary));
+  return summary;
+}
+
+Result<CampaignSummary> campaign_summary(const std::string& folder) {
+  REWRIGHT_TRY(const std::unique_ptr<Store> store, Store::open(folder, Store::Mode::kRead));
+  CampaignSummary summary;
+  REWRIGHT_CHECK(summarise(*store, summary));
+  const bool finished = !summary.phases_done.empty() && summary.phases_done.back() == "library";
+  if (!finished) {
+    summary.state = Store::busy(folder) ? CampaignSummary::State::kRunning : CampaignSummary::State::kStopped;
+  }
+  return summary;
+}
+
+}  // namespace rewright

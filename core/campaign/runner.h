@@ -1,0 +1,78 @@
+// Running a campaign: enumerate -> prune -> generalise and verify -> library, each a phase whose end is recorded in
+// the store, so that a run that was stopped or killed goes on where the last recorded step ended.
+#pragma once
+
+#include <rewright/export.h>
+#include <rewright/registry.h>
+#include <rewright/result.h>
+
+#include "campaign/config.h"
+#include "campaign/progress.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace rewright {
+
+struct RunOptions {
+  std::string store;
+  int threads = 1;
+  std::uint64_t memory_bytes = 0;  ///< 0: no limit. More than that stops the run as an interrupt does.
+  bool resume = false;             ///< Go on with an unfinished run.
+  bool fresh = false;              ///< Forget what the store holds.
+  std::function<bool()> stop;      ///< Asked from time to time, from any thread.
+  std::function<void(const CampaignProgress&)> progress;  ///< From one thread at a time.
+};
+
+struct LevelSummary {
+  int operators = 0;
+  std::uint64_t graphs = 0;
+  std::uint64_t classes = 0;
+  std::uint64_t candidates = 0;
+  std::uint64_t rules = 0;
+  double seconds = 0;
+  std::uint64_t peak_memory_bytes = 0;
+};
+
+/// Candidates before and after a pruner.
+struct PrunerSummary {
+  std::string pruner;
+  std::uint64_t removed = 0;
+  std::uint64_t left = 0;
+};
+
+struct CampaignSummary {
+  enum class State { kFinished, kStopped, kRunning };
+  State state = State::kFinished;
+  bool was_finished = false;  ///< The store had the result already: nothing was done.
+  std::string stopped_by;     ///< Why it stopped.
+  std::string name;
+  std::string store;
+  std::vector<std::string> phases_done;
+  std::vector<LevelSummary> levels;
+  std::uint64_t graphs = 0;
+  std::uint64_t classes = 0;
+  std::uint64_t candidates = 0;
+  std::vector<PrunerSummary> pruners;
+  std::uint64_t reinstated = 0;  ///< Candidates taken back since what made them superfluous was not proved.
+  std::uint64_t goals = 0;       ///< Directed, generalised candidates.
+  std::uint64_t unfit = 0;       ///< Candidates in a direction that makes no rule.
+  std::uint64_t proved = 0;
+  std::uint64_t refuted = 0;
+  std::uint64_t unknown = 0;
+  std::uint64_t rules = 0;
+  double seconds = 0;  ///< Over all runs.
+  std::uint64_t peak_memory_bytes = 0;
+};
+
+/// Errors: kUsage (an unfinished run is there and resume is off), kMismatch (the store is of another campaign, damaged,
+/// or verifiers contradict each other), kIo, kBudget (the disk or the memory is full). What was recorded stays.
+[[nodiscard]] REWRIGHT_API Result<CampaignSummary> run_campaign(const CampaignConfig& config, const Registry& registry,
+                                                                const RunOptions& options);
+
+/// The figures of a store, whatever state it is in; a campaign may be running on it.
+[[nodiscard]] REWRIGHT_API Result<CampaignSummary> campaign_summary(const std::string& store);
+
+}  // namespace rewright

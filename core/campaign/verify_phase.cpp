@@ -1,0 +1,275 @@
+#include "campaign/files.h"
+#include "campaign/phases.h"
+#include "campaign/proposals.h"
+#include "verify/portfolio.h"
+
+#include <rewright/linear.h>
+
+#include <algorithm>
+#include <set>
+
+namespace rewright {
+namespace {
+
+// Goals of one call of the portfolio, and of one transaction. Bounds depend on the goals' positions alone.
+constexpr std::size_t kBatch = 256;
+
+const Error kStop{ErrorCode::kBudget, "stopped"};
+
+// --- proposals -------------------------------------------------------------------------------------------------
+
+// Every candidate that no pruner removed and that has not been generalised yet: all in one transaction.
+Status propose_survivors(Run& run) {
+  REWRIGHT_TRY(const std::int64_t proposed, run.store.count("proposals"));
+  if (proposed > 0) return {};
+  REWRIGHT_TRY(GoalBook book, GoalBook::open(run.store));
+  REWRIGHT_TRY(const std::int64_t total,
+               run.store.count("candidates", "position NOT IN (SELECT candidate FROM removals)"));
+  std::uint64_t done = 0;
+  return run.store.database().transaction([&] {
+    return run.store.candidates(
+        [&](const CandidateRecord& candidate) -> Status {
+          if (run.should_stop()) return kStop;
+          run.progress.report({.phase = "generalise",
+                               .unit = "candidates",
+                               .done = ++done,
+                               .fraction = static_cast<double>(done) / static_cast<double>(total)});
+          for (const bool reversed : {false, true}) {
+            REWRIGHT_TRY(Proposal proposal, propose(candidate, reversed, FreeSizes::kVariable, run.registry));
+            REWRIGHT_CHECK(book.add(std::move(proposal)));
+          }
+          return {};
+        },
+        true);
+  });
+}
+
+// --- verdicts --------------------------------------------------------------------------------------------------
+
+Result<Rule> read_goal(const Run& run, const GoalRecord& goal) {
+  REWRIGHT_TRY(Rule rule, parse_rule(goal.text, run.registry));
+  rule.id = goal.id;
+  rule.name = goal.name;
+  REWRIGHT_CHECK(read_example(goal.example, rule));
+  return rule;
+}
+
+// The rule with the conditions of its proof, as far as the source and the precondition do not imply them.
+Result<Rule> with_conditions(Rule rule, const std::vector<Constraint>& conditions) {
+  REWRIGHT_TRY(const PatternShapes source, infer_shapes(rule.inputs, rule.source));
+  for (const Constraint& condition : conditions) {
+    std::vector<Constraint> known = source.defined;
+    known.insert(known.end(), rule.precondition.begin(), rule.precondition.end());
+    if (!SizeSystem(known).implies(condition)) rule.precondition.push_back(condition);
+  }
+  return rule;
+}
+
+const char* status_of(VerdictKind kind) {
+  switch (kind) {
+    case VerdictKind::kProved: return "proved";
+    case VerdictKind::kRefuted: return "refuted";
+    case VerdictKind::kUnknown: return "unknown";
+  }
+  return "";
+}
+
+Status record(Run& run, GoalRecord goal, const Rule& rule, const RuleReport& report) {
+  for (std::size_t place = 0; place < report.verdicts.size(); ++place) {
+    const VerifierVerdict& said = report.verdicts[place];
+    REWRIGHT_CHECK(run.store.add(
+        VerdictRecord{goal.position, static_cast<int>(place), said.verifier, said.version, said.budget, said.verdict}));
+  }
+  goal.status = status_of(report.outcome.kind);
+  if (report.outcome.kind == VerdictKind::kProved) {
+    REWRIGHT_TRY(const Rule proved, with_conditions(rule, report.outcome.conditions));
+    goal.rule = to_text(proved);
+    goal.certificate = report.outcome.certificate;
+    goal.trust = name_of(goal.certificate.empty() ? Trust::kSolver : Trust::kCertificate);
+  }
+  return run.store.settle(goal);
+}
+
+Error contradiction_error(const Run& run, const Contradiction& found, const GoalRecord& goal) {
+  const std::string file = run.store.path(fmt::format("contradiction-{}.txt", goal.id));
+  const Status written = write_file(file, found.reproducer);
+  return make_error(ErrorCode::kMismatch,
+                    "two verifiers contradict each other, so an axiom or a verifier is wrong: {}; {}; the goal is left "
+                    "open",
+                    found.message, written ? fmt::format("the reproducer is '{}'", file) : written.error().message);
+}
+
+PortfolioOptions portfolio_options(Run& run, std::size_t before, std::size_t total) {
+  PortfolioOptions options;
+  options.budget = run.config.budget;
+  options.threads = run.options.threads;
+  options.cross_check = run.config.cross_check;
+  options.stop = [&run] { return run.should_stop(); };
+  const std::size_t verifiers = std::max<std::size_t>(1, run.config.verifiers.size());
+  options.progress = [&run, before, total, verifiers](std::string_view verifier, std::size_t done, std::size_t of) {
+    std::size_t place = 0;
+    while (place < run.config.verifiers.size() && run.config.verifiers[place].name != verifier) ++place;
+    const std::size_t batch = std::min(kBatch, total - before);
+    const double part = of == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(of);
+    const double seen =
+        (static_cast<double>(place) + part) / static_cast<double>(verifiers) * static_cast<double>(batch);
+    run.progress.report({.phase = "verify",
+                         .unit = "rules",
+                         .done = before + static_cast<std::uint64_t>(seen),
+                         .fraction = (static_cast<double>(before) + seen) / static_cast<double>(total)});
+  };
+  return options;
+}
+
+Status verify_batch(Run& run, std::span<const GoalRecord> goals, std::size_t before, std::size_t total) {
+  std::vector<Rule> rules;
+  for (const GoalRecord& goal : goals) {
+    REWRIGHT_TRY(Rule rule, read_goal(run, goal));
+    rules.push_back(std::move(rule));
+  }
+  std::vector<VerifierChoice> choices;
+  for (const PluginUse& use : run.config.verifiers) choices.push_back({use.name, use.options});
+  const Result<PortfolioReport> report =
+      verify_all(rules, run.axioms, choices, run.registry, portfolio_options(run, before, total));
+  // An interrupt reaches the solvers' processes too: what they said since is not to be relied on.
+  if (run.should_stop()) return kStop;
+  if (!report) return report.error();
+  if (!report->contradictions.empty()) {
+    const Contradiction& first = report->contradictions.front();
+    return contradiction_error(run, first, goals[first.rule]);
+  }
+  return run.store.database().transaction([&]() -> Status {
+    for (std::size_t i = 0; i < goals.size(); ++i) REWRIGHT_CHECK(record(run, goals[i], rules[i], report->rules[i]));
+    return {};
+  });
+}
+
+Status verify_open_goals(Run& run) {
+  REWRIGHT_TRY(std::vector<GoalRecord> goals, run.store.goals());
+  const std::size_t total = goals.size();
+  std::erase_if(goals, [](const GoalRecord& goal) { return goal.status != "open"; });
+  for (std::size_t at = 0; at < goals.size(); at += kBatch) {
+    const std::size_t size = std::min(kBatch, goals.size() - at);
+    REWRIGHT_CHECK(verify_batch(run, std::span(goals).subspan(at, size), total - goals.size() + at, total));
+  }
+  return {};
+}
+
+// --- candidates that come back -----------------------------------------------------------------------------------
+
+// What a removal rests on: the candidate at the end of the chain of "made superfluous by".
+class Chains {
+ public:
+  static Result<Chains> read(Store& store) {
+    Chains chains;
+    REWRIGHT_TRY(Statement rows, store.database().prepare(
+                                     "SELECT removals.candidate, other.position FROM removals JOIN candidates AS other "
+                                     "ON removals.by = other.id WHERE removals.reinstated = 0"));
+    REWRIGHT_TRY(bool more, rows.query());
+    while (more) {
+      chains.by_[rows.integer(0)] = rows.integer(1);
+      REWRIGHT_TRY(more, rows.step());
+    }
+    REWRIGHT_TRY(Statement proved, store.database().prepare("SELECT DISTINCT candidate FROM proposals JOIN goals ON "
+                                                            "proposals.goal = goals.position WHERE status = 'proved'"));
+    REWRIGHT_TRY(more, proved.query());
+    while (more) {
+      chains.proved_.insert(proved.integer(0));
+      REWRIGHT_TRY(more, proved.step());
+    }
+    return chains;
+  }
+
+  // Removed candidates whose removal rests on one that is not proved, in order of position.
+  [[nodiscard]] std::vector<std::int64_t> unfounded() const {
+    std::vector<std::int64_t> found;
+    for (const auto& [candidate, by] : by_) {
+      std::int64_t root = by;
+      std::size_t steps = 0;
+      for (auto next = by_.find(root); next != by_.end() && ++steps <= by_.size(); next = by_.find(root)) {
+        root = next->second;
+      }
+      if (!proved_.contains(root)) found.push_back(candidate);
+    }
+    return found;
+  }
+
+ private:
+  std::map<std::int64_t, std::int64_t> by_;
+  std::set<std::int64_t> proved_;
+};
+
+// Takes back removals that lead to goals nobody has looked at yet. Gives how many.
+Result<std::size_t> reinstate(Run& run) {
+  REWRIGHT_TRY(const Chains chains, Chains::read(run.store));
+  REWRIGHT_TRY(GoalBook book, GoalBook::open(run.store));
+  std::size_t count = 0;
+  REWRIGHT_CHECK(run.store.database().transaction([&]() -> Status {
+    for (const std::int64_t position : chains.unfounded()) {
+      if (run.should_stop()) return kStop;
+      REWRIGHT_TRY(const CandidateRecord candidate, run.store.candidate(position));
+      REWRIGHT_TRY(Proposal forward, propose(candidate, false, FreeSizes::kVariable, run.registry));
+      REWRIGHT_TRY(Proposal backward, propose(candidate, true, FreeSizes::kVariable, run.registry));
+      if (!book.has_news(forward) && !book.has_news(backward)) continue;
+      REWRIGHT_CHECK(run.store.reinstate(position));
+      REWRIGHT_CHECK(book.add(std::move(forward)));
+      REWRIGHT_CHECK(book.add(std::move(backward)));
+      ++count;
+    }
+    return {};
+  }));
+  return count;
+}
+
+// A rule over all sizes may fail where the rule over the candidate's own numbers holds: those that are not proved get a
+// second try. Gives the number of new goals.
+Result<std::size_t> retry_with_numbers(Run& run) {
+  std::vector<std::pair<std::int64_t, bool>> failed;
+  REWRIGHT_TRY(Statement rows,
+               run.store.database().prepare(
+                   "SELECT candidate, reversed FROM proposals AS p LEFT JOIN goals ON p.goal = position "
+                   "WHERE numbers = 0 AND (goal IS NULL OR status <> 'proved') AND NOT EXISTS (SELECT 1 "
+                   "FROM proposals AS q WHERE q.candidate = p.candidate AND q.reversed = p.reversed AND "
+                   "q.numbers = 1) ORDER BY candidate, reversed"));
+  REWRIGHT_TRY(bool more, rows.query());
+  while (more) {
+    failed.emplace_back(rows.integer(0), rows.integer(1) != 0);
+    REWRIGHT_TRY(more, rows.step());
+  }
+  REWRIGHT_TRY(GoalBook book, GoalBook::open(run.store));
+  std::size_t count = 0;
+  REWRIGHT_CHECK(run.store.database().transaction([&]() -> Status {
+    for (const auto& [position, reversed] : failed) {
+      if (run.should_stop()) return kStop;
+      REWRIGHT_TRY(const CandidateRecord candidate, run.store.candidate(position));
+      REWRIGHT_TRY(Proposal proposal, propose(candidate, reversed, FreeSizes::kNumber, run.registry));
+      count += book.has_news(proposal) ? 1 : 0;
+      REWRIGHT_CHECK(book.add(std::move(proposal)));
+    }
+    return {};
+  }));
+  return count;
+}
+
+Status verify_in_rounds(Run& run) {
+  REWRIGHT_CHECK(propose_survivors(run));
+  while (true) {
+    REWRIGHT_CHECK(verify_open_goals(run));
+    REWRIGHT_TRY(const std::size_t again, retry_with_numbers(run));
+    if (again > 0) continue;
+    REWRIGHT_TRY(const std::size_t back, reinstate(run));
+    if (back == 0) break;
+  }
+  return run.store.database().transaction([&] { return run.store.finish("verify"); });
+}
+
+}  // namespace
+
+Result<bool> verify_phase(Run& run) {
+  const Status status = verify_in_rounds(run);
+  if (status) return true;
+  if (run.stopped_by != nullptr) return false;
+  return status.error();
+}
+
+}  // namespace rewright

@@ -1,0 +1,221 @@
+// rewright campaign run FILE | status STORE
+#include "campaign/runner.h"
+
+#include "campaign/config.h"
+#include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+#include "cli/program.h"
+#include "cli/progress.h"
+
+#include <memory>
+#include <thread>
+
+namespace rewright::cli {
+namespace {
+
+struct RunArguments {
+  std::string file;
+  std::string store;
+  int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  std::string memory;
+  bool resume = false;
+  bool fresh = false;
+};
+
+Json to_json(const CampaignSummary& summary) {
+  Json levels = Json::array();
+  for (const LevelSummary& level : summary.levels) {
+    levels.push_back({{"operators", level.operators},
+                      {"graphs", level.graphs},
+                      {"classes", level.classes},
+                      {"candidates", level.candidates},
+                      {"rules", level.rules},
+                      {"seconds", level.seconds},
+                      {"peak_memory_bytes", level.peak_memory_bytes}});
+  }
+  Json pruners = Json::array();
+  for (const PrunerSummary& pruner : summary.pruners) {
+    pruners.push_back({{"pruner", pruner.pruner}, {"removed", pruner.removed}, {"left", pruner.left}});
+  }
+  return {{"name", summary.name},
+          {"store", summary.store},
+          {"graphs", summary.graphs},
+          {"classes", summary.classes},
+          {"candidates", summary.candidates},
+          {"pruners", std::move(pruners)},
+          {"reinstated", summary.reinstated},
+          {"goals", summary.goals},
+          {"proved", summary.proved},
+          {"refuted", summary.refuted},
+          {"unknown", summary.unknown},
+          {"rules", summary.rules},
+          {"seconds", summary.seconds},
+          {"peak_memory_bytes", summary.peak_memory_bytes},
+          {"levels", std::move(levels)}};
+}
+
+void print_levels(const CampaignSummary& summary) {
+  Table table({"operators", "graphs", "classes", "candidates", "rules", "time", "peak memory"});
+  table.align_right({0, 1, 2, 3, 4, 5, 6});
+  for (const LevelSummary& level : summary.levels) {
+    table.add({fmt::format("{}", level.operators), with_commas(level.graphs), with_commas(level.classes),
+               with_commas(level.candidates), with_commas(level.rules), duration(level.seconds),
+               bytes(level.peak_memory_bytes)});
+  }
+  print(table.to_string());
+}
+
+void print_funnel(const CampaignSummary& summary) {
+  Table table({"", ""});
+  table.align_right({1});
+  table.add({"candidates", with_commas(summary.candidates)});
+  for (const PrunerSummary& pruner : summary.pruners) {
+    table.add({fmt::format("after pruner {}", pruner.pruner), with_commas(pruner.left)});
+  }
+  if (summary.reinstated > 0) table.add({"taken back", with_commas(summary.reinstated)});
+  table.add({"goals (one per direction)", with_commas(summary.goals)});
+  table.add({"  proved", with_commas(summary.proved)});
+  table.add({"  refuted", with_commas(summary.refuted)});
+  table.add({"  unknown", with_commas(summary.unknown)});
+  table.add({"rules in the library", with_commas(summary.rules)});
+  print(table.to_string());
+}
+
+void print_summary(const CampaignSummary& summary) {
+  print_levels(summary);
+  print_funnel(summary);
+  print_line(fmt::format("\n{} in all, at most {} of memory; results in {}", duration(summary.seconds),
+                         bytes(summary.peak_memory_bytes), summary.store));
+}
+
+std::string resume_command(const RunArguments& arguments) {
+  return fmt::format("rewright campaign run {} --store {} --resume", arguments.file, arguments.store);
+}
+
+Result<RunOptions> run_options(const RunArguments& arguments, ProgressLine& line) {
+  RunOptions options;
+  options.store = arguments.store;
+  options.threads = arguments.threads;
+  options.resume = arguments.resume;
+  options.fresh = arguments.fresh;
+  if (!arguments.memory.empty()) {
+    REWRIGHT_TRY(options.memory_bytes, parse_bytes(arguments.memory));
+  }
+  options.stop = interrupted;
+  options.progress = [&line](const CampaignProgress& at) {
+    const std::string what = at.level > 0 ? fmt::format("{}, {} operators", at.phase, at.level) : at.phase;
+    line.show(what, at.done, at.unit, at.fraction);
+  };
+  return options;
+}
+
+Result<ExitCode> run(const Settings& settings, RunArguments arguments) {
+  REWRIGHT_TRY(const Registry registry, settings.registry());
+  REWRIGHT_TRY(const CampaignConfig config, load_campaign(arguments.file, registry));
+  if (arguments.store.empty()) arguments.store = config.store;
+  if (arguments.store.empty()) {
+    return make_error(ErrorCode::kUsage,
+                      "where should the results go? Give --store DIR, or 'store' in [campaign] of {}", arguments.file);
+  }
+  ProgressLine line(settings.quiet);
+  REWRIGHT_TRY(const RunOptions options, run_options(arguments, line));
+  const Result<CampaignSummary> summary = run_campaign(config, registry, options);
+  line.clear();
+  if (!summary) return summary.error();
+  const bool stopped = summary->state == CampaignSummary::State::kStopped;
+  if (summary->was_finished) {
+    note(fmt::format("Campaign {} is done already, with the same file, plugins and axioms: nothing to do.",
+                     summary->name),
+         settings.quiet);
+  }
+  if (stopped) {
+    note(fmt::format("Campaign {} stopped: {}. What was done is saved; go on with\n  {}", summary->name,
+                     summary->stopped_by, resume_command(arguments)),
+         settings.quiet);
+  }
+  if (settings.json) {
+    Json json = to_json(*summary);
+    json["state"] = stopped ? "stopped" : "finished";
+    print_json(json);
+  } else {
+    print_summary(*summary);
+  }
+  return stopped ? ExitCode::kStopped : ExitCode::kDone;
+}
+
+const char* state_of(CampaignSummary::State state) {
+  switch (state) {
+    case CampaignSummary::State::kFinished: return "finished";
+    case CampaignSummary::State::kStopped: return "stopped";
+    case CampaignSummary::State::kRunning: return "running";
+  }
+  return "";
+}
+
+Result<ExitCode> status(const Settings& settings, const std::string& store) {
+  REWRIGHT_TRY(const CampaignSummary summary, campaign_summary(store));
+  CampaignProgress at;
+  at.phase = summary.phases_done.empty() ? "enumerate" : summary.phases_done.back();
+  if (summary.state != CampaignSummary::State::kFinished) {
+    if (const Result<CampaignProgress> written = read_progress(store + "/progress.json")) at = *written;
+  }
+  const int level = at.level > 0 ? at.level : (summary.levels.empty() ? 0 : summary.levels.back().operators);
+  const bool running = summary.state == CampaignSummary::State::kRunning;
+  const std::uint64_t graphs = summary.graphs + (at.phase == "enumerate" && running ? at.done : 0);
+  if (settings.json) {
+    Json json = to_json(summary);
+    json["state"] = state_of(summary.state);
+    json["phase"] = at.phase;
+    json["level"] = level;
+    json["graphs"] = graphs;
+    json["rate"] = running ? at.rate : 0.0;
+    json["eta_seconds"] = running && at.eta_seconds >= 0 ? Json(at.eta_seconds) : Json(nullptr);
+    print_json(json);
+    return ExitCode::kDone;
+  }
+  print_line(fmt::format("campaign {}: {}", summary.name, state_of(summary.state)));
+  if (summary.state != CampaignSummary::State::kFinished) {
+    print_line(fmt::format("phase {}{}: {} {}, {:.0f} %{}{}", at.phase,
+                           at.level > 0 ? fmt::format(", {} operators", at.level) : "", with_commas(at.done), at.unit,
+                           100 * at.fraction, running ? fmt::format(", {:.0f} {}/s", at.rate, at.unit) : "",
+                           running && at.eta_seconds >= 0 ? fmt::format(", {} left", duration(at.eta_seconds)) : ""));
+  }
+  print_summary(summary);
+  return ExitCode::kDone;
+}
+
+void add_run(Program& program, CLI::App& group) {
+  auto arguments = std::make_shared<RunArguments>();
+  CLI::App& command = program.command(
+      group, "run", "Enumerates, prunes and verifies what a campaign file asks for; the rules go to a store",
+      {"rewright campaign run experiments/quickstart/campaign.toml --store quickstart.store",
+       "rewright campaign run big.toml --store big.store --threads 2 --memory 4G --resume",
+       "rewright campaign run big.toml --store big.store --json | tail -n 1 | jq .rules"},
+      [arguments](const Settings& settings) { return run(settings, *arguments); });
+  command.add_option("FILE", arguments->file, "The campaign file (TOML)")->required();
+  command.add_option("--store", arguments->store, "The folder for the results (default: the file's 'store')")
+      ->type_name("DIR");
+  command.add_option("--threads", arguments->threads, "Threads; no result depends on their number")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+  command.add_option("--memory", arguments->memory, "Stop, resumable, when more memory than this is used: 512M, 4G")
+      ->type_name("SIZE");
+  command.add_flag("--resume", arguments->resume, "Go on with the unfinished run in the store, if there is one");
+  command.add_flag("--fresh", arguments->fresh, "Forget what the store holds and start over")->excludes("--resume");
+}
+
+}  // namespace
+
+void add_campaign(Program& program) {
+  CLI::App& group = program.group("campaign", "Campaigns: find rules by enumeration, prove them, keep them in a store");
+  add_run(program, group);
+  auto store = std::make_shared<std::string>();
+  CLI::App& command =
+      program.command(group, "status", "Shows where a campaign stands; it may be running",
+                      {"rewright campaign status quickstart.store", "rewright campaign status quickstart.store --json"},
+                      [store](const Settings& settings) { return status(settings, *store); });
+  command.add_option("STORE", *store, "The campaign's store")->required();
+}
+
+}  // namespace rewright::cli

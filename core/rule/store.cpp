@@ -1,0 +1,283 @@
+#include "rule/store.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+namespace rewright {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Every version of the schema, as steps. A released step is never changed: a new one is added.
+constexpr std::array<std::string_view, 1> kSchema = {R"sql(
+CREATE TABLE campaign (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  name TEXT NOT NULL,
+  config_hash TEXT NOT NULL,
+  config TEXT NOT NULL
+) STRICT;
+CREATE TABLE ingredients (
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  version TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  PRIMARY KEY (kind, name)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE phases (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+CREATE TABLE levels (
+  operators INTEGER PRIMARY KEY,
+  graphs INTEGER NOT NULL,
+  classes INTEGER NOT NULL,
+  candidates INTEGER NOT NULL
+) STRICT;
+CREATE TABLE candidates (
+  position INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  operators INTEGER NOT NULL,
+  source TEXT NOT NULL,
+  target TEXT NOT NULL
+) STRICT;
+CREATE TABLE removals (
+  candidate INTEGER PRIMARY KEY REFERENCES candidates (position),
+  pruner TEXT NOT NULL,
+  by TEXT REFERENCES candidates (id),
+  reason TEXT NOT NULL,
+  reinstated INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE goals (
+  position INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  text TEXT NOT NULL,
+  name TEXT NOT NULL,
+  example TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('open', 'proved', 'refuted', 'unknown')),
+  rule TEXT NOT NULL,
+  trust TEXT NOT NULL,
+  certificate TEXT NOT NULL
+) STRICT;
+CREATE TABLE proposals (
+  candidate INTEGER NOT NULL REFERENCES candidates (position),
+  reversed INTEGER NOT NULL,
+  numbers INTEGER NOT NULL,
+  goal INTEGER REFERENCES goals (position),
+  reason TEXT NOT NULL,
+  PRIMARY KEY (candidate, reversed, numbers)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE verdicts (
+  goal INTEGER NOT NULL REFERENCES goals (position),
+  place INTEGER NOT NULL,
+  verifier TEXT NOT NULL,
+  version TEXT NOT NULL,
+  work INTEGER NOT NULL,
+  memory_bytes INTEGER NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('proved', 'refuted', 'unknown')),
+  reason TEXT NOT NULL,
+  counterexample TEXT NOT NULL,
+  certificate TEXT NOT NULL,
+  conditions TEXT NOT NULL,
+  axioms TEXT NOT NULL,
+  PRIMARY KEY (goal, place)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE rules (
+  position INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL UNIQUE,
+  goal INTEGER NOT NULL REFERENCES goals (position),
+  text TEXT NOT NULL,
+  trust TEXT NOT NULL CHECK (trust IN ('solver', 'certificate')),
+  example TEXT NOT NULL,
+  certificate TEXT NOT NULL
+) STRICT;
+CREATE TABLE runs (
+  number INTEGER PRIMARY KEY,
+  started TEXT NOT NULL,
+  threads INTEGER NOT NULL,
+  resumed INTEGER NOT NULL
+) STRICT;
+CREATE TABLE timings (
+  run INTEGER NOT NULL REFERENCES runs (number),
+  phase TEXT NOT NULL,
+  seconds REAL NOT NULL,
+  peak_memory_bytes INTEGER NOT NULL,
+  PRIMARY KEY (run, phase)
+) STRICT, WITHOUT ROWID;
+)sql"};
+
+Error folder_error(const std::string& folder, int code) {
+  return make_error(ErrorCode::kIo,
+                    "the store folder '{}' cannot be made or written: {}; choose another with --store "
+                    "DIR",
+                    folder, std::strerror(code));
+}
+
+// The descriptor that holds the lock. The lock goes with the process, however it ends.
+Result<int> lock(const std::string& folder) {
+  const std::string file = folder + "/lock";
+  const int descriptor = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0) return folder_error(folder, errno);
+  if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
+  const int code = errno;
+  close(descriptor);
+  if (code != EWOULDBLOCK) return folder_error(folder, code);
+  return make_error(ErrorCode::kIo,
+                    "another campaign is running on the store '{}'; wait for it (rewright campaign "
+                    "status {}), or choose another folder with --store DIR",
+                    folder, folder);
+}
+
+Database::Mode database_mode(Store::Mode mode) {
+  switch (mode) {
+    case Store::Mode::kRead: return Database::Mode::kRead;
+    case Store::Mode::kWrite: return Database::Mode::kWrite;
+    case Store::Mode::kRun: return Database::Mode::kCreate;
+  }
+  return Database::Mode::kRead;
+}
+
+}  // namespace
+
+Store::~Store() {
+  database_.reset();
+  if (lock_ >= 0) close(lock_);
+}
+
+std::string Store::path(const std::string& name) const { return folder_ + "/" + name; }
+
+Result<std::unique_ptr<Store>> Store::open(const std::string& folder, Mode mode) {
+  std::unique_ptr<Store> store(new Store(folder));
+  const std::string file = store->path("store.sqlite");
+  if (mode == Mode::kRun) {
+    std::error_code code;
+    fs::create_directories(folder, code);
+    if (code) return folder_error(folder, code.value());
+    REWRIGHT_TRY(store->lock_, lock(folder));
+  } else if (!fs::exists(file)) {
+    return make_error(ErrorCode::kNotFound,
+                      "'{}' is no store: there is no {}; rewright campaign run FILE --store {} "
+                      "makes one",
+                      folder, file, folder);
+  }
+  REWRIGHT_TRY(store->database_, Database::open(file, database_mode(mode)));
+  REWRIGHT_CHECK(store->database_->migrate(kSchema));
+  if (mode == Mode::kRun) REWRIGHT_CHECK(store->database_->check());
+  return store;
+}
+
+bool Store::busy(const std::string& folder) {
+  const int descriptor = ::open((folder + "/lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool held = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(descriptor);
+  return held;
+}
+
+Status Store::insert(const char* sql, const std::function<Status(Statement&)>& run) {
+  REWRIGHT_TRY(Statement statement, database_->prepare(sql));
+  return run(statement);
+}
+
+Result<std::optional<CampaignRecord>> Store::campaign() {
+  REWRIGHT_TRY(Statement statement, database_->prepare("SELECT name, config_hash, config FROM campaign"));
+  REWRIGHT_TRY(const bool there, statement.query());
+  if (!there) return std::optional<CampaignRecord>();
+  CampaignRecord record{statement.text(0), statement.text(1), statement.text(2), {}};
+  REWRIGHT_TRY(Statement rows,
+               database_->prepare("SELECT kind, name, version, hash FROM ingredients ORDER BY kind, name"));
+  REWRIGHT_TRY(bool more, rows.query());
+  while (more) {
+    record.ingredients.push_back({rows.text(0), rows.text(1), rows.text(2), rows.text(3)});
+    REWRIGHT_TRY(more, rows.step());
+  }
+  return std::optional(std::move(record));
+}
+
+Status Store::begin(const CampaignRecord& campaign) {
+  return database_->transaction([&]() -> Status {
+    REWRIGHT_CHECK(insert("INSERT INTO campaign VALUES (1, ?, ?, ?)", [&](Statement& statement) {
+      return statement.run(campaign.name, campaign.config_hash, campaign.config);
+    }));
+    REWRIGHT_TRY(Statement statement, database_->prepare("INSERT INTO ingredients VALUES (?, ?, ?, ?)"));
+    for (const Ingredient& part : campaign.ingredients) {
+      REWRIGHT_CHECK(statement.run(part.kind, part.name, part.version, part.hash));
+    }
+    return {};
+  });
+}
+
+Status Store::clear() {
+  return database_->transaction([&] {
+    return database_->run(
+        "DELETE FROM timings; DELETE FROM runs; DELETE FROM rules; DELETE FROM verdicts; DELETE FROM proposals;"
+        "DELETE FROM goals; DELETE FROM removals; DELETE FROM candidates; DELETE FROM levels; DELETE FROM phases;"
+        "DELETE FROM ingredients; DELETE FROM campaign;");
+  });
+}
+
+Result<bool> Store::finished(const std::string& phase) {
+  REWRIGHT_TRY(Statement statement, database_->prepare("SELECT 1 FROM phases WHERE name = ?"));
+  return statement.query(phase);
+}
+
+Status Store::finish(const std::string& phase) {
+  return insert("INSERT INTO phases VALUES (?)", [&](Statement& statement) { return statement.run(phase); });
+}
+
+Result<std::int64_t> Store::count(const std::string& table, const std::string& where) {
+  REWRIGHT_TRY(Statement statement, database_->prepare(fmt::format("SELECT count(*) FROM {} WHERE {}", table, where)));
+  REWRIGHT_CHECK(statement.query());
+  return statement.integer(0);
+}
+
+Status Store::begin_run(int threads, bool resumed) {
+  return insert("INSERT INTO runs (started, threads, resumed) VALUES (datetime('now'), ?, ?)",
+                [&](Statement& statement) { return statement.run(threads, resumed); });
+}
+
+Status Store::add_time(const std::string& phase, double seconds, std::uint64_t peak_memory_bytes) {
+  return insert(
+      "INSERT INTO timings VALUES ((SELECT max(number) FROM runs), ?, ?, ?) ON CONFLICT DO UPDATE SET "
+      "seconds = seconds + excluded.seconds, peak_memory_bytes = excluded.peak_memory_bytes",
+      [&](Statement& statement) { return statement.run(phase, seconds, peak_memory_bytes); });
+}
+
+Result<double> Store::seconds(const std::string& phase) {
+  REWRIGHT_TRY(Statement statement, database_->prepare("SELECT total(seconds) FROM timings WHERE phase = ?"));
+  REWRIGHT_CHECK(statement.query(phase));
+  return statement.real(0);
+}
+
+Result<std::uint64_t> Store::peak_memory_bytes(const std::string& phase) {
+  REWRIGHT_TRY(Statement statement, database_->prepare("SELECT max(peak_memory_bytes) FROM timings WHERE phase = ?"));
+  REWRIGHT_CHECK(statement.query(phase));
+  return static_cast<std::uint64_t>(statement.integer(0));
+}
+
+Result<std::string> Store::dump() {
+  constexpr std::array kTables = {"campaign ORDER BY 1", "ingredients ORDER BY 1, 2",  "phases ORDER BY 1",
+                                  "levels ORDER BY 1",   "candidates ORDER BY 1",      "removals ORDER BY 1",
+                                  "goals ORDER BY 1",    "proposals ORDER BY 1, 2, 3", "verdicts ORDER BY 1, 2",
+                                  "rules ORDER BY 1"};
+  std::string text;
+  for (const char* table : kTables) {
+    text += fmt::format("-- {}\n", std::string_view(table).substr(0, std::string_view(table).find(' ')));
+    REWRIGHT_TRY(Statement rows, database_->prepare(fmt::format("SELECT * FROM {}", table)));
+    REWRIGHT_TRY(bool more, rows.query());
+    while (more) {
+      for (int column = 0; column < rows.columns(); ++column) {
+        if (column > 0) text += '|';
+        text += rows.is_null(column) ? "NULL" : rows.text(column);
+      }
+      text += "\n";
+      REWRIGHT_TRY(more, rows.step());
+    }
+  }
+  return text;
+}
+
+}  // namespace rewright

@@ -1,0 +1,296 @@
+// What a store keeps, and what it says when it cannot.
+#include "rule/store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+namespace rewright {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class StoreTest : public testing::Test {
+ protected:
+  StoreTest() {
+    std::string pattern = (fs::temp_directory_path() / "rewright-store-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+    store_ = (folder_ / "store").string();
+  }
+  ~StoreTest() override {
+    fs::permissions(folder_, fs::perms::owner_all);
+    fs::remove_all(folder_);
+  }
+
+  std::unique_ptr<Store> open(Store::Mode mode = Store::Mode::kRun) {
+    Result<std::unique_ptr<Store>> store = Store::open(store_, mode);
+    if (!store) {
+      ADD_FAILURE() << store.error().message;
+      return nullptr;
+    }
+    return *std::move(store);
+  }
+  std::string refusal(Store::Mode mode = Store::Mode::kRun) {
+    const Result<std::unique_ptr<Store>> store = Store::open(store_, mode);
+    return store ? "" : store.error().message;
+  }
+  void raw(const char* sql) {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open((store_ + "/store.sqlite").c_str(), &database), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
+    sqlite3_close(database);
+  }
+
+  fs::path folder_;
+  std::string store_;
+};
+
+void add_candidate(Store& store, std::int64_t position) {
+  const Status status = store.add(CandidateRecord{position, fmt::format("c{}", position), 2, "source", "target"});
+  ASSERT_TRUE(status) << status.error().message;
+}
+
+GoalRecord goal(std::int64_t position) {
+  GoalRecord goal;
+  goal.position = position;
+  goal.id = fmt::format("g{}", position);
+  goal.text = "(x:2) relu(relu(x)) => relu(x)";
+  goal.name = "relu-relu";
+  goal.example = R"({"shapes":[[2,2]],"sizes":{}})";
+  return goal;
+}
+
+TEST_F(StoreTest, GivesBackWhatWasPutIn) {
+  {
+    const auto store = open();
+    ASSERT_TRUE(store->begin({"name", "hash", "{}", {{"plugin", "operator.relu", "1.0.0", "abc"}}}));
+    add_candidate(*store, 0);
+    add_candidate(*store, 1);
+    ASSERT_TRUE(store->add(RemovalRecord{1, "renaming", "c0", "the same"}));
+    ASSERT_TRUE(store->add(goal(0)));
+    ASSERT_TRUE(store->add(ProposalRecord{0, true, false, 0, ""}));
+    Verdict verdict{VerdictKind::kRefuted, "differ", "x = 1", "", {}, {"a", "b"}};
+    ASSERT_TRUE(store->add(VerdictRecord{0, 0, "evaluate", "1.0.0", {5, 7}, verdict}));
+  }
+  const auto store = open(Store::Mode::kRead);
+  const auto campaign = store->campaign();
+  ASSERT_TRUE(campaign && *campaign);
+  EXPECT_EQ((*campaign)->ingredients, (std::vector<Ingredient>{{"plugin", "operator.relu", "1.0.0", "abc"}}));
+  std::vector<std::string> survivors;
+  ASSERT_TRUE(store->candidates(
+      [&](const CandidateRecord& candidate) {
+        survivors.push_back(candidate.id);
+        return Status();
+      },
+      true));
+  EXPECT_THAT(survivors, testing::ElementsAre("c0"));
+  const auto verdicts = store->verdicts(0);
+  ASSERT_TRUE(verdicts);
+  ASSERT_EQ(verdicts->size(), 1U);
+  EXPECT_EQ(verdicts->front().verdict.kind, VerdictKind::kRefuted);
+  EXPECT_EQ(verdicts->front().verdict.counterexample, "x = 1");
+  EXPECT_THAT(verdicts->front().verdict.axioms, testing::ElementsAre("a", "b"));
+  EXPECT_EQ(verdicts->front().budget.memory_bytes, 7U);
+  const auto proposals = store->proposals();
+  ASSERT_TRUE(proposals);
+  EXPECT_TRUE(proposals->front().reversed);
+}
+
+TEST_F(StoreTest, ATransactionIsAllOrNothing) {
+  const auto store = open();
+  const Status status = store->database().transaction([&]() -> Status {
+    add_candidate(*store, 0);
+    return Error{ErrorCode::kBudget, "enough"};
+  });
+  EXPECT_FALSE(status);
+  EXPECT_EQ(*store->count("candidates"), 0);
+}
+
+TEST_F(StoreTest, AProcessThatDiesInATransactionLeavesNothingOfIt) {
+  open();
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto store = open();
+    (void)store->database().transaction([&]() -> Status {
+      add_candidate(*store, 0);
+      raise(SIGKILL);
+      return {};
+    });
+    _exit(1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(*open()->count("candidates"), 0);
+}
+
+TEST_F(StoreTest, ARemovalThatNamesNoCandidateIsRefused) {
+  const auto store = open();
+  add_candidate(*store, 0);
+  EXPECT_FALSE(store->add(RemovalRecord{0, "renaming", "nobody", "the same"}));
+}
+
+TEST_F(StoreTest, TwoCampaignsOnOneStoreAreKeptApart) {
+  const auto first = open();
+  EXPECT_TRUE(Store::busy(store_));
+  EXPECT_THAT(refusal(), HasSubstr("another campaign is running on the store '" + store_ + "'"));
+}
+
+TEST_F(StoreTest, TheLockGoesWithTheStore) {
+  open();
+  EXPECT_FALSE(Store::busy(store_));
+  EXPECT_NE(open(), nullptr);
+}
+
+TEST_F(StoreTest, IsReadWhileACampaignWrites) {
+  const auto writer = open();
+  add_candidate(*writer, 0);
+  const Status status = writer->database().transaction([&]() -> Status {
+    add_candidate(*writer, 1);
+    const auto reader = open(Store::Mode::kRead);
+    EXPECT_EQ(*reader->count("candidates"), 1) << "what is not committed is not seen";
+    return {};
+  });
+  EXPECT_TRUE(status);
+}
+
+TEST_F(StoreTest, AStoreOfANewerProgramIsLeftAlone) {
+  open();
+  raw("PRAGMA user_version = 99");
+  for (const Store::Mode mode : {Store::Mode::kRead, Store::Mode::kWrite, Store::Mode::kRun}) {
+    EXPECT_THAT(refusal(mode), testing::AllOf(HasSubstr("newer Rewright"), HasSubstr("99"), HasSubstr("store.sqlite")));
+  }
+}
+
+TEST_F(StoreTest, AFileThatIsNoDatabaseIsNamed) {
+  fs::create_directory(store_);
+  std::ofstream(store_ + "/store.sqlite") << std::string(4096, 'x');
+  for (const Store::Mode mode : {Store::Mode::kRead, Store::Mode::kRun}) {
+    EXPECT_THAT(refusal(mode), testing::AllOf(HasSubstr("store.sqlite"), HasSubstr("--store DIR")));
+  }
+}
+
+TEST_F(StoreTest, ADamagedPageIsFoundBeforeACampaignGoesOn) {
+  {
+    const auto store = open();
+    for (int i = 0; i < 2000; ++i) add_candidate(*store, i);
+  }
+  const auto size = fs::file_size(store_ + "/store.sqlite");
+  std::fstream file(store_ + "/store.sqlite", std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(size / 2));
+  file << std::string(8192, '\xff');
+  file.close();
+  EXPECT_THAT(refusal(), HasSubstr("is damaged"));
+}
+
+TEST_F(StoreTest, ATruncatedDatabaseIsFound) {
+  {
+    const auto store = open();
+    for (int i = 0; i < 2000; ++i) add_candidate(*store, i);
+  }
+  fs::resize_file(store_ + "/store.sqlite", fs::file_size(store_ + "/store.sqlite") / 3);
+  EXPECT_THAT(refusal(), HasSubstr("is damaged"));
+}
+
+// Runs `body` as a user without special rights: root may write anywhere.
+void as_nobody(const std::function<bool()>& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (getuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) _exit(2);
+    _exit(body() ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << WEXITSTATUS(status);
+}
+
+TEST_F(StoreTest, AFolderThatCannotBeWrittenIsNamed) {
+  fs::permissions(folder_,
+                  fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
+  as_nobody([&] {
+    const std::string sentence = refusal();
+    return sentence.find("'" + store_ + "'") != std::string::npos && sentence.find("--store DIR") != std::string::npos;
+  });
+}
+
+TEST_F(StoreTest, AStoreInAFolderThatCannotBeWrittenIsRead) {
+  add_candidate(*open(), 0);
+  fs::permissions(store_ + "/store.sqlite", fs::perms::owner_read | fs::perms::others_read);
+  fs::permissions(folder_,
+                  fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
+  fs::permissions(store_,
+                  fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
+  as_nobody([&] {
+    const Result<std::unique_ptr<Store>> store = Store::open(store_, Store::Mode::kRead);
+    return store && *(*store)->count("candidates") == 1;
+  });
+  fs::permissions(store_, fs::perms::owner_all);
+}
+
+TEST_F(StoreTest, AFullDiskLosesNothingThatWasSaved) {
+  {
+    const auto store = open();
+    for (int i = 0; i < 100; ++i) add_candidate(*store, i);
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    const auto store = open();
+    const rlimit limit = {200'000, 200'000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    const Status status = store->database().transaction([&]() -> Status {
+      for (int i = 100; i < 100'000; ++i) {
+        REWRIGHT_CHECK(store->add(CandidateRecord{i, fmt::format("c{}", i), 2, std::string(500, 's'), "target"}));
+      }
+      return {};
+    });
+    const bool named = !status && status.error().message.find("the disk is full") != std::string::npos &&
+                       status.error().message.find("store.sqlite") != std::string::npos;
+    if (!named) fmt::print(stderr, "{}\n", status ? "it fitted" : status.error().message);
+    _exit(named ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_EQ(*open()->count("candidates"), 100);
+}
+
+TEST_F(StoreTest, AComponentKeepsTablesAndAVersionOfItsOwn) {
+  constexpr std::string_view kFirst[] = {"CREATE TABLE costs (key TEXT PRIMARY KEY, cost REAL)"};
+  constexpr std::string_view kSecond[] = {kFirst[0], "ALTER TABLE costs ADD COLUMN device TEXT"};
+  const auto store = open();
+  ASSERT_TRUE(store->database().migrate(kFirst, "costs"));
+  ASSERT_TRUE(store->database().run("INSERT INTO costs VALUES ('k', 1.5)"));
+  ASSERT_TRUE(store->database().migrate(kSecond, "costs"));
+  EXPECT_EQ(*store->count("costs", "device IS NULL"), 1) << "rows stay";
+  const Status older = store->database().migrate(kFirst, "costs");
+  ASSERT_FALSE(older);
+  EXPECT_THAT(older.error().message, HasSubstr("newer Rewright: its schema of costs has version 2"));
+}
+
+TEST(RuleText, IsTakenApart) {
+  const RuleText rule = split_rule_text("(x:2, y:2) relu(x) => relu(y) where x.0 = y.0, x.1 = y.1");
+  EXPECT_EQ(rule.inputs, "x:2, y:2");
+  EXPECT_EQ(rule.source, "relu(x)");
+  EXPECT_EQ(rule.target, "relu(y)");
+  EXPECT_EQ(rule.precondition, "x.0 = y.0, x.1 = y.1");
+}
+
+TEST(RuleText, WithoutAConditionHasNone) {
+  const RuleText rule = split_rule_text("() constant_one[sizes=[2]]() => constant_one[sizes=[2]]()");
+  EXPECT_EQ(rule.inputs, "");
+  EXPECT_EQ(rule.target, "constant_one[sizes=[2]]()");
+  EXPECT_EQ(rule.precondition, "");
+}
+
+}  // namespace
+}  // namespace rewright
