@@ -1,84 +1,143 @@
 #include "onnx/infer.h"
 
+#include <onnx/shape_inference/implementation.h>
+
 #include "onnx/element.h"
 #include "onnx/opset.h"
 #include "onnx/scope.h"
 
 namespace rewright::model {
+namespace {
 
 namespace inference = ::onnx::shape_inference;
+using Integers = std::unordered_map<std::string, ::onnx::TensorShapeProto>;
 
-TypeInference::TypeInference(const ModelProto& model) : model_(model), opset_(opset_of(model)) {
-  for (const auto& import : model.opset_import()) {
-    opsets_[normal_domain(import.domain())] = static_cast<int>(import.version());
+// A question is a model of one node: the types of what it uses are the graph's inputs, known values its initializers,
+// known integers (as the sizes of a shape, which is how ONNX's library keeps them) its value_info. In the answer, the
+// types of what the node makes are the graph's outputs, integers again its value_info.
+
+void add_integers(GraphProto& graph, const std::string& name, const ::onnx::TensorShapeProto& values) {
+  auto& info = *graph.add_value_info();
+  info.set_name(name);
+  *info.mutable_type()->mutable_tensor_type()->mutable_shape() = values;
+}
+
+/// What the question's node and values are, in the containers that ONNX's library wants.
+struct Context {
+  explicit Context(ModelProto& model) : node(*model.mutable_graph()->mutable_node(0)) {
+    GraphProto& graph = *model.mutable_graph();
+    symbols.addFromGraph(graph);
+    for (auto& input : *graph.mutable_input()) types[input.name()] = input.mutable_type();
+    for (const auto& tensor : graph.initializer()) values[tensor.name()] = &tensor;
+    for (const auto& info : graph.value_info()) integers[info.name()] = info.type().tensor_type().shape();
+    for (const auto& import : model.opset_import()) {
+      opsets[normal_domain(import.domain())] = static_cast<int>(import.version());
+    }
+    ir_version = static_cast<int>(model.ir_version());
   }
-  symbols_.addFromGraph(model.graph());
-}
 
-void TypeInference::set_type(const std::string& name, TypeProto type) {
-  type_store_.push_back(std::move(type));
-  types_[name] = &type_store_.back();
-}
+  NodeProto& node;
+  std::unordered_map<std::string, TypeProto*> types;
+  std::unordered_map<std::string, const TensorProto*> values;
+  std::unordered_map<std::string, const ::onnx::SparseTensorProto*> sparse;
+  Integers integers;
+  std::unordered_map<std::string, int> opsets;
+  inference::SymbolTableImpl symbols;
+  inference::ModelLocalFunctionsMap functions;
+  int ir_version = 0;
+};
 
-void TypeInference::set_value(const std::string& name, TensorProto value) {
-  value_store_.push_back(std::move(value));
-  values_[name] = &value_store_.back();
-}
-
-void TypeInference::infer(const NodeProto& original) {
-  const std::string domain = normal_domain(original.domain());
-  const auto version = opsets_.find(domain);
-  if (version == opsets_.end() || inference_outdated(original, opset_)) return;
-  const auto* schema = ::onnx::OpSchemaRegistry::Schema(original.op_type(), version->second, domain);
-  if (schema == nullptr || would_crash(original)) return;
-  NodeProto node = original;  // Inference of inner graphs writes into them.
-  try {
-    schema->Verify(node);  // Inference takes it for granted.
-    infer_types(node, *schema);
-    propagate(node, *schema);
-  } catch (const std::exception&) {
-    // Inference refuses what it cannot follow as well as what is wrong: neither says a type.
-  }
-}
-
-/// ONNX's library reads past the end where a convolution's weight has another rank than its input.
-bool TypeInference::would_crash(const NodeProto& node) const {
-  static const std::map<std::string, int> kWeight = {
-      {"Conv", 1}, {"ConvTranspose", 1}, {"ConvInteger", 1}, {"QLinearConv", 3}};
-  const auto weight = kWeight.find(node.op_type());
-  if (weight == kWeight.end() || weight->second >= node.input_size()) return false;
-  const TypeProto* x = type(node.input(0));
-  const TypeProto* w = type(node.input(weight->second));
-  return x == nullptr || w == nullptr ||
-         x->tensor_type().shape().dim_size() != w->tensor_type().shape().dim_size();
-}
-
-void TypeInference::infer_types(NodeProto& node, const ::onnx::OpSchema& schema) {
-  std::unique_ptr<inference::GraphInferenceContext> graphs;
-  bool has_graphs = false;
-  for_each_subgraph(node, [&](const GraphProto&) { has_graphs = true; });
-  if (has_graphs) {
-    graphs = std::make_unique<inference::GraphInferenceContext>(types_, opsets_, &symbols_, functions_,
-                                                                ::onnx::OpSchemaRegistry::Instance(), &propagated_,
-                                                                static_cast<int>(model_.ir_version()));
-  }
-  inference::InferenceContextImpl context(node, types_, values_, sparse_, &propagated_, graphs.get());
-  schema.GetTypeAndShapeInferenceFunction()(context);
-  for (int i = 0; i < node.output_size(); ++i) {
-    const TypeProto& type = context.allOutputTypes_[static_cast<std::size_t>(i)];
-    if (!node.output(i).empty() && type.value_case() != TypeProto::VALUE_NOT_SET) set_type(node.output(i), type);
+void answer_types(Context& context, const ::onnx::OpSchema& schema, GraphProto& answer) {
+  inference::GraphInferenceContext graphs(context.types, context.opsets, &context.symbols, context.functions,
+                                          ::onnx::OpSchemaRegistry::Instance(), &context.integers, context.ir_version);
+  inference::InferenceContextImpl node(context.node, context.types, context.values, context.sparse, &context.integers,
+                                       &graphs);
+  schema.GetTypeAndShapeInferenceFunction()(node);
+  for (int i = 0; i < context.node.output_size(); ++i) {
+    const TypeProto& type = node.allOutputTypes_[static_cast<std::size_t>(i)];
+    if (context.node.output(i).empty() || type.value_case() == TypeProto::VALUE_NOT_SET) continue;
+    auto& output = *answer.add_output();
+    output.set_name(context.node.output(i));
+    *output.mutable_type() = type;
   }
 }
 
-void TypeInference::propagate(NodeProto& node, const ::onnx::OpSchema& schema) {
+void answer_integers(Context& context, const ::onnx::OpSchema& schema, GraphProto& answer) {
   if (!schema.has_data_propagation_function()) return;
-  inference::DataPropagationContextImpl context(node, types_, values_, propagated_);
-  schema.GetDataPropagationFunction()(context);
+  inference::DataPropagationContextImpl node(context.node, context.types, context.values, context.integers);
+  schema.GetDataPropagationFunction()(node);
+  for (const std::string& name : context.node.output()) {
+    const auto found = context.integers.find(name);
+    if (found != context.integers.end()) add_integers(answer, name, found->second);
+  }
+}
+
+/// Runs in the sandbox. Inference throws where it cannot follow a node as well as where one is wrong: neither says a
+/// type, and types that were said before integers could not be followed stand.
+std::string answer(const std::string& request) {
+  ModelProto model;
+  GraphProto result;
+  if (!model.ParseFromString(request)) return {};
+  Context context(model);
+  const std::string domain = normal_domain(context.node.domain());
+  const auto* schema = ::onnx::OpSchemaRegistry::Schema(context.node.op_type(), context.opsets[domain], domain);
+  try {
+    schema->Verify(context.node);  // Inference takes it for granted.
+    answer_types(context, *schema, result);
+    answer_integers(context, *schema, result);
+  } catch (const std::exception&) {
+  }
+  return result.SerializeAsString();
+}
+
+}  // namespace
+
+TypeInference::TypeInference(const ModelProto& model) : opset_(opset_of(model)), sandbox_(answer) {
+  versions_.set_ir_version(model.ir_version());
+  *versions_.mutable_opset_import() = model.opset_import();
+}
+
+ModelProto TypeInference::question(const NodeProto& node) const {
+  ModelProto asked = versions_;
+  GraphProto& graph = *asked.mutable_graph();
+  *graph.add_node() = node;
+  std::vector<std::string> names = captures(node);
+  names.insert(names.end(), node.input().begin(), node.input().end());
+  for (const std::string& name : names) {
+    if (const auto known = types_.find(name); known != types_.end()) {
+      auto& input = *graph.add_input();
+      input.set_name(name);
+      *input.mutable_type() = known->second;
+    }
+    if (const auto known = values_.find(name); known != values_.end()) {
+      *graph.add_initializer() = known->second;
+      graph.mutable_initializer(graph.initializer_size() - 1)->set_name(name);
+    }
+    if (const auto known = followed_.find(name); known != followed_.end()) add_integers(graph, name, known->second);
+  }
+  return asked;
+}
+
+void TypeInference::infer(const NodeProto& node) {
+  if (inference_outdated(node, opset_)) return;
+  const std::string domain = normal_domain(node.domain());
+  std::int64_t version = 0;
+  for (const auto& import : versions_.opset_import()) {
+    if (normal_domain(import.domain()) == domain) version = import.version();
+  }
+  if (::onnx::OpSchemaRegistry::Schema(node.op_type(), static_cast<int>(version), domain) == nullptr) return;
+  const auto answered = sandbox_.ask(question(node).SerializeAsString());
+  GraphProto known;
+  if (!answered || !known.ParseFromString(*answered)) return;
+  for (auto& output : *known.mutable_output()) set_type(output.name(), std::move(*output.mutable_type()));
+  for (auto& info : *known.mutable_value_info()) {
+    followed_[info.name()] = std::move(*info.mutable_type()->mutable_tensor_type()->mutable_shape());
+  }
 }
 
 const TypeProto* TypeInference::type(const std::string& name) const {
   const auto found = types_.find(name);
-  return found == types_.end() ? nullptr : found->second;
+  return found == types_.end() ? nullptr : &found->second;
 }
 
 std::optional<TensorType> TypeInference::static_type(const std::string& name) const {
@@ -87,9 +146,9 @@ std::optional<TensorType> TypeInference::static_type(const std::string& name) co
 }
 
 std::shared_ptr<const ConstantData> TypeInference::integers(const std::string& name) const {
-  const auto found = propagated_.find(name);
+  const auto found = followed_.find(name);
   const auto type = static_type(name);
-  if (found == propagated_.end() || !type || type->element != ElementType::kInt64 || type->shape.rank() > 1 ||
+  if (found == followed_.end() || !type || type->element != ElementType::kInt64 || type->shape.rank() > 1 ||
       type->shape.elements() != found->second.dim_size()) {
     return nullptr;
   }

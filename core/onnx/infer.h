@@ -1,27 +1,27 @@
 // Types of tensors by ONNX's own shape inference, one node at a time, and the integer values that it can follow
 // (the shape that Shape, Gather, Concat and their like compute).
+//
+// ONNX's inference trusts models: an axis out of range makes it read past an array. So it runs in a process of its
+// own, and a node over which it crashes has no inferred type.
 #pragma once
 
-#include <onnx/shape_inference/implementation.h>
-
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 
 #include "onnx/proto.h"
+#include "onnx/sandbox.h"
 
 namespace rewright::model {
 
 class TypeInference {
  public:
-  /// Keeps a reference to the model.
   explicit TypeInference(const ModelProto& model);
 
-  void set_type(const std::string& name, TypeProto type);
+  void set_type(const std::string& name, TypeProto type) { types_[name] = std::move(type); }
   /// A tensor whose value inference may look at; kept by copy, so small ones only.
-  void set_value(const std::string& name, TensorProto value);
+  void set_value(const std::string& name, TensorProto value) { values_[name] = std::move(value); }
 
   /// Sets what follows for the node's outputs; a node that ONNX's library cannot say anything about sets nothing.
   void infer(const NodeProto& node);
@@ -33,21 +33,14 @@ class TypeInference {
   [[nodiscard]] std::shared_ptr<const ConstantData> integers(const std::string& name) const;
 
  private:
-  [[nodiscard]] bool would_crash(const NodeProto& node) const;
-  void infer_types(NodeProto& node, const ::onnx::OpSchema& schema);
-  void propagate(NodeProto& node, const ::onnx::OpSchema& schema);
+  [[nodiscard]] ModelProto question(const NodeProto& node) const;
 
-  const ModelProto& model_;
   std::int64_t opset_;
-  std::unordered_map<std::string, int> opsets_;
-  ::onnx::shape_inference::ModelLocalFunctionsMap functions_;
-  ::onnx::shape_inference::SymbolTableImpl symbols_;
-  std::deque<TypeProto> type_store_;
-  std::unordered_map<std::string, TypeProto*> types_;
-  std::deque<TensorProto> value_store_;
-  std::unordered_map<std::string, const TensorProto*> values_;
-  std::unordered_map<std::string, const ::onnx::SparseTensorProto*> sparse_;
-  std::unordered_map<std::string, ::onnx::TensorShapeProto> propagated_;
+  ModelProto versions_;  ///< The model's versions alone.
+  Sandbox sandbox_;
+  std::unordered_map<std::string, TypeProto> types_;
+  std::unordered_map<std::string, TensorProto> values_;
+  std::unordered_map<std::string, ::onnx::TensorShapeProto> followed_;  ///< Integers that inference computed.
 };
 
 }  // namespace rewright::model

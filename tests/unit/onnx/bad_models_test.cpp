@@ -67,7 +67,7 @@ TEST(BadModels, CutShortAnywhere) {
 TEST(BadModels, AnyByteChanged) {
   const std::string whole = convolution().SerializeAsString();
   for (std::size_t i = 0; i < whole.size(); ++i) {
-    for (const int flip : {1, 8, 128, 255}) {
+    for (const int flip : {1, 128}) {
       std::string damaged = whole;
       damaged[i] = static_cast<char>(damaged[i] ^ flip);
       EXPECT_FALSE(refusal(damaged).empty());  // Either way: it is answered.
@@ -132,6 +132,18 @@ TEST(BadModels, AWrongShape) {
   add_output(model, "c", {2, 5});
   add_node(model, "MatMul", {"a", "b"}, {"c"}).set_name("product");
   EXPECT_THAT(refusal(model), AllOf(HasSubstr("node 'product' (MatMul)"), HasSubstr("3"), HasSubstr("4")));
+}
+
+TEST(BadModels, WhatCrashesTheInferenceOfOnnxsLibraryIsAnswered) {
+  Model model = make_model();  // Ranks 3 and 5: it reads the sizes of axes that are not there.
+  add_input(model, "x", {1, 3, 8});
+  add_weight(model, "w", {4, 3, 3, 3, 3});
+  add_output(model, "y", {1});
+  model.mutable_graph()->mutable_output(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+  add_node(model, "ConvTranspose", {"x", "w"}, {"y"});
+  EXPECT_EQ(refusal(model), "(imported)");  // The node is carried; its type is not known.
+  model.mutable_graph()->mutable_node(0)->set_op_type("Conv");
+  EXPECT_NE(refusal(model), "");
 }
 
 TEST(BadModels, AnOutputDeclaredOtherwise) {
