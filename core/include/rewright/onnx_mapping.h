@@ -42,21 +42,29 @@ template <class... Args>
   return values ? std::optional(values->front()) : std::nullopt;
 }
 
-/// A list of integers that older opsets give as an attribute and newer ones as input `i`; nothing if it is left out.
-/// Errors: kUnsupported if it is computed by the model.
-[[nodiscard]] inline Result<std::optional<std::vector<std::int64_t>>> listed(const OnnxNode& node,
-                                                                             const std::string& attribute,
-                                                                             std::size_t i) {
-  if (node.attributes.contains(attribute)) return std::optional(node.integers(attribute, {}));
-  if (!node.has_input(i)) return std::optional<std::vector<std::int64_t>>();
-  REWRIGHT_TRY(auto values, node.constant_integers(i));
-  return std::optional(std::move(values));
+/// A list of integers that older opsets give as an attribute and newer ones as input `i`; `otherwise` if it is left
+/// out. Errors: kUnsupported if it is computed by the model.
+[[nodiscard]] inline Result<std::vector<std::int64_t>> listed(const OnnxNode& node, const std::string& attribute,
+                                                              std::size_t i, std::vector<std::int64_t> otherwise) {
+  if (node.attributes.contains(attribute) || !node.has_input(i)) return node.integers(attribute, std::move(otherwise));
+  return node.constant_integers(i);
 }
 
 /// Reshaped, unless it has that shape already.
 [[nodiscard]] inline Result<Port> reshaped(GraphBuilder& graph, Port x, const Shape& shape) {
   if (graph.shape(x) == shape) return x;
   return graph.apply1("reshape", {{"sizes", std::vector<std::int64_t>(shape.begin(), shape.end())}}, {x});
+}
+
+/// Operand `i` of a broadcasting node as today's ONNX has it: before opset 7, "axis" says where its first axis belongs.
+[[nodiscard]] inline Result<Port> broadcast_operand(const OnnxNode& node, GraphBuilder& graph, std::size_t i) {
+  const Port operand = *node.inputs[i];
+  if (node.opset >= 7 || !node.attributes.contains("axis")) return operand;
+  const int rank = graph.shape(*node.inputs[0]).rank();
+  REWRIGHT_TRY(const auto axis, axis_from_front(node.integer("axis", 0), rank));
+  Shape shape = graph.shape(operand);
+  while (shape.rank() + axis < rank) shape.append(1);
+  return reshaped(graph, operand, shape);
 }
 
 /// The operator's parameters: real ones from the attributes of the same names, the others at their defaults.

@@ -52,6 +52,16 @@ namespace rewright {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
+/// True if `axes` exist in a tensor of that rank and are in ascending order, each named once: one spelling per set.
+[[nodiscard]] inline bool are_axes(std::span<const std::int64_t> axes, int rank) {
+  std::int64_t last = -1;
+  for (const std::int64_t axis : axes) {
+    if (axis <= last || axis >= rank) return false;
+    last = axis;
+  }
+  return true;
+}
+
 /// The axes of a tensor of that rank which `axes` does not name.
 [[nodiscard]] inline std::vector<std::int64_t> other_axes(int rank, std::span<const std::int64_t> axes) {
   std::vector<std::int64_t> others;
