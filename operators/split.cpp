@@ -79,9 +79,8 @@ class Split final : public OperatorOf<Split> {
     REWRIGHT_TRY(const std::vector<Port> in, node.operands(1));
     const Shape& shape = graph.shape(in[0]);
     REWRIGHT_TRY(const std::int64_t axis, axis_from_front(node.integer("axis", 0), shape.rank()));
-    REWRIGHT_TRY(const auto listed_sizes, listed(node, "split", 1));
-    std::vector<std::int64_t> sizes = listed_sizes.value_or(std::vector<std::int64_t>{});
-    if (!listed_sizes) {
+    REWRIGHT_TRY(std::vector<std::int64_t> sizes, listed(node, "split", 1, {}));
+    if (sizes.empty()) {
       const std::int64_t parts = static_cast<std::int64_t>(node.output_count), size = shape[static_cast<int>(axis)];
       if (parts == 0 || (node.opset < 18 && size % parts != 0)) {
         return unsupported("Split {}: {} does not fall into {} equal parts", node.name, size, parts);

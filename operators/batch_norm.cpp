@@ -1,0 +1,71 @@
+/// Batch normalisation at inference: y = (x - mean) / sqrt(variance + epsilon) * scale + bias, per channel.
+///
+/// Shapes  x [N, C, ...], scale [C], bias [C], mean [C], variance [C] -> y (as x).
+/// Errors  kShape unless x has rank 2 or more and the others are vectors of its size along axis 1.
+/// Source  Ioffe & Szegedy, Batch Normalization (ICML'15), algorithm 2; ONNX operator BatchNormalization.
+/// Laws    none stated yet.
+#include <rewright/families.h>
+#include <rewright/plugin.h>
+
+namespace {
+using namespace rewright;
+
+class BatchNorm final : public OperatorOf<BatchNorm> {
+ public:
+  static OperatorInfo describe() {
+    return {.name = "batch_norm",
+            .summary = "Batch normalisation at inference",
+            .min_arity = 5,
+            .max_arity = 5,
+            .params = {{.name = "epsilon", .kind = ParamKind::kReal, .default_value = 1e-5}},
+            .uses_functions = true,
+            .onnx = {"BatchNormalization"}};
+  }
+
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>& where) {
+    if (in[0].rank() < 2) return shape_error("batch_norm: x has rank {}, expected 2 or more", in[0].rank());
+    for (std::size_t i = 1; i < 5; ++i) {
+      if (in[i].rank() != 1) return shape_error("batch_norm: operand {} has rank {}, expected 1", i, in[i].rank());
+      where.equal(in[0][1], in[i][0], "sizes of x along axis 1 and of the vectors");
+    }
+    return Shapes<Dim>{in[0]};
+  }
+
+  template <class Scalar>
+  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
+    const Shape& shape = in[0].shape();
+    std::vector<std::int64_t> strides(static_cast<std::size_t>(shape.rank()), 0);
+    strides[1] = 1;
+    const auto channel = offsets(shape.dims(), strides);
+    const Scalar epsilon = Scalar::from_double(params.real(0));
+    std::vector<Scalar> deviation;
+    for (const Scalar& variance : in[4].values()) deviation.push_back(call(Function::kSqrt, variance + epsilon));
+    for (std::size_t i = 0; i < channel.size(); ++i) {
+      const std::int64_t c = channel[i];
+      const Scalar normal = (in[0].data()[i] - in[3][c]) / deviation[static_cast<std::size_t>(c)];
+      out[0].data()[i] = normal * in[1][c] + in[2][c];
+    }
+  }
+  static double flops(const Params&, std::span<const Shape> in) { return 2.0 * static_cast<double>(in[0].elements()); }
+
+  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    REWRIGHT_TRY(const auto in, node.operands(5));
+    const bool training = node.integer("training_mode", 0) != 0 || node.output_count > 1 ||
+                          (node.opset < 7 && node.integer("is_test", 0) == 0);
+    if (training) return unsupported("BatchNormalization in training mode");
+    if (node.opset < 9 && node.integer("spatial", 1) == 0)
+      return unsupported("BatchNormalization with statistics per element");
+    REWRIGHT_TRY(auto params, params_from_attributes(info(), node));
+    return graph.apply(*this, std::move(params), in, node.name);
+  }
+  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
+                                           std::span<const Shape>, OnnxWriter& writer) const override {
+    return writer.emit("BatchNormalization", {in.begin(), in.end()}, attributes_from_params(info(), params));
+  }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.batch_norm", "1.0.0", "Batch normalisation at inference") {
+  registry.add(make_operator<BatchNorm>());
+}

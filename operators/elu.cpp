@@ -1,0 +1,43 @@
+/// Exponential linear unit: y = gamma * (max(x, 0) + alpha * (e^min(x, 0) - 1)), element by element.
+///
+/// Shapes  x (any) -> y (the same).
+/// Errors  none but a wrong number of operands.
+/// Source  ONNX operators Elu (gamma = 1) and Selu.
+/// Laws    none stated yet.
+#include <rewright/families.h>
+#include <rewright/plugin.h>
+
+namespace {
+using namespace rewright;
+
+struct Elu final : UnaryOf<Elu> {
+  static OperatorInfo describe() {
+    return {.name = "elu",
+            .summary = "Exponential linear unit",
+            .params = {{.name = "alpha", .kind = ParamKind::kReal, .default_value = 1.0},
+                       {.name = "gamma", .kind = ParamKind::kReal, .default_value = 1.0}},
+            .uses_order = true,
+            .uses_functions = true,
+            .onnx = {"Selu", "Elu"}};
+  }
+  template <class Scalar>
+  static Scalar value(const Params& params, const Scalar& x) {
+    const Scalar negative = call(Function::kExp, minimum(x, Scalar{})) - Scalar::from_integer(1);
+    return Scalar::from_double(params.real(1)) * (relu(x) + Scalar::from_double(params.real(0)) * negative);
+  }
+
+  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    REWRIGHT_TRY(const auto in, node.operands(1));
+    const bool scaled = node.type == "Selu";
+    const double alpha = node.real("alpha", scaled ? kSeluAlpha : 1),
+                 gamma = scaled ? node.real("gamma", kSeluGamma) : 1;
+    return graph.apply(*this, Params({alpha, gamma}), in, node.name);
+  }
+
+ private:
+  static constexpr double kSeluAlpha = 1.67326319217681884765625;  // ONNX's defaults
+  static constexpr double kSeluGamma = 1.05070102214813232421875;
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.elu", "1.0.0", "Exponential linear unit") { registry.add(make_operator<Elu>()); }

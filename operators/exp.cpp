@@ -1,0 +1,24 @@
+/// Exponential: y = e^x, element by element.
+///
+/// Shapes  x (any) -> y (the same).
+/// Errors  none but a wrong number of operands.
+/// Source  ONNX operator Exp.
+/// Laws    none: over the prime field it is a keyed function, of which only congruence is seen.
+#include <rewright/families.h>
+#include <rewright/plugin.h>
+
+namespace {
+using namespace rewright;
+
+struct Exp final : UnaryOf<Exp> {
+  static OperatorInfo describe() {
+    return {.name = "exp", .summary = "Exponential", .uses_functions = true, .onnx = {"Exp"}};
+  }
+  template <class Scalar>
+  static Scalar value(const Params&, const Scalar& x) {
+    return call(Function::kExp, x);
+  }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.exp", "1.0.0", "Exponential") { registry.add(make_operator<Exp>()); }

@@ -1,0 +1,77 @@
+/// Gather: y takes, along `axis`, the slices of x at `indices`, in this order.
+///
+/// Shapes  x (any of rank 1 or more) -> y, as x but for y.axis = number of indices.
+/// Errors  kShape if there is no such axis, an index is negative or not below x.axis.
+/// Source  ONNX operator Gather, where the indices are known when the model is read; indices of rank other than 1 are
+///         flattened and the result reshaped.
+/// Laws    none stated yet.
+#include <rewright/families.h>
+#include <rewright/plugin.h>
+
+namespace {
+using namespace rewright;
+
+class Gather final : public OperatorOf<Gather> {
+ public:
+  static OperatorInfo describe() {
+    return {.name = "gather",
+            .summary = "Slices at given places along an axis",
+            .params = {{.name = "axis", .default_value = std::int64_t{0}},
+                       {.name = "indices", .kind = ParamKind::kInts, .required = true}},
+            .multilinear = true,
+            .onnx = {"Gather"}};
+  }
+
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
+    const std::int64_t axis = params.integer(0);
+    if (axis < 0 || axis >= in[0].rank())
+      return shape_error("gather: there is no axis {} in a tensor of rank {}", axis, in[0].rank());
+    std::int64_t greatest = -1;
+    for (const std::int64_t index : params.integers(1)) {
+      if (index < 0) return shape_error("gather: index {}, expected 0 or more", index);
+      greatest = std::max(greatest, index);
+    }
+    BasicShape<Dim> out = in[0];
+    where.at_least(in[0][static_cast<int>(axis)], Dim(greatest) + Dim(1), "the size and the greatest index");
+    out[static_cast<int>(axis)] = Dim(static_cast<std::int64_t>(params.integers(1).size()));
+    return Shapes<Dim>{std::move(out)};
+  }
+  template <class Scalar>
+  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
+    const auto axis = static_cast<std::size_t>(params.integer(0));
+    const std::int64_t stride = strides_of(in[0].shape())[axis], size = in[0].size(static_cast<int>(axis));
+    Scalar* to = out[0].data();
+    for (std::int64_t first = 0; first < in[0].elements(); first += stride * size) {
+      for (const std::int64_t index : params.integers(1))
+        to = std::copy_n(in[0].data() + first + index * stride, stride, to);
+    }
+  }
+  static double flops(const Params&, std::span<const Shape>) { return 0; }
+
+  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    REWRIGHT_TRY(const auto in, node.operands(2));
+    const Shape x = graph.shape(in[0]);
+    REWRIGHT_TRY(auto indices, node.constant_integers(1));
+    REWRIGHT_TRY(const auto axis, axis_from_front(node.integer("axis", 0), x.rank()));
+    const std::int64_t size = x[static_cast<int>(axis)];
+    for (std::int64_t& index : indices) index += index < 0 ? size : 0;
+    REWRIGHT_TRY(const auto flat, graph.apply(*this, Params({axis, std::move(indices)}), {in[0]}, node.name));
+    Shape shape;
+    for (int i = 0; i < x.rank(); ++i) {
+      if (i != axis) shape.append(x[i]);
+      if (i == axis) {
+        for (const std::int64_t length : node.constants[1]->type.shape) shape.append(length);
+      }
+    }
+    REWRIGHT_TRY(const Port result, reshaped(graph, flat[0], shape));
+    return std::vector{result};
+  }
+  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
+                                           std::span<const Shape>, OnnxWriter& writer) const override {
+    return writer.emit("Gather", {in[0], writer.integers(params.integers(1))}, {{"axis", params.integer(0)}});
+  }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.gather", "1.0.0", "Slices at given places") { registry.add(make_operator<Gather>()); }

@@ -1,0 +1,45 @@
+/// Piecewise linear sigmoid: y = max(0, min(1, alpha * x + beta)), element by element.
+///
+/// Shapes  x (any) -> y (the same).
+/// Errors  kShape if alpha is 0.
+/// Source  ONNX operator HardSigmoid. ONNX's HardSwish is taken apart: x * hard_sigmoid[alpha=1/6, beta=1/2](x).
+/// Laws    none stated yet.
+#include <rewright/families.h>
+#include <rewright/plugin.h>
+
+namespace {
+using namespace rewright;
+
+struct HardSigmoid final : UnaryOf<HardSigmoid> {
+  static OperatorInfo describe() {
+    return {.name = "hard_sigmoid",
+            .summary = "Piecewise linear sigmoid",
+            .params = {{.name = "alpha", .kind = ParamKind::kReal, .default_value = 0.2},
+                       {.name = "beta", .kind = ParamKind::kReal, .default_value = 0.5}},
+            .uses_order = true,
+            .onnx = {"HardSigmoid", "HardSwish"}};
+  }
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>&) {
+    if (params.real(0) == 0) return shape_error("hard_sigmoid: alpha is 0, so that the result does not depend on x");
+    return Shapes<Dim>{in[0]};
+  }
+  template <class Scalar>
+  static Scalar value(const Params& params, const Scalar& x) {
+    const Scalar line = Scalar::from_double(params.real(0)) * x + Scalar::from_double(params.real(1));
+    return relu(minimum(line, Scalar::from_integer(1)));
+  }
+
+  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    if (node.type == "HardSigmoid") return UnaryOf::from_onnx(node, graph);
+    REWRIGHT_TRY(const auto in, node.operands(1));
+    REWRIGHT_TRY(const auto gate, graph.apply(*this, Params({1.0 / 6, 0.5}), in));
+    REWRIGHT_TRY(const Port product, graph.apply1("ewmul", {}, {in[0], gate[0]}));
+    return std::vector{product};
+  }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.hard_sigmoid", "1.0.0", "Piecewise linear sigmoid") {
+  registry.add(make_operator<HardSigmoid>());
+}

@@ -1,0 +1,98 @@
+/// Layer normalisation: y = (x - mean) / sqrt(variance + epsilon) * scale + bias, with mean and variance taken over
+/// `axis` and all axes behind it.
+///
+/// Shapes  x S, scale S[axis:], bias S[axis:] (may be left out: 0) -> y S.
+/// Errors  kShape if there is no such axis, a size behind it is 0, or scale or bias do not have the sizes behind it.
+/// Source  Ba, Kiros & Hinton, Layer Normalization (2016); ONNX operator LayerNormalization. ONNX's further outputs,
+///         the mean and 1 / sqrt(variance + epsilon), are computed beside it where they are used.
+/// Laws    none stated yet.
+#include <rewright/families.h>
+#include <rewright/plugin.h>
+
+namespace {
+using namespace rewright;
+
+class LayerNorm final : public OperatorOf<LayerNorm> {
+ public:
+  static OperatorInfo describe() {
+    return {.name = "layer_norm",
+            .summary = "Layer normalisation over the last axes",
+            .min_arity = 2,
+            .max_arity = 3,
+            .params = {{.name = "axis", .default_value = std::int64_t{1}},
+                       {.name = "epsilon", .kind = ParamKind::kReal, .default_value = 1e-5}},
+            .uses_functions = true,
+            .onnx = {"LayerNormalization"}};
+  }
+
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
+    const int rank = in[0].rank(), axis = static_cast<int>(params.integer(0));
+    if (axis < 0 || axis >= rank)
+      return shape_error("layer_norm: there is no axis {} in a tensor of rank {}", axis, rank);
+    for (int i = axis; i < rank; ++i) where.at_least(in[0][i], Dim(1), "a normalised size");
+    for (std::size_t k = 1; k < in.size(); ++k) {
+      if (in[k].rank() != rank - axis)
+        return shape_error("layer_norm: operand {} has rank {}, expected {}", k, in[k].rank(), rank - axis);
+      for (int i = axis; i < rank; ++i) where.equal(in[0][i], in[k][i - axis], "sizes of x, scale and bias");
+    }
+    return Shapes<Dim>{in[0]};
+  }
+
+  template <class Scalar>
+  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
+    const std::int64_t count = in[1].elements();
+    const Scalar size = Scalar::from_integer(count), epsilon = Scalar::from_double(params.real(1));
+    for (std::int64_t first = 0; first < in[0].elements(); first += count) {
+      const auto x = in[0].values().subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+      Scalar sum{}, squares{};
+      for (const Scalar& element : x) sum += element;
+      const Scalar mean = sum / size;
+      for (const Scalar& element : x) squares += (element - mean) * (element - mean);
+      const Scalar deviation = call(Function::kSqrt, squares / size + epsilon);
+      for (std::int64_t i = 0; i < count; ++i) {
+        const Scalar y = (in[0][first + i] - mean) / deviation * in[1][i];
+        out[0][first + i] = in.size() > 2 ? y + in[2][i] : y;
+      }
+    }
+  }
+  static double flops(const Params&, std::span<const Shape> in) { return 8.0 * static_cast<double>(in[0].elements()); }
+
+  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    REWRIGHT_TRY(auto in, node.operands(2));
+    if (node.has_input(2)) in.push_back(*node.inputs[2]);
+    if (node.integer("stash_type", 1) != 1) return unsupported("LayerNormalization that stashes another type");
+    REWRIGHT_TRY(const auto axis, axis_from_front(node.integer("axis", -1), graph.shape(in[0]).rank()));
+    const double epsilon = node.real("epsilon", 1e-5);
+    REWRIGHT_TRY(auto ports, graph.apply(*this, Params({axis, epsilon}), in, node.name));
+    if (node.output_count == 1) return ports;
+    std::vector<std::int64_t> axes;
+    for (std::int64_t i = axis; i < graph.shape(in[0]).rank(); ++i) axes.push_back(i);
+    REWRIGHT_TRY(const Port mean, graph.apply1("reduce_mean", {{"axes", axes}}, {in[0]}));
+    ports.push_back(mean);
+    REWRIGHT_TRY(const Port centred,
+                 graph.apply1("broadcast_sub", {{"stretch_right", stretched(graph, in[0], axes)}}, {in[0], mean}));
+    REWRIGHT_TRY(const Port squares, graph.apply1("ewmul", {}, {centred, centred}));
+    REWRIGHT_TRY(const Port variance, graph.apply1("reduce_mean", {{"axes", axes}}, {squares}));
+    REWRIGHT_TRY(const Port shifted, graph.apply1("broadcast_add", {}, {variance, scalar_like(graph, mean, epsilon)}));
+    REWRIGHT_TRY(const Port deviation, graph.apply1("sqrt", {}, {shifted}));
+    REWRIGHT_TRY(const Port inverse, graph.apply1("power", {{"exponent", std::int64_t{-1}}}, {deviation}));
+    ports.push_back(inverse);
+    ports.resize(node.output_count);
+    return ports;
+  }
+  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
+                                           std::span<const Shape>, OnnxWriter& writer) const override {
+    return writer.emit("LayerNormalization", {in.begin(), in.end()},
+                       {{"axis", params.integer(0)}, {"epsilon", params.real(1)}});
+  }
+
+ private:
+  static std::vector<std::int64_t> stretched(const GraphBuilder& graph, Port x, std::vector<std::int64_t> axes) {
+    std::erase_if(axes, [&](std::int64_t axis) { return graph.shape(x)[static_cast<int>(axis)] == 1; });
+    return axes;
+  }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.layer_norm", "1.0.0", "Layer normalisation") { registry.add(make_operator<LayerNorm>()); }

@@ -1,0 +1,24 @@
+/// Natural logarithm: y = ln x, element by element.
+///
+/// Shapes  x (any) -> y (the same).
+/// Errors  none but a wrong number of operands.
+/// Source  ONNX operator Log.
+/// Laws    none: over the prime field it is a keyed function, of which only congruence is seen.
+#include <rewright/families.h>
+#include <rewright/plugin.h>
+
+namespace {
+using namespace rewright;
+
+struct Log final : UnaryOf<Log> {
+  static OperatorInfo describe() {
+    return {.name = "log", .summary = "Natural logarithm", .uses_functions = true, .onnx = {"Log"}};
+  }
+  template <class Scalar>
+  static Scalar value(const Params&, const Scalar& x) {
+    return call(Function::kLog, x);
+  }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.log", "1.0.0", "Natural logarithm") { registry.add(make_operator<Log>()); }

@@ -1,0 +1,24 @@
+/// Negation: y = -x, element by element.
+///
+/// Shapes  x (any) -> y (the same).
+/// Errors  none but a wrong number of operands.
+/// Source  ONNX operator Neg.
+/// Laws    none stated yet; neg(x) = smul(x, -1).
+#include <rewright/families.h>
+#include <rewright/plugin.h>
+
+namespace {
+using namespace rewright;
+
+struct Neg final : UnaryOf<Neg> {
+  static OperatorInfo describe() {
+    return {.name = "neg", .summary = "Negation", .multilinear = true, .onnx = {"Neg"}};
+  }
+  template <class Scalar>
+  static Scalar value(const Params&, const Scalar& x) {
+    return Scalar{} - x;
+  }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.neg", "1.0.0", "Negation") { registry.add(make_operator<Neg>()); }

@@ -1,0 +1,78 @@
+/// Padding: y is x with `before` elements put before and `after` behind it, along each axis, all equal to `value`.
+///
+/// Shapes  x (any) -> y, y.i = before[i] + x.i + after[i].
+/// Errors  kShape unless before and after have one number >= 0 per axis.
+/// Source  ONNX operator Pad, mode "constant". Negative pads, which cut, and the other modes are not taken.
+/// Laws    none stated yet.
+#include <rewright/families.h>
+#include <rewright/plugin.h>
+
+namespace {
+using namespace rewright;
+
+class Pad final : public OperatorOf<Pad> {
+ public:
+  static OperatorInfo describe() {
+    return {.name = "pad",
+            .summary = "Puts a constant around a tensor",
+            .params = {{.name = "before", .kind = ParamKind::kInts, .required = true},
+                       {.name = "after", .kind = ParamKind::kInts, .required = true},
+                       {.name = "value", .kind = ParamKind::kReal, .default_value = 0.0}},
+            .onnx = {"Pad"}};
+  }
+  [[nodiscard]] Traits traits(const Params& params) const override { return {.multilinear = params.real(2) == 0}; }
+
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>&) {
+    BasicShape<Dim> out = in[0];
+    for (std::size_t side = 0; side < 2; ++side) {
+      const auto& pads = params.integers(side);
+      if (pads.size() != in[0].dims().size() || std::ranges::any_of(pads, [](std::int64_t pad) { return pad < 0; }))
+        return shape_error("pad: [{}] must be one number >= 0 for each of {} axes", fmt::join(pads, ", "), out.rank());
+      for (int axis = 0; axis < out.rank(); ++axis) {
+        if (pads[static_cast<std::size_t>(axis)] > 0) out[axis] = out[axis] + Dim(pads[static_cast<std::size_t>(axis)]);
+      }
+    }
+    return Shapes<Dim>{std::move(out)};
+  }
+  template <class Scalar>
+  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
+    std::ranges::fill(out[0].values(), Scalar::from_double(params.real(2)));
+    const auto strides = strides_of(out[0].shape());
+    std::int64_t first = 0;
+    for (std::size_t axis = 0; axis < strides.size(); ++axis) first += params.integers(0)[axis] * strides[axis];
+    const auto place = offsets(in[0].shape().dims(), strides);
+    for (std::size_t i = 0; i < place.size(); ++i) out[0][first + place[i]] = in[0].data()[i];
+  }
+  static double flops(const Params&, std::span<const Shape>) { return 0; }
+
+  /// Pads and value are attributes before opset 11 and inputs after; opset 18 adds axes.
+  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    REWRIGHT_TRY(const auto in, node.operands(1));
+    if (node.text("mode", "constant") != "constant") return unsupported("Pad: mode {}", node.text("mode", ""));
+    const auto rank = graph.shape(in[0]).dims().size();
+    REWRIGHT_TRY(const auto pads, listed(node, node.opset < 2 ? "paddings" : "pads", 1, {}));
+    REWRIGHT_TRY(auto along, listed(node, "axes", 3, other_axes(static_cast<int>(rank), {})));
+    REWRIGHT_TRY(along, axes_from_front(std::move(along), static_cast<int>(rank)));
+    const auto value = node.has_input(2) ? known_number(node, 2) : std::optional(node.real("value", 0));
+    if (pads.size() != 2 * along.size() || !value) return unsupported("Pad: pads or value are not known");
+    std::vector<std::int64_t> before(rank, 0), after(rank, 0);
+    for (std::size_t i = 0; i < along.size(); ++i) {
+      before[static_cast<std::size_t>(along[i])] = pads[i];
+      after[static_cast<std::size_t>(along[i])] = pads[i + along.size()];
+    }
+    if (std::ranges::any_of(pads, [](std::int64_t pad) { return pad < 0; })) return unsupported("Pad: negative pads");
+    return graph.apply(*this, Params({before, after, *value}), in, node.name);
+  }
+  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
+                                           std::span<const Shape>, OnnxWriter& writer) const override {
+    std::vector<std::int64_t> pads = params.integers(0);
+    pads.insert(pads.end(), params.integers(1).begin(), params.integers(1).end());
+    std::vector<std::string> operands = {in[0], writer.integers(pads)};
+    if (params.real(2) != 0) operands.push_back(writer.constant({{}, params.real(2)}));
+    return writer.emit("Pad", operands);
+  }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.pad", "1.0.0", "Puts a constant around a tensor") { registry.add(make_operator<Pad>()); }

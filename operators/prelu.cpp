@@ -1,0 +1,48 @@
+/// Rectifier with slopes with broadcasting: c = max(a, 0) - b * max(-a, 0), element by element.
+///
+/// Shapes  a, b -> c, as rewright::BroadcastOf has them: stretch_left and stretch_right name the axes along which an
+///         operand of size 1 is repeated.
+/// Errors  kShape if a stretched size is not 1 or sizes along another axis differ.
+/// Source  ONNX operator PRelu, of x = a and slope = b; before opset 7 a slope of rank 1 goes along axis 1.
+/// Laws    none stated yet.
+#include <rewright/families.h>
+#include <rewright/plugin.h>
+
+namespace {
+using namespace rewright;
+
+struct Prelu final : BroadcastOf<Prelu> {
+  static OperatorInfo describe() {
+    return {.name = "prelu",
+            .summary = "Rectifier with slopes with broadcasting",
+            .min_arity = 2,
+            .max_arity = 2,
+            .params = stretch_params(),
+            .uses_order = true,
+            .onnx = {"PRelu"}};
+  }
+  template <class Scalar>
+  static Scalar value(const Scalar& a, const Scalar& b) {
+    return relu(a) - b * relu(Scalar{} - a);
+  }
+
+  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    REWRIGHT_TRY(const auto in, node.operands(2));
+    const Port x = in[0];
+    Port slope = in[1];
+    Shape shape = graph.shape(slope);
+    if (node.opset < 7 && shape.rank() == 1 && shape[0] != 1) {
+      while (shape.rank() + 1 < graph.shape(x).rank()) shape.append(1);
+    }
+    if (shape.rank() > graph.shape(x).rank()) return unsupported("PRelu: the slope raises the rank");
+    REWRIGHT_TRY(slope, reshaped(graph, slope, shape));
+    REWRIGHT_TRY(const Port y, combine(graph, x, slope, node.name));
+    if (graph.shape(y) != graph.shape(x)) return unsupported("PRelu: the slope stretches x");
+    return std::vector{y};
+  }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.prelu", "1.0.0", "Rectifier with slopes with broadcasting") {
+  registry.add(make_operator<Prelu>());
+}

@@ -1,0 +1,40 @@
+/// Mean along axes: y = sum of x over `axes` / number of elements summed.
+///
+/// Shapes  x (any) -> y, as rewright::ReduceOf has them.
+/// Errors  kShape if there is no such axis or a reduced size is 0.
+/// Source  ONNX operators ReduceMean and GlobalAveragePool (all axes behind the first two).
+/// Laws    none stated yet.
+#include <rewright/families.h>
+#include <rewright/plugin.h>
+
+namespace {
+using namespace rewright;
+
+struct ReduceMean final : ReduceOf<ReduceMean> {
+  static constexpr bool kNeedsElements = true;
+  static OperatorInfo describe() {
+    return {.name = "reduce_mean",
+            .summary = "Mean along axes",
+            .params = reduce_params(),
+            .multilinear = true,
+            .onnx = {"ReduceMean", "GlobalAveragePool"}};
+  }
+  template <class Scalar>
+  static Scalar value(Reduced<Scalar> x) {
+    Scalar sum{};
+    for (std::size_t i = 0; i < x.size(); ++i) sum += x[i];
+    return sum / Scalar::from_integer(static_cast<std::int64_t>(x.size()));
+  }
+
+  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    return node.type == "GlobalAveragePool" ? global_pool(node, graph) : ReduceOf::from_onnx(node, graph);
+  }
+  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
+                                           std::span<const Shape> shapes, OnnxWriter& writer) const override {
+    if (is_global_pool(params, shapes[0])) return writer.emit("GlobalAveragePool", {in[0]});
+    return ReduceOf::to_onnx(params, in, shapes, writer);
+  }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.reduce_mean", "1.0.0", "Mean along axes") { registry.add(make_operator<ReduceMean>()); }

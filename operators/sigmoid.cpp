@@ -1,0 +1,24 @@
+/// Logistic function: y = 1 / (1 + e^-x), element by element.
+///
+/// Shapes  x (any) -> y (the same).
+/// Errors  none but a wrong number of operands.
+/// Source  ONNX operator Sigmoid.
+/// Laws    none: over the prime field it is a keyed function, of which only congruence is seen.
+#include <rewright/families.h>
+#include <rewright/plugin.h>
+
+namespace {
+using namespace rewright;
+
+struct Sigmoid final : UnaryOf<Sigmoid> {
+  static OperatorInfo describe() {
+    return {.name = "sigmoid", .summary = "Logistic function", .uses_functions = true, .onnx = {"Sigmoid"}};
+  }
+  template <class Scalar>
+  static Scalar value(const Params&, const Scalar& x) {
+    return call(Function::kSigmoid, x);
+  }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.sigmoid", "1.0.0", "Logistic function") { registry.add(make_operator<Sigmoid>()); }

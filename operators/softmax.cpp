@@ -1,0 +1,80 @@
+/// Softmax: y = e^x / sum of e^x along `axis`; log_softmax: y = x - ln(sum of e^x along `axis`).
+///
+/// Shapes  x (any of rank 1 or more) -> y (the same).
+/// Errors  kShape if there is no such axis or its size is 0.
+/// Source  ONNX operators Softmax and LogSoftmax. The greatest element is subtracted first, so that no e^x overflows.
+///         Before opset 13 ONNX normalises over `axis` and all that follow: these are flattened into one.
+/// Laws    none stated yet; softmax(x + c) = softmax(x) is seen over the prime field while values stay small.
+#include <rewright/families.h>
+#include <rewright/plugin.h>
+
+namespace {
+using namespace rewright;
+
+template <bool kLogarithm>
+class SoftmaxOf final : public OperatorOf<SoftmaxOf<kLogarithm>> {
+ public:
+  static OperatorInfo describe() {
+    return {.name = kLogarithm ? "log_softmax" : "softmax",
+            .summary = kLogarithm ? "Logarithm of softmax along an axis" : "Softmax along an axis",
+            .params = {{.name = "axis", .default_value = std::int64_t{0}}},
+            .uses_order = true,
+            .uses_functions = true,
+            .onnx = {kLogarithm ? "LogSoftmax" : "Softmax"}};
+  }
+
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
+    const std::int64_t axis = params.integer(0);
+    if (axis < 0 || axis >= in[0].rank())
+      return shape_error("softmax: there is no axis {} in a tensor of rank {}", axis, in[0].rank());
+    where.at_least(in[0][static_cast<int>(axis)], Dim(1), "the size along the axis");
+    return Shapes<Dim>{in[0]};
+  }
+
+  template <class Scalar>
+  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
+    const std::vector<std::int64_t> axis = {params.integer(0)};
+    const auto along = offsets_along(in[0].shape(), axis);
+    for (const std::int64_t first : offsets_along(in[0].shape(), other_axes(in[0].rank(), axis))) {
+      const Scalar* x = in[0].data() + first;
+      Scalar* y = out[0].data() + first;
+      Scalar greatest = x[0], sum{};
+      for (const std::int64_t i : along) greatest = max(greatest, x[i]);
+      for (const std::int64_t i : along) sum += call(Function::kExp, x[i] - greatest);
+      for (const std::int64_t i : along) y[i] = normalised(x[i] - greatest, sum);
+    }
+  }
+  static double flops(const Params&, std::span<const Shape> in) { return 5.0 * static_cast<double>(in[0].elements()); }
+
+  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    REWRIGHT_TRY(const auto in, node.operands(1));
+    const Shape shape = graph.shape(in[0]);
+    const bool flattens = node.opset < 13;
+    REWRIGHT_TRY(const auto axis, axis_from_front(node.integer("axis", flattens ? 1 : -1), shape.rank()));
+    if (!flattens || axis + 1 == shape.rank()) return graph.apply(*this, Params({axis}), in, node.name);
+    const auto middle = shape.begin() + axis;
+    Shape flat(std::vector<std::int64_t>(shape.begin(), middle));
+    flat.append(Shape(std::vector<std::int64_t>(middle, shape.end())).elements());
+    REWRIGHT_TRY(const Port x, reshaped(graph, in[0], flat));
+    REWRIGHT_TRY(const auto y, graph.apply(*this, Params({axis}), {x}, node.name));
+    REWRIGHT_TRY(const Port result, reshaped(graph, y[0], shape));
+    return std::vector{result};
+  }
+  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
+                                           std::span<const Shape>, OnnxWriter& writer) const override {
+    return writer.emit(kLogarithm ? "LogSoftmax" : "Softmax", {in[0]}, {{"axis", params.integer(0)}});
+  }
+
+ private:
+  template <class Scalar>
+  static Scalar normalised(const Scalar& x, const Scalar& sum) {
+    return kLogarithm ? x - call(Function::kLog, sum) : call(Function::kExp, x) / sum;
+  }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.softmax", "1.0.0", "Softmax along an axis, and its logarithm") {
+  registry.add(make_operator<SoftmaxOf<false>>());
+  registry.add(make_operator<SoftmaxOf<true>>());
+}

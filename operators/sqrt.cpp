@@ -1,0 +1,24 @@
+/// Square root: y = x^(1/2), element by element.
+///
+/// Shapes  x (any) -> y (the same).
+/// Errors  none but a wrong number of operands.
+/// Source  ONNX operator Sqrt.
+/// Laws    none: over the prime field it is a keyed function, of which only congruence is seen.
+#include <rewright/families.h>
+#include <rewright/plugin.h>
+
+namespace {
+using namespace rewright;
+
+struct Sqrt final : UnaryOf<Sqrt> {
+  static OperatorInfo describe() {
+    return {.name = "sqrt", .summary = "Square root", .uses_functions = true, .onnx = {"Sqrt"}};
+  }
+  template <class Scalar>
+  static Scalar value(const Params&, const Scalar& x) {
+    return call(Function::kSqrt, x);
+  }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.sqrt", "1.0.0", "Square root") { registry.add(make_operator<Sqrt>()); }

@@ -1,0 +1,24 @@
+/// Hyperbolic tangent: y = tanh x, element by element.
+///
+/// Shapes  x (any) -> y (the same).
+/// Errors  none but a wrong number of operands.
+/// Source  ONNX operator Tanh.
+/// Laws    none: over the prime field it is a keyed function, of which only congruence is seen.
+#include <rewright/families.h>
+#include <rewright/plugin.h>
+
+namespace {
+using namespace rewright;
+
+struct Tanh final : UnaryOf<Tanh> {
+  static OperatorInfo describe() {
+    return {.name = "tanh", .summary = "Hyperbolic tangent", .uses_functions = true, .onnx = {"Tanh"}};
+  }
+  template <class Scalar>
+  static Scalar value(const Params&, const Scalar& x) {
+    return call(Function::kTanh, x);
+  }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.tanh", "1.0.0", "Hyperbolic tangent") { registry.add(make_operator<Tanh>()); }
