@@ -1,7 +1,7 @@
 /// Padding: y is x with `before` elements put before and `after` behind it, along each axis, all equal to `value`.
 ///
 /// Shapes  x (any) -> y, y.i = before[i] + x.i + after[i].
-/// Errors  kShape unless before and after have one number >= 0 per axis.
+/// Errors  kShape if x is a scalar, or unless before and after have one number >= 0 per axis.
 /// Source  ONNX operator Pad, mode "constant". Negative pads, which cut, and the other modes are not taken.
 /// Laws    none stated yet.
 #include <rewright/families.h>
@@ -25,6 +25,7 @@ class Pad final : public OperatorOf<Pad> {
   template <class Dim>
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>&) {
     BasicShape<Dim> out = in[0];
+    if (out.rank() == 0) return shape_error("pad: a scalar has no axis to pad");
     for (std::size_t side = 0; side < 2; ++side) {
       const auto& pads = params.integers(side);
       if (pads.size() != in[0].dims().size() || std::ranges::any_of(pads, [](std::int64_t pad) { return pad < 0; }))

@@ -2,9 +2,9 @@
 ///
 /// Shapes  a, b -> c, as rewright::BroadcastOf has them: stretch_left and stretch_right name the axes along which an
 ///         operand of size 1 is repeated.
-/// Errors  kShape if a stretched size is not 1 or sizes along another axis differ.
-/// Source  ONNX operator PRelu, of x = a and slope = b; before opset 7 a slope of rank 1 goes along axis 1.
-/// Laws    none stated yet.
+/// Errors  kShape if a stretched size is not 1 or sizes along another axis differ; b is never the one of higher rank, a
+/// never stretched. Source  ONNX operator PRelu, of x = a and slope = b; before opset 7 a slope of rank 1 goes along
+/// axis 1. Laws    none stated yet.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 
@@ -21,6 +21,12 @@ struct Prelu final : BroadcastOf<Prelu> {
             .uses_order = true,
             .onnx = {"PRelu"}};
   }
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
+    if (in[1].rank() > in[0].rank() || !params.integers(0).empty())
+      return shape_error("prelu: the slopes may be repeated, x may not");
+    return BroadcastOf::shape(params, in, where);
+  }
   template <class Scalar>
   static Scalar value(const Scalar& a, const Scalar& b) {
     return relu(a) - b * relu(Scalar{} - a);
@@ -34,10 +40,10 @@ struct Prelu final : BroadcastOf<Prelu> {
     if (node.opset < 7 && shape.rank() == 1 && shape[0] != 1) {
       while (shape.rank() + 1 < graph.shape(x).rank()) shape.append(1);
     }
-    if (shape.rank() > graph.shape(x).rank()) return unsupported("PRelu: the slope raises the rank");
+    if (shape.rank() > graph.shape(x).rank() || !stretches(graph.shape(x), shape).integers(0).empty())
+      return unsupported("PRelu: the slopes stretch x");
     REWRIGHT_TRY(slope, reshaped(graph, slope, shape));
     REWRIGHT_TRY(const Port y, combine(graph, x, slope, node.name));
-    if (graph.shape(y) != graph.shape(x)) return unsupported("PRelu: the slope stretches x");
     return std::vector{y};
   }
 };

@@ -1,7 +1,7 @@
 /// Slice: along each of `axes`, y takes `sizes` elements of x from `starts` on, every `steps`-th.
 ///
 /// Shapes  x (any) -> y, as x but for y.axes[i] = sizes[i].
-/// Errors  kShape unless the four lists have one length, the axes exist and ascend, no step is 0, and
+/// Errors  kShape unless the four lists have one length > 0, the axes exist and ascend, no step is 0, and
 ///         0 <= start, start + (size - 1) * step < x.axis for steps > 0 (the other way round for steps < 0).
 /// Source  ONNX operator Slice, whose ends, negative positions and clamping are resolved on import.
 /// Laws    none stated yet.
@@ -18,10 +18,10 @@ class Slice final : public OperatorOf<Slice> {
   static OperatorInfo describe() {
     return {.name = "slice",
             .summary = "Every n-th element along axes",
-            .params = {{.name = "axes", .kind = ParamKind::kInts, .required = true},
-                       {.name = "starts", .kind = ParamKind::kSizes, .required = true},
+            .params = {{.name = "axes", .kind = ParamKind::kInts, .default_value = std::vector<std::int64_t>{0}},
+                       {.name = "starts", .kind = ParamKind::kSizes, .default_value = SizeList<std::int64_t>{{0}}},
                        {.name = "sizes", .kind = ParamKind::kSizes, .required = true},
-                       {.name = "steps", .kind = ParamKind::kInts, .required = true}},
+                       {.name = "steps", .kind = ParamKind::kInts, .default_value = std::vector<std::int64_t>{1}}},
             .multilinear = true,
             .onnx = {"Slice"}};
   }
@@ -34,6 +34,7 @@ class Slice final : public OperatorOf<Slice> {
       return shape_error("slice: {} axes, {} starts, {} sizes, {} steps", axes.size(), starts.size(), sizes.size(),
                          steps.size());
     BasicShape<Dim> out = in[0];
+    if (axes.empty()) return shape_error("slice: no axis is named");
     if (!are_axes(axes, out.rank()))
       return shape_error("slice: [{}] must be axes of a tensor of rank {}, ascending", fmt::join(axes, ", "),
                          out.rank());

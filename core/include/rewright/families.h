@@ -159,11 +159,11 @@ struct Reduced {
 /// The parameters of ReduceOf.
 [[nodiscard]] inline std::vector<ParamSpec> reduce_params() {
   return {{.name = "axes", .kind = ParamKind::kInts, .default_value = std::vector<std::int64_t>{}},
-          {.name = "keepdims", .default_value = std::int64_t{1}}};
+          {.name = "keepdims", .kind = ParamKind::kChoice, .default_value = std::int64_t{1}, .choices = {"no", "yes"}}};
 }
 
 /// y = value(all x along `axes`), for each index of the other axes; the reduced axes stay, with size 1, if keepdims is
-/// not 0. kNeedsElements in Self: sizes along `axes` are at least 1.
+/// yes. kNeedsElements in Self: sizes along `axes` are at least 1.
 template <class Self>
 class ReduceOf : public OperatorOf<Self> {
  public:
@@ -198,7 +198,8 @@ class ReduceOf : public OperatorOf<Self> {
     if (axes.empty()) axes = other_axes(rank, {});
     REWRIGHT_TRY(axes, axes_from_front(std::move(axes), rank));
     std::sort(axes.begin(), axes.end());
-    REWRIGHT_TRY(auto ports, graph.apply(*this, Params({axes, node.integer("keepdims", 1)}), {x}, node.name));
+    REWRIGHT_TRY(auto ports,
+                 graph.apply(*this, Params({axes, std::int64_t{node.integer("keepdims", 1) != 0}}), {x}, node.name));
     return ports[0];
   }
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {

@@ -1,0 +1,195 @@
+// The operators compute what ONNX's own test data expects: each model that operators can read completely is evaluated
+// in double precision, and once more by ONNX Runtime after it was exported. The others are counted, with the reason.
+#include <rewright/onnx_mapping.h>
+#include "conformance/onnx_cases.h"
+
+#include "onnx/export.h"
+#include "onnx/import.h"
+#include "support/operators.h"
+
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace rewright::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// How many of the data's cases (ONNX 1.12) are computed by operators; more is progress, fewer is a loss.
+constexpr std::size_t kLeastCases = 397;
+
+/// Operators with an ONNX counterpart that no case of the test data reaches, and why.
+const std::map<std::string, std::string> kWithoutCase = {
+    {"broadcast_matmul", "the data's products have equal batches (matmul) or none (Gemm)"}};
+
+/// numpy.allclose as ONNX's own backend test uses it (rtol 1e-3, atol 1e-7). Here atol is 1e-6: expected values were
+/// computed in single precision, where a sum that cancels is off by some 1e-7 times its terms.
+bool close(double expected, double actual) {
+  if (expected == actual || (std::isnan(expected) && std::isnan(actual))) return true;
+  return std::abs(expected - actual) <= 1e-6 + 1e-3 * std::abs(expected);
+}
+
+std::string difference(const RuntimeTensor& expected, const Shape& shape, const std::vector<double>& actual) {
+  if (shape != expected.type.shape) return fmt::format("shape {}, expected {}", shape, expected.type.shape);
+  const auto numbers = to_reals({expected.type, expected.bytes});
+  if (!numbers) return numbers.error().message;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    if (!close((*numbers)[i], actual[i]))
+      return fmt::format("output {}: element {} is {}, expected {}", expected.name, i, actual[i], (*numbers)[i]);
+  }
+  return {};
+}
+
+/// A case, imported so that no node is left to a runtime; or the reason why there is none.
+struct Imported {
+  OnnxCase data;
+  ImportedModel model;
+};
+
+Result<Imported> import_completely(const OnnxCase& original) {
+  Error reason;
+  for (const Frozen which : {Frozen::kIntegers, Frozen::kAllButFirst}) {
+    OnnxCase data = frozen(original, which);
+    const ImportOptions options{.dimensions = data.dimensions, .file = data.name, .directory = {}};
+    auto model = import_model(std::as_bytes(std::span(data.model)), loaded(), options);
+    if (!model) {
+      reason = model.error();
+    } else if (model->carried.empty()) {
+      return Imported{std::move(data), *std::move(model)};
+    } else {
+      const CarriedNode& node = model->carried.front();
+      reason = unsupported("{}: {}", node.type, node.reason);
+    }
+  }
+  return reason;
+}
+
+/// Empty if every output is as expected.
+Result<std::string> difference_when_evaluated(const Imported& imported) {
+  const Graph& graph = imported.model.graph;
+  std::vector<Tensor<Real>> values;
+  for (const NodeId id : graph.inputs()) {
+    const Node& node = graph.node(id);
+    const auto given = std::ranges::find(imported.data.inputs, node.name, &RuntimeTensor::name);
+    if (given == imported.data.inputs.end() && !node.constant) return unsupported("input {} has no value", node.name);
+    const auto numbers = node.constant ? to_reals(*node.constant) : to_reals({given->type, given->bytes});
+    if (!numbers) return numbers.error();
+    Tensor<Real>& tensor = values.emplace_back(node.constant ? node.constant->type.shape : given->type.shape);
+    for (std::size_t i = 0; i < numbers->size(); ++i) tensor.values()[i].value = (*numbers)[i];
+  }
+  REWRIGHT_TRY(const auto outputs, evaluate<Real>(graph, values));
+  if (outputs.size() != imported.data.outputs.size()) return fmt::format("{} outputs", outputs.size());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    std::vector<double> actual;
+    for (const Real& value : outputs[i].values()) actual.push_back(value.value);
+    auto found = difference(imported.data.outputs[i], outputs[i].shape(), actual);
+    if (!found.empty()) return found;
+  }
+  return std::string();
+}
+
+Result<std::string> difference_when_exported(const Runtime& runtime, const Imported& imported) {
+  REWRIGHT_TRY(const std::string model, export_model(imported.model.graph, imported.model));
+  REWRIGHT_TRY(const auto session, runtime.load(std::as_bytes(std::span(model)), ""));
+  REWRIGHT_TRY(const auto outputs, session->run(imported.data.inputs));
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    REWRIGHT_TRY(const auto actual, to_reals({outputs[i].type, outputs[i].bytes}));
+    auto found = difference(imported.data.outputs[i], outputs[i].type.shape, actual);
+    if (!found.empty()) return found;
+  }
+  return std::string();
+}
+
+/// What came of all cases; printed at the end.
+struct Summary {
+  std::size_t cases = 0, computed = 0, equal = 0;
+  std::map<std::string, std::set<std::string>> skipped;  ///< By reason: the cases.
+  std::map<std::string, std::size_t> cases_of;           ///< By operator.
+
+  void print(const char* what) const {
+    fmt::print("{}: {} cases, {} computed, {} equal, {} skipped\n", what, cases, computed, equal, cases - computed);
+    std::vector<std::pair<std::string, std::set<std::string>>> reasons(skipped.begin(), skipped.end());
+    std::ranges::stable_sort(reasons, std::greater(), [](const auto& reason) { return reason.second.size(); });
+    for (const auto& [reason, names] : reasons) {
+      const bool few = names.size() <= 2;
+      fmt::print("  {:4} {}{}\n", names.size(), reason, few ? fmt::format("  ({})", fmt::join(names, ", ")) : "");
+    }
+  }
+};
+
+/// The reason without what changes from case to case, so that equal reasons are counted together.
+std::string reason_of(const Error& error) {
+  if (error.message.ends_with(": no operator reads it")) return "no operator reads the node's type";
+  return error.message;
+}
+
+/// Hands every case of the data that operators can read completely to `judge`.
+template <class Judge>
+Summary judge_all(Judge judge) {
+  Summary summary;
+  std::vector<fs::path> folders;
+  for (const char* group : {"node", "simple", "pytorch-converted", "pytorch-operator"}) {
+    for (const auto& entry : fs::directory_iterator(onnx_test_data() / group)) folders.push_back(entry.path());
+  }
+  std::ranges::sort(folders);
+  for (const fs::path& folder : folders) {
+    const auto cases = read_cases(folder);
+    const auto name = folder.filename().string();
+    if (!cases) summary.skipped[cases.error().message].insert(name);
+    summary.cases += cases ? cases->size() : 1;
+    for (const OnnxCase& original : cases ? *cases : std::vector<OnnxCase>{}) {
+      const auto imported = import_completely(original);
+      const Result<std::string> found = imported ? judge(*imported) : imported.error();
+      if (!found) {
+        summary.skipped[reason_of(found.error())].insert(name);
+        continue;
+      }
+      ++summary.computed;
+      summary.equal += found->empty();
+      EXPECT_EQ(*found, "") << original.name;
+      for (const Node& node : imported->model.graph.nodes()) {
+        if (node.op) ++summary.cases_of[node.op->name()];
+      }
+    }
+  }
+  return summary;
+}
+
+class OnnxTestData : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(fs::is_directory(onnx_test_data()))
+        << onnx_test_data() << " is missing: install libonnx-testdata, or name its data in REWRIGHT_ONNX_TESTDATA";
+  }
+};
+
+TEST_F(OnnxTestData, IsWhatOperatorsCompute) {
+  const Summary summary = judge_all(difference_when_evaluated);
+  summary.print("Evaluated in double precision");
+  EXPECT_GE(summary.computed, kLeastCases);
+  EXPECT_EQ(summary.equal, summary.computed);
+  for (const Operator* op : loaded().all<Operator>()) {
+    if (op->info().onnx.empty()) continue;
+    EXPECT_NE(summary.cases_of.contains(op->name()), kWithoutCase.contains(op->name()))
+        << op->name() << " is used by " << (summary.cases_of.contains(op->name()) ? "a" : "no") << " case";
+  }
+}
+
+TEST_F(OnnxTestData, IsWhatOnnxRuntimeComputesFromWhatOperatorsExport) {
+  const Runtime* runtime = loaded().find<Runtime>("onnxruntime");
+  if (runtime == nullptr) GTEST_SKIP() << "the plugin runtimes/onnxruntime is not built";
+  if (const auto version = runtime->version(); !version) GTEST_SKIP() << version.error().message;
+  const Summary summary =
+      judge_all([runtime](const Imported& imported) { return difference_when_exported(*runtime, imported); });
+  summary.print("Exported and run by ONNX Runtime");
+  EXPECT_GE(summary.computed, kLeastCases);
+  EXPECT_EQ(summary.equal, summary.computed);
+}
+
+}  // namespace
+}  // namespace rewright::testing
