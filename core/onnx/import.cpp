@@ -28,10 +28,10 @@ constexpr std::int64_t kIrOfDefaults = 4;
 constexpr std::int64_t kInspectedElements = 4096;
 constexpr TensorType kNoType{{}, ElementType::kUnknown};
 
-/// By the newest schema known here; an operator that is newer still needs its first input.
-bool has_required_inputs(const NodeProto& node) {
-  const auto* schema =
-      ::onnx::OpSchemaRegistry::Schema(node.op_type(), kNewestKnownOpset, normal_domain(node.domain()));
+/// By the schema of the opset, or the newest known here; an operator that is newer still needs its first input.
+bool has_required_inputs(const NodeProto& node, std::int64_t opset) {
+  const auto known = static_cast<int>(std::min<std::int64_t>(opset, kNewestKnownOpset));
+  const auto* schema = ::onnx::OpSchemaRegistry::Schema(node.op_type(), known, normal_domain(node.domain()));
   const auto is_given = [&](int i) { return i < node.input_size() && !node.input(i).empty(); };
   if (schema == nullptr) return is_given(0);
   for (int i = 0; i < static_cast<int>(schema->inputs().size()); ++i) {
@@ -410,7 +410,8 @@ Result<OnnxNode> Importer::describe_to_operators(const NodeProto& node) const {
     seen.constants.back() = constant == constants_.end() ? inference_->integers(name) : constant->second;
   }
   // The checker saw to it for the opsets that it knows; operators rely on it.
-  if (!has_required_inputs(node)) return make_error(ErrorCode::kUnsupported, "an input that it needs is left out");
+  if (!has_required_inputs(node, seen.opset))
+    return make_error(ErrorCode::kUnsupported, "an input that it needs is left out");
   seen.output_count = 0;
   for (int i = 0; i < node.output_size(); ++i) {
     if (!node.output(i).empty()) seen.output_count = static_cast<std::size_t>(i) + 1;
