@@ -9,6 +9,7 @@ void add_campaign(Program& program);   // campaign.cpp
 void add_rules(Program& program);      // rules.cpp
 void add_graph(Program& program);      // graph.cpp
 void add_operators(Program& program);  // operators.cpp
+void add_optimize(Program& program);   // optimize.cpp
 void add_plugins(Program& program);    // plugins.cpp
 
 }  // namespace rewright::cli

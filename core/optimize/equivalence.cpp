@@ -89,7 +89,17 @@ std::string interface_difference(const Graph& original, const Graph& candidate) 
   return {};
 }
 
-/// Weights that are one number repeated and that operators alone use.
+/// One number repeated, and more than once.
+bool is_uniform(const ConstantData& constant) {
+  const std::int64_t elements = constant.type.shape.elements();
+  if (elements <= 1) return false;
+  const auto* bytes = std::get_if<std::vector<std::byte>>(&constant.value);
+  if (bytes == nullptr) return true;
+  const std::size_t size = bytes->size() / static_cast<std::size_t>(elements);
+  return std::equal(bytes->begin() + static_cast<std::ptrdiff_t>(size), bytes->end(), bytes->begin());
+}
+
+/// Names of weights that are uniform and that operators alone use.
 std::set<std::string> uniform_weights(const Graph& graph) {
   std::vector<bool> by_opaque(graph.nodes().size(), false);
   for (const Node& node : graph.nodes())
@@ -98,9 +108,8 @@ std::set<std::string> uniform_weights(const Graph& graph) {
   std::set<std::string> names;
   for (NodeId id : graph.inputs()) {
     const Node& node = graph.node(id);
-    if (node.input_kind == InputKind::kWeight && node.constant &&
-        std::holds_alternative<double>(node.constant->value) && is_real(node.outputs[0].element) &&
-        node.outputs[0].shape.elements() > 1 && !by_opaque[id.value])
+    if (node.input_kind == InputKind::kWeight && node.constant && is_uniform(*node.constant) &&
+        is_real(node.outputs[0].element) && !by_opaque[id.value])
       names.insert(node.name);
   }
   return names;

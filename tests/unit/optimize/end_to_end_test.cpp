@@ -1,0 +1,200 @@
+// From a model in bytes to a faster model in bytes, and the program `rewright optimize` on files, good and bad.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rewright/runtime.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "onnx/export.h"
+#include "onnx/import.h"
+#include "optimize/equivalence.h"
+#include "optimize/optimizer.h"
+#include "support/true_rules.h"
+
+namespace rewright {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using testing::loaded;
+using ::testing::SizeIs;
+
+/// x V + x W, twice, with a relu between: four products where two do.
+std::string parallel_branches(std::int64_t n) {
+  GraphBuilder builder(&loaded());
+  Port at = *builder.input("x", {Shape{n, n}, ElementType::kFloat32});
+  int weights = 0;
+  const auto product = [&](Port x) {
+    const TensorType type{Shape{n, n}, ElementType::kFloat32};
+    const double value = 0.01 + 0.002 * weights;
+    const Port w = *builder.input(fmt::format("w{}", weights++), type, InputKind::kWeight,
+                                  std::make_shared<const ConstantData>(ConstantData{type, value}));
+    return *builder.apply1("matmul", {}, {x, w});
+  };
+  for (int layer = 0; layer < 2; ++layer) {
+    const Port left = product(at), right = product(at);
+    at = *builder.apply1("relu", {}, {*builder.apply1("ewadd", {}, {left, right})});
+  }
+  builder.output(at, "y");
+  return *export_model(builder.finish());
+}
+
+TEST(EndToEnd, ParallelLinearBranchesBecomeOne) {
+  const std::string model = parallel_branches(32);
+  const auto imported = import_model(std::as_bytes(std::span(model)), loaded());
+  ASSERT_TRUE(imported) << imported.error().message;
+  const auto price = (*loaded().get<CostModel>("flops"))->clone();
+  GraphCost cost(*price, nullptr);
+  const auto search = (*loaded().get<SearchStrategy>("backtracking"))->clone();
+  const auto report = optimize(imported->graph, testing::true_rules(), *search, cost, {.steps = 50});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_LT(report->search.cost_after_us, 0.6 * report->search.cost_before_us);
+  EXPECT_THAT(report->search.path, SizeIs(2));
+
+  EquivalenceOptions options;
+  options.runtime = loaded().find<Runtime>("onnxruntime");
+  options.original_model = model;
+  options.to_model = [&](const Graph& graph) { return export_model(graph, *imported); };
+  const auto gate = EquivalenceGate::create(imported->graph, options);
+  ASSERT_TRUE(gate) << gate.error().message;
+  const auto checked = gate->check(report->best);
+  ASSERT_TRUE(checked) << checked.error().message;
+  EXPECT_TRUE(checked->equal) << checked->difference;
+  EXPECT_THAT(checked->runs, SizeIs(3));
+}
+
+// --- the program -----------------------------------------------------------------------------------------------
+
+struct Ran {
+  int status = 0;
+  std::string output;  ///< Standard output.
+  std::string errors;
+};
+
+class OptimizeProgram : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / fmt::format("rewright-optimize-{}-{}", ::getpid(),
+                                                      ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    write("model.onnx", parallel_branches(16));
+    std::string rules = "# what holds\n\n";
+    for (std::string_view rule : testing::kTrueRules) rules += std::string(rule) + "\n";
+    write("true.rules", rules);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  void write(const std::string& name, const std::string& content) const {
+    std::ofstream(folder_ / name, std::ios::binary) << content;
+  }
+  [[nodiscard]] std::string read(const std::string& name) const {
+    std::ifstream file(folder_ / name, std::ios::binary);
+    std::ostringstream content;
+    content << file.rdbuf();
+    return content.str();
+  }
+  [[nodiscard]] bool exists(const std::string& name) const { return fs::exists(folder_ / name); }
+  /// Runs `rewright optimize ARGUMENTS` in the folder.
+  [[nodiscard]] Ran run(const std::string& arguments) const {
+    const std::string command = fmt::format("cd '{}' && '{}/bin/rewright' optimize {} >out.txt 2>err.txt",
+                                            folder_.string(), REWRIGHT_BUILD_DIR, arguments);
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read("out.txt"), read("err.txt")};
+  }
+  static nlohmann::json last_line(const std::string& output) {
+    const std::size_t end = output.find_last_not_of('\n');
+    const std::size_t start = output.rfind('\n', end);
+    return nlohmann::json::parse(output.substr(start == std::string::npos ? 0 : start + 1));
+  }
+  fs::path folder_;
+};
+
+TEST_F(OptimizeProgram, WritesAFasterModelAndSaysWhatItDid) {
+  const Ran ran = run("model.onnx -o out.onnx --rules true.rules --trust none --json");
+  ASSERT_EQ(ran.status, 0) << ran.errors;
+  const auto json = last_line(ran.output);
+  EXPECT_LT(json.at("cost_after"), json.at("cost_before"));
+  EXPECT_EQ(json.at("equal"), true);
+  EXPECT_THAT(json.at("rewrites"), SizeIs(2));
+  EXPECT_GT(json.at("steps"), 0);
+  EXPECT_GT(json.at("candidates"), 0);
+  EXPECT_GE(json.at("seconds"), 0);
+  EXPECT_GE(json.at("max_abs_error"), 0);
+  const std::string model = read("out.onnx");
+  const auto imported = import_model(std::as_bytes(std::span(model)), loaded());
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_LT(model.size(), read("model.onnx").size() + 16 * 16 * 4 * 2 + 1000) << "two sums of weights, folded";
+}
+
+TEST_F(OptimizeProgram, IsTheSameEachTime) {
+  for (const char* name : {"a.onnx", "b.onnx"})
+    ASSERT_EQ(run(fmt::format("model.onnx -o {} --rules true.rules --trust none", name)).status, 0);
+  EXPECT_EQ(read("a.onnx"), read("b.onnx"));
+}
+
+TEST_F(OptimizeProgram, UsesNoRuleThatIsNotProvedUnlessAsked) {
+  const Ran ran = run("model.onnx -o out.onnx --rules true.rules");
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.errors, HasSubstr("--trust none"));
+  EXPECT_FALSE(exists("out.onnx"));
+}
+
+TEST_F(OptimizeProgram, NamesAWrongRuleAndStopsBeforeIt) {
+  write("wrong.rules",
+        "(x:2, y:2, z:2) ewadd(matmul(x, y), matmul(x, z)) => matmul(x, ewadd(y, z))\n"
+        "(x:2, y:2) relu(matmul(x, y)) => matmul(x, y)\n");
+  const Ran ran = run("model.onnx -o out.onnx --rules wrong.rules --trust none --json");
+  EXPECT_EQ(ran.status, 1) << ran.errors;
+  const auto json = last_line(ran.output);
+  EXPECT_EQ(json.at("equal"), false);
+  EXPECT_EQ(json.at("wrong_rule"), "relu-matmul-to-matmul");
+  ASSERT_TRUE(exists("out.onnx")) << "the last good graph";
+  const Ran again = run("out.onnx -o again.onnx --rules true.rules --trust none --steps 0 --json");
+  EXPECT_EQ(again.status, 0) << again.errors;
+}
+
+struct BadCase {
+  const char* name;
+  const char* arguments;
+  const char* sentence;
+};
+
+class OptimizeProgramRefuses : public OptimizeProgram, public ::testing::WithParamInterface<BadCase> {};
+
+TEST_P(OptimizeProgramRefuses, WithASentenceAndNoOutput) {
+  write("bad.rules", "(x:2) relu(relu(x)) => relu(x)\n(x:2) rlu(x) => x\n");
+  write("empty.rules", "# nothing\n");
+  write("cut.onnx", parallel_branches(16).substr(0, 100));
+  const Ran ran = run(GetParam().arguments);
+  EXPECT_EQ(ran.status, 2) << ran.errors;
+  EXPECT_THAT(ran.errors, HasSubstr(GetParam().sentence));
+  EXPECT_EQ(std::count(ran.errors.begin(), ran.errors.end(), '\n'), 1) << ran.errors;
+  EXPECT_FALSE(exists("out.onnx"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Bad, OptimizeProgramRefuses,
+    ::testing::Values(
+        BadCase{"NoModel", "none.onnx -o out.onnx --rules true.rules --trust none", "none.onnx"},
+        BadCase{"CutModel", "cut.onnx -o out.onnx --rules true.rules --trust none", "cut.onnx"},
+        BadCase{"NoRules", "model.onnx -o out.onnx --rules none.rules --trust none", "none.rules"},
+        BadCase{"WrongRuleText", "model.onnx -o out.onnx --rules bad.rules --trust none", "line 2"},
+        BadCase{"EmptyRules", "model.onnx -o out.onnx --rules empty.rules --trust none", "no rule"},
+        BadCase{"NoFolder", "model.onnx -o none/out.onnx --rules true.rules --trust none", "no folder"},
+        BadCase{"NoSearch", "model.onnx -o out.onnx --rules true.rules --trust none --search deep", "backtracking"},
+        BadCase{"NoCost", "model.onnx -o out.onnx --rules true.rules --trust none --cost watts", "flops"},
+        BadCase{"WrongAlpha", "model.onnx -o out.onnx --rules true.rules --trust none --alpha 0.5", "at least 1"},
+        BadCase{"WrongOption", "model.onnx -o out.onnx --rules true.rules --trust none --cost-option gflops",
+                "NAME=VALUE"},
+        BadCase{"WrongTrust", "model.onnx -o out.onnx --rules true.rules --trust blind", "certificate"},
+        BadCase{"WrongDim", "model.onnx -o out.onnx --rules true.rules --trust none --dim batch=two", "no size"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace rewright
