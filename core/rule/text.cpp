@@ -3,6 +3,7 @@
 // Terms are written and read with explicit stacks: depth costs memory, not the program's stack.
 #include "graph/scanner.h"
 #include "rule/canonical.h"
+#include "rule/example.h"
 #include "rule/identifier.h"
 
 #include <rewright/registry.h>
@@ -439,6 +440,7 @@ Result<Rule> parse_rule_at(std::string_view text, const Registry& registry, std:
   rule.precondition.insert(rule.precondition.end(), open->begin(), open->end());
   rule.name = readable_name(rule);
   rule.id = rule_id(rule);
+  find_example(rule);
   return rule;
 }
 

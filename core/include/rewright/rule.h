@@ -96,7 +96,8 @@ enum class FreeSizes : std::uint8_t {
 /// One line:  (x:2, y:2) split[sizes=[x.0, y.0]](concat(x, y)) => x, y
 /// An application whose outputs are not all used once, side by side, is named with `let`; see core/rule/README.md.
 [[nodiscard]] REWRIGHT_API std::string to_text(const Rule& rule);
-/// Reads the text form; conditions that the target needs and the text does not give are added. Errors: line, column,
+/// Reads the text form; conditions that the target needs and the text does not give are added, and an example is sought
+/// (a bounded search: where it finds none, the example stays empty). Errors: line, column,
 /// what was found and what was expected.
 [[nodiscard]] REWRIGHT_API Result<Rule> parse_rule(std::string_view text, const Registry& registry);
 /// The same for a whole file, one rule a line; empty lines and lines that start with # are passed over.

@@ -100,6 +100,28 @@ TEST(RuleText, AddsTheConditionsThatTheTargetNeeds) {
             "(x:2, y:2) ewadd(relu(x), relu(x)), y => ewadd(x, x), ewadd(y, x) where x.0 = y.0, x.1 = y.1");
 }
 
+TEST(RuleText, ComesWithAnExampleOfSizes) {
+  EXPECT_EQ(rule("(x:2, y:2) split[sizes=[x.0, y.0]](concat(x, y)) => x, y").example,
+            (std::vector<Shape>{{2, 3}, {4, 3}}));
+  for (const std::string_view text : {
+           "(x:2) let v0, v1 = split[sizes=[s0, s1]](x) in relu(v1) => let v0, v1 = split[sizes=[s0, s1]](relu(x)) in "
+           "v1",
+           "(x:4, w:4) conv2d[groups=2, padding=valid](x, w) => conv2d[groups=2, padding=valid](x, w) where x.2 >= "
+           "2*w.2",
+           "(x:4, w:4) conv2d[strides=[2, 2]](x, w) => conv2d[strides=[2, 2]](x, w) where 3 | x.2, floor((x.3 + 1) / "
+           "2) = 3",
+           "() constant_one[sizes=[s0, s0]] => constant_one[sizes=[s0, s0]]",
+       }) {
+    const Rule made = rule(text);
+    ASSERT_EQ(made.example.size(), made.inputs.size()) << text;
+    const DimBinding sizes = bind_sizes(made.inputs, made.example, bind_sizes(made.example_sizes));
+    for (const Constraint& constraint : domain(made, true))
+      EXPECT_EQ(constraint.holds(sizes), std::optional(true)) << text;
+    EXPECT_TRUE(instantiate(made.inputs, made.source, made.example, bind_sizes(made.example_sizes))) << text;
+    EXPECT_TRUE(instantiate(made.inputs, made.target, made.example, bind_sizes(made.example_sizes))) << text;
+  }
+}
+
 TEST(RuleText, ReadsAFileOfRules) {
   const auto rules = parse_rules(
       "# two rules\n\n(x:2) relu(relu(x)) => relu(x)\r\n  # and\n(x:2, y:2) ewadd(x, y) => ewadd(y, x)", loaded());
