@@ -28,6 +28,7 @@
 (declare-fun enlarge (Sizes Tensor) Tensor)
 (declare-fun constant_pool (Sizes) Tensor)
 (declare-fun constant_conv (Sizes) Tensor)
+(declare-fun constant_one (Sizes) Tensor)
 
 ; --- linearity; every stride, padding, dilation and number of groups ---
 
@@ -336,6 +337,13 @@
   :source "image by image"))
 
 (assert (! (forall ((k Sizes) (s Sizes) (p Int) (q Sizes) (x Tensor))
+    (= (pool2d_max k s p q (ewadd x x))
+         (ewadd (pool2d_max k s p q x) (pool2d_max k s p q x))))
+  :named maximum-of-double
+  :ranks "x 4"
+  :source "doubling keeps order"))
+
+(assert (! (forall ((k Sizes) (s Sizes) (p Int) (q Sizes) (x Tensor))
     (= (relu (pool2d_max k s p q x)) (pool2d_max k s p q (relu x))))
   :named relu-of-maximum
   :ranks "x 4"
@@ -364,6 +372,24 @@
   :named enlarge-of-identity
   :domain "g 1 2 3; h 1 2 3"
   :source "centre on centre"))
+
+(assert (! (forall ((a Int) (b Int) (m Int) (n Int))
+    (= (ewmul (constant_conv (sizes4 a b m n)) (constant_conv (sizes4 a b m n)))
+         (constant_conv (sizes4 a b m n))))
+  :named square-of-identity-weight
+  :source "0 and 1 are their own squares"))
+
+(assert (! (forall ((k Sizes) (q Sizes) (a Int) (b Int) (m Int) (n Int))
+    (= (pool2d_max k (sizes2 1 1) padding.same q (constant_pool (sizes4 a b m n)))
+         (constant_pool (sizes4 a b m n))))
+  :named maximum-of-constant_pool
+  :source "each image has one value"))
+
+(assert (! (forall ((k Sizes) (q Sizes) (a Int) (b Int) (m Int) (n Int))
+    (= (pool2d_max k (sizes2 1 1) padding.same q (constant_one (sizes4 a b m n)))
+         (constant_one (sizes4 a b m n))))
+  :named maximum-of-constant_one
+  :source "each image has one value"))
 
 (assert (! (forall ((a Int) (b Int) (m Int) (n Int))
     (= (relu (constant_pool (sizes4 a b m n))) (constant_pool (sizes4 a b m n))))

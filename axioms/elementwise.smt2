@@ -78,6 +78,12 @@
   :ranks "x 0..4, s t 0"
   :source "smul-smul and smul-commutes"))
 
+(assert (! (forall ((x Tensor) (s Tensor) (t Tensor))
+    (= (smul x (ewadd s t)) (ewadd (smul x s) (smul x t))))
+  :named smul-by-sum
+  :ranks "x 0..4, s t 0"
+  :source "distributivity of numbers"))
+
 (assert (! (forall ((x Tensor) (s Tensor))
     (= (smul x s) (ewmul x s)))
   :named smul-ewmul-scalar
@@ -132,6 +138,20 @@
   :ranks "x y 0..4"
   :needs "real-relu"
   :source "a sum of numbers >= 0 is >= 0"))
+
+(assert (! (forall ((x Tensor))
+    (= (relu (ewadd x x)) (ewadd (relu x) (relu x))))
+  :named relu-of-double
+  :ranks "x 0..4"
+  :needs "real-relu"
+  :source "max(2x, 0) = 2 max(x, 0)"))
+
+(assert (! (forall ((x Tensor))
+    (= (ewmul (relu x) (relu x)) (ewmul x (relu x))))
+  :named product-of-relus-of-one
+  :ranks "x 0..4"
+  :needs "real-relu"
+  :source "x max(x, 0) is the square of max(x, 0)"))
 
 (assert (! (forall ((x Tensor))
     (= (relu (ewmul x x)) (ewmul x x)))
