@@ -344,6 +344,64 @@
   :source "doubling keeps order"))
 
 (assert (! (forall ((k Sizes) (s Sizes) (p Int) (q Sizes) (x Tensor))
+    (= (pool2d_max k s p q (ewadd x (ewadd x x)))
+         (ewadd (pool2d_max k s p q x) (ewadd (pool2d_max k s p q x) (pool2d_max k s p q x)))))
+  :named maximum-of-triple
+  :ranks "x 4"
+  :source "tripling keeps order"))
+
+(assert (! (forall ((k Sizes) (s Sizes) (p Int) (q Sizes) (x Tensor))
+    (= (pool2d_max k s p q (ewmul x (ewmul x x)))
+         (ewmul (pool2d_max k s p q x) (ewmul (pool2d_max k s p q x) (pool2d_max k s p q x)))))
+  :named maximum-of-cube
+  :ranks "x 4"
+  :source "cubing keeps order"))
+
+(assert (! (forall ((k Sizes) (s Sizes) (p Int) (q Sizes) (x Tensor))
+    (= (pool2d_max k s p q (ewmul (ewmul x x) (ewmul x x)))
+         (ewmul (pool2d_max k s p q (ewmul x x)) (pool2d_max k s p q (ewmul x x)))))
+  :named maximum-of-fourth-power
+  :ranks "x 4"
+  :source "squaring keeps the order of numbers >= 0"))
+
+(assert (! (forall ((k Sizes) (s Sizes) (p Int) (q Sizes) (x Tensor))
+    (= (pool2d_max k s p q (ewmul (relu x) (relu x)))
+         (ewmul (pool2d_max k s p q (relu x)) (pool2d_max k s p q (relu x)))))
+  :named maximum-of-square-of-relu
+  :ranks "x 4"
+  :needs "real-relu"
+  :source "squaring keeps the order of numbers >= 0"))
+
+(assert (! (forall ((k Sizes) (s Sizes) (p Int) (q Sizes) (x Tensor))
+    (= (pool2d_max k s p q (ewadd x (relu x)))
+         (ewadd (pool2d_max k s p q x) (relu (pool2d_max k s p q x)))))
+  :named maximum-of-sum-with-own-relu
+  :ranks "x 4"
+  :needs "real-relu"
+  :source "x + max(x, 0) grows with x"))
+
+(assert (! (forall ((k Sizes) (s Sizes) (p Int) (q Sizes) (x Tensor))
+    (= (pool2d_max k s p q (ewmul x (relu x)))
+         (ewmul (pool2d_max k s p q x) (relu (pool2d_max k s p q x)))))
+  :named maximum-of-product-with-own-relu
+  :ranks "x 4"
+  :needs "real-relu"
+  :source "x max(x, 0) grows with x"))
+
+(assert (! (forall ((k Sizes) (s Sizes) (p Int) (q Sizes) (x Tensor) (t Tensor))
+    (= (pool2d_max k s p q (smul x (ewmul t t))) (smul (pool2d_max k s p q x) (ewmul t t))))
+  :named maximum-of-square-multiple
+  :ranks "x 4, t 0"
+  :source "multiplying by a number >= 0 keeps order"))
+
+(assert (! (forall ((k Sizes) (s Sizes) (p Int) (q Sizes) (x Tensor) (t Tensor))
+    (= (pool2d_max k s p q (smul x (relu t))) (smul (pool2d_max k s p q x) (relu t))))
+  :named maximum-of-relu-multiple
+  :ranks "x 4, t 0"
+  :needs "real-relu"
+  :source "multiplying by a number >= 0 keeps order"))
+
+(assert (! (forall ((k Sizes) (s Sizes) (p Int) (q Sizes) (x Tensor))
     (= (relu (pool2d_max k s p q x)) (pool2d_max k s p q (relu x))))
   :named relu-of-maximum
   :ranks "x 4"

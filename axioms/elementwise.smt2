@@ -139,6 +139,41 @@
   :needs "real-relu"
   :source "a sum of numbers >= 0 is >= 0"))
 
+(assert (! (forall ((x Tensor) (y Tensor))
+    (= (relu (ewmul (relu x) y)) (ewmul (relu x) (relu y))))
+  :named relu-of-product-with-relu
+  :ranks "x y 0..4"
+  :needs "real-relu"
+  :source "max(a b, 0) = a max(b, 0) for a >= 0"))
+
+(assert (! (forall ((x Tensor) (s Tensor))
+    (= (relu (smul (relu x) s)) (smul (relu x) (relu s))))
+  :named relu-of-multiple-of-relu
+  :ranks "x 0..4, s 0"
+  :needs "real-relu"
+  :source "max(a b, 0) = a max(b, 0) for a >= 0"))
+
+(assert (! (forall ((x Tensor) (s Tensor))
+    (= (relu (smul x (relu s))) (smul (relu x) (relu s))))
+  :named relu-of-multiple-by-relu
+  :ranks "x 0..4, s 0"
+  :needs "real-relu"
+  :source "max(a b, 0) = a max(b, 0) for a >= 0"))
+
+(assert (! (forall ((x Tensor))
+    (= (relu (ewadd x (relu x))) (ewadd (relu x) (relu x))))
+  :named relu-of-sum-with-own-relu
+  :ranks "x 0..4"
+  :needs "real-relu"
+  :source "by the sign of x"))
+
+(assert (! (forall ((x Tensor))
+    (= (relu (ewadd x (ewadd x x))) (ewadd (relu x) (ewadd (relu x) (relu x)))))
+  :named relu-of-triple
+  :ranks "x 0..4"
+  :needs "real-relu"
+  :source "max(3x, 0) = 3 max(x, 0)"))
+
 (assert (! (forall ((x Tensor))
     (= (relu (ewadd x x)) (ewadd (relu x) (relu x))))
   :named relu-of-double

@@ -17,6 +17,7 @@
 (declare-fun split.0 (Int Sizes Tensor) Tensor)  ; axis sizes x: the first part
 (declare-fun split.1 (Int Sizes Tensor) Tensor)
 (declare-fun constant_identity (Sizes) Tensor)
+(declare-fun constant_one (Sizes) Tensor)
 
 (assert (! (forall ((x Tensor) (y Tensor) (z Tensor))
     (= (matmul x (matmul y z)) (matmul (matmul x y) z)))
@@ -269,6 +270,36 @@
          (constant_identity (sizes2 n n))))
   :named square-of-identity
   :source "0 and 1 are their own squares"))
+
+; --- diagonals and sums of rows ---
+
+(assert (! (forall ((x Tensor))
+    (= (ewmul (transpose (sizes2 1 0) x) (constant_identity (sizes2 (dim 0 x) (dim 0 x))))
+         (ewmul x (constant_identity (sizes2 (dim 0 x) (dim 0 x))))))
+  :named diagonal-of-transpose
+  :ranks "x 2"
+  :source "transposition keeps the diagonal"))
+
+(assert (! (forall ((x Tensor) (y Tensor))
+    (= (matmul (ewmul x (constant_identity (sizes2 (dim 0 x) (dim 0 x)))) (ewmul y (constant_identity (sizes2 (dim 0 x) (dim 0 x)))))
+         (ewmul (ewmul x y) (constant_identity (sizes2 (dim 0 x) (dim 0 x))))))
+  :named matmul-of-diagonals
+  :ranks "x y 2"
+  :source "diagonal matrices multiply element by element"))
+
+(assert (! (forall ((m Int) (n Int) (x Tensor) (y Tensor))
+    (= (matmul (constant_one (sizes2 m n)) (concat 0 x y))
+         (ewadd (matmul (constant_one (sizes2 m (dim 0 x))) x) (matmul (constant_one (sizes2 m (dim 0 y))) y))))
+  :named sum-of-rows-of-concat
+  :ranks "x y 2"
+  :source "matmul-of-inner-concats and concat-of-ones"))
+
+(assert (! (forall ((x Tensor) (y Tensor) (n Int) (m Int))
+    (= (matmul (concat 1 x y) (constant_one (sizes2 n m)))
+         (ewadd (matmul x (constant_one (sizes2 (dim 1 x) m))) (matmul y (constant_one (sizes2 (dim 1 y) m))))))
+  :named sum-of-columns-of-concat
+  :ranks "x y 2"
+  :source "matmul-of-inner-concats and concat-of-ones"))
 
 ; --- relu, as the function max(x, 0) ---
 

@@ -26,8 +26,8 @@ struct AuditResult {
 };
 
 /// Evaluates both sides over the prime field, on small signed integers and on residues of the whole field; where a side
-/// uses order or functions, in exact rationals (a fraction has no sign in the field) on small signed integers and on
-/// quarters of them. Errors: a :domain that cannot be read.
+/// uses order or functions, in exact rationals (a fraction has no sign in the field) on small signed integers,
+/// quarters of them, and negative quarters. Errors: a :domain that cannot be read.
 [[nodiscard]] REWRIGHT_API Result<AuditResult> audit(const Axiom& axiom, const AuditOptions& options = {});
 
 }  // namespace rewright

@@ -6,6 +6,7 @@ namespace rewright::cli {
 class Program;
 
 void add_campaign(Program& program);   // campaign.cpp
+void add_axioms(Program& program);     // axioms.cpp
 void add_rules(Program& program);      // rules.cpp
 void add_graph(Program& program);      // graph.cpp
 void add_operators(Program& program);  // operators.cpp

@@ -1,13 +1,11 @@
 /// Refutes rules by evaluation: source and target at small shapes, on the same inputs.
 ///
 /// Shapes  The rule's example, and sizes drawn inside defined(source), defined(target) and the precondition, unequal
-/// where
-///         they can be; the smallest first.
-/// Values  Where a side uses order (relu, max): exact rationals on small signed integers, for order over the prime
-/// field is
-///         real for small integers only. Else the prime field, on small integers and on residues of the whole field:
-///         two sides that differ as rational functions of degree d agree at a random point with probability at most d /
-///         2^61 (Schwartz, JACM 1980; Zippel, EUROSAM 1979). Where a side uses exp, tanh and the like: double
+///         where they can be; the smallest first.
+/// Values  Where a side uses order (relu, max): exact rationals, on small integers, quarters and negative quarters; a
+///         fraction has no sign in the prime field. Else the field, on small integers and on residues of the whole
+///         field: two sides that differ as rational functions of degree d agree at a random point with probability at
+///         most d / 2^61 (Schwartz, JACM 1980; Zippel, EUROSAM 1979). Where a side uses exp, tanh and the like: double
 ///         precision, and a difference of more than one part in 10^6.
 /// Answers Refuted with shapes, values and the outputs that differ; otherwise Unknown.
 #include <rewright/linear.h>
@@ -23,7 +21,7 @@ using namespace rewright;
 struct Settings {
   std::int64_t shapes = 6;  ///< Besides the example.
   std::int64_t max_dim = 4;
-  std::int64_t points = 2;  ///< Inputs per shape.
+  std::int64_t points = 2;  ///< Inputs per shape; more where inputs are small.
   std::int64_t seed = 1;
 };
 
@@ -37,6 +35,7 @@ std::uint64_t mix(std::uint64_t x) {
 enum class Draw {
   kSmall,     ///< Integers from -9 to 9.
   kQuarters,  ///< The same over 4: laws that hold for integers alone, as relu(x + x * x) = x + x * x, fail here.
+  kNegative,  ///< Quarters from -19/4 to -1/4: the greatest of many is seldom negative otherwise.
   kWhole,     ///< Any residue.
 };
 
@@ -45,8 +44,10 @@ Scalar draw(Draw kind, std::uint64_t bits) {
   if constexpr (std::is_same_v<Scalar, Field>) {
     if (kind == Draw::kWhole) return Field::from_residue((bits >> 3) % Field::kPrime);
   }
-  const Scalar integer = Scalar::from_integer(static_cast<std::int64_t>(bits % 19) - 9);
-  return kind == Draw::kQuarters ? integer / Scalar::from_integer(4) : integer;
+  const Scalar quarter = Scalar::from_integer(1) / Scalar::from_integer(4);
+  const auto number = static_cast<std::int64_t>(bits % 19);
+  if (kind == Draw::kNegative) return Scalar::from_integer(-1 - number) * quarter;
+  return kind == Draw::kQuarters ? Scalar::from_integer(number - 9) * quarter : Scalar::from_integer(number - 9);
 }
 
 template <class Scalar>
@@ -134,7 +135,7 @@ class Evaluation {
     if (tried == 0)
       return unknown(
           fmt::format("no shapes with sizes up to {} were found at which both sides are defined", settings_.max_dim));
-    return unknown(fmt::format("equal at {} shapes with {} inputs each", tried, settings_.points));
+    return unknown(fmt::format("equal at {} shapes with {} inputs or more each", tried, settings_.points));
   }
 
  private:
@@ -326,9 +327,17 @@ class Evaluation {
     return {kind, mix(static_cast<std::uint64_t>(settings_.seed + 1000 * i))};
   }
 
+  /// More where the inputs are few numbers: one scalar hits the part of the line where a law fails only now and then.
+  std::int64_t points_at(const Instance& at) const {
+    std::int64_t numbers = 1;
+    for (const Shape& shape : at.shapes) numbers += shape.elements();
+    const std::int64_t least = uses_order_ || uses_functions_ ? 2 * settings_.points : settings_.points;
+    return least * std::max<std::int64_t>(1, 64 / numbers);
+  }
   std::optional<Verdict> compare_values(const Instance& at) {
-    for (std::int64_t i = 0; i < settings_.points; ++i) {
-      const Point small = point(i, i % 2 == 0 ? Draw::kSmall : Draw::kQuarters);
+    for (std::int64_t i = 0; i < points_at(at); ++i) {
+      static constexpr Draw kKinds[] = {Draw::kSmall, Draw::kQuarters, Draw::kNegative};
+      const Point small = point(i, kKinds[i % 3]);
       if (uses_functions_) {
         if (auto found = difference_at<Real>(at, small)) return real_verdict(at, *found);
       } else if (uses_order_) {

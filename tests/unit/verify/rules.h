@@ -110,6 +110,9 @@ inline const std::vector<std::string>& wrong_rules() {
       "(x:2, y:2, z:2) matmul(x, concat[axis=1](y, z)) => concat[axis=1](matmul(x, z), matmul(x, y))",
       "(x:2, y:2) matmul(x, y) => matmul(y, x)",
       "(x:4) pool2d_avg[kernel=[3, 3], count_include_pad=no](x) => conv2d(x, constant_pool[sizes=[x.1, x.1, 3, 3]])",
+      "(w:4, x:4) conv2d[activation=relu](pool2d_max[kernel=[3, 3]](w), ewmul(x, x)) => conv2d(pool2d_max[kernel=[3, "
+      "3]](w), ewmul(x, x))",
+      "(s:0) relu(ewadd(s, ewmul(s, s))) => ewadd(s, ewmul(s, s))",
       "(x:2) relu(ewadd(x, ewmul(x, x))) => ewadd(x, ewmul(x, x))",
       "(x:2, y:2) relu(ewadd(x, y)) => ewadd(relu(x), relu(y))",
       "(x:4, y:4, w:4, v:4) conv2d[groups=2](concat[axis=1](x, y), concat[axis=1](w, v)) => ewadd(conv2d[groups=2](x, "
