@@ -88,6 +88,8 @@ class Expand final : public OperatorOf<Expand> {
     Shape split, joined, wide;
     for (int axis = 0; axis < from.rank(); ++axis) {
       const std::int64_t times = repeats[static_cast<std::size_t>(axis)];
+      if (times < 0 || times > kFar / std::max<std::int64_t>(from[axis], 1))
+        return shape_error("Tile: {} repeats along axis {} of {}", times, axis, from);
       if (times != 1) split.append(1), wide.append(times);
       split.append(from[axis]), wide.append(from[axis]), joined.append(from[axis] * times);
     }

@@ -29,7 +29,7 @@ class Gather final : public OperatorOf<Gather> {
       return shape_error("gather: there is no axis {} in a tensor of rank {}", axis, in[0].rank());
     std::int64_t greatest = -1;
     for (const std::int64_t index : params.integers(1)) {
-      if (index < 0) return shape_error("gather: index {}, expected 0 or more", index);
+      if (index < 0 || index > kFar) return shape_error("gather: index {}, expected 0 or more and at most 2^41", index);
       greatest = std::max(greatest, index);
     }
     BasicShape<Dim> out = in[0];

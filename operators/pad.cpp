@@ -28,8 +28,10 @@ class Pad final : public OperatorOf<Pad> {
     if (out.rank() == 0) return shape_error("pad: a scalar has no axis to pad");
     for (std::size_t side = 0; side < 2; ++side) {
       const auto& pads = params.integers(side);
-      if (pads.size() != in[0].dims().size() || std::ranges::any_of(pads, [](std::int64_t pad) { return pad < 0; }))
-        return shape_error("pad: [{}] must be one number >= 0 for each of {} axes", fmt::join(pads, ", "), out.rank());
+      if (pads.size() != in[0].dims().size() ||
+          std::ranges::any_of(pads, [](std::int64_t pad) { return pad < 0 || pad > kFar; }))
+        return shape_error("pad: [{}] must be one number >= 0 and not above 2^41 for each of {} axes",
+                           fmt::join(pads, ", "), out.rank());
       for (int axis = 0; axis < out.rank(); ++axis) {
         if (pads[static_cast<std::size_t>(axis)] > 0) out[axis] = out[axis] + Dim(pads[static_cast<std::size_t>(axis)]);
       }

@@ -24,6 +24,7 @@ class Reshape final : public OperatorOf<Reshape> {
   template <class Dim>
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
     BasicShape<Dim> out(params.sizes(0));
+    if (!countable(out.dims())) return shape_error("reshape: the sizes multiply to more than 2^62 or one is negative");
     where.equal(product(in[0].dims()), product(out.dims()), "numbers of elements before and after");
     return Shapes<Dim>{std::move(out)};
   }
@@ -48,6 +49,16 @@ class Reshape final : public OperatorOf<Reshape> {
   }
 
  private:
+  /// Whether the known sizes can be multiplied.
+  template <class Dim>
+  static bool countable(std::span<const Dim> dims) {
+    std::int64_t elements = 1;
+    return std::ranges::all_of(dims, [&](const Dim& dim) {
+      const std::int64_t size = known(dim).value_or(1);
+      return size >= 0 && !__builtin_mul_overflow(elements, std::max<std::int64_t>(size, 1), &elements) &&
+             elements <= std::int64_t{1} << 62;
+    });
+  }
   template <class Dim>
   static Dim product(std::span<const Dim> dims) {
     Dim product(1);
@@ -102,17 +113,19 @@ class Reshape final : public OperatorOf<Reshape> {
   static Result<Shape> given(const OnnxNode& node, const Shape& x) {
     REWRIGHT_TRY(auto sizes, listed(node, "shape", 1, {}));
     const bool keeps_zeros = node.integer("allowzero", 0) != 0;
-    std::int64_t known = 1;
+    std::int64_t taken = 1;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       std::int64_t& size = sizes[i];
       if (size == 0 && !keeps_zeros && static_cast<int>(i) >= x.rank())
         return shape_error("Reshape of {} copies axis {}", x, i);
       if (size == 0 && !keeps_zeros) size = x[static_cast<int>(i)];
-      if (size != -1) known *= size;
+      if (size < -1) return shape_error("Reshape of {} to a size of {}", x, size);
+      if (size != -1 && __builtin_mul_overflow(taken, size, &taken))
+        return shape_error("Reshape of {} to more elements than can be counted", x);
     }
     for (std::int64_t& size : sizes) {
-      if (size == -1 && known == 0) return shape_error("Reshape of {} leaves a size open beside a 0", x);
-      if (size == -1) size = x.elements() / known;
+      if (size == -1 && taken == 0) return shape_error("Reshape of {} leaves a size open beside a 0", x);
+      if (size == -1) size = x.elements() / taken;
     }
     return Shape(std::move(sizes));
   }

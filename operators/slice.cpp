@@ -39,8 +39,13 @@ class Slice final : public OperatorOf<Slice> {
       return shape_error("slice: [{}] must be axes of a tensor of rank {}, ascending", fmt::join(axes, ", "),
                          out.rank());
     for (std::size_t i = 0; i < axes.size(); ++i) {
+      for (const std::int64_t number : {known(starts[i]).value_or(0), known(sizes[i]).value_or(0), steps[i]}) {
+        if (number < -kFar || number > kFar) return shape_error("slice: {} lies beyond any tensor", number);
+      }
       if (steps[i] == 0) return shape_error("slice: a step of 0");
       const int axis = static_cast<int>(axes[i]);
+      if (known(sizes[i]).value_or(0) > kFar / std::abs(steps[i]) + 1)
+        return shape_error("slice: {} steps of {} lead beyond any tensor", *known(sizes[i]), steps[i]);
       const Dim last = starts[i] + (sizes[i] - Dim(1)) * Dim(steps[i]);
       where.at_least(sizes[i], Dim(0), "a size");
       where.at_least(steps[i] > 0 ? starts[i] : last, Dim(0), "the first position taken");
@@ -106,8 +111,6 @@ class Slice final : public OperatorOf<Slice> {
   }
 
  private:
-  static constexpr std::int64_t kFar = std::int64_t{1} << 41;  // beyond any tensor's end
-
   /// ONNX's position, counted from the end if negative, brought into the range that it clamps to.
   static std::int64_t clamped(std::int64_t position, std::int64_t dim, std::int64_t step) {
     if (position < 0) position = std::max(position, -dim - 1) + dim;

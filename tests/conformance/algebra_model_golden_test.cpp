@@ -142,5 +142,14 @@ TEST(Movement, KeepsElementsInOrder) {
   EXPECT_THAT(refusal("gather[indices=[2]]", {{2}}), HasSubstr("the greatest index"));
 }
 
+TEST(Movement, RefusesNumbersThatNoTensorHas) {
+  const std::string huge = "4611686018427387904";  // 2^62
+  EXPECT_THAT(refusal("reshape[sizes=[" + huge + ", 4]]", {{2}}), HasSubstr("multiply to more than 2^62"));
+  EXPECT_THAT(refusal("slice[starts=[" + huge + "], sizes=[1]]", {{2}}), HasSubstr("lies beyond any tensor"));
+  EXPECT_THAT(refusal("slice[sizes=[1099511627776], steps=[1099511627776]]", {{2}}), HasSubstr("lead beyond"));
+  EXPECT_THAT(refusal("pad[before=[" + huge + "], after=[0]]", {{2}}), HasSubstr("not above 2^41"));
+  EXPECT_THAT(refusal("gather[indices=[" + huge + "]]", {{2}}), HasSubstr("at most 2^41"));
+}
+
 }  // namespace
 }  // namespace rewright::testing

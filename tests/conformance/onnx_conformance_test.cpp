@@ -109,7 +109,19 @@ Result<std::string> difference_when_exported(const Runtime& runtime, const Impor
 struct Summary {
   std::size_t cases = 0, computed = 0, equal = 0;
   std::map<std::string, std::set<std::string>> skipped;  ///< By reason: the cases.
+  std::map<std::string, std::size_t> unread;             ///< ONNX types that no operator reads: the cases.
   std::map<std::string, std::size_t> cases_of;           ///< By operator.
+
+  /// Equal reasons are counted together.
+  void skip(const std::string& name, const std::string& reason) {
+    const std::size_t type_end = reason.find(": no operator reads it");
+    if (type_end == std::string::npos) {
+      skipped[reason].insert(name);
+    } else {
+      skipped["no operator reads the node's type"].insert(name);
+      ++unread[reason.substr(0, type_end)];
+    }
+  }
 
   void print(const char* what) const {
     fmt::print("{}: {} cases, {} computed, {} equal, {} skipped\n", what, cases, computed, equal, cases - computed);
@@ -119,14 +131,11 @@ struct Summary {
       const bool few = names.size() <= 2;
       fmt::print("  {:4} {}{}\n", names.size(), reason, few ? fmt::format("  ({})", fmt::join(names, ", ")) : "");
     }
+    std::string types;
+    for (const auto& [type, count] : unread) types += fmt::format(" {} {}", type, count);
+    fmt::print("       types that no operator reads:{}\n", types);
   }
 };
-
-/// The reason without what changes from case to case, so that equal reasons are counted together.
-std::string reason_of(const Error& error) {
-  if (error.message.ends_with(": no operator reads it")) return "no operator reads the node's type";
-  return error.message;
-}
 
 /// Hands every case of the data that operators can read completely to `judge`.
 template <class Judge>
@@ -140,13 +149,13 @@ Summary judge_all(Judge judge) {
   for (const fs::path& folder : folders) {
     const auto cases = read_cases(folder);
     const auto name = folder.filename().string();
-    if (!cases) summary.skipped[cases.error().message].insert(name);
+    if (!cases) summary.skip(name, cases.error().message);
     summary.cases += cases ? cases->size() : 1;
     for (const OnnxCase& original : cases ? *cases : std::vector<OnnxCase>{}) {
       const auto imported = import_completely(original);
       const Result<std::string> found = imported ? judge(*imported) : imported.error();
       if (!found) {
-        summary.skipped[reason_of(found.error())].insert(name);
+        summary.skip(name, found.error().message);
         continue;
       }
       ++summary.computed;

@@ -11,6 +11,9 @@
 
 namespace rewright {
 
+/// No size or position in a tensor passes this; a number that does would overflow further arithmetic.
+inline constexpr std::int64_t kFar = std::int64_t{1} << 41;
+
 /// Elements from one index to the next, per axis.
 [[nodiscard]] inline std::vector<std::int64_t> strides_of(const Shape& shape) {
   std::vector<std::int64_t> strides(static_cast<std::size_t>(shape.rank()), 1);
