@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// How many of the data's cases (ONNX 1.12) are computed by operators; more is progress, fewer is a loss.
-constexpr std::size_t kLeastCases = 397;
+constexpr std::size_t kLeastCases = 403;
 
 /// Operators with an ONNX counterpart that no case of the test data reaches, and why.
 const std::map<std::string, std::string> kWithoutCase = {
@@ -51,6 +51,17 @@ struct Imported {
   ImportedModel model;
 };
 
+/// A node of the graph that no operator read; null if there is none. Carried nodes whose results nothing needs, such
+/// as those that computed a known shape, are in the list of carried nodes and not in the graph.
+const CarriedNode* left_to_a_runtime(const ImportedModel& model) {
+  for (const Node& node : model.graph.nodes()) {
+    if (!node.opaque) continue;
+    const auto found = std::ranges::find(model.carried, node.opaque->type, &CarriedNode::type);
+    return found == model.carried.end() ? &model.carried.front() : &*found;
+  }
+  return nullptr;
+}
+
 Result<Imported> import_completely(const OnnxCase& original) {
   Error reason;
   for (const Frozen which : {Frozen::kIntegers, Frozen::kAllButFirst}) {
@@ -59,11 +70,10 @@ Result<Imported> import_completely(const OnnxCase& original) {
     auto model = import_model(std::as_bytes(std::span(data.model)), loaded(), options);
     if (!model) {
       reason = model.error();
-    } else if (model->carried.empty()) {
-      return Imported{std::move(data), *std::move(model)};
+    } else if (const auto* node = left_to_a_runtime(*model)) {
+      reason = unsupported("{}: {}", node->type, node->reason);
     } else {
-      const CarriedNode& node = model->carried.front();
-      reason = unsupported("{}: {}", node.type, node.reason);
+      return Imported{std::move(data), *std::move(model)};
     }
   }
   return reason;
