@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/program.h"
+#include "report/dot.h"
 #include "rule/store.h"
 
 #include <algorithm>
@@ -128,13 +129,23 @@ Result<ExitCode> show(const Settings& settings, const Arguments& arguments) {
   return ExitCode::kDone;
 }
 
+// Every rule a drawing of its own; `dot` and its relatives read several from one file.
+Status print_drawings(const Settings& settings, Store& store) {
+  REWRIGHT_TRY(const Registry registry, settings.registry());
+  REWRIGHT_TRY(const std::vector<Rule> rules, store.rules(registry));
+  for (const Rule& rule : rules) print(to_dot(rule));
+  return {};
+}
+
 Result<ExitCode> export_rules(const Settings& settings, const Arguments& arguments) {
   REWRIGHT_TRY(const OpenStore open, open_store(arguments.store));
   if (settings.json || arguments.format == "json") {
     print_json(to_json(open.rules));
-    return ExitCode::kDone;
+  } else if (arguments.format == "dot") {
+    REWRIGHT_CHECK(print_drawings(settings, *open.store));
+  } else {
+    for (const RuleText& rule : open.rules) print_line(rule.text);
   }
-  for (const RuleText& rule : open.rules) print_line(rule.text);
   return ExitCode::kDone;
 }
 
@@ -159,11 +170,12 @@ void add_rules(Program& program) {
   CLI::App& export_command =
       program.command(group, "export", "Writes all rules to standard output",
                       {"rewright rules export --format text quickstart.store > rules.txt",
-                       "rewright rules export --format json quickstart.store > rules.json"},
+                       "rewright rules export --format dot quickstart.store | dot -Tsvg -O"},
                       [arguments](const Settings& settings) { return export_rules(settings, *arguments); });
   export_command.add_option("STORE", arguments->store, "The store")->required();
-  export_command.add_option("--format", arguments->format, "text: one rule a line; json: one object")
-      ->check(CLI::IsMember({"text", "json"}));
+  export_command
+      .add_option("--format", arguments->format, "text: one rule a line; json: one object; dot: drawings for Graphviz")
+      ->check(CLI::IsMember({"text", "json", "dot"}));
 }
 
 }  // namespace rewright::cli

@@ -147,7 +147,7 @@ Error Database::error(int code) const {
   const bool full = system == ENOSPC || system == EDQUOT || system == EFBIG;
   switch (code & 0xff) {
     case SQLITE_FULL:
-      return make_error(ErrorCode::kIo, "the disk is full: '{}' keeps what was saved before; free some space and run "
+      return make_error(ErrorCode::kBudget, "the disk is full: '{}' keeps what was saved before; free some space and run "
                         "the same command again with --resume", file_);
     case SQLITE_IOERR:
       if (full) return error(SQLITE_FULL);

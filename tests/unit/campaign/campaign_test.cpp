@@ -1,0 +1,319 @@
+// A campaign gives the same rows whatever happens to it: threads, kills, interrupts, full disks.
+#include "campaign/runner.h"
+
+#include "campaign/config.h"
+#include "rule/store.h"
+
+#include <rewright/registry.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+namespace rewright {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+// Small enough to be run many times, with every phase having something to do.
+constexpr const char* kCampaign = R"(
+[campaign]
+name = "small"
+max_operators = 2
+inputs = [
+  { name = "x", shape = [2, 3] },
+  { name = "y", shape = [2, 3] },
+  { name = "w", shape = [3, 3], weight = true },
+  { name = "v", shape = [3, 3], weight = true },
+]
+pruners = ["renaming", "common_subgraph"]
+VERIFIERS
+
+[operators]
+ewadd = {}
+ewmul = {}
+relu = {}
+matmul = {}
+transpose = {}
+concat = { axis = [0, 1] }
+split = { axis = [0, 1] }
+
+[budget]
+work = 100000
+)";
+
+class CampaignTest : public testing::Test {
+ protected:
+  CampaignTest() {
+    std::string pattern = (fs::temp_directory_path() / "rewright-campaign-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+    if (const Status status = registry_.load_default(); !status) ADD_FAILURE() << status.error().message;
+    write_campaign(kCampaign);
+  }
+  ~CampaignTest() override { fs::remove_all(folder_); }
+
+  // The campaign with whatever verifiers need no other program.
+  void write_campaign(std::string text) {
+    const std::string verifiers = registry_.find<Verifier>("evaluate") == nullptr ? "" : "verifiers = [\"evaluate\"]";
+    if (const auto at = text.find("VERIFIERS"); at != std::string::npos) text.replace(at, 9, verifiers);
+    std::ofstream(file()) << text;
+  }
+  [[nodiscard]] std::string file() const { return (folder_ / "campaign.toml").string(); }
+  [[nodiscard]] std::string store(const std::string& name) const { return (folder_ / name).string(); }
+
+  Result<CampaignSummary> run(const std::string& name, RunOptions options = {}) {
+    REWRIGHT_TRY(const CampaignConfig config, load_campaign(file(), registry_));
+    options.store = store(name);
+    return run_campaign(config, registry_, options);
+  }
+
+  std::string dump(const std::string& name) {
+    const auto opened = Store::open(store(name), Store::Mode::kRead);
+    if (!opened) return opened.error().message;
+    const Result<std::string> text = (*opened)->dump();
+    return text ? *text : text.error().message;
+  }
+
+  // Runs the program itself, as a process of its own.
+  pid_t start(const std::vector<std::string>& arguments, rlim_t file_limit = RLIM_INFINITY) {
+    const pid_t child = fork();
+    if (child != 0) return child;
+    const int nothing = open("/dev/null", O_RDWR);
+    dup2(nothing, STDOUT_FILENO);
+    const int errors = open((folder_ / "errors").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    dup2(errors, STDERR_FILENO);
+    if (file_limit != RLIM_INFINITY) {
+      const rlimit limit = {file_limit, file_limit};
+      setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    std::vector<char*> argv = {const_cast<char*>("rewright")};
+    for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+    argv.push_back(nullptr);
+    execv(REWRIGHT_BUILD_DIR "/bin/rewright", argv.data());
+    _exit(127);
+  }
+  [[nodiscard]] std::vector<std::string> run_arguments(const std::string& name, const std::string& threads) const {
+    return {"campaign", "run", file(), "--store", store(name), "--threads", threads, "--resume"};
+  }
+  static int wait_for(pid_t child) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  std::string errors() {
+    std::ostringstream text;
+    text << std::ifstream(folder_ / "errors").rdbuf();
+    return text.str();
+  }
+
+  fs::path folder_;
+  Registry registry_;
+};
+
+TEST_F(CampaignTest, FindsCandidatesAndPrunesThem) {
+  const auto summary = run("store");
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_EQ(summary->state, CampaignSummary::State::kFinished);
+  EXPECT_THAT(summary->phases_done, testing::ElementsAre("enumerate", "prune", "verify", "library"));
+  ASSERT_EQ(summary->levels.size(), 2U);
+  EXPECT_GT(summary->candidates, 10U);
+  ASSERT_EQ(summary->pruners.size(), 2U);
+  EXPECT_LT(summary->pruners.back().left, summary->candidates);
+  EXPECT_GT(summary->goals, 0U);
+  EXPECT_EQ(summary->proved + summary->refuted + summary->unknown, summary->goals);
+}
+
+TEST_F(CampaignTest, NothingUnprovedEntersTheLibrary) {
+  const auto summary = run("store");
+  ASSERT_TRUE(summary);
+  const auto opened = Store::open(store("store"), Store::Mode::kRead);
+  ASSERT_TRUE(opened);
+  EXPECT_EQ(*(*opened)->count("rules", "(SELECT status FROM goals WHERE position = rules.goal) <> 'proved'"), 0);
+  EXPECT_LE(summary->rules, summary->proved);
+}
+
+TEST_F(CampaignTest, OneThreadAndTwoGiveEqualRows) {
+  RunOptions options;
+  options.threads = 1;
+  ASSERT_TRUE(run("one", options));
+  options.threads = 2;
+  ASSERT_TRUE(run("two", options));
+  EXPECT_THAT(dump("one"), HasSubstr("-- rules"));
+  EXPECT_EQ(dump("one"), dump("two"));
+}
+
+TEST_F(CampaignTest, ASecondRunHasNothingToDo) {
+  ASSERT_TRUE(run("store"));
+  const std::string before = dump("store");
+  const auto again = run("store");
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(again->was_finished);
+  EXPECT_EQ(dump("store"), before);
+}
+
+TEST_F(CampaignTest, KilledAtAnyMomentItGoesOnToTheSameRows) {
+  ASSERT_EQ(wait_for(start(run_arguments("whole", "1"))), 0) << errors();
+  const std::string whole = dump("whole");
+  const auto opened = Store::open(store("whole"), Store::Mode::kRead);
+  ASSERT_TRUE(opened);
+  int killed = 0;
+  // From the first moments (no store yet) to the last phase; spread over what the whole run takes.
+  for (const int delay_ms : {1, 10, 20, 30, 45, 60, 80, 100, 130, 170, 220, 300, 400, 600}) {
+    const std::string name = fmt::format("killed{}", delay_ms);
+    const pid_t child = start(run_arguments(name, "2"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
+    kill(child, SIGKILL);
+    if (wait_for(child) == 128 + SIGKILL) ++killed;
+    ASSERT_EQ(wait_for(start(run_arguments(name, "1"))), 0) << "after " << delay_ms << " ms: " << errors();
+    EXPECT_EQ(dump(name), whole) << "killed after " << delay_ms << " ms";
+  }
+  EXPECT_GT(killed, 0) << "no run was killed before its end";
+}
+
+TEST_F(CampaignTest, StoppedInEveryPhaseItGoesOnToTheSameRows) {
+  ASSERT_TRUE(run("whole"));
+  const std::string whole = dump("whole");
+  for (const char* phase : {"enumerate", "prune", "generalise"}) {
+    bool stop = false;
+    RunOptions options;
+    options.progress = [&](const CampaignProgress& at) { stop = stop || at.phase == phase; };
+    options.stop = [&] { return stop; };
+    const auto stopped = run(phase, options);
+    ASSERT_TRUE(stopped) << stopped.error().message;
+    EXPECT_EQ(stopped->state, CampaignSummary::State::kStopped) << phase;
+    EXPECT_EQ(stopped->stopped_by, "it was interrupted");
+    RunOptions resume;
+    resume.resume = true;
+    const auto done = run(phase, resume);
+    ASSERT_TRUE(done) << done.error().message;
+    EXPECT_EQ(done->state, CampaignSummary::State::kFinished);
+    EXPECT_EQ(dump(phase), whole) << "stopped in phase " << phase;
+  }
+}
+
+TEST_F(CampaignTest, AnInterruptedProgramSaysHowToGoOn) {
+  write_campaign(
+      std::string(kCampaign).replace(std::string(kCampaign).find("max_operators = 2"), 17, "max_operators = 4"));
+  const pid_t child = start({"campaign", "run", file(), "--store", store("store")});
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  kill(child, SIGINT);
+  EXPECT_EQ(wait_for(child), 3);
+  EXPECT_THAT(errors(), testing::AllOf(HasSubstr("it was interrupted"), HasSubstr("--resume")));
+}
+
+TEST_F(CampaignTest, AnUnfinishedRunIsNotGoneOnWithUnasked) {
+  RunOptions options;
+  options.stop = [] { return true; };
+  ASSERT_TRUE(run("store", options));
+  const auto again = run("store");
+  ASSERT_FALSE(again);
+  EXPECT_THAT(again.error().message, testing::AllOf(HasSubstr("--resume"), HasSubstr("--fresh")));
+}
+
+TEST_F(CampaignTest, AStoreOfAnotherCampaignIsLeftAlone) {
+  ASSERT_TRUE(run("store"));
+  const std::string before = dump("store");
+  std::string other = kCampaign;
+  write_campaign(other.replace(other.find("relu = {}"), 9, ""));
+  const auto refused = run("store");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kMismatch);
+  EXPECT_THAT(refused.error().message, HasSubstr("'operators' was"));
+  EXPECT_EQ(dump("store"), before);
+}
+
+TEST_F(CampaignTest, FreshForgetsWhatTheStoreHolds) {
+  ASSERT_TRUE(run("store"));
+  std::string other = kCampaign;
+  write_campaign(other.replace(other.find("relu = {}"), 9, ""));
+  RunOptions options;
+  options.fresh = true;
+  ASSERT_TRUE(run("store", options));
+  ASSERT_TRUE(run("new"));
+  EXPECT_EQ(dump("store"), dump("new"));
+}
+
+TEST_F(CampaignTest, AMemoryLimitStopsItResumably) {
+  RunOptions options;
+  options.memory_bytes = 1;
+  const auto stopped = run("store", options);
+  ASSERT_TRUE(stopped) << stopped.error().message;
+  EXPECT_EQ(stopped->state, CampaignSummary::State::kStopped);
+  EXPECT_EQ(stopped->stopped_by, "it reached its memory limit");
+  RunOptions resume;
+  resume.resume = true;
+  ASSERT_TRUE(run("store", resume));
+}
+
+TEST_F(CampaignTest, AFullDiskStopsItAndNothingIsLost) {
+  ASSERT_TRUE(run("whole"));
+  for (const rlim_t limit : {rlim_t{20'000}, rlim_t{120'000}, rlim_t{200'000}}) {
+    const std::string name = fmt::format("full{}", limit);
+    const int code = wait_for(start(run_arguments(name, "2"), limit));
+    EXPECT_NE(code, 0) << limit << " bytes were enough";
+    EXPECT_LE(code, 3) << errors();
+    EXPECT_THAT(errors(), HasSubstr(name)) << "the sentence names what could not be written";
+    EXPECT_EQ(wait_for(start(run_arguments(name, "2"))), 0) << errors();
+    EXPECT_EQ(dump(name), dump("whole"));
+  }
+}
+
+TEST_F(CampaignTest, ItsStatusIsSeenFromAnotherProcessWhileItRuns) {
+  RunOptions options;
+  bool seen = false;
+  options.progress = [&](const CampaignProgress& at) {
+    if (seen || at.phase != "prune") return;
+    seen = true;
+    const auto status = campaign_summary(store("store"));
+    ASSERT_TRUE(status) << status.error().message;
+    EXPECT_EQ(status->state, CampaignSummary::State::kRunning);
+    EXPECT_THAT(status->phases_done, testing::ElementsAre("enumerate"));
+    EXPECT_GT(status->graphs, 0U);
+  };
+  ASSERT_TRUE(run("store", options));
+  EXPECT_TRUE(seen);
+  const auto status = campaign_summary(store("store"));
+  ASSERT_TRUE(status);
+  EXPECT_EQ(status->state, CampaignSummary::State::kFinished);
+}
+
+TEST_F(CampaignTest, TheSpellingOfTheFileDoesNotCount) {
+  const auto plain = load_campaign(file(), registry_);
+  ASSERT_TRUE(plain) << plain.error().message;
+  write_campaign("# a comment\n" + std::string(kCampaign));
+  const auto commented = load_campaign(file(), registry_);
+  ASSERT_TRUE(commented);
+  EXPECT_EQ(resolved_text(*plain), resolved_text(*commented));
+}
+
+TEST_F(CampaignTest, ListedValuesGiveEveryCombination) {
+  std::ofstream(file()) << R"(
+[campaign]
+name = "combinations"
+max_operators = 1
+inputs = [{ name = "x", shape = [1, 1, 4, 4] }]
+[operators]
+conv2d = [
+  { strides = [[1, 1], [2, 2]], padding = ["same", "valid"] },
+  { groups = 2, activation = ["relu", "none"] },
+]
+pool2d_avg = { kernel = [3, 3] }
+)";
+  const auto config = load_campaign(file(), registry_);
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->enumeration.operators.size(), 4U + 2U + 1U);
+}
+
+}  // namespace
+}  // namespace rewright
