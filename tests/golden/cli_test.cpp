@@ -1,7 +1,8 @@
 // The program as a user at a terminal sees it: every file tests/golden/cli/*.case is one session.
 //
 //   # what it shows
-//   $ rewright operators show nothing          one or more commands, run by a shell in an empty folder
+//   $ rewright operators show nothing          one or more commands, run by a shell in an empty folder; $SOURCE is
+//                                              this source tree
 //   --- campaign.toml                          files that lie there
 //   --- exit 2                                 of the last command
 //   --- stdout                                 what they print; a stream that is left out is not looked at
@@ -77,8 +78,8 @@ TEST_P(Cli, PrintsWhatTheCaseSays) {
   }
   std::ofstream(scratch.path() / "commands") << expected.commands;
   const std::string shell = "cd '" + scratch.path().string() +
-                            "/work' && PATH='" REWRIGHT_BUILD_DIR
-                            "/bin':$PATH REWRIGHT_PLUGIN_PATH= sh ../commands > ../stdout 2> ../stderr < /dev/null";
+                            "/work' && PATH='" REWRIGHT_BUILD_DIR "/bin':$PATH SOURCE='" REWRIGHT_SOURCE_DIR
+                            "' REWRIGHT_PLUGIN_PATH= sh ../commands > ../stdout 2> ../stderr < /dev/null";
   const int status = std::system(shell.c_str());
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), expected.exit) << read(scratch.path() / "stderr");

@@ -38,7 +38,8 @@ inputs = [
   { name = "v", shape = [3, 3], weight = true },
 ]
 pruners = ["renaming", "common_subgraph"]
-VERIFIERS
+verifiers = ["evaluate", "z3"]
+axioms = ["AXIOMS/elementwise.smt2", "AXIOMS/linear_algebra.smt2", "AXIOMS/layout.smt2"]
 
 [operators]
 ewadd = {}
@@ -63,11 +64,22 @@ class CampaignTest : public testing::Test {
   }
   ~CampaignTest() override { fs::remove_all(folder_); }
 
-  // The campaign with whatever verifiers need no other program.
   void write_campaign(std::string text) {
-    const std::string verifiers = registry_.find<Verifier>("evaluate") == nullptr ? "" : "verifiers = [\"evaluate\"]";
-    if (const auto at = text.find("VERIFIERS"); at != std::string::npos) text.replace(at, 9, verifiers);
+    for (auto at = text.find("AXIOMS"); at != std::string::npos; at = text.find("AXIOMS")) {
+      text.replace(at, 6, REWRIGHT_SOURCE_DIR "/axioms");
+    }
     std::ofstream(file()) << text;
+  }
+  // The campaign with one line of it replaced.
+  static std::string with(const std::string& line, const std::string& replacement) {
+    std::string text = kCampaign;
+    const auto at = text.find(line);
+    if (at == std::string::npos) ADD_FAILURE() << "the campaign has no line '" << line << "'";
+    return text.replace(at, line.size(), replacement);
+  }
+  void load_liars() {
+    const Status status = registry_.load(REWRIGHT_BUILD_DIR "/tests/plugins/campaign/liars.so");
+    if (!status) ADD_FAILURE() << status.error().message;
   }
   [[nodiscard]] std::string file() const { return (folder_ / "campaign.toml").string(); }
   [[nodiscard]] std::string store(const std::string& name) const { return (folder_ / name).string(); }
@@ -140,7 +152,57 @@ TEST_F(CampaignTest, NothingUnprovedEntersTheLibrary) {
   const auto opened = Store::open(store("store"), Store::Mode::kRead);
   ASSERT_TRUE(opened);
   EXPECT_EQ(*(*opened)->count("rules", "(SELECT status FROM goals WHERE position = rules.goal) <> 'proved'"), 0);
+  EXPECT_GT(summary->rules, 10U);
   EXPECT_LE(summary->rules, summary->proved);
+  EXPECT_GT(summary->refuted + summary->unknown, 0U) << "there must be something to keep out";
+}
+
+TEST_F(CampaignTest, EveryRuleReadsBackToItsId) {
+  ASSERT_TRUE(run("store"));
+  const auto opened = Store::open(store("store"), Store::Mode::kRead);
+  ASSERT_TRUE(opened);
+  const Result<std::vector<Rule>> rules = (*opened)->rules(registry_);
+  ASSERT_TRUE(rules) << rules.error().message;
+  for (const Rule& rule : *rules) {
+    EXPECT_EQ(rule_id(rule), rule.id) << to_text(rule);
+    EXPECT_EQ(rule.trust, Trust::kSolver);
+    EXPECT_TRUE(instantiate(rule.inputs, rule.source, rule.example, bind_sizes(rule.example_sizes))) << to_text(rule);
+  }
+}
+
+TEST_F(CampaignTest, VerifiersThatContradictEachOtherStopIt) {
+  load_liars();
+  write_campaign(
+      with("verifiers = [\"evaluate\", \"z3\"]", "verifiers = [\"optimist\", \"pessimist\"]\ncross_check = true"));
+  const auto stopped = run("store");
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, ErrorCode::kMismatch);
+  EXPECT_THAT(stopped.error().message,
+              testing::AllOf(HasSubstr("optimist"), HasSubstr("pessimist"), HasSubstr("contradiction-")));
+  int reproducers = 0;
+  for (const auto& entry : fs::directory_iterator(store("store"))) {
+    if (entry.path().filename().string().starts_with("contradiction-")) ++reproducers;
+  }
+  EXPECT_EQ(reproducers, 1);
+  const auto opened = Store::open(store("store"), Store::Mode::kRead);
+  ASSERT_TRUE(opened);
+  EXPECT_EQ(*(*opened)->count("rules"), 0);
+  EXPECT_EQ(*(*opened)->count("goals", "status <> 'open'"), 0);
+}
+
+TEST_F(CampaignTest, APrunerThatDropsTooMuchCostsNoGoal) {
+  load_liars();
+  write_campaign(with("verifiers = [\"evaluate\", \"z3\"]", "verifiers = []"));
+  const auto whole = run("whole");
+  ASSERT_TRUE(whole);
+  write_campaign(with("pruners = [\"renaming\", \"common_subgraph\"]\nverifiers = [\"evaluate\", \"z3\"]",
+                      "pruners = [\"all_but_first\"]\nverifiers = []"));
+  const auto pruned = run("pruned");
+  ASSERT_TRUE(pruned) << pruned.error().message;
+  ASSERT_EQ(pruned->pruners.size(), 1U);
+  EXPECT_EQ(pruned->pruners.front().left, 1U);
+  EXPECT_GT(pruned->reinstated, 0U);
+  EXPECT_GE(pruned->goals, whole->goals) << "what nothing proved supports comes back";
 }
 
 TEST_F(CampaignTest, OneThreadAndTwoGiveEqualRows) {
@@ -203,8 +265,7 @@ TEST_F(CampaignTest, StoppedInEveryPhaseItGoesOnToTheSameRows) {
 }
 
 TEST_F(CampaignTest, AnInterruptedProgramSaysHowToGoOn) {
-  write_campaign(
-      std::string(kCampaign).replace(std::string(kCampaign).find("max_operators = 2"), 17, "max_operators = 4"));
+  write_campaign(with("max_operators = 2", "max_operators = 4"));
   const pid_t child = start({"campaign", "run", file(), "--store", store("store")});
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   kill(child, SIGINT);
@@ -224,8 +285,7 @@ TEST_F(CampaignTest, AnUnfinishedRunIsNotGoneOnWithUnasked) {
 TEST_F(CampaignTest, AStoreOfAnotherCampaignIsLeftAlone) {
   ASSERT_TRUE(run("store"));
   const std::string before = dump("store");
-  std::string other = kCampaign;
-  write_campaign(other.replace(other.find("relu = {}"), 9, ""));
+  write_campaign(with("relu = {}", ""));
   const auto refused = run("store");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kMismatch);
@@ -235,8 +295,7 @@ TEST_F(CampaignTest, AStoreOfAnotherCampaignIsLeftAlone) {
 
 TEST_F(CampaignTest, FreshForgetsWhatTheStoreHolds) {
   ASSERT_TRUE(run("store"));
-  std::string other = kCampaign;
-  write_campaign(other.replace(other.find("relu = {}"), 9, ""));
+  write_campaign(with("relu = {}", ""));
   RunOptions options;
   options.fresh = true;
   ASSERT_TRUE(run("store", options));
