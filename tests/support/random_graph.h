@@ -9,6 +9,7 @@
 
 #include <rewright/graph.h>
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -81,7 +82,7 @@ class RandomGraph {
   std::vector<std::int64_t> sizes(const Shape& shape) {
     std::vector<std::int64_t> values(shape.begin(), shape.end());
     if (shape.rank() == 0 || random_.one_in(2)) {
-      values.resize(static_cast<std::size_t>(random_.between(2, 4)));
+      values.resize(static_cast<std::size_t>(random_.between(1, 4)));
       const std::int64_t size = random_.between(1, 3);
       for (auto& value : values) value = random_.one_in(4) ? random_.between(1, 3) : size;
     } else if (random_.one_in(2)) {
@@ -117,6 +118,10 @@ class RandomGraph {
 
     std::vector<Shape> in;
     for (const Port port : operands) in.push_back(builder_.shape(port));
+    // One number per channel, say: a new input that is as long as one axis of the first operand, for all the others.
+    const bool vector = in.size() > 1 && shape.rank() > 0 && random_.one_in(4);
+    if (vector)
+      std::fill(in.begin() + 1, in.end(), Shape{shape[static_cast<int>(random_.between(0, shape.rank() - 1))]});
     const auto out = op.infer(params, in);
     if (!out) return false;
     for (const Shape& made : *out) {
@@ -125,6 +130,12 @@ class RandomGraph {
     std::string hint;
     if (size_.odd_names)
       hint = random_.pick(std::vector<std::string>{"", "", "a", "x.0", "x0", "relu", "split.0", "/n/Relu_1", "output"});
+    if (vector) {
+      const std::size_t before = ports_.size();
+      add_input(in[1]);
+      if (ports_.size() == before) return false;
+      std::fill(operands.begin() + 1, operands.end(), ports_.back());
+    }
     auto ports = builder_.apply(op, params, operands, hint);
     if (!ports) return false;
     add(*ports);
