@@ -212,10 +212,10 @@ struct Outcome {
 };
 
 Result<OptimizeReport> search_graph(const Graph& graph, std::vector<Rule> rules, const Arguments& arguments,
-                                    Setting& setting, bool quiet) {
+                                    Setting& setting, const Registry& registry, bool quiet) {
   ProgressLine line(quiet);
   GraphCost cost(*setting.model, setting.cache.get());
-  const OptimizeOptions options{arguments.steps, arguments.seed};
+  const OptimizeOptions options{arguments.steps, arguments.seed, &registry};
   return optimize(graph, std::move(rules), *setting.search, cost, options,
                   [&](std::uint64_t steps, std::uint64_t candidates, double) {
                     line.show(
@@ -265,7 +265,8 @@ Result<Outcome> perform(const Arguments& arguments, const Settings& settings) {
                import_model(std::as_bytes(std::span(original)), registry, import_options));
 
   Outcome outcome;
-  REWRIGHT_TRY(outcome.report, search_graph(imported.graph, std::move(rules), arguments, setting, settings.quiet));
+  REWRIGHT_TRY(outcome.report,
+               search_graph(imported.graph, std::move(rules), arguments, setting, registry, settings.quiet));
   outcome.interrupted = interrupted();
   for (const std::string& sentence : outcome.report.unusable) note(sentence, settings.quiet);
   for (const RefusedRule& refused : outcome.report.refused)

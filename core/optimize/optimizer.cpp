@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "optimize/concat_form.h"
+#include "optimize/normal_form.h"
 #include "rule/rewriter.h"
 
 namespace rewright {
@@ -44,6 +45,20 @@ class RecordingRewrites final : public RewriteSystem {
   mutable std::map<std::size_t, RefusedRule> refused_;
 };
 
+/// Puts the step to the normal form before the path, or takes the graph as it was given where the whole way does not
+/// pay.
+void enter_normal_form(const Graph& given, double given_us, const Graph& start, SearchResult& search) {
+  const double start_us = search.cost_before_us;
+  search.cost_before_us = given_us;
+  if (!search.path.empty() && search.cost_after_us < given_us) {
+    search.path.insert(search.path.begin(), RewriteStep{"", kNormalFormStep, given_us, start_us, start});
+    return;
+  }
+  search.path.clear();
+  search.best = given;
+  search.cost_after_us = given_us;
+}
+
 }  // namespace
 
 Result<OptimizeReport> optimize(const Graph& graph, std::vector<Rule> rules, SearchStrategy& search, GraphCost& cost,
@@ -51,7 +66,11 @@ Result<OptimizeReport> optimize(const Graph& graph, std::vector<Rule> rules, Sea
   const auto start_time = std::chrono::steady_clock::now();
   const Rewriter rewriter(std::move(rules));
   const RecordingRewrites rewrites(rewriter);
-  REWRIGHT_TRY(const Graph start, split_concats(graph));
+  REWRIGHT_TRY(const Graph given, split_concats(graph));
+  Graph start = given;
+  if (options.registry != nullptr) {
+    REWRIGHT_TRY(start, normal_form(given, *options.registry));
+  }
 
   OptimizeReport report;
   const SearchProblem problem{start, rewrites, cost, options.steps, options.seed, progress};
@@ -59,6 +78,10 @@ Result<OptimizeReport> optimize(const Graph& graph, std::vector<Rule> rules, Sea
   if (report.search.cost_after_us > report.search.cost_before_us)
     return make_error(ErrorCode::kInternal, "search {} gave a graph that costs {} us for one that costs {} us",
                       search.name(), report.search.cost_after_us, report.search.cost_before_us);
+  if (rewriter.hash(start) != rewriter.hash(given)) {
+    REWRIGHT_TRY(const double given_us, cost.cost_us(given));
+    enter_normal_form(given, given_us, start, report.search);
+  }
   if (report.search.path.empty()) {
     report.best = graph;
   } else {

@@ -3,6 +3,7 @@
 
 #include <rewright/export.h>
 #include <rewright/graph.h>
+#include <rewright/registry.h>
 #include <rewright/result.h>
 #include <rewright/rule.h>
 #include <rewright/search.h>
@@ -17,6 +18,8 @@ namespace rewright {
 struct OptimizeOptions {
   std::uint64_t steps = 1000;  ///< Graphs expanded at most.
   std::uint64_t seed = 1;
+  /// Serves the normal form that the search starts from (normal_form.h); null: it starts from the graph as it is.
+  const Registry* registry = nullptr;
 };
 
 /// Steps done, candidates seen, best cost in microseconds. False stops the search, which then gives its best so far.
@@ -28,6 +31,9 @@ struct RefusedRule {
   std::uint64_t times = 0;
   std::string reason;  ///< Of the first time.
 };
+
+/// What the first step of a path is called if it is the normal form.
+inline constexpr const char* kNormalFormStep = "normal form";
 
 struct OptimizeReport {
   SearchResult search;  ///< `best` and the path's graphs have binary concats; see concat_form.h.

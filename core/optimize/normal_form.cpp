@@ -1,0 +1,120 @@
+#include "optimize/normal_form.h"
+
+#include <rewright/cost.h>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "optimize/rebuild.h"
+
+namespace rewright {
+namespace {
+
+class NormalForm {
+ public:
+  NormalForm(const Graph& graph, const Registry& registry)
+      : graph_(graph), registry_(registry), weight_(weight_only(graph)), uses_(graph.nodes().size(), 0) {
+    for (const Node& node : graph.nodes())
+      for (Port operand : node.inputs) ++uses_[operand.node.value];
+    for (Port port : graph.outputs()) ++uses_[port.node.value];
+  }
+
+  Result<Graph> build() {
+    for (const char* name : {"batch_norm", "bias_add", "conv2d", "ewadd", "neg", "reshape", "transpose"})
+      if (registry_.find<Operator>(name) == nullptr) return graph_;
+    return rebuild(graph_, [this](GraphBuilder& builder, NodeId id, std::vector<Port> operands) {
+      return application(builder, graph_.node(id), std::move(operands));
+    });
+  }
+
+ private:
+  using Ports = std::vector<Port>;
+
+  [[nodiscard]] static bool is(const Node& node, std::string_view name) {
+    return node.op != nullptr && node.op->name() == name;
+  }
+  [[nodiscard]] bool is_weight(Port port) const { return weight_[port.node.value]; }
+  [[nodiscard]] bool used_once(Port port) const { return uses_[port.node.value] == 1; }
+
+  Result<Ports> application(GraphBuilder& builder, const Node& node, Ports operands) const {
+    if (folds(node)) return fold(builder, node, operands);
+    if (is(node, "ewadd")) {
+      if (auto merged = merge_biases(builder, node, operands)) return *std::move(merged);
+    }
+    return builder.apply(*node.op, node.params, std::move(operands), node.name);
+  }
+
+  /// A batch normalisation of a convolution by weights, without an activation between.
+  [[nodiscard]] bool folds(const Node& node) const {
+    if (!is(node, "batch_norm") || !used_once(node.inputs[0])) return false;
+    const Node& conv = graph_.node(node.inputs[0].node);
+    if (!is(conv, "conv2d") || !is_weight(conv.inputs[1])) return false;
+    const auto& specs = conv.op->info().params;
+    for (std::size_t i = 0; i < specs.size(); ++i)
+      if (specs[i].name == "activation" && conv.params[i] != specs[i].default_value) return false;
+    for (std::size_t k = 1; k < node.inputs.size(); ++k)
+      if (!is_weight(node.inputs[k])) return false;
+    return true;
+  }
+
+  Result<Ports> apply(GraphBuilder& builder, std::string_view op, std::vector<NamedParam> params,
+                      Ports operands) const {
+    const Operator& found = *registry_.find<Operator>(op);
+    REWRIGHT_TRY(Params values, make_params(op, found.info().params, params));
+    return builder.apply(found, std::move(values), std::move(operands));
+  }
+
+  /// `operands` are the batch normalisation's in the new graph; the first was made by the convolution's.
+  Result<Ports> fold(GraphBuilder& builder, const Node& norm, const Ports& operands) const {
+    const Port scale = operands[1], bias = operands[2], mean = operands[3], variance = operands[4];
+    const Node conv = builder.node(operands[0].node);  // A copy: the builder grows.
+    const std::int64_t channels = builder.shape(bias)[0];
+    const std::vector<std::int64_t> exchange = {1, 0, 2, 3};
+
+    REWRIGHT_TRY(const Ports minus, apply(builder, "neg", {}, {bias}));
+    REWRIGHT_TRY(const Ports zero, apply(builder, "ewadd", {}, {bias, minus[0]}));
+    REWRIGHT_TRY(const Ports turned, apply(builder, "transpose", {{"perm", exchange}}, {conv.inputs[1]}));
+    REWRIGHT_TRY(const Ports scaled,
+                 builder.apply(*norm.op, norm.params, {turned[0], scale, zero[0], zero[0], variance}));
+    REWRIGHT_TRY(const Ports weight, apply(builder, "transpose", {{"perm", exchange}}, {scaled[0]}));
+    REWRIGHT_TRY(const Ports row,
+                 apply(builder, "reshape", {{"sizes", std::vector<std::int64_t>{1, channels}}}, {zero[0]}));
+    REWRIGHT_TRY(const Ports shift, builder.apply(*norm.op, norm.params, {row[0], scale, bias, mean, variance}));
+    REWRIGHT_TRY(const Ports vector,
+                 apply(builder, "reshape", {{"sizes", std::vector<std::int64_t>{channels}}}, {shift[0]}));
+    REWRIGHT_TRY(const Ports product, builder.apply(*conv.op, conv.params, {conv.inputs[0], weight[0]}, conv.name));
+    return apply(builder, "bias_add", {{"axis", std::int64_t{1}}}, {product[0], vector[0]});
+  }
+
+  /// Both operands in the new graph are convolutions of one tensor, plus a bias, that nothing else uses.
+  std::optional<Result<Ports>> merge_biases(GraphBuilder& builder, const Node& sum, const Ports& operands) const {
+    if (operands[0] == operands[1] || !used_once(sum.inputs[0]) || !used_once(sum.inputs[1])) return std::nullopt;
+    const Node left = builder.node(operands[0].node), right = builder.node(operands[1].node);
+    if (!is(left, "bias_add") || !is(right, "bias_add") || left.params != right.params) return std::nullopt;
+    const Node &a = builder.node(left.inputs[0].node), &b = builder.node(right.inputs[0].node);
+    if (!is(a, "conv2d") || !is(b, "conv2d") || a.inputs[0] != b.inputs[0]) return std::nullopt;
+    for (Port old : sum.inputs) {
+      const Node& node = graph_.node(old.node);
+      // What was folded has weights by now; what was a sum with a bias before must have a weight as bias.
+      if (is(node, "bias_add") && !is_weight(node.inputs[1])) return std::nullopt;
+    }
+    return merge(builder, sum, left, right);
+  }
+  static Result<Ports> merge(GraphBuilder& builder, const Node& sum, const Node& left, const Node& right) {
+    REWRIGHT_TRY(const Ports bias, builder.apply(*sum.op, sum.params, {left.inputs[1], right.inputs[1]}));
+    REWRIGHT_TRY(const Ports total, builder.apply(*sum.op, sum.params, {left.inputs[0], right.inputs[0]}, sum.name));
+    return builder.apply(*left.op, left.params, {total[0], bias[0]});
+  }
+
+  const Graph& graph_;
+  const Registry& registry_;
+  std::vector<bool> weight_;
+  std::vector<std::uint32_t> uses_;
+};
+
+}  // namespace
+
+Result<Graph> normal_form(const Graph& graph, const Registry& registry) { return NormalForm(graph, registry).build(); }
+
+}  // namespace rewright
