@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "goal.h"
 #include "process.h"
@@ -58,13 +59,12 @@ class Prover {
   }
 
   Result<Verdict> prove(const Rule& rule) {
+    REWRIGHT_CHECK(process_.start());
     const auto goal = render_goal(rule, theory_);
     if (!goal) return unknown(goal.error().message);
     theory_.close_over(goal->symbols);
     for (std::size_t k = 0; k < goal->questions.size(); ++k) {
-      const bool fresh = !process_.running();
-      REWRIGHT_CHECK(process_.start());
-      auto answer = process_.ask(new_theory(fresh) + question(*goal, k));
+      auto answer = ask(*goal, k);
       if (!answer) return unknown(fmt::format("output {}: {}", k, answer.error().message));
       if (!answer->starts_with("unsat")) return unknown(fmt::format("output {}: {}", k, explain(*answer)));
     }
@@ -76,25 +76,38 @@ class Prover {
   }
 
  private:
+  /// Z3 counts resource units from the start of its process, so the limit is what it has used and the budget.
+  Result<std::string> ask(const GoalText& goal, std::size_t k) {
+    const std::string news = new_theory(!std::exchange(told_, false));
+    REWRIGHT_TRY(const std::string ready, process_.ask("(set-option :rlimit 0)\n" + news + "(push)\n" +
+                                                       goal.assumptions + goal.questions[k] + "(get-info :rlimit)\n"));
+    REWRIGHT_TRY(std::string answer,
+                 process_.ask(fmt::format("(set-option :rlimit {})(check-sat)(get-info :reason-unknown)(pop)\n",
+                                          resources_in(ready) + budget_.work)));
+    told_ = true;
+    return answer;
+  }
+  /// The number in "(:rlimit 12345)".
+  static std::uint64_t resources_in(const std::string& answer) {
+    const std::size_t place = answer.rfind(":rlimit ");
+    return place == std::string::npos ? 0 : std::strtoull(answer.c_str() + place + 8, nullptr, 10);
+  }
   std::string new_theory(bool fresh) {
     std::string text;
     if (fresh) {
       sent_ = 0;
       text = fmt::format(
           "(set-option :auto_config false)(set-option :smt.mbqi false)(set-option :smt.ematching true)"
-          "(set-option :smt.random_seed 0)(set-option :smt.qi.max_instances {})(set-option :rlimit {})\n(push)\n",
-          settings_.max_instances, budget_.work);
+          "(set-option :smt.random_seed 0)(set-option :smt.qi.max_instances {})\n(push)\n",
+          settings_.max_instances);
     }
     text += theory_.text().substr(sent_);
     sent_ = theory_.text().size();
     return text;
   }
-  static std::string question(const GoalText& goal, std::size_t k) {
-    return "(push)\n" + goal.assumptions + goal.questions[k] + "(check-sat)(get-info :reason-unknown)(pop)\n";
-  }
   static std::string explain(const std::string& answer) {
     if (answer.find("incomplete quantifiers") != std::string::npos || answer.starts_with("sat"))
-      return "the axioms have nothing left to instantiate, and no proof was found";
+      return "e-matching ended without a proof: nothing is left to instantiate, or max_instances was reached";
     if (answer.find("max. resource limit") != std::string::npos || answer.find("canceled") != std::string::npos ||
         answer.find("max-instances") != std::string::npos)
       return "the budget of Z3 was spent";
@@ -107,6 +120,7 @@ class Prover {
   Theory theory_;
   Process process_;
   std::size_t sent_ = 0;
+  bool told_ = false;  ///< Has the process the options and the theory so far?
 };
 
 class Z3Verifier final : public Verifier {

@@ -99,6 +99,18 @@ TEST(Z3Process, ThatEatsMemoryIsEndedAndTheNextRuleIsProved) {
   EXPECT_EQ((*verdicts)[1].kind, VerdictKind::kProved) << (*verdicts)[1].reason;
   expect_no_children();
 }
+TEST(Z3Budget, IsEachRulesOwn) {
+  const auto verifier = test::plugins().find<Verifier>("z3")->clone();
+  Budget budget;
+  budget.work = 20'000;
+  const Rule hard = test::rule(kUnprovable), simple = test::rule(kSimple);
+  std::vector<Goal> goals = {{hard, test::axioms(), budget}};
+  for (int i = 0; i < 40; ++i) goals.push_back({simple, test::axioms(), budget});
+  const auto verdicts = verifier->verify(goals);
+  ASSERT_TRUE(verdicts) << verdicts.error().message;
+  EXPECT_EQ((*verdicts)[0].kind, VerdictKind::kUnknown);
+  for (std::size_t i = 1; i < verdicts->size(); ++i) EXPECT_EQ((*verdicts)[i].kind, VerdictKind::kProved) << i;
+}
 TEST(Z3Budget, IsSpentInWork) {
   Budget budget;
   budget.work = 300'000;
