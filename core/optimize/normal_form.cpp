@@ -11,14 +11,21 @@
 namespace rewright {
 namespace {
 
+bool is(const Node& node, std::string_view name) { return node.op != nullptr && node.op->name() == name; }
+
+/// By node: how many operands and outputs are tensors of it.
+std::vector<std::uint32_t> count_uses(const Graph& graph) {
+  std::vector<std::uint32_t> uses(graph.nodes().size(), 0);
+  for (const Node& node : graph.nodes())
+    for (Port operand : node.inputs) ++uses[operand.node.value];
+  for (Port port : graph.outputs()) ++uses[port.node.value];
+  return uses;
+}
+
 class NormalForm {
  public:
   NormalForm(const Graph& graph, const Registry& registry)
-      : graph_(graph), registry_(registry), weight_(weight_only(graph)), uses_(graph.nodes().size(), 0) {
-    for (const Node& node : graph.nodes())
-      for (Port operand : node.inputs) ++uses_[operand.node.value];
-    for (Port port : graph.outputs()) ++uses_[port.node.value];
-  }
+      : graph_(graph), registry_(registry), weight_(weight_only(graph)), uses_(count_uses(graph)) {}
 
   Result<Graph> build() {
     for (const char* name : {"batch_norm", "bias_add", "conv2d", "ewadd", "neg", "reshape", "transpose"})
@@ -31,9 +38,6 @@ class NormalForm {
  private:
   using Ports = std::vector<Port>;
 
-  [[nodiscard]] static bool is(const Node& node, std::string_view name) {
-    return node.op != nullptr && node.op->name() == name;
-  }
   [[nodiscard]] bool is_weight(Port port) const { return weight_[port.node.value]; }
   [[nodiscard]] bool used_once(Port port) const { return uses_[port.node.value] == 1; }
 
@@ -116,5 +120,26 @@ class NormalForm {
 }  // namespace
 
 Result<Graph> normal_form(const Graph& graph, const Registry& registry) { return NormalForm(graph, registry).build(); }
+
+Result<Graph> biases_to_convolutions(const Graph& graph) {
+  const std::vector<std::uint32_t> uses = count_uses(graph);
+  return rebuild(graph, [&](GraphBuilder& builder, NodeId id, std::vector<Port> operands) -> Result<std::vector<Port>> {
+    const Node& node = graph.node(id);
+    const Params& params = node.params;
+    const bool of_sum = is(node, "bias_add") && uses[node.inputs[0].node.value] == 1 &&
+                        is(graph.node(node.inputs[0].node), "ewadd") && params.integer(0) == 1;
+    if (!of_sum) return builder.apply(*node.op, params, std::move(operands), node.name);
+    const Node& sum = graph.node(node.inputs[0].node);
+    const std::vector<Port> addends = builder.node(operands[0].node).inputs;  // As made: in the order of `sum`.
+    for (std::size_t k = 0; k < 2; ++k) {
+      const Port addend = sum.inputs[k];
+      if (uses[addend.node.value] != 1 || !is(graph.node(addend.node), "conv2d")) continue;
+      REWRIGHT_TRY(const auto biased, builder.apply(*node.op, params, {addends[k], operands[1]}));
+      return builder.apply(*sum.op, sum.params,
+                           k == 0 ? std::vector{biased[0], addends[1]} : std::vector{addends[0], biased[0]});
+    }
+    return builder.apply(*node.op, params, std::move(operands), node.name);
+  });
+}
 
 }  // namespace rewright

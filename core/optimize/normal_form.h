@@ -24,4 +24,9 @@ namespace rewright {
 /// The same graph where nothing is to be done. Errors: kInternal; operators that are not loaded are done without.
 [[nodiscard]] REWRIGHT_API Result<Graph> normal_form(const Graph& graph, const Registry& registry);
 
+/// The way back, for what no rule made use of: bias_add(ewadd(conv2d(x, w), y), b) becomes
+/// ewadd(bias_add(conv2d(x, w), b), y), where nothing else uses the sum or the convolution. As many operators, but a
+/// runtime adds a bias that follows a convolution on the way.
+[[nodiscard]] REWRIGHT_API Result<Graph> biases_to_convolutions(const Graph& graph);
+
 }  // namespace rewright

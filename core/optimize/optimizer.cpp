@@ -85,7 +85,8 @@ Result<OptimizeReport> optimize(const Graph& graph, std::vector<Rule> rules, Sea
   if (report.search.path.empty()) {
     report.best = graph;
   } else {
-    REWRIGHT_TRY(report.best, join_concats(report.search.best));
+    REWRIGHT_TRY(const Graph joined, join_concats(report.search.best));
+    REWRIGHT_TRY(report.best, biases_to_convolutions(joined));
   }
   for (const Rewriter::Unusable& unusable : rewriter.unusable()) report.unusable.push_back(unusable.reason);
   report.refused = rewrites.refused();

@@ -99,6 +99,18 @@ TEST(NormalForm, AddsBiasesOfConvolutionsThatCouldBecomeOne) {
   EXPECT_EQ(to_text(normal(two_tensors)), to_text(two_tensors)) << "a runtime adds each bias on the way";
 }
 
+TEST(NormalForm, GivesBiasesBackToConvolutionsThatStayedApart) {
+  const std::string text =
+      "x = input (1, 2, 4, 4)\nv = weight (3, 2, 3, 3)\nw = weight (3, 2, 1, 1)\nb = weight (3)\n"
+      "d = conv2d(x, v)\ne = conv2d(x, w)\n";
+  const Graph apart = read_graph(text + "s = ewadd(d, e)\np = bias_add(s, b)\noutput p\n");
+  const Graph given_back = *biases_to_convolutions(apart);
+  EXPECT_EQ(plain_text(given_back), plain_text(read_graph(text + "p = bias_add(d, b)\ns = ewadd(p, e)\noutput s\n")));
+  expect_equal_values(apart, given_back);
+  const Graph shared = read_graph(text + "s = ewadd(d, e)\np = bias_add(s, b)\noutput p, s\n");
+  EXPECT_EQ(to_text(*biases_to_convolutions(shared)), to_text(shared));
+}
+
 TEST(NormalForm, LetsBranchesWithBatchNormsBecomeOneConvolution) {
   const Graph graph = read_graph(
       "x = input (1, 8, 6, 6)\nv = weight (8, 8, 3, 3)\nw = weight (8, 8, 1, 1)\n"
