@@ -16,6 +16,7 @@
 #include "onnx/opset.h"
 #include "onnx/proto.h"
 #include "onnx/scope.h"
+#include "onnx/unused.h"
 
 namespace rewright {
 namespace {
@@ -184,7 +185,7 @@ Result<ImportedModel> Importer::run() {
   for (const int i : order) REWRIGHT_CHECK(add_node(graph_.node(i)));
   REWRIGHT_CHECK(add_outputs());
   ImportedModel imported;
-  imported.graph = builder_.finish();
+  REWRIGHT_TRY(imported.graph, without_unused_weights(builder_.finish()));
   imported.opset = opset_;
   imported.carried = std::move(carried_);
   imported.skeleton = skeleton();

@@ -401,6 +401,22 @@ TEST(Import, ShapesThatTheModelComputesAreKnown) {
   EXPECT_EQ(difference(model, round_trip(model)), "");
 }
 
+TEST(Import, OnlyWeightsThatAreUsedAreInputs) {
+  Model model = make_model();
+  add_input(model, "x", {4, 3});
+  add_input(model, "ignored", {4, 3});
+  add_integers(model, "sizes", {1, 3});
+  add_weight(model, "w", {3, 2});
+  add_output(model, "y", {1, 2});
+  add_node(model, "Split", {"x", "sizes"}, {"a", "b"});
+  add_node(model, "MatMul", {"a", "w"}, {"y"});
+  const auto imported = import(model);
+  ASSERT_TRUE(imported) << imported.error().message;
+  std::vector<std::string> names;
+  for (const NodeId id : imported->graph.inputs()) names.push_back(imported->graph.node(id).name);
+  EXPECT_THAT(names, ElementsAre("x", "ignored", "w"));  // The sizes are parameters of split now.
+}
+
 TEST(Import, UnknownTypesStayAmongOpaqueNodes) {
   REQUIRE_RUNTIME();
   Model model = make_model();  // NonZero: a size that only the run tells.
