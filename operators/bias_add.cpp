@@ -46,6 +46,7 @@ class BiasAdd final : public OperatorOf<BiasAdd> {
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
     REWRIGHT_TRY(const auto in, node.operands(2));
     REWRIGHT_TRY(const Port other, broadcast_operand(node, graph, 1));
+    if (graph.shape(in[0]) == graph.shape(other)) return unsupported("operands of one shape are added by ewadd");
     for (const auto& [x, bias] : {std::pair(in[0], other), std::pair(other, in[0])}) {
       const int axis = axis_of(graph.shape(bias), graph.shape(x));
       if (axis < 0) continue;

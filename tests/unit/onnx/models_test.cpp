@@ -46,6 +46,17 @@ INSTANTIATE_TEST_SUITE_P(Experiments, Models,
                                          "bert_layer"),
                          [](const auto& info) { return std::string(info.param); });
 
+TEST(Import, SumsOfEqualShapesAreElementwiseEvenWhereTheyLookLikeABias) {
+  Model model = make_model();
+  add_input(model, "x", {1, 4});
+  add_input(model, "y", {1, 4});
+  add_output(model, "z", {1, 4});
+  add_node(model, "Add", {"x", "y"}, {"z"});
+  const auto imported = import(model);
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_EQ(imported->graph.nodes().back().op, registry().find<Operator>("ewadd"));
+}
+
 TEST(Quickstart, HasWorkForRulesInEveryPartAndOutputsThatDiffer) {
   REQUIRE_RUNTIME();
   std::ifstream stream(kModels / "quickstart.onnx", std::ios::binary);
