@@ -335,7 +335,24 @@ std::vector<Port> CompiledRule::outputs(const Match& match) const {
   return ports;
 }
 
+/// Every use of a matched node is a use of the node that was matched: x + x is not a + b, though both operands were
+/// possible for x before it was bound.
+bool CompiledRule::wired_alike(const Attempt& attempt) const {
+  const std::size_t input_count = input_ranks_.size();
+  for (std::size_t i = 0; i < source_.size(); ++i) {
+    const Node& actual = attempt.index.graph().node(attempt.nodes[i]);
+    for (std::size_t k = 0; k < source_[i].inputs.size(); ++k) {
+      const Port expected = source_[i].inputs[k];
+      if (expected.node.value < input_count) continue;
+      const Port operand = actual.inputs[attempt.swapped[i] && k < 2 ? 1 - k : k];
+      if (operand != Port{attempt.nodes[expected.node.value - input_count], expected.output}) return false;
+    }
+  }
+  return true;
+}
+
 void CompiledRule::finish(Attempt& attempt) const {
+  if (!wired_alike(attempt)) return;
   const Graph& graph = attempt.index.graph();
   Match match{attempt.rule, attempt.inputs, attempt.nodes, {}};
   std::vector<Port> ports = outputs(match);

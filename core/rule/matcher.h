@@ -91,6 +91,7 @@ class CompiledRule {
   void try_node(Attempt& attempt, std::size_t step, NodeId candidate) const;
   [[nodiscard]] bool bind_operands(Attempt& attempt, std::size_t node, const Node& actual, bool swapped) const;
   [[nodiscard]] bool bind_sizes(const Graph& graph, Match& match) const;
+  [[nodiscard]] bool wired_alike(const Attempt& attempt) const;
   void finish(Attempt& attempt) const;
 
   std::vector<int> input_ranks_;

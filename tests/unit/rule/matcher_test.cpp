@@ -84,6 +84,15 @@ TEST(Matcher, TakesTheSameTensorWhereThePatternNamesOne) {
             0u);
 }
 
+TEST(Matcher, TakesTheSameApplicationWhereThePatternSharesOne) {
+  const std::string doubled = "(x:2, w:2) let m = matmul(x, w) in ewadd(m, m) => matmul(x, ewadd(w, w))";
+  const std::string weights = "x = input (2, 4)\nw = weight (4, 3)\nv = weight (4, 3)\n";
+  EXPECT_EQ(match_count(doubled, weights + "m = matmul(x, w)\ns = ewadd(m, m)\noutput s\n"), 1u);
+  // x w + x v is not x (w + w), whichever operand comes first and however many products there are.
+  EXPECT_EQ(match_count(doubled, weights + "m = matmul(x, w)\nn = matmul(x, v)\ns = ewadd(m, n)\noutput s\n"), 0u);
+  EXPECT_EQ(match_count(doubled, weights + "m = matmul(x, w)\nn = matmul(x, v)\ns = ewadd(n, m)\noutput s\n"), 0u);
+}
+
 TEST(Matcher, TakesOperandsOfCommutativeOperatorsInEitherOrder) {
   const std::string distribute = "(x:2, y:2, z:2) ewmul(x, ewadd(y, z)) => ewadd(ewmul(x, y), ewmul(x, z))";
   const std::string prefix = "x = input (2, 4)\ny = input (2, 4)\nz = input (2, 4)\ns = ewadd(y, z)\n";
