@@ -138,7 +138,8 @@ Status summarise(Store& store, CampaignSummary& summary) {
   REWRIGHT_TRY(summary.unfit, tell(store, "proposals", "goal IS NULL"));
   REWRIGHT_TRY(summary.proved, tell(store, "goals", "status = 'proved'"));
   REWRIGHT_TRY(summary.refuted, tell(store, "goals", "status = 'refuted'"));
-  REWRIGHT_TRY(summary.unknown, tell(store, "goals", "status IN ('unknown', 'open')"));
+  REWRIGHT_TRY(summary.unknown, tell(store, "goals", "status = 'unknown'"));
+  REWRIGHT_TRY(summary.open, tell(store, "goals", "status = 'open'"));
   REWRIGHT_TRY(summary.rules, tell(store, "rules"));
   return {};
 }

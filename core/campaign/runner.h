@@ -62,6 +62,7 @@ struct CampaignSummary {
   std::uint64_t proved = 0;
   std::uint64_t refuted = 0;
   std::uint64_t unknown = 0;
+  std::uint64_t open = 0;  ///< Not looked at yet.
   std::uint64_t rules = 0;
   double seconds = 0;  ///< Over all runs.
   std::uint64_t peak_memory_bytes = 0;

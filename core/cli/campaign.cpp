@@ -49,6 +49,7 @@ Json to_json(const CampaignSummary& summary) {
           {"proved", summary.proved},
           {"refuted", summary.refuted},
           {"unknown", summary.unknown},
+          {"open", summary.open},
           {"rules", summary.rules},
           {"seconds", summary.seconds},
           {"peak_memory_bytes", summary.peak_memory_bytes},
@@ -78,6 +79,7 @@ void print_funnel(const CampaignSummary& summary) {
   table.add({"  proved", with_commas(summary.proved)});
   table.add({"  refuted", with_commas(summary.refuted)});
   table.add({"  unknown", with_commas(summary.unknown)});
+  if (summary.open > 0) table.add({"  open", with_commas(summary.open)});
   table.add({"rules in the library", with_commas(summary.rules)});
   print(table.to_string());
 }
