@@ -11,7 +11,8 @@ Result<std::vector<Port>> Operator::from_onnx(const OnnxNode& node, GraphBuilder
 
 Result<std::vector<std::string>> Operator::to_onnx(const Params&, std::span<const std::string>, std::span<const Shape>,
                                                    OnnxWriter&) const {
-  return make_error(ErrorCode::kUnsupported, "{}: has no ONNX counterpart, so a graph with it cannot be exported", name());
+  return make_error(ErrorCode::kUnsupported, "{}: has no ONNX counterpart, so a graph with it cannot be exported",
+                    name());
 }
 
 }  // namespace rewright
