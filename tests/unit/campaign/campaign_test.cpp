@@ -264,6 +264,35 @@ TEST_F(CampaignTest, StoppedInEveryPhaseItGoesOnToTheSameRows) {
   }
 }
 
+TEST_F(CampaignTest, CandidatesOfAStoppedEnumerationAreNotTakenTwice) {
+  write_campaign(R"(
+[campaign]
+name = "three levels"
+max_operators = 3
+inputs = [{ name = "v", shape = [3, 3] }]
+[operators]
+relu = {}
+transpose = {}
+)");
+  ASSERT_TRUE(run("whole"));
+  bool stop = false;
+  RunOptions options;
+  options.progress = [&](const CampaignProgress& at) { stop = stop || at.level == 3; };
+  options.stop = [&] { return stop; };
+  ASSERT_TRUE(run("store", options));
+  {
+    const auto opened = Store::open(store("store"), Store::Mode::kRead);
+    ASSERT_TRUE(opened);
+    EXPECT_GT(*(*opened)->count("candidates"), 0) << "the levels before the stop are there";
+    EXPECT_EQ(*(*opened)->count("phases"), 0);
+  }
+  RunOptions resume;
+  resume.resume = true;
+  const auto done = run("store", resume);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(dump("store"), dump("whole"));
+}
+
 TEST_F(CampaignTest, AnInterruptedProgramSaysHowToGoOn) {
   write_campaign(with("max_operators = 2", "max_operators = 4"));
   const pid_t child = start({"campaign", "run", file(), "--store", store("store")});
