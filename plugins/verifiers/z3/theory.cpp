@@ -48,6 +48,19 @@ std::string key_of(const std::vector<ParamValue>& values) {
 
 std::string variable_name(std::string_view name) { return fmt::format("?{}", name); }
 
+/// Sizes of an axiom's tensor variables, and its size variables, as the formula names them.
+NameOf names_in(const TypedAxiom& typed) {
+  return [&typed](std::string_view name) -> std::string {
+    const std::size_t dot = name.find('.');
+    const auto& variables = typed.axiom->variables;
+    const auto variable = std::ranges::find(variables, name.substr(0, dot), &AxiomVariable::name);
+    if (dot == std::string_view::npos || variable == variables.end() || variable->sort != AxiomSort::kTensor)
+      return variable_name(name);
+    const int rank = typed.ranks[static_cast<std::size_t>(variable - variables.begin())];
+    return size_of(rank, name.substr(dot + 1), variable_name(variable->name));
+  };
+}
+
 }  // namespace
 
 std::string sort_name(int rank) { return fmt::format("T{}", rank); }
@@ -321,13 +334,7 @@ std::optional<std::string> Theory::side_text(const TypedAxiom& axiom, std::uint3
     if (pattern) side.variables.insert(fmt::format("({} {})", name, sort_name(axiom.ranks[*term.variable])));
     return name;
   }
-  const NameOf name_of = [&](std::string_view name) -> std::string {
-    const std::size_t dot = name.find('.');
-    const auto variable = std::ranges::find(axiom.axiom->variables, name.substr(0, dot), &AxiomVariable::name);
-    if (dot == std::string_view::npos || variable->sort != AxiomSort::kTensor) return variable_name(name);
-    const int rank = axiom.ranks[static_cast<std::size_t>(variable - axiom.axiom->variables.begin())];
-    return size_of(rank, name.substr(dot + 1), variable_name(variable->name));
-  };
+  const NameOf name_of = names_in(axiom);
   std::vector<std::string> arguments;
   for (const SymbolicDim& size : size_arguments(term.params)) {
     std::string text = smt_size(size, name_of);
@@ -363,15 +370,7 @@ bool Theory::render(const TypedAxiom& axiom, bool left_to_right, std::set<Symbol
   const auto from = side_text(axiom, left_to_right ? axiom.left : axiom.right, from_side, true);
   const auto to = side_text(axiom, left_to_right ? axiom.right : axiom.left, to_side, false);
   if (!from || !to) return false;
-  const NameOf name_of = [&](std::string_view name) -> std::string {
-    const std::size_t dot = name.find('.');
-    const auto variable = std::ranges::find(axiom.axiom->variables, name.substr(0, dot), &AxiomVariable::name);
-    if (dot == std::string_view::npos || variable == axiom.axiom->variables.end() ||
-        variable->sort != AxiomSort::kTensor)
-      return variable_name(name);
-    const int rank = axiom.ranks[static_cast<std::size_t>(variable - axiom.axiom->variables.begin())];
-    return size_of(rank, name.substr(dot + 1), variable_name(variable->name));
-  };
+  const NameOf name_of = names_in(axiom);
   const int rank = axiom.terms[axiom.left].shape.rank();
   std::vector<std::string> guards = {defined(rank, *from)};
   guards.insert(guards.end(), from_side.guards.begin(), from_side.guards.end());
