@@ -147,12 +147,14 @@ TEST_F(CampaignTest, FindsCandidatesAndPrunesThem) {
 }
 
 TEST_F(CampaignTest, NothingUnprovedEntersTheLibrary) {
+  // Without the laws of sums and products some goals stay open.
+  write_campaign(with("\"AXIOMS/elementwise.smt2\", \"AXIOMS/linear_algebra.smt2\", ", ""));
   const auto summary = run("store");
   ASSERT_TRUE(summary);
   const auto opened = Store::open(store("store"), Store::Mode::kRead);
   ASSERT_TRUE(opened);
   EXPECT_EQ(*(*opened)->count("rules", "(SELECT status FROM goals WHERE position = rules.goal) <> 'proved'"), 0);
-  EXPECT_GT(summary->rules, 10U);
+  EXPECT_GT(summary->rules, 0U);
   EXPECT_LE(summary->rules, summary->proved);
   EXPECT_GT(summary->refuted + summary->unknown, 0U) << "there must be something to keep out";
 }
