@@ -147,7 +147,7 @@ TEST_P(RandomOptimization, GivesAnEqualGraphThatIsNeverDearer) {
   }
   // The claim is about graphs that were rewritten; enough of them must have been.
   EXPECT_GE(changed, 200);
-  EXPECT_GE(fired.size(), 30u);
+  EXPECT_GE(fired.size(), 25u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Searches, RandomOptimization, ::testing::Values("backtracking", "greedy"),

@@ -21,6 +21,7 @@ inline constexpr std::string_view kTrueRules[] = {
     "(x:2, y:2, z:2) ewmul(ewmul(x, y), z) => ewmul(x, ewmul(y, z))",
     "(x:2, y:2, z:2) ewadd(ewmul(x, z), ewmul(y, z)) => ewmul(ewadd(x, y), z)",
     "(x:2, y:2, z:2) ewmul(ewadd(x, y), z) => ewadd(ewmul(x, z), ewmul(y, z))",
+    "(x:2, y:2) let p = matmul(x, y) in ewadd(p, p) => matmul(x, ewadd(y, y))",
     "(x:2) transpose(transpose(x)) => x",
     "(x:2) relu(relu(x)) => relu(x)",
     "(x:2) relu(transpose(x)) => transpose(relu(x))",

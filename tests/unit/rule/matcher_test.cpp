@@ -93,6 +93,17 @@ TEST(Matcher, TakesTheSameApplicationWhereThePatternSharesOne) {
   EXPECT_EQ(match_count(doubled, weights + "m = matmul(x, w)\nn = matmul(x, v)\ns = ewadd(n, m)\noutput s\n"), 0u);
 }
 
+TEST(Matcher, TakesTheSameApplicationThroughTwoUsers) {
+  // relu serves both operands of the product; one of them is matched before it.
+  const std::string shared =
+      "(x:2, y:2) let r = relu(x) in ewmul(transpose(r), ewadd(r, y)) => ewmul(ewadd(relu(x), y), "
+      "transpose(relu(relu(x))))";
+  const std::string inputs =
+      "x = input (3, 3)\ny = input (3, 3)\nz = input (3, 3)\na = relu(x)\nb = relu(z)\nt = transpose(a)\n";
+  EXPECT_EQ(match_count(shared, inputs + "s = ewadd(a, y)\np = ewmul(t, s)\noutput p\n"), 1u);
+  EXPECT_EQ(match_count(shared, inputs + "s = ewadd(b, y)\np = ewmul(t, s)\noutput p\n"), 0u);
+}
+
 TEST(Matcher, TakesOperandsOfCommutativeOperatorsInEitherOrder) {
   const std::string distribute = "(x:2, y:2, z:2) ewmul(x, ewadd(y, z)) => ewadd(ewmul(x, y), ewmul(x, z))";
   const std::string prefix = "x = input (2, 4)\ny = input (2, 4)\nz = input (2, 4)\ns = ewadd(y, z)\n";
