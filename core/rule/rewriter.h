@@ -26,7 +26,8 @@ class REWRIGHT_API Rewriter final : public RewriteSystem {
   [[nodiscard]] std::span<const Unusable> unusable() const { return unusable_; }
 
   [[nodiscard]] std::span<const Rule> rules() const override { return rules_; }
-  /// By rule, then by the nodes that match. 500 rules on 400 nodes take about a millisecond.
+  /// By rule, then by the nodes that match. Rules whose operators the graph lacks cost a look-up: on a ResNet-50 of 444
+  /// nodes, 300 rules take 0.04 ms and 9,766 rules 0.9 ms on one core.
   [[nodiscard]] std::vector<Match> matches(const Graph& graph) const override;
   [[nodiscard]] Result<Graph> apply(const Graph& graph, const Match& match) const override;
   [[nodiscard]] Hash128 hash(const Graph& graph) const override;
