@@ -147,21 +147,27 @@ Error Database::error(int code) const {
   const bool full = system == ENOSPC || system == EDQUOT || system == EFBIG;
   switch (code & 0xff) {
     case SQLITE_FULL:
-      return make_error(ErrorCode::kBudget, "the disk is full: '{}' keeps what was saved before; free some space and run "
-                        "the same command again with --resume", file_);
+      return make_error(ErrorCode::kBudget,
+                        "the disk is full: '{}' keeps what was saved before; free some space and run "
+                        "the same command again with --resume",
+                        file_);
     case SQLITE_IOERR:
       if (full) return error(SQLITE_FULL);
       return make_error(ErrorCode::kIo, "'{}' cannot be read or written: {}{}{}", file_, message,
                         system == 0 ? "" : ": ", system == 0 ? "" : std::strerror(system));
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return make_error(ErrorCode::kMismatch, "'{}' is damaged or no store database ({}); take a copy that is whole, "
-                        "or start a new store with --store DIR", file_, message);
+      return make_error(ErrorCode::kMismatch,
+                        "'{}' is damaged or no store database ({}); take a copy that is whole, "
+                        "or start a new store with --store DIR",
+                        file_, message);
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH:
-      return make_error(ErrorCode::kIo, "'{}' cannot be written ({}); check the rights of the file and its folder, or "
-                        "choose another folder with --store DIR", file_, message);
+      return make_error(ErrorCode::kIo,
+                        "'{}' cannot be written ({}); check the rights of the file and its folder, or "
+                        "choose another folder with --store DIR",
+                        file_, message);
     case SQLITE_CANTOPEN:
       return make_error(ErrorCode::kIo, "'{}' cannot be opened: {}; check that its folder is there and may be written",
                         file_, system == 0 ? message : std::strerror(system));
@@ -198,14 +204,17 @@ Status Database::migrate(Migrations migrations, std::string_view component) {
   const auto wanted = static_cast<std::int64_t>(migrations.size());
   REWRIGHT_TRY(const std::int64_t found, version(component));
   if (found > wanted) {
-    return make_error(ErrorCode::kMismatch, "'{}' was written by a newer Rewright: its schema{}{} has version {} and "
+    return make_error(ErrorCode::kMismatch,
+                      "'{}' was written by a newer Rewright: its schema{}{} has version {} and "
                       "this program knows versions up to {}; use that program, or start a new store with --store DIR",
                       file_, component.empty() ? "" : " of ", component, found, wanted);
   }
   if (found == wanted) return {};
   if (mode_ == Mode::kRead) {
-    return make_error(ErrorCode::kMismatch, "'{}' has schema version {} and this program reads version {}; a run of "
-                      "its campaign brings it up to date", file_, found, wanted);
+    return make_error(ErrorCode::kMismatch,
+                      "'{}' has schema version {} and this program reads version {}; a run of "
+                      "its campaign brings it up to date",
+                      file_, found, wanted);
   }
   return transaction([&]() -> Status {
     for (std::int64_t step = found; step < wanted; ++step) {

@@ -58,9 +58,7 @@ class CutDim {
   friend REWRIGHT_API bool operator==(const CutDim& a, const CutDim& b);
   friend REWRIGHT_API CutDim join(const CutDim& left, const CutDim& right);
   friend CutDim same(const CutDim& left, const CutDim& right) { return left == right ? left : CutDim(left.extent_); }
-  friend CutDim floor_divide(const CutDim& value, std::int64_t divisor) {
-    return floor_divide(value.extent_, divisor);
-  }
+  friend CutDim floor_divide(const CutDim& value, std::int64_t divisor) { return floor_divide(value.extent_, divisor); }
   friend std::optional<std::int64_t> known(const CutDim& dim) { return dim.extent_; }
 
  private:
@@ -89,18 +87,19 @@ class REWRIGHT_API SymbolicDim {
   /// Nothing if a variable is not bound or the value does not fit 63 bits.
   [[nodiscard]] std::optional<std::int64_t> evaluate(const DimBinding& binding) const;
   /// Replaces variables by expressions; those for which `replace` gives nothing stay.
-  [[nodiscard]] SymbolicDim substitute(const std::function<std::optional<SymbolicDim>(std::string_view)>& replace) const;
+  [[nodiscard]] SymbolicDim substitute(
+      const std::function<std::optional<SymbolicDim>(std::string_view)>& replace) const;
   [[nodiscard]] std::vector<std::string> variables() const;
   [[nodiscard]] const std::pair<SymbolicDim, SymbolicDim>* cut() const { return cut_.get(); }
 
   /// A factor of the linear form, for readers that translate it (to a solver, say).
   struct Atom {
     enum class Kind { kVariable, kQuotient, kProduct } kind = Kind::kVariable;
-    std::string name;                               ///< kVariable.
-    std::shared_ptr<const SymbolicDim> left;        ///< kQuotient: dividend. kProduct: a factor.
-    std::shared_ptr<const SymbolicDim> right;       ///< kProduct: the other factor.
-    std::int64_t divisor = 1;                       ///< kQuotient.
-    std::int64_t coefficient = 1;                   ///< In the linear form.
+    std::string name;                          ///< kVariable.
+    std::shared_ptr<const SymbolicDim> left;   ///< kQuotient: dividend. kProduct: a factor.
+    std::shared_ptr<const SymbolicDim> right;  ///< kProduct: the other factor.
+    std::int64_t divisor = 1;                  ///< kQuotient.
+    std::int64_t coefficient = 1;              ///< In the linear form.
   };
   /// By the atom's text, so in one fixed order.
   [[nodiscard]] const std::map<std::string, Atom>& atoms() const { return atoms_; }

@@ -38,8 +38,20 @@ struct Port {
 /// other types only pass through nodes that are carried as they are.
 enum class ElementType : std::int32_t {
   kUnknown = 0,  ///< The type is not known before the run, or it is no tensor; the shape says nothing then.
-  kFloat32 = 1, kUint8 = 2, kInt8 = 3, kUint16 = 4, kInt16 = 5, kInt32 = 6, kInt64 = 7, kString = 8, kBool = 9,
-  kFloat16 = 10, kFloat64 = 11, kUint32 = 12, kUint64 = 13, kBFloat16 = 16,
+  kFloat32 = 1,
+  kUint8 = 2,
+  kInt8 = 3,
+  kUint16 = 4,
+  kInt16 = 5,
+  kInt32 = 6,
+  kInt64 = 7,
+  kString = 8,
+  kBool = 9,
+  kFloat16 = 10,
+  kFloat64 = 11,
+  kUint32 = 12,
+  kUint64 = 13,
+  kBFloat16 = 16,
 };
 
 struct TensorType {
@@ -62,13 +74,13 @@ enum class InputKind : std::uint8_t {
 
 /// A node that no operator knows: kept byte for byte (a serialized ONNX NodeProto).
 struct OpaqueNode {
-  std::string type;        ///< For people: "Einsum", "com.microsoft:FusedConv".
+  std::string type;  ///< For people: "Einsum", "com.microsoft:FusedConv".
   std::string serialized;
 };
 
 struct Node {
-  std::string name;                         ///< Inputs: the tensor's name. Applications: a hint, may be empty.
-  const Operator* op = nullptr;             ///< Null for inputs and opaque nodes.
+  std::string name;              ///< Inputs: the tensor's name. Applications: a hint, may be empty.
+  const Operator* op = nullptr;  ///< Null for inputs and opaque nodes.
   Params params;
   std::vector<Port> inputs;
   std::vector<TensorType> outputs;

@@ -30,16 +30,16 @@ struct OnnxNode;
 struct Port;
 
 struct OperatorInfo {
-  std::string name;                 ///< snake_case, unique among the loaded operators.
-  std::string summary;              ///< One line, for lists.
+  std::string name;     ///< snake_case, unique among the loaded operators.
+  std::string summary;  ///< One line, for lists.
   int min_arity = 1;
-  int max_arity = 1;                ///< -1: any number.
+  int max_arity = 1;  ///< -1: any number.
   std::vector<ParamSpec> params = {};
-  bool commutative = false;         ///< The first two operands may be exchanged.
+  bool commutative = false;  ///< The first two operands may be exchanged.
   /// Linear in each operand by itself, the others held fixed. Lets engines fingerprint by dot products.
   bool multilinear = false;
-  bool uses_order = false;          ///< max, relu: over Field true to the reals only while values stay small.
-  bool uses_functions = false;      ///< exp, tanh, ...: no law beyond congruence is seen over Field.
+  bool uses_order = false;             ///< max, relu: over Field true to the reals only while values stay small.
+  bool uses_functions = false;         ///< exp, tanh, ...: no law beyond congruence is seen over Field.
   std::vector<std::string> onnx = {};  ///< ONNX operator types that from_onnx() may understand.
 };
 
@@ -78,7 +78,8 @@ class REWRIGHT_API Operator {
   [[nodiscard]] Result<std::vector<Shape>> infer(const Params& params, std::span<const Shape> in) const;
   [[nodiscard]] Result<std::vector<CutShape>> infer(const Params& params, std::span<const CutShape> in) const;
   /// The same over symbolic sizes; what must hold for the application to be defined is added to `where`.
-  [[nodiscard]] Result<std::vector<SymbolicShape>> infer(const SymbolicParams& params, std::span<const SymbolicShape> in,
+  [[nodiscard]] Result<std::vector<SymbolicShape>> infer(const SymbolicParams& params,
+                                                         std::span<const SymbolicShape> in,
                                                          Constraints<SymbolicDim>& where) const;
 
   /// Computes every output. Shapes must be those that infer() gives.
@@ -144,9 +145,9 @@ class OperatorOf : public Operator {
     if constexpr (requires { Self::flops(params, in); }) work.flops = Self::flops(params, in);
     return work;
   }
-  [[nodiscard]] Result<std::vector<BasicShape<std::int64_t>>> shape_of(
-      const Params& params, std::span<const BasicShape<std::int64_t>> in,
-      Constraints<std::int64_t>& where) const final {
+  [[nodiscard]] Result<std::vector<BasicShape<std::int64_t>>> shape_of(const Params& params,
+                                                                       std::span<const BasicShape<std::int64_t>> in,
+                                                                       Constraints<std::int64_t>& where) const final {
     return Self::template shape<std::int64_t>(params, in, where);
   }
   [[nodiscard]] Result<std::vector<CutShape>> shape_of(const BasicParams<CutDim>& params, std::span<const CutShape> in,

@@ -44,7 +44,7 @@ inline constexpr std::uint32_t kPluginAbiVersion = 1;
 #define REWRIGHT_STRINGIFY_(x) #x
 #define REWRIGHT_STRINGIFY(x) REWRIGHT_STRINGIFY_(x)
 /// What must be equal in core and plugin for C++ objects to cross the boundary.
-#define REWRIGHT_BUILD_TAG                                                                              \
+#define REWRIGHT_BUILD_TAG                                                                                \
   "gcc" REWRIGHT_STRINGIFY(__GNUC__) "-cxx" REWRIGHT_STRINGIFY(__cplusplus) "-cxxabi" REWRIGHT_STRINGIFY( \
       __GXX_ABI_VERSION) "-cxx11abi" REWRIGHT_STRINGIFY(_GLIBCXX_USE_CXX11_ABI)
 
@@ -63,17 +63,18 @@ const char* initialise_plugin(Registry* staging, Fill fill) noexcept {
   return sentence.c_str();
 }
 
-#define REWRIGHT_PLUGIN(plugin_name, plugin_version, plugin_summary)                                       \
-  static void rewright_fill_registry(::rewright::Registry& registry);                                      \
-  static const char* rewright_init(::rewright::Registry* staging) {                                        \
-    return ::rewright::initialise_plugin(staging, rewright_fill_registry);                                 \
-  }                                                                                                        \
-  extern "C" REWRIGHT_API const RewrightPlugin* rewright_plugin() {                                        \
-    static const RewrightPlugin kPlugin = {sizeof(RewrightPlugin), ::rewright::kPluginAbiVersion,          \
-                                           REWRIGHT_BUILD_TAG,     plugin_name, plugin_version,            \
-                                           plugin_summary,         rewright_init};                         \
-    return &kPlugin;                                                                                       \
-  }                                                                                                        \
+#define REWRIGHT_PLUGIN(plugin_name, plugin_version, plugin_summary)                              \
+  static void rewright_fill_registry(::rewright::Registry& registry);                             \
+  static const char* rewright_init(::rewright::Registry* staging) {                               \
+    return ::rewright::initialise_plugin(staging, rewright_fill_registry);                        \
+  }                                                                                               \
+  extern "C" REWRIGHT_API const RewrightPlugin* rewright_plugin() {                               \
+    static const RewrightPlugin kPlugin = {sizeof(RewrightPlugin), ::rewright::kPluginAbiVersion, \
+                                           REWRIGHT_BUILD_TAG,     plugin_name,                   \
+                                           plugin_version,         plugin_summary,                \
+                                           rewright_init};                                        \
+    return &kPlugin;                                                                              \
+  }                                                                                               \
   static void rewright_fill_registry([[maybe_unused]] ::rewright::Registry& registry)
 
 template <class Op>

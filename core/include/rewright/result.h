@@ -98,9 +98,9 @@ using Status = Result<void>;
 /// Evaluates `expression`; hands its error to the caller, or binds its value to `declaration`.
 #define REWRIGHT_TRY(declaration, expression) REWRIGHT_TRY_(declaration, expression, __LINE__)
 #define REWRIGHT_TRY_(declaration, expression, line) REWRIGHT_TRY__(declaration, expression, line)
-#define REWRIGHT_TRY__(declaration, expression, line)       \
-  auto try_##line = (expression);                           \
-  if (!try_##line) return std::move(try_##line).error();    \
+#define REWRIGHT_TRY__(declaration, expression, line)    \
+  auto try_##line = (expression);                        \
+  if (!try_##line) return std::move(try_##line).error(); \
   declaration = *std::move(try_##line)
 
 /// Evaluates `expression`, a Status or Result; hands its error to the caller.

@@ -59,8 +59,9 @@ struct Rule {
   std::vector<PatternInput> inputs;
   Pattern source;
   Pattern target;
-  std::vector<Constraint> precondition;  ///< defined(target) and the proof's conditions, minus what defined(source) implies.
-  std::vector<Shape> example;            ///< Input shapes at which both sides are defined.
+  std::vector<Constraint>
+      precondition;            ///< defined(target) and the proof's conditions, minus what defined(source) implies.
+  std::vector<Shape> example;  ///< Input shapes at which both sides are defined.
   std::vector<std::pair<std::string, std::int64_t>> example_sizes;  ///< There, the match's own size variables.
   Trust trust = Trust::kNone;
   std::string certificate;
@@ -81,8 +82,8 @@ enum class FreeSizes : std::uint8_t {
 
 /// Makes a rule of two graphs with equal input lists: sizes become variables; size parameters (split points, shapes of
 /// constants) are solved from the equations between sizes. Inputs stand in the order in which the source first uses
-/// them; those that neither side uses are left out. The rule is not proved, and may hold at the graphs' sizes only: then
-/// kNumber may give a rule that holds where kVariable does not (an average pool of 3 x 3 as a convolution, say).
+/// them; those that neither side uses are left out. The rule is not proved, and may hold at the graphs' sizes only:
+/// then kNumber may give a rule that holds where kVariable does not (an average pool of 3 x 3 as a convolution, say).
 /// Errors: kUnsupported where a size parameter of the target is left undetermined, where the target uses an input that
 /// the source does not, or for an opaque node or a constant with a value; kMismatch where inputs or outputs differ.
 [[nodiscard]] REWRIGHT_API Result<Rule> generalise(const Graph& source, const Graph& target,

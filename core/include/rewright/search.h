@@ -28,7 +28,7 @@ struct SearchProblem {
   const Graph& start;
   const RewriteSystem& rewrites;
   GraphCost& cost;
-  std::uint64_t steps = 1000;       ///< Graphs expanded at most.
+  std::uint64_t steps = 1000;  ///< Graphs expanded at most.
   std::uint64_t seed = 1;
   /// Called at each step with (steps done, candidates seen, best cost); false ends the search early.
   std::function<bool(std::uint64_t, std::uint64_t, double)> progress;
@@ -38,9 +38,9 @@ struct SearchResult {
   Graph best;
   double cost_before_us = 0;
   double cost_after_us = 0;
-  std::vector<RewriteStep> path;    ///< From the start to `best`.
+  std::vector<RewriteStep> path;  ///< From the start to `best`.
   std::uint64_t steps = 0;
-  std::uint64_t candidates = 0;     ///< Graphs made by applying a rule.
+  std::uint64_t candidates = 0;  ///< Graphs made by applying a rule.
   bool stopped_early = false;
 };
 

@@ -20,7 +20,7 @@ using Options = std::map<std::string, std::variant<bool, std::int64_t, double, s
 
 /// A limit in work, not in time, so that a verdict does not depend on the machine's load.
 struct Budget {
-  std::uint64_t work = 10'000'000;                 ///< Solver resource units, e-graph nodes, evaluated elements.
+  std::uint64_t work = 10'000'000;  ///< Solver resource units, e-graph nodes, evaluated elements.
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;
 };
 
