@@ -171,6 +171,16 @@ void compare(const Values& expected, const Values& actual, const Limits& limits,
   }
 }
 
+/// The original itself does not run: there is nothing to compare a result with.
+Error not_comparable(const Error& error) {
+  return make_error(
+      error.code,
+      "the original model does not run on random inputs here, so no result could be compared with it and "
+      "nothing is written ({}); an input that must have certain values (a shape, an index) has to become a "
+      "constant of the model first",
+      error.message);
+}
+
 Result<Values> run_session(RuntimeSession& session, std::span<const RuntimeTensor> inputs) {
   REWRIGHT_TRY(std::vector<RuntimeTensor> outputs, session.run(inputs));
   Values values;
@@ -251,11 +261,13 @@ struct EquivalenceGate::State {
     if (options.original_model.empty()) {
       REWRIGHT_TRY(options.original_model, model_of(*original));
     }
-    REWRIGHT_TRY(const auto session, load(options.original_model));
+    const auto session = load(options.original_model);
+    if (!session) return not_comparable(session.error());
     for (int trial = 0; trial < options.trials; ++trial) {
       REWRIGHT_TRY(auto inputs, random_inputs(*original, seed(runs.size())));
-      REWRIGHT_TRY(Values outputs, run_session(*session, inputs));
-      runs.push_back({std::move(inputs), std::move(outputs)});
+      Result<Values> outputs = run_session(**session, inputs);
+      if (!outputs) return not_comparable(outputs.error());
+      runs.push_back({std::move(inputs), *std::move(outputs)});
     }
     uniform = uniform_weights(*original);
     if (uniform.empty()) return {};

@@ -12,6 +12,7 @@
 #include <rewright/plugin.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -72,6 +73,13 @@ struct ApiBase {
   const char* (*get_version_string)();
 };
 
+/// ONNX Runtime's messages may span lines and end in a line break; ours are one sentence.
+std::string one_line(std::string text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.pop_back();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
 /// The opened library. Never closed: it keeps threads and tables of its own.
 class Api {
  public:
@@ -83,7 +91,7 @@ class Api {
     auto* status = function<OrtStatus*(Args...)>(slot)(args...);
     if (status == nullptr) return {};
     Error error = make_error(ErrorCode::kUnsupported, "ONNX Runtime: {}",
-                             function<const char*(const OrtStatus*)>(kGetErrorMessage)(status));
+                             one_line(function<const char*(const OrtStatus*)>(kGetErrorMessage)(status)));
     release(kReleaseStatus, status);
     return error;
   }

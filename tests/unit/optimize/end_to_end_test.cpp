@@ -183,6 +183,10 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         BadCase{"NoModel", "none.onnx -o out.onnx --rules true.rules --trust none", "none.onnx"},
         BadCase{"CutModel", "cut.onnx -o out.onnx --rules true.rules --trust none", "cut.onnx"},
+        BadCase{"ModelThatDoesNotRun",
+                "/usr/share/libonnx-testdata/data/node/test_reshape_negative_dim/model.onnx -o out.onnx --rules "
+                "true.rules --trust none",
+                "does not run on random inputs"},
         BadCase{"NoRules", "model.onnx -o out.onnx --rules none.rules --trust none", "none.rules"},
         BadCase{"WrongRuleText", "model.onnx -o out.onnx --rules bad.rules --trust none", "line 2"},
         BadCase{"EmptyRules", "model.onnx -o out.onnx --rules empty.rules --trust none", "no rule"},
