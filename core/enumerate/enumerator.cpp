@@ -267,7 +267,7 @@ bool worth_keeping(const ValuePool& pool, const Record& record) {
 void drop_repetitions(const ValuePool& pool, std::size_t from, std::vector<Record>& records) {
   std::vector<char> keep(records.size() - from);
   tbb::parallel_for(std::size_t{0}, keep.size(),
-                    [&](std::size_t i) { keep[i] = worth_keeping(pool, records[from + i]); });
+                    [&](std::size_t i) { keep[i] = worth_keeping(pool, records[from + i]) ? 1 : 0; });
   std::size_t end = from;
   for (std::size_t i = 0; i < keep.size(); ++i) {
     if (!keep[i]) continue;
