@@ -108,7 +108,8 @@ INSTANTIATE_TEST_SUITE_P(Sizes, RandomGraphText, ::testing::Range(0, 20));
 TEST(RandomGraph, ReachesEveryOperator) {
   std::set<std::string> seen;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
-    for (const Node& node : random_graph(seed, {.operators = 12}).nodes()) {
+    const Graph graph = random_graph(seed, {.operators = 12});
+    for (const Node& node : graph.nodes()) {
       if (node.op) seen.insert(node.op->name());
     }
   }
