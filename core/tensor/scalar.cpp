@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <limits>
+#include <numeric>
 
 namespace rewright {
 
@@ -96,9 +97,19 @@ Int128 gcd128(Int128 a, Int128 b) {
   return a < 0 ? -a : a;
 }
 
+bool fits_64(Int128 n) { return n == static_cast<std::int64_t>(n); }
+
+/// The smallest 64-bit integer is no value: its negative is none.
+bool is_value(std::int64_t n) { return n != std::numeric_limits<std::int64_t>::min(); }
+
 }  // namespace
 
-Exact Exact::from_integer(std::int64_t n) { return ratio(n, 1); }
+Exact Exact::from_integer(std::int64_t n) {
+  if (!is_value(n)) return undefined();
+  Exact value;
+  value.numerator_ = n;
+  return value;
+}
 
 Exact Exact::undefined() {
   Exact value;
@@ -108,7 +119,12 @@ Exact Exact::undefined() {
 
 Exact Exact::ratio(Int128 numerator, Int128 denominator) {
   if (denominator == 0) return undefined();
-  const Int128 divisor = gcd128(numerator, denominator);
+  if (denominator == 1 && fits_64(numerator)) return from_integer(static_cast<std::int64_t>(numerator));
+  const bool small = fits_64(numerator) && fits_64(denominator);  // Division of 128 bits is several times slower.
+  const Int128 divisor =
+      small && is_value(static_cast<std::int64_t>(numerator)) && is_value(static_cast<std::int64_t>(denominator))
+          ? std::gcd(static_cast<std::int64_t>(numerator), static_cast<std::int64_t>(denominator))
+          : gcd128(numerator, denominator);
   numerator /= divisor;
   denominator /= divisor;
   if (denominator < 0) {
@@ -136,6 +152,11 @@ Exact Exact::from_double(double value) {
 }
 
 Exact operator+(Exact a, Exact b) {
+  if (std::int64_t sum = 0; a.denominator_ == 1 && b.denominator_ == 1 &&
+                            !__builtin_add_overflow(a.numerator_, b.numerator_, &sum) && is_value(sum)) {
+    a.numerator_ = sum;
+    return a;
+  }
   if (!a.defined() || !b.defined()) return Exact::undefined();
   return Exact::ratio(
       static_cast<Int128>(a.numerator_) * b.denominator_ + static_cast<Int128>(b.numerator_) * a.denominator_,
@@ -148,6 +169,11 @@ Exact operator-(Exact a, Exact b) {
 }
 
 Exact operator*(Exact a, Exact b) {
+  if (std::int64_t product = 0; a.denominator_ == 1 && b.denominator_ == 1 &&
+                                !__builtin_mul_overflow(a.numerator_, b.numerator_, &product) && is_value(product)) {
+    a.numerator_ = product;
+    return a;
+  }
   if (!a.defined() || !b.defined()) return Exact::undefined();
   return Exact::ratio(static_cast<Int128>(a.numerator_) * b.numerator_,
                       static_cast<Int128>(a.denominator_) * b.denominator_);
