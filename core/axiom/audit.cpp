@@ -1,356 +1,36 @@
 #include "axiom/audit.h"
 
-#include <rewright/linear.h>
-#include <rewright/scalar.h>
-#include <rewright/tensor.h>
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 #include <algorithm>
-#include <charconv>
-#include <numeric>
+#include <atomic>
+#include <limits>
+#include <mutex>
 #include <set>
+
+#include "axiom/counterexample.h"
+#include "axiom/evaluation.h"
+#include "axiom/size_search.h"
 
 namespace rewright {
 namespace {
 
 std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
   return x ^ (x >> 31);
 }
 
-// --- domains of parameters
-// ---------------------------------------------------------------------------------------------
-
-using Values = std::vector<ParamValue>;
-using Ints = std::vector<std::int64_t>;
-
-/// The first parameter that a variable stands for, and the term's operator.
-const ParamSpec* spec_of(const Axiom& axiom, const std::string& variable) {
-  for (const AxiomTerm& term : axiom.terms) {
-    for (std::size_t i = 0; i < term.params.size(); ++i) {
-      const auto mentions = [&](const SymbolicDim& dim) {
-        const auto names = dim.variables();
-        return std::ranges::find(names, variable) != names.end();
-      };
-      const AxiomParam& param = term.params[i];
-      const auto* whole = std::get_if<AxiomParamVariable>(&param);
-      const auto* one = std::get_if<SymbolicDim>(&param);
-      const auto* list = std::get_if<std::vector<SymbolicDim>>(&param);
-      if ((whole && whole->name == variable) || (one && mentions(*one)) ||
-          (list && std::ranges::any_of(*list, mentions)))
-        return &term.op->info().params[i];
-    }
-  }
-  return nullptr;
-}
-
-Values permutations(int max_rank) {
-  Values all;
-  for (int rank = 2; rank <= max_rank; ++rank) {
-    Ints order(static_cast<std::size_t>(rank));
-    std::iota(order.begin(), order.end(), 0);
-    do all.emplace_back(order);
-    while (std::ranges::next_permutation(order).found);
-  }
+std::vector<Constraint> constraints_of(const TypedAxiom& axiom) {
+  std::vector<Constraint> all = axiom.left_defined;
+  all.insert(all.end(), axiom.right_defined.begin(), axiom.right_defined.end());
+  all.insert(all.end(), axiom.condition.begin(), axiom.condition.end());
   return all;
 }
 
-/// What a parameter is tried with where the axiom's :domain says nothing.
-Values default_domain(const ParamSpec& spec, int max_rank) {
-  Values values;
-  const auto add_integers = [&](std::int64_t low, std::int64_t high) {
-    for (std::int64_t i = low; i <= high; ++i) values.emplace_back(i);
-  };
-  switch (spec.kind) {
-    case ParamKind::kChoice: add_integers(0, std::ssize(spec.choices) - 1); break;
-    case ParamKind::kReal: values = {0.0, 1.0, -1.5}; break;
-    case ParamKind::kSizes:
-      for (int length = 1; length <= max_rank; ++length)
-        values.emplace_back(SizeList<std::int64_t>{Ints(static_cast<std::size_t>(length))});
-      break;
-    case ParamKind::kInt:
-      if (spec.name == "groups")
-        add_integers(1, 2);
-      else
-        add_integers(0, std::max(max_rank - 1, 0));
-      break;
-    case ParamKind::kInts:
-      if (spec.name == "perm") return permutations(std::min(max_rank, 4));
-      if (spec.name == "strides")
-        values = {Ints{1, 1}, Ints{2, 1}, Ints{2, 2}, Ints{1, 3}};
-      else if (spec.name == "dilations")
-        values = {Ints{1, 1}, Ints{2, 1}};
-      else if (spec.name == "kernel")
-        values = {Ints{1, 1}, Ints{1, 2}, Ints{2, 1}, Ints{3, 2}, Ints{3, 3}};
-      else if (spec.name == "pads")
-        values = {Ints{0, 0, 0, 0}, Ints{1, 0, 0, 0}, Ints{0, 1, 1, 0}};
-      else
-        values = {Ints{0}, Ints{1}, Ints{0, 0}, Ints{0, 1}, Ints{1, 1}};
-      break;
-  }
-  return values;
-}
-
-std::optional<std::int64_t> to_integer(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-/// For a variable that is one element of a parameter's list.
-Values default_elements(const ParamSpec& spec) {
-  if (spec.name == "kernel") return {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}};
-  return {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}};
-}
-
-/// "3", "same", "[1,2]".
-Result<ParamValue> parse_value(const Axiom& axiom, const ParamSpec& spec, std::string_view word) {
-  if (word.starts_with('[') && word.ends_with(']')) {
-    Ints list;
-    word = word.substr(1, word.size() - 2);
-    while (!word.empty()) {
-      const std::size_t comma = word.find(',');
-      const auto number = to_integer(word.substr(0, comma));
-      if (!number)
-        return make_error(ErrorCode::kParse, "{}:{}: axiom {}: domain: '{}' is no list of numbers", axiom.file,
-                          axiom.line, axiom.name, word);
-      list.push_back(*number);
-      word = comma == std::string_view::npos ? "" : word.substr(comma + 1);
-    }
-    return ParamValue(std::move(list));
-  }
-  if (const auto number = to_integer(word)) return ParamValue(*number);
-  const auto choice = std::ranges::find(spec.choices, word);
-  if (choice == spec.choices.end())
-    return make_error(
-        ErrorCode::kParse,
-        "{}:{}: axiom {}: domain: '{}' is no value of {}; expected a number, a list [1,2] or one of its choices",
-        axiom.file, axiom.line, axiom.name, word, spec.name);
-  return ParamValue(std::int64_t{choice - spec.choices.begin()});
-}
-
-/// "strides [1,1] [2,1]; a 0 1": values by variable.
-Result<std::map<std::string, Values>> parse_domain(const Axiom& axiom) {
-  std::map<std::string, Values> domain;
-  std::string_view text = axiom.domain;
-  while (!text.empty()) {
-    const std::size_t end = text.find(';');
-    std::string_view entry = text.substr(0, end);
-    text = end == std::string_view::npos ? "" : text.substr(end + 1);
-    std::vector<std::string_view> words;
-    while (!entry.empty()) {
-      const std::size_t space = entry.find(' ');
-      if (space != 0) words.push_back(entry.substr(0, space));
-      entry = space == std::string_view::npos ? "" : entry.substr(space + 1);
-    }
-    if (words.empty()) continue;
-    const std::string name(words.front());
-    const ParamSpec* spec = spec_of(axiom, name);
-    if (!spec)
-      return make_error(ErrorCode::kParse, "{}:{}: axiom {}: domain: '{}' is no parameter variable", axiom.file,
-                        axiom.line, axiom.name, name);
-    for (const std::string_view word : std::span(words).subspan(1)) {
-      REWRIGHT_TRY(ParamValue value, parse_value(axiom, *spec, word));
-      domain[name].push_back(std::move(value));
-    }
-  }
-  return domain;
-}
-
-Result<std::vector<std::pair<std::string, Values>>> domains_of(const Axiom& axiom) {
-  REWRIGHT_TRY(auto written, parse_domain(axiom));
-  int max_rank = 0;
-  for (const AxiomRanks& ranks : axiom.ranks) {
-    for (const int rank : ranks) max_rank = std::max(max_rank, rank);
-  }
-  std::vector<std::pair<std::string, Values>> domains;
-  for (const std::string& name : parameter_variables(axiom)) {
-    const ParamSpec* spec = spec_of(axiom, name);
-    if (!spec)
-      return make_error(ErrorCode::kParse, "{}:{}: axiom {}: the variable {} stands for no parameter", axiom.file,
-                        axiom.line, axiom.name, name);
-    const auto found = written.find(name);
-    const auto variable = std::ranges::find(axiom.variables, name, &AxiomVariable::name);
-    const bool element = variable->sort == AxiomSort::kInt && spec->kind == ParamKind::kInts;
-    domains.emplace_back(name, found != written.end() ? found->second
-                               : element              ? default_elements(*spec)
-                                                      : default_domain(*spec, std::max(max_rank, 2)));
-  }
-  return domains;
-}
-
-/// Every binding, in lexicographic order.
-std::vector<ParamBinding> bindings_of(const std::vector<std::pair<std::string, Values>>& domains) {
-  std::vector<ParamBinding> all(1);
-  for (const auto& [name, values] : domains) {
-    std::vector<ParamBinding> next;
-    for (const ParamBinding& binding : all) {
-      for (const ParamValue& value : values) {
-        next.push_back(binding);
-        next.back()[name] = value;
-      }
-    }
-    all = std::move(next);
-  }
-  return all;
-}
-
-// --- evaluation
-// ----------------------------------------------------------------------------------------------------------
-
-enum class Draw { kSmall, kQuarters, kNegative, kWhole };
-
-template <class Scalar>
-Scalar draw(Draw kind, std::uint64_t bits) {
-  if constexpr (std::is_same_v<Scalar, Field>) {
-    if (kind == Draw::kWhole) return Field::from_residue((bits >> 3) % Field::kPrime);
-  }
-  const Scalar quarter = Scalar::from_integer(1) / Scalar::from_integer(4);
-  const auto number = static_cast<std::int64_t>(bits % 19);
-  if (kind == Draw::kNegative) return Scalar::from_integer(-1 - number) * quarter;
-  return kind == Draw::kQuarters ? Scalar::from_integer(number - 9) * quarter : Scalar::from_integer(number - 9);
-}
-
-/// The values of a typed axiom's terms at given sizes.
-template <class Scalar>
-class TermValues {
- public:
-  TermValues(const TypedAxiom& axiom, const SizeAssignment& sizes, Draw kind, std::uint64_t seed)
-      : axiom_(axiom), sizes_(sizes), kind_(kind), seed_(seed) {}
-
-  Result<Tensor<Scalar>> run(std::uint32_t index) {
-    const TypedTerm& term = axiom_.terms[index];
-    REWRIGHT_TRY(Shape shape, shape_of(term.shape));
-    if (term.variable) return input(*term.variable, std::move(shape));
-    std::vector<Tensor<Scalar>> operands;
-    for (const std::uint32_t operand : term.operands) {
-      REWRIGHT_TRY(auto value, run(operand));
-      operands.push_back(std::move(value));
-    }
-    return apply(term, operands);
-  }
-
- private:
-  std::optional<std::int64_t> value_of(std::string_view name) const {
-    const auto found = sizes_.find(name);
-    if (found == sizes_.end()) return std::nullopt;
-    return found->second;
-  }
-  DimBinding binding() const {
-    return [this](std::string_view name) { return value_of(name); };
-  }
-  Result<Shape> shape_of(const SymbolicShape& symbolic) const {
-    Shape shape;
-    for (const SymbolicDim& dim : symbolic) {
-      const auto value = dim.evaluate(binding());
-      if (!value) return make_error(ErrorCode::kShape, "the size {} has no value", to_string(dim));
-      shape.append(*value);
-    }
-    return shape;
-  }
-  Tensor<Scalar> input(std::size_t variable, Shape shape) const {
-    Tensor<Scalar> tensor(std::move(shape));
-    for (std::size_t i = 0; i < tensor.values().size(); ++i)
-      tensor.values()[i] = draw<Scalar>(kind_, mix(mix(seed_ + variable * 7919) + i));
-    return tensor;
-  }
-  Result<Tensor<Scalar>> apply(const TypedTerm& term, const std::vector<Tensor<Scalar>>& operands) const {
-    const auto params = evaluate(term.params, binding());
-    if (!params) return make_error(ErrorCode::kShape, "a parameter of {} has no value", term.op->name());
-    std::vector<Shape> shapes;
-    std::vector<TensorView<const Scalar>> in;
-    for (const auto& operand : operands) {
-      shapes.push_back(operand.shape());
-      in.push_back(operand.view());
-    }
-    REWRIGHT_TRY(const auto out_shapes, term.op->infer(*params, shapes));
-    std::vector<Tensor<Scalar>> out;
-    for (const Shape& shape : out_shapes) out.emplace_back(shape);
-    std::vector<TensorView<Scalar>> views;
-    for (auto& tensor : out) views.push_back(tensor.view());
-    term.op->evaluate(*params, in, views);
-    return std::move(out[term.output]);
-  }
-
-  const TypedAxiom& axiom_;
-  const SizeAssignment& sizes_;
-  Draw kind_;
-  std::uint64_t seed_;
-};
-
-std::string text_of(const Tensor<Exact>& tensor) {
-  std::string text = to_string(tensor.shape()) + " [";
-  for (std::size_t i = 0; i < tensor.values().size() && i < 24; ++i)
-    text += (i ? ", " : "") + to_string(tensor.values()[i]);
-  return text + (tensor.values().size() > 24 ? ", ...]" : "]");
-}
-
-std::string text_of(const ParamValue& value) {
-  if (const auto* number = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *number);
-  if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
-  if (const auto* list = std::get_if<Ints>(&value)) return fmt::format("[{}]", fmt::join(*list, ", "));
-  return fmt::format("{} sizes", std::get<SizeList<std::int64_t>>(value).values.size());
-}
-
-std::string describe(const TypedAxiom& axiom, const SizeAssignment& sizes, Draw kind, std::uint64_t seed) {
-  std::string text;
-  for (const auto& [name, value] : axiom.fixed) {
-    const ParamSpec* spec = spec_of(*axiom.axiom, name);
-    const auto* number = std::get_if<std::int64_t>(&value);
-    const bool choice = spec && spec->kind == ParamKind::kChoice && number;
-    text += fmt::format("{} = {}\n", name, choice ? spec->choices[static_cast<std::size_t>(*number)] : text_of(value));
-  }
-  TermValues<Exact> values(axiom, sizes, kind, seed);
-  for (std::uint32_t i = 0; i < axiom.terms.size(); ++i) {
-    if (!axiom.terms[i].variable) continue;
-    if (const auto value = values.run(i))
-      text += fmt::format("{} = {}\n", axiom.axiom->variables[*axiom.terms[i].variable].name, text_of(*value));
-  }
-  const auto left = values.run(axiom.left), right = values.run(axiom.right);
-  text += fmt::format("left  = {}\n", left ? text_of(*left) : left.error().message);
-  text += fmt::format("right = {}", right ? text_of(*right) : right.error().message);
-  return text;
-}
-
-/// Does the axiom hold at these sizes?
-template <class Scalar>
-bool equal_at(const TypedAxiom& axiom, const SizeAssignment& sizes, Draw kind, std::uint64_t seed) {
-  TermValues<Scalar> values(axiom, sizes, kind, seed);
-  const auto left = values.run(axiom.left), right = values.run(axiom.right);
-  return left && right && left->shape() == right->shape() && left->values() == right->values();
-}
-
-bool uses_order_or_functions(const TypedAxiom& axiom) {
-  return std::ranges::any_of(axiom.terms, [](const TypedTerm& term) {
-    return term.op && (term.op->info().uses_order || term.op->info().uses_functions);
-  });
-}
-
-struct Point {
-  Draw kind;
-  std::uint64_t seed;
-};
-
-/// A point at which both sides differ, of `rounds` of each kind.
-std::optional<Point> difference_at(const TypedAxiom& axiom, const SizeAssignment& sizes, bool order, std::uint64_t seed,
-                                   int rounds) {
-  if (!order) {
-    if (!equal_at<Field>(axiom, sizes, Draw::kSmall, seed) || !equal_at<Field>(axiom, sizes, Draw::kWhole, seed))
-      return Point{Draw::kSmall, seed};
-    return std::nullopt;
-  }
-  for (int round = 0; round < rounds; ++round) {
-    for (const Draw kind : {Draw::kSmall, Draw::kQuarters, Draw::kNegative}) {
-      const Point point{kind, mix(seed + static_cast<std::uint64_t>(round))};
-      if (!equal_at<Exact>(axiom, sizes, point.kind, point.seed)) return point;
-    }
-  }
-  return std::nullopt;
-}
-
-std::vector<std::string> size_variables(const TypedAxiom& axiom) {
+std::vector<std::string> size_variables(const TypedAxiom& axiom, std::span<const Constraint> constraints) {
   std::set<std::string> names;
   const auto add = [&](const SymbolicDim& dim) {
     for (auto& name : dim.variables()) names.insert(std::move(name));
@@ -361,52 +41,335 @@ std::vector<std::string> size_variables(const TypedAxiom& axiom) {
       if (const auto* sizes = std::get_if<SizeList<SymbolicDim>>(&value)) std::ranges::for_each(sizes->values, add);
     }
   }
+  for (const Constraint& constraint : constraints) {
+    add(constraint.left);
+    add(constraint.right);
+  }
   return {names.begin(), names.end()};
 }
 
-/// Compares both sides of one typing at its sizes, or at an even part of them.
-void audit_typing(const TypedAxiom& axiom, const AuditOptions& options, AuditResult& result) {
-  std::vector<Constraint> constraints = axiom.left_defined;
-  constraints.insert(constraints.end(), axiom.right_defined.begin(), axiom.right_defined.end());
-  constraints.insert(constraints.end(), axiom.condition.begin(), axiom.condition.end());
-  const auto variables = size_variables(axiom);
-  std::size_t total = 0;
-  const std::size_t most = options.max_sizes * 64;
-  const auto count = [&](const SizeAssignment&) { return ++total < most; };
-  for_each_solution(variables, constraints, 1, options.max_dim, count);
-  const std::size_t step = std::max<std::size_t>(1, total / std::max<std::size_t>(options.max_sizes, 1));
-  const bool order = uses_order_or_functions(axiom);
-  std::size_t index = 0;
-  for_each_solution(variables, constraints, 1, options.max_dim, [&](const SizeAssignment& sizes) {
-    if (index++ % step != 0) return true;
-    if (index > most) return false;
+/// A point at which both sides differ.
+struct Point {
+  enum class Algebra { kField, kExact, kReal } algebra;
+  Draw draw;
+  std::uint64_t seed;
+};
+
+struct Failure {
+  std::vector<std::int64_t> sizes;
+  Point point;
+  std::int64_t elements = std::numeric_limits<std::int64_t>::max();
+};
+
+/// One axiom at one combination of ranks and parameters.
+class TypingAudit {
+ public:
+  TypingAudit(const TypedAxiom& axiom, const ParamDomain& domain, const AuditOptions& options)
+      : axiom_(axiom),
+        options_(options),
+        constraints_(constraints_of(axiom)),
+        variables_(size_variables(axiom, constraints_)),
+        sizes_(size_domain_of(axiom, domain, options.domain)),
+        search_(variables_, constraints_, options.max_dim, sizes_),
+        program_(axiom, search_.names()),
+        field_(program_),
+        exact_(program_),
+        real_(program_) {}
+
+  /// Compares at the domain's sizes, or an even part of them; adds to `result`. A failure ends it.
+  std::optional<Failure> run(AuditResult& result, const std::atomic<bool>& stop) {
+    std::size_t total = 0, step = 1;
+    if (options_.max_sizes > 0) {
+      const std::size_t most = options_.max_sizes * 64;
+      search_.for_each([&](std::span<const std::int64_t>) { return ++total < most; });
+      step = std::max<std::size_t>(1, total / options_.max_sizes);
+      if (step > 1 || total == most) result.complete = false;
+    }
+    std::optional<Failure> failure;
+    std::size_t index = 0;
+    const bool few = total > 0 && total < 40;
+    search_.for_each([&](std::span<const std::int64_t> sizes) {
+      if (index++ % step != 0) return true;
+      if (options_.max_sizes > 0 && index > options_.max_sizes * 64) return false;
+      if ((index & 255) == 0 && stop.load(std::memory_order_relaxed)) return false;
+      const auto point = difference_at(sizes, index, few ? 6 : 1, result);
+      if (point) failure = Failure{{sizes.begin(), sizes.end()}, *point, elements(*point)};
+      return !point;
+    });
+    return failure;
+  }
+
+  /// The failing combination with the fewest elements among sizes up to max_dim.
+  std::optional<Failure> smallest(std::int64_t max_dim) {
+    SizeSearch search(variables_, constraints_, max_dim, limited(sizes_, max_dim));
+    if (search.names() != search_.names()) return std::nullopt;
+    std::optional<Failure> best;
+    std::size_t index = 0;
+    AuditResult ignored;
+    search.for_each([&](std::span<const std::int64_t> sizes) {
+      const auto point = difference_at(sizes, ++index, 6, ignored);
+      if (point && (!best || elements(*point) < best->elements))
+        best = Failure{{sizes.begin(), sizes.end()}, *point, elements(*point)};
+      return index < 20'000;
+    });
+    return best;
+  }
+
+  /// Inputs of -1, 0 and 1 where such show it too.
+  std::string describe(const Failure& failure) {
+    if (failure.point.algebra != Point::Algebra::kReal) {
+      for (const Draw draw : {Draw::kSigns, Draw::kSmall, Draw::kQuarters, Draw::kNegative}) {
+        for (std::uint64_t seed = 1; seed <= 64; ++seed) {
+          if (exact_.run(failure.sizes, draw, seed) && !exact_.equal())
+            return describe_counterexample(axiom_, program_, exact_, search_.names(), failure.sizes);
+        }
+      }
+      if (failure.point.algebra == Point::Algebra::kExact &&
+          exact_.run(failure.sizes, failure.point.draw, failure.point.seed))
+        return describe_counterexample(axiom_, program_, exact_, search_.names(), failure.sizes);
+    }
+    for (const Draw draw : {Draw::kSigns, Draw::kSmall, Draw::kQuarters}) {
+      for (std::uint64_t seed = 1; seed <= 64 && program_.uses_functions(); ++seed) {
+        if (real_.run(failure.sizes, draw, seed) && !real_.equal())
+          return describe_counterexample(axiom_, program_, real_, search_.names(), failure.sizes);
+      }
+    }
+    if (field_.run(failure.sizes, failure.point.draw, failure.point.seed))
+      return describe_counterexample(axiom_, program_, field_, search_.names(), failure.sizes);
+    return describe_typing(axiom_);
+  }
+
+ private:
+  static SizeDomain limited(const SizeDomain& sizes, std::int64_t max_dim) {
+    SizeDomain result = sizes;
+    for (auto& [name, values] : result) {
+      const std::int64_t least = values.empty() ? 1 : values.front();
+      std::erase_if(values, [&](std::int64_t value) { return value > std::max(max_dim, least); });
+    }
+    return result;
+  }
+
+  std::int64_t elements(const Point& point) const {
+    switch (point.algebra) {
+      case Point::Algebra::kField: return field_.input_elements();
+      case Point::Algebra::kExact: return exact_.input_elements();
+      case Point::Algebra::kReal: return real_.input_elements();
+    }
+    return 0;
+  }
+
+  template <class Scalar>
+  bool differs(TermValues<Scalar>& values, std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed,
+               bool& compared) {
+    if (!values.run(sizes, draw, seed)) return false;
+    compared = true;
+    return !values.equal();
+  }
+
+  std::optional<Point> difference_at(std::span<const std::int64_t> sizes, std::size_t index, int rounds,
+                                     AuditResult& result) {
+    bool compared = false;
+    const std::uint64_t seed = mix(options_.seed * 0x9e3779b97f4a7c15 + index);
+    const auto found = program_.uses_functions() ? functional_difference(sizes, seed, rounds, compared)
+                       : program_.uses_order()   ? ordered_difference(sizes, seed, index, rounds, compared)
+                                                 : polynomial_difference(sizes, seed, compared);
+    if (!compared) return std::nullopt;
     ++result.combinations;
-    const std::uint64_t seed = mix(options.seed + index);
-    const auto different = difference_at(axiom, sizes, order, seed, total < 40 ? 6 : 1);
-    if (!different) return true;
-    result.holds = false;
-    result.counterexample = describe(axiom, sizes, different->kind, different->seed);
-    return false;
-  });
+    if (program_.uses_functions() || program_.uses_order()) {
+      ++result.sampled;
+    } else {
+      const double degree = program_.degree(static_cast<double>(field_.greatest_tensor()));
+      result.error = std::max(result.error, degree / static_cast<double>(Field::kPrime));
+    }
+    return found;
+  }
+  std::optional<Point> polynomial_difference(std::span<const std::int64_t> sizes, std::uint64_t seed, bool& compared) {
+    if (differs(field_, sizes, Draw::kWhole, seed, compared)) return Point{Point::Algebra::kField, Draw::kWhole, seed};
+    if (differs(exact_, sizes, Draw::kSmall, seed, compared)) return Point{Point::Algebra::kExact, Draw::kSmall, seed};
+    return std::nullopt;
+  }
+  std::optional<Point> ordered_difference(std::span<const std::int64_t> sizes, std::uint64_t seed, std::size_t index,
+                                          int rounds, bool& compared) {
+    static constexpr Draw kDraws[] = {Draw::kSmall, Draw::kQuarters, Draw::kNegative};
+    for (int round = 0; round < rounds; ++round) {
+      // One kind a combination where there are many, in turn; every kind where there are few.
+      for (std::size_t kind = 0; kind < 3; ++kind) {
+        if (rounds == 1 && kind != index % 3) continue;
+        const std::uint64_t own = mix(seed + static_cast<std::uint64_t>(round) * 3 + kind);
+        if (differs(exact_, sizes, kDraws[kind], own, compared))
+          return Point{Point::Algebra::kExact, kDraws[kind], own};
+      }
+    }
+    return std::nullopt;
+  }
+  std::optional<Point> functional_difference(std::span<const std::int64_t> sizes, std::uint64_t seed, int rounds,
+                                             bool& compared) {
+    const bool any_function = axiom_.axiom->needs.empty() && !program_.uses_order();
+    if (any_function && differs(field_, sizes, Draw::kWhole, seed, compared))
+      return Point{Point::Algebra::kField, Draw::kWhole, seed};
+    for (int round = 0; round < rounds; ++round) {
+      const Draw draw = round % 2 == 0 ? Draw::kQuarters : Draw::kNegative;
+      const std::uint64_t own = mix(seed + static_cast<std::uint64_t>(round));
+      if (differs(real_, sizes, draw, own, compared)) return Point{Point::Algebra::kReal, draw, own};
+    }
+    return std::nullopt;
+  }
+
+  const TypedAxiom& axiom_;
+  const AuditOptions& options_;
+  std::vector<Constraint> constraints_;
+  std::vector<std::string> variables_;
+  SizeDomain sizes_;
+  SizeSearch search_;
+  TermProgram program_;
+  TermValues<Field> field_;
+  TermValues<Exact> exact_;
+  TermValues<Real> real_;
+};
+
+/// All combinations of ranks and parameters of one axiom at which both sides can be defined, or an even part of them.
+struct AxiomTypings {
+  ParamDomain domain;
+  std::vector<TypedAxiom> typings;
+  bool complete = true;
+};
+
+Result<AxiomTypings> typings_of(const Axiom& axiom, const AuditOptions& options) {
+  AxiomTypings all;
+  REWRIGHT_TRY(all.domain, domain_of(axiom, options.domain));
+  const auto bindings = bindings_of(all.domain);
+  for (const AxiomRanks& ranks : axiom.ranks) {
+    for (const ParamBinding& binding : bindings) {
+      if (auto typed = specialise(axiom, ranks, binding)) all.typings.push_back(*std::move(typed));
+    }
+  }
+  if (options.max_typings == 0 || all.typings.size() <= options.max_typings) return all;
+  const std::size_t step = (all.typings.size() + options.max_typings - 1) / options.max_typings;
+  std::vector<TypedAxiom> kept;
+  for (std::size_t i = 0; i < all.typings.size(); i += step) kept.push_back(std::move(all.typings[i]));
+  all.typings = std::move(kept);
+  all.complete = false;
+  return all;
 }
+
+/// What one typing said; merged in order, so that the result does not depend on the threads.
+struct TypingResult {
+  AuditResult part;
+  bool failed = false;
+};
+
+/// The smallest failure among the typings that failed: the least greatest size first, then the fewest elements.
+std::string smallest_counterexample(const AxiomTypings& all, std::span<const std::size_t> failed,
+                                    const AuditOptions& options) {
+  for (std::int64_t max_dim = 1; max_dim <= options.max_dim; ++max_dim) {
+    std::optional<Failure> best;
+    std::size_t where = 0;
+    for (const std::size_t i : failed) {
+      TypingAudit audit(all.typings[i], all.domain, options);
+      auto found = audit.smallest(max_dim);
+      if (found && (!best || found->elements < best->elements)) {
+        best = std::move(found);
+        where = i;
+      }
+    }
+    if (best) return TypingAudit(all.typings[where], all.domain, options).describe(*best);
+  }
+  AuditResult ignored;
+  const std::atomic<bool> go_on = false;
+  TypingAudit audit(all.typings[failed.front()], all.domain, options);
+  const auto again = audit.run(ignored, go_on);
+  return again ? audit.describe(*again) : describe_typing(all.typings[failed.front()]);
+}
+
+AuditResult merge(const Axiom& axiom, const AxiomTypings& all, std::span<const TypingResult> parts,
+                  const AuditOptions& options) {
+  AuditResult result;
+  result.name = axiom.name;
+  result.complete = all.complete;
+  std::vector<std::size_t> failed;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    result.combinations += parts[i].part.combinations;
+    result.sampled += parts[i].part.sampled;
+    result.error = std::max(result.error, parts[i].part.error);
+    result.complete &= parts[i].part.complete;
+    if (parts[i].failed && failed.size() < 16) failed.push_back(i);
+  }
+  if (failed.empty()) return result;
+  result.holds = false;
+  result.counterexample = smallest_counterexample(all, failed, options);
+  return result;
+}
+
+/// Counts what is done and asks whether to stop.
+class Monitor {
+ public:
+  Monitor(const AuditOptions& options, std::size_t total) : options_(options), total_(total) {}
+  void done(std::uint64_t combinations) {
+    const std::lock_guard lock(mutex_);
+    ++done_;
+    combinations_ += combinations;
+    if (options_.progress) options_.progress(done_, total_, combinations_);
+    if (options_.stop && options_.stop()) stop_ = true;
+  }
+  [[nodiscard]] const std::atomic<bool>& stop() const { return stop_; }
+
+ private:
+  const AuditOptions& options_;
+  std::size_t total_;
+  std::mutex mutex_;
+  std::size_t done_ = 0;
+  std::uint64_t combinations_ = 0;
+  std::atomic<bool> stop_ = false;
+};
 
 }  // namespace
 
-Result<AuditResult> audit(const Axiom& axiom, const AuditOptions& options) {
-  AuditResult result;
-  result.name = axiom.name;
-  REWRIGHT_TRY(const auto domains, domains_of(axiom));
-  const auto bindings = bindings_of(domains);
-  std::vector<TypedAxiom> typings;
-  for (const AxiomRanks& ranks : axiom.ranks) {
-    for (const ParamBinding& binding : bindings) {
-      if (auto typed = specialise(axiom, ranks, binding)) typings.push_back(*std::move(typed));
-    }
+Result<std::vector<AuditResult>> audit(std::span<const Axiom> axioms, const AuditOptions& options) {
+  const int threads = std::max(1, options.threads);
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
+  tbb::task_arena arena(threads);
+  std::vector<std::optional<Result<AxiomTypings>>> prepared(axioms.size());
+  arena.execute([&] {
+    tbb::parallel_for(std::size_t{0}, axioms.size(),
+                      [&](std::size_t i) { prepared[i] = typings_of(axioms[i], options); });
+  });
+  struct Task {
+    std::size_t axiom, typing;
+  };
+  std::vector<Task> tasks;
+  std::vector<std::vector<TypingResult>> parts(axioms.size());
+  for (std::size_t i = 0; i < axioms.size(); ++i) {
+    if (!*prepared[i]) return prepared[i]->error();
+    parts[i].resize((*prepared[i])->typings.size());
+    for (std::size_t k = 0; k < parts[i].size(); ++k) tasks.push_back({i, k});
   }
-  const std::size_t step = std::max<std::size_t>(
-      1, (typings.size() + options.max_typings - 1) / std::max<std::size_t>(options.max_typings, 1));
-  for (std::size_t i = 0; i < typings.size() && result.holds; i += step) audit_typing(typings[i], options, result);
-  return result;
+  Monitor monitor(options, tasks.size());
+  arena.execute([&] {
+    tbb::parallel_for(
+        tbb::blocked_range<std::size_t>(0, tasks.size(), 1),
+        [&](const auto& range) {
+          for (std::size_t t = range.begin(); t != range.end() && !monitor.stop(); ++t) {
+            const AxiomTypings& all = **prepared[tasks[t].axiom];
+            TypingResult& result = parts[tasks[t].axiom][tasks[t].typing];
+            TypingAudit one(all.typings[tasks[t].typing], all.domain, options);
+            result.failed = one.run(result.part, monitor.stop()).has_value();
+            monitor.done(result.part.combinations);
+          }
+        },
+        tbb::simple_partitioner());
+  });
+  if (monitor.stop()) return make_error(ErrorCode::kBudget, "the audit was stopped before its end");
+  std::vector<AuditResult> results(axioms.size());
+  arena.execute([&] {
+    tbb::parallel_for(std::size_t{0}, axioms.size(),
+                      [&](std::size_t i) { results[i] = merge(axioms[i], **prepared[i], parts[i], options); });
+  });
+  return results;
+}
+
+Result<AuditResult> audit(const Axiom& axiom, const AuditOptions& options) {
+  REWRIGHT_TRY(auto results, audit(std::span(&axiom, 1), options));
+  return std::move(results.front());
 }
 
 }  // namespace rewright

@@ -1,33 +1,55 @@
-// The audit: an axiom is evaluated on every combination of small sizes and parameters at which it is claimed.
+// The audit: an axiom is evaluated on every combination of ranks, parameters and sizes at which it is claimed.
+//
+//   polynomials      (no application uses order or functions) over the prime field at a point drawn from all of it, and
+//                    in exact integers. If both sides differ as polynomials of degree d at most, the first comparison
+//                    misses that with a probability of at most d / (2^61 - 1) (Schwartz, JACM 27(4), 1980).
+//   with order       (max, relu) in exact rationals: small integers of both signs, quarters, negative quarters. No
+//   bound. with functions   (exp, ...) over the field, where each is a keyed pseudo-random function, so that the law
+//   holds for
+//                    every function in its place; and in floating point. An axiom that :needs "real-functions" holds
+//                    for the functions themselves, and is compared in floating point alone. No bound.
 #pragma once
 
 #include <rewright/axiom.h>
 #include <rewright/export.h>
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
+#include <vector>
+
+#include "axiom/domain.h"
 
 namespace rewright {
 
 struct AuditOptions {
+  AuditDomain domain = AuditDomain::kSmall;
   std::int64_t max_dim = 3;
-  /// Per combination of ranks and parameters: where more sizes than this meet the conditions, an even part of them.
+  /// Of each combination of ranks and parameters: where more sizes meet the conditions, an even part of them. 0: all.
   std::size_t max_sizes = 400;
-  /// Combinations of ranks and parameters; where there are more, an even part of them.
+  /// Combinations of ranks and parameters; where there are more, an even part of them. 0: all.
   std::size_t max_typings = 400;
   std::uint64_t seed = 1;
+  int threads = 1;
+  /// So many of the combinations of ranks and parameters of all axioms are done. Called from one thread at a time.
+  std::function<void(std::size_t done, std::size_t total, std::uint64_t combinations)> progress;
+  std::function<bool()> stop;  ///< Asked now and then; true ends the work with kBudget.
 };
 
 struct AuditResult {
   std::string name;
-  std::size_t combinations = 0;  ///< Of ranks, parameters and sizes at which both sides were compared.
+  std::uint64_t combinations = 0;  ///< Of ranks, parameters and sizes at which both sides were compared.
+  std::uint64_t sampled = 0;       ///< Of these, without a bound: order or functions are used.
+  double error = 0;                ///< Greatest bound of the others.
+  bool complete = true;            ///< Every combination of the domain, none left out.
   bool holds = true;
-  std::string counterexample;  ///< Ranks, parameters, sizes, inputs and the two outputs, in exact numbers.
+  std::string counterexample;  ///< The one with the fewest elements among those with the least greatest size.
 };
 
-/// Evaluates both sides over the prime field, on small signed integers and on residues of the whole field; where a side
-/// uses order or functions, in exact rationals (a fraction has no sign in the field) on small signed integers,
-/// quarters of them, and negative quarters. Errors: a :domain that cannot be read.
+/// One result per axiom, in order. Errors: a :domain that cannot be read.
+[[nodiscard]] REWRIGHT_API Result<std::vector<AuditResult>> audit(std::span<const Axiom> axioms,
+                                                                  const AuditOptions& options = {});
 [[nodiscard]] REWRIGHT_API Result<AuditResult> audit(const Axiom& axiom, const AuditOptions& options = {});
 
 }  // namespace rewright

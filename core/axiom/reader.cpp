@@ -374,8 +374,9 @@ Status check_attributes(const Scope& scope, const SExpr& at, Axiom& axiom) {
   if (axiom.name.empty()) return error_at(scope, at, "the axiom has no name; expected :named NAME");
   if (axiom.source.empty())
     return error_at(scope, at, "axiom {} has no :source that says where it comes from", axiom.name);
-  if (!axiom.needs.empty() && axiom.needs != "real-relu")
-    return error_at(scope, at, "axiom {} needs \"{}\"; expected \"real-relu\"", axiom.name, axiom.needs);
+  if (!axiom.needs.empty() && axiom.needs != "real-relu" && axiom.needs != "real-functions")
+    return error_at(scope, at, "axiom {} needs \"{}\"; expected \"real-relu\" or \"real-functions\"", axiom.name,
+                    axiom.needs);
   const bool has_tensors =
       std::ranges::any_of(axiom.variables, [](const auto& v) { return v.sort == AxiomSort::kTensor; });
   if (axiom.ranks.empty() && has_tensors)

@@ -64,7 +64,7 @@ TEST(RejectedAxioms, EachHasACounterexample) {
     const auto result = audit(axiom);
     ASSERT_TRUE(result) << result.error().message;
     EXPECT_FALSE(result->holds) << axiom.name << " holds on " << result->combinations << " combinations";
-    EXPECT_THAT(result->counterexample, testing::HasSubstr("left  = ")) << axiom.name;
+    EXPECT_THAT(result->counterexample, testing::HasSubstr("left ")) << axiom.name;
   }
 }
 

@@ -1,0 +1,116 @@
+#include "axiom/size_search.h"
+
+#include <rewright/result.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace rewright {
+
+// --- formulas ----------------------------------------------------------------------------------------------------
+
+SizeFormula::SizeFormula(const SymbolicDim& dim, std::span<const std::string> names) : constant_(dim.constant_term()) {
+  for (const auto& [key, atom] : dim.atoms()) {
+    Part part{atom.kind, atom.coefficient, atom.divisor, inner_.size()};
+    if (atom.kind == SymbolicDim::Atom::Kind::kVariable) {
+      const auto found = std::ranges::find(names, atom.name);
+      if (found == names.end()) fail("a size formula speaks of the unknown variable " + atom.name);
+      part.variable = static_cast<std::size_t>(found - names.begin());
+      reach_ = std::max(reach_, part.variable + 1);
+    } else {
+      for (const auto& inside : {atom.left, atom.right}) {
+        if (!inside) continue;
+        inner_.emplace_back(*inside, names);
+        reach_ = std::max(reach_, inner_.back().reach_);
+      }
+    }
+    parts_.push_back(part);
+  }
+  if (parts_.size() == 1 && constant_ == 0 && parts_[0].coefficient == 1 &&
+      parts_[0].kind == SymbolicDim::Atom::Kind::kVariable)
+    alone_ = parts_[0].variable;
+}
+
+std::optional<std::int64_t> SizeFormula::operator()(std::span<const std::int64_t> values) const {
+  if (alone_) return values[*alone_];
+  std::int64_t total = constant_;
+  for (const Part& part : parts_) {
+    std::int64_t value = 0;
+    if (part.kind == SymbolicDim::Atom::Kind::kVariable) {
+      value = values[part.variable];
+    } else {
+      const auto left = inner_[part.variable](values);
+      if (!left) return std::nullopt;
+      value = *left;
+      if (part.kind == SymbolicDim::Atom::Kind::kQuotient) {
+        value = floor_divide(value, part.divisor);
+      } else {
+        const auto right = inner_[part.variable + 1](values);
+        if (!right || __builtin_mul_overflow(value, *right, &value)) return std::nullopt;
+      }
+    }
+    if (__builtin_mul_overflow(value, part.coefficient, &value) || __builtin_add_overflow(total, value, &total))
+      return std::nullopt;
+  }
+  return total;
+}
+
+// --- the search --------------------------------------------------------------------------------------------------
+
+SizeSearch::SizeSearch(std::span<const std::string> variables, std::span<const Constraint> constraints,
+                       std::int64_t max_dim, const SizeDomain& domain) {
+  const SizeSystem system(constraints);
+  contradictory_ = system.contradictory();
+  std::vector<std::int64_t> every(static_cast<std::size_t>(std::max<std::int64_t>(max_dim, 0)));
+  std::iota(every.begin(), every.end(), 1);
+  const auto allowed = [&](const std::string& name) {
+    const auto found = domain.find(name);
+    return found == domain.end() ? every : found->second;
+  };
+  std::vector<std::string> bound;
+  for (const std::string& name : variables) {
+    if (system.solved().contains(name)) {
+      bound.push_back(name);
+    } else {
+      names_.push_back(name);
+      free_.push_back(allowed(name));
+    }
+  }
+  names_.insert(names_.end(), bound.begin(), bound.end());
+  values_.resize(names_.size());
+  checks_.resize(free_.size() + 1);
+  solved_.resize(free_.size() + 1);
+  for (const Constraint& constraint : constraints) {
+    const Constraint normal{constraint.kind, system.normalise(constraint.left), system.normalise(constraint.right)};
+    if (normal.decided().value_or(false)) continue;
+    Check check{normal.kind, SizeFormula(normal.left, names_), SizeFormula(normal.right, names_)};
+    const std::size_t depth = std::max(check.left.reach(), check.right.reach());
+    checks_[depth].push_back(std::move(check));
+  }
+  for (std::size_t i = free_.size(); i < names_.size(); ++i) {
+    SizeFormula value(system.solved().find(names_[i])->second, names_);
+    const std::size_t depth = value.reach();
+    solved_[depth].push_back({i, std::move(value), allowed(names_[i])});
+  }
+}
+
+bool SizeSearch::meets(const Check& check) const {
+  const auto left = check.left(values_), right = check.right(values_);
+  if (!left || !right) return false;
+  switch (check.kind) {
+    case Constraint::Kind::kEqual: return *left == *right;
+    case Constraint::Kind::kNotEqual: return *left != *right;
+    case Constraint::Kind::kAtLeast: return *left >= *right;
+    case Constraint::Kind::kDivides: return *left > 0 && *right % *left == 0;
+  }
+  return false;
+}
+
+bool SizeSearch::solve(const Solved& solved) {
+  const auto value = solved.value(values_);
+  if (!value || !std::ranges::binary_search(solved.allowed, *value)) return false;
+  values_[solved.position] = *value;
+  return true;
+}
+
+}  // namespace rewright

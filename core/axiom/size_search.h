@@ -1,0 +1,102 @@
+// Sizes that meet constraints, millions a second: linear.h's for_each_solution for inner loops.
+//
+// Variables are positions in one array of numbers; expressions are compiled to sums over it once. Equations are solved
+// for variables first (SizeSystem), the others are counted through, and each constraint is checked as soon as its
+// variables have values.
+#pragma once
+
+#include <rewright/dim.h>
+#include <rewright/export.h>
+#include <rewright/linear.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rewright {
+
+/// An expression over the numbers of an array.
+class REWRIGHT_API SizeFormula {
+ public:
+  SizeFormula() = default;
+  /// `names` are the variables' positions; the expression has no others.
+  SizeFormula(const SymbolicDim& dim, std::span<const std::string> names);
+  /// Nothing where the value does not fit 63 bits.
+  [[nodiscard]] std::optional<std::int64_t> operator()(std::span<const std::int64_t> values) const;
+  /// One more than the last position that it reads; 0 for a number.
+  [[nodiscard]] std::size_t reach() const { return reach_; }
+
+ private:
+  struct Part {
+    SymbolicDim::Atom::Kind kind = SymbolicDim::Atom::Kind::kVariable;
+    std::int64_t coefficient = 1;
+    std::int64_t divisor = 1;
+    std::size_t variable = 0;  ///< kVariable: the position in the array. Otherwise of the first inner formula.
+  };
+  std::int64_t constant_ = 0;
+  std::vector<Part> parts_;
+  std::vector<SizeFormula> inner_;
+  std::optional<std::size_t> alone_;  ///< The whole expression is this variable.
+  std::size_t reach_ = 0;
+};
+
+/// Which values a size variable may take; those not listed take 1 .. max_dim.
+using SizeDomain = std::map<std::string, std::vector<std::int64_t>, std::less<>>;
+
+class REWRIGHT_API SizeSearch {
+ public:
+  SizeSearch(std::span<const std::string> variables, std::span<const Constraint> constraints, std::int64_t max_dim,
+             const SizeDomain& domain = {});
+
+  /// The variables, in the order in which visit() gets their values: free ones first.
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+
+  /// Calls visit(std::span<const std::int64_t>) with every solution, the first free variable changing slowest; stops
+  /// when it gives false.
+  template <class Visit>
+  void for_each(Visit visit) {
+    if (!contradictory_) descend(0, visit);
+  }
+
+ private:
+  struct Check {
+    Constraint::Kind kind;
+    SizeFormula left, right;
+  };
+  struct Solved {
+    std::size_t position;
+    SizeFormula value;
+    std::vector<std::int64_t> allowed;
+  };
+
+  [[nodiscard]] bool meets(const Check& check) const;
+  [[nodiscard]] bool solve(const Solved& solved);
+
+  template <class Visit>
+  bool descend(std::size_t depth, Visit& visit) {
+    for (const Check& check : checks_[depth]) {
+      if (!meets(check)) return true;
+    }
+    for (const Solved& solved : solved_[depth]) {
+      if (!solve(solved)) return true;
+    }
+    if (depth == free_.size()) return visit(std::span<const std::int64_t>(values_));
+    for (const std::int64_t value : free_[depth]) {
+      values_[depth] = value;
+      if (!descend(depth + 1, visit)) return false;
+    }
+    return true;
+  }
+
+  std::vector<std::string> names_;
+  std::vector<std::vector<std::int64_t>> free_;  ///< What each free variable may be.
+  std::vector<std::vector<Check>> checks_;       ///< By the number of free variables that have values.
+  std::vector<std::vector<Solved>> solved_;      ///< As above.
+  std::vector<std::int64_t> values_;
+  bool contradictory_ = false;
+};
+
+}  // namespace rewright
