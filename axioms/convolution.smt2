@@ -66,7 +66,7 @@
          (conv2d s p q d g activation.none x (smul w t))))
   :named conv-smul-moves
   :ranks "x w 4, t 0"
-  :source "conv-of-data-smul and conv-of-weight-smul"))
+  :source "lemma: conv-of-data-smul and conv-of-weight-smul"))
 
 ; --- concatenation ---
 
@@ -106,25 +106,25 @@
     (= (split.0 1 t (conv2d s p q d 1 a x w)) (conv2d s p q d 1 a x (split.0 0 t w))))
   :named split-first-of-conv-channels
   :ranks "x w 4"
-  :source "from conv-of-weight-concat and concat-of-splits"))
+  :source "lemma: conv-of-weight-concat and concat-of-splits"))
 
 (assert (! (forall ((t Sizes) (s Sizes) (p Int) (q Sizes) (d Sizes) (g Int) (a Int) (x Tensor) (w Tensor))
     (= (split.0 0 t (conv2d s p q d g a x w)) (conv2d s p q d g a (split.0 0 t x) w)))
   :named split-first-of-conv-batch
   :ranks "x w 4"
-  :source "from conv-of-batch-concat and concat-of-splits"))
+  :source "lemma: conv-of-batch-concat and concat-of-splits"))
 
 (assert (! (forall ((t Sizes) (s Sizes) (p Int) (q Sizes) (d Sizes) (a Int) (x Tensor) (w Tensor))
     (= (split.1 1 t (conv2d s p q d 1 a x w)) (conv2d s p q d 1 a x (split.1 0 t w))))
   :named split-second-of-conv-channels
   :ranks "x w 4"
-  :source "from conv-of-weight-concat and concat-of-splits"))
+  :source "lemma: conv-of-weight-concat and concat-of-splits"))
 
 (assert (! (forall ((t Sizes) (s Sizes) (p Int) (q Sizes) (d Sizes) (g Int) (a Int) (x Tensor) (w Tensor))
     (= (split.1 0 t (conv2d s p q d g a x w)) (conv2d s p q d g a (split.1 0 t x) w)))
   :named split-second-of-conv-batch
   :ranks "x w 4"
-  :source "from conv-of-batch-concat and concat-of-splits"))
+  :source "lemma: conv-of-batch-concat and concat-of-splits"))
 
 ; --- activation ---
 
@@ -415,6 +415,15 @@
   :needs "real-relu"
   :source "an average of numbers >= 0 is >= 0"))
 
+; The window around a position contains it, under padding same and stride 1.
+(assert (! (forall ((k Sizes) (q Sizes) (x Tensor))
+    (= (ewmul (relu x) (pool2d_max k (sizes2 1 1) padding.same q x))
+         (ewmul (relu x) (pool2d_max k (sizes2 1 1) padding.same q (relu x)))))
+  :named product-of-relu-and-maximum
+  :ranks "x 4"
+  :needs "real-relu"
+  :source "where x > 0 the greatest around it is > 0, elsewhere both sides are 0"))
+
 ; --- constant weights ---
 
 (assert (! (forall ((q Sizes) (g Int) (x Tensor) (a Int) (b Int) (m Int) (n Int))
@@ -468,3 +477,12 @@
   :ranks "x w 4"
   :needs "real-relu"
   :source "a sum of products of numbers >= 0 is >= 0"))
+
+; Odd kernels only: the window of an even one does not reach the centre from every position.
+(assert (! (forall ((a Int) (b Int) (m Int) (n Int))
+    (= (pool2d_avg (sizes2 m n) (sizes2 1 1) padding.same (sizes4 0 0 0 0) count_include_pad.yes (constant_conv (sizes4 a b m n)))
+         (constant_pool (sizes4 a b m n))))
+  :named average-of-identity-weight
+  :condition "2 | m + 1; 2 | n + 1"
+  :domain "m 1 2 3 5; n 1 2 3 5"
+  :source "Jia et al., TASO, SOSP 2019, table 3, there without odd kernels"))

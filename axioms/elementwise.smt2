@@ -76,7 +76,7 @@
     (= (smul (smul x s) t) (smul (smul x t) s)))
   :named smul-exchange
   :ranks "x 0..4, s t 0"
-  :source "smul-smul and smul-commutes"))
+  :source "lemma: smul-smul and smul-commutes"))
 
 (assert (! (forall ((x Tensor) (s Tensor) (t Tensor))
     (= (smul x (ewadd s t)) (ewadd (smul x s) (smul x t))))

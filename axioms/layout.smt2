@@ -97,62 +97,62 @@
   :named split-first-of-concat-elsewhere
   :ranks "x y 2..4"
   :condition "a != b"
-  :source "from concat-exchange and concat-of-splits"))
+  :source "lemma: concat-exchange and concat-of-splits"))
 
 (assert (! (forall ((a Int) (s Sizes) (x Tensor) (y Tensor))
     (= (split.0 a s (ewadd x y)) (ewadd (split.0 a s x) (split.0 a s y))))
   :named split-first-of-ewadd
   :ranks "x y 1..4"
-  :source "from ewadd-of-concats and concat-of-splits"))
+  :source "lemma: ewadd-of-concats and concat-of-splits"))
 
 (assert (! (forall ((a Int) (s Sizes) (x Tensor) (y Tensor))
     (= (split.0 a s (ewmul x y)) (ewmul (split.0 a s x) (split.0 a s y))))
   :named split-first-of-ewmul
   :ranks "x y 1..4"
-  :source "from ewmul-of-concats and concat-of-splits"))
+  :source "lemma: ewmul-of-concats and concat-of-splits"))
 
 (assert (! (forall ((a Int) (s Sizes) (x Tensor) (t Tensor))
     (= (split.0 a s (smul x t)) (smul (split.0 a s x) t)))
   :named split-first-of-smul
   :ranks "x 1..4, t 0"
-  :source "from smul-of-concat and concat-of-splits"))
+  :source "lemma: smul-of-concat and concat-of-splits"))
 
 (assert (! (forall ((a Int) (s Sizes) (x Tensor))
     (= (split.0 a s (relu x)) (relu (split.0 a s x))))
   :named split-first-of-relu
   :ranks "x 1..4"
-  :source "from relu-of-concat and concat-of-splits"))
+  :source "lemma: relu-of-concat and concat-of-splits"))
 
 (assert (! (forall ((a Int) (s Sizes) (b Int) (x Tensor) (y Tensor))
     (= (split.1 a s (concat b x y)) (concat b (split.1 a s x) (split.1 a s y))))
   :named split-second-of-concat-elsewhere
   :ranks "x y 2..4"
   :condition "a != b"
-  :source "from concat-exchange and concat-of-splits"))
+  :source "lemma: concat-exchange and concat-of-splits"))
 
 (assert (! (forall ((a Int) (s Sizes) (x Tensor) (y Tensor))
     (= (split.1 a s (ewadd x y)) (ewadd (split.1 a s x) (split.1 a s y))))
   :named split-second-of-ewadd
   :ranks "x y 1..4"
-  :source "from ewadd-of-concats and concat-of-splits"))
+  :source "lemma: ewadd-of-concats and concat-of-splits"))
 
 (assert (! (forall ((a Int) (s Sizes) (x Tensor) (y Tensor))
     (= (split.1 a s (ewmul x y)) (ewmul (split.1 a s x) (split.1 a s y))))
   :named split-second-of-ewmul
   :ranks "x y 1..4"
-  :source "from ewmul-of-concats and concat-of-splits"))
+  :source "lemma: ewmul-of-concats and concat-of-splits"))
 
 (assert (! (forall ((a Int) (s Sizes) (x Tensor) (t Tensor))
     (= (split.1 a s (smul x t)) (smul (split.1 a s x) t)))
   :named split-second-of-smul
   :ranks "x 1..4, t 0"
-  :source "from smul-of-concat and concat-of-splits"))
+  :source "lemma: smul-of-concat and concat-of-splits"))
 
 (assert (! (forall ((a Int) (s Sizes) (x Tensor))
     (= (split.1 a s (relu x)) (relu (split.1 a s x))))
   :named split-second-of-relu
   :ranks "x 1..4"
-  :source "from relu-of-concat and concat-of-splits"))
+  :source "lemma: relu-of-concat and concat-of-splits"))
 
 (assert (! (forall ((a Int) (s Sizes) (b Int) (t Sizes) (x Tensor))
     (= (split.0 a s (split.0 b t x)) (split.0 b t (split.0 a s x))))
@@ -245,32 +245,32 @@
     (= (transpose (sizes2 1 0) (split.0 0 s x)) (split.0 1 s (transpose (sizes2 1 0) x))))
   :named transpose-of-split-first-0
   :ranks "x 2"
-  :source "from transpose-of-concat-0 and concat-of-splits"))
+  :source "lemma: transpose-of-concat-0 and concat-of-splits"))
 
 (assert (! (forall ((s Sizes) (x Tensor))
     (= (transpose (sizes2 1 0) (split.1 0 s x)) (split.1 1 s (transpose (sizes2 1 0) x))))
   :named transpose-of-split-second-0
   :ranks "x 2"
-  :source "from transpose-of-concat-0 and concat-of-splits"))
+  :source "lemma: transpose-of-concat-0 and concat-of-splits"))
 
 (assert (! (forall ((x Tensor) (y Tensor))
     (= (transpose (sizes2 1 0) (concat 1 x y))
          (concat 0 (transpose (sizes2 1 0) x) (transpose (sizes2 1 0) y))))
   :named transpose-of-concat-1
   :ranks "x y 2"
-  :source "transpose-of-concat-0 under transpose-transpose"))
+  :source "lemma: transpose-of-concat-0 and transpose-transpose"))
 
 (assert (! (forall ((s Sizes) (x Tensor))
     (= (transpose (sizes2 1 0) (split.0 1 s x)) (split.0 0 s (transpose (sizes2 1 0) x))))
   :named transpose-of-split-first-1
   :ranks "x 2"
-  :source "from transpose-of-concat-1 and concat-of-splits"))
+  :source "lemma: transpose-of-concat-1 and concat-of-splits"))
 
 (assert (! (forall ((s Sizes) (x Tensor))
     (= (transpose (sizes2 1 0) (split.1 1 s x)) (split.1 0 s (transpose (sizes2 1 0) x))))
   :named transpose-of-split-second-1
   :ranks "x 2"
-  :source "from transpose-of-concat-1 and concat-of-splits"))
+  :source "lemma: transpose-of-concat-1 and concat-of-splits"))
 
 ; --- ones and the identity ---
 

@@ -81,25 +81,25 @@
     (= (split.0 1 s (matmul x y)) (matmul x (split.0 1 s y))))
   :named split-first-of-matmul-right
   :ranks "x y 2"
-  :source "from matmul-of-right-concat and concat-of-splits"))
+  :source "lemma: matmul-of-right-concat and concat-of-splits"))
 
 (assert (! (forall ((s Sizes) (x Tensor) (y Tensor))
     (= (split.0 0 s (matmul x y)) (matmul (split.0 0 s x) y)))
   :named split-first-of-matmul-left
   :ranks "x y 2"
-  :source "from matmul-of-left-concat and concat-of-splits"))
+  :source "lemma: matmul-of-left-concat and concat-of-splits"))
 
 (assert (! (forall ((s Sizes) (x Tensor) (y Tensor))
     (= (split.1 1 s (matmul x y)) (matmul x (split.1 1 s y))))
   :named split-second-of-matmul-right
   :ranks "x y 2"
-  :source "from matmul-of-right-concat and concat-of-splits"))
+  :source "lemma: matmul-of-right-concat and concat-of-splits"))
 
 (assert (! (forall ((s Sizes) (x Tensor) (y Tensor))
     (= (split.1 0 s (matmul x y)) (matmul (split.1 0 s x) y)))
   :named split-second-of-matmul-left
   :ranks "x y 2"
-  :source "from matmul-of-left-concat and concat-of-splits"))
+  :source "lemma: matmul-of-left-concat and concat-of-splits"))
 
 (assert (! (forall ((x Tensor))
     (= (matmul x (constant_identity (sizes2 (dim 1 x) (dim 1 x)))) x))
@@ -150,25 +150,25 @@
     (= (split.0 2 s (matmul x y)) (matmul x (split.0 2 s y))))
   :named split-first-of-matmul-right-rank-3
   :ranks "x y 3"
-  :source "from matmul-of-right-concat and concat-of-splits"))
+  :source "lemma: matmul-of-right-concat and concat-of-splits"))
 
 (assert (! (forall ((s Sizes) (x Tensor) (y Tensor))
     (= (split.0 1 s (matmul x y)) (matmul (split.0 1 s x) y)))
   :named split-first-of-matmul-left-rank-3
   :ranks "x y 3"
-  :source "from matmul-of-left-concat and concat-of-splits"))
+  :source "lemma: matmul-of-left-concat and concat-of-splits"))
 
 (assert (! (forall ((s Sizes) (x Tensor) (y Tensor))
     (= (split.1 2 s (matmul x y)) (matmul x (split.1 2 s y))))
   :named split-second-of-matmul-right-rank-3
   :ranks "x y 3"
-  :source "from matmul-of-right-concat and concat-of-splits"))
+  :source "lemma: matmul-of-right-concat and concat-of-splits"))
 
 (assert (! (forall ((s Sizes) (x Tensor) (y Tensor))
     (= (split.1 1 s (matmul x y)) (matmul (split.1 1 s x) y)))
   :named split-second-of-matmul-left-rank-3
   :ranks "x y 3"
-  :source "from matmul-of-left-concat and concat-of-splits"))
+  :source "lemma: matmul-of-left-concat and concat-of-splits"))
 
 (assert (! (forall ((x Tensor))
     (= (matmul x (constant_identity (sizes3 (dim 0 x) (dim 2 x) (dim 2 x)))) x))
@@ -181,6 +181,25 @@
   :named matmul-identity-left-rank-3
   :ranks "x 3"
   :source "Jia et al., TASO, SOSP 2019, table 3, with constant Imatmul, in each batch"))
+
+; Left to right only where the cuts meet: x.0 = z.0.
+(assert (! (forall ((x Tensor) (y Tensor) (z Tensor) (w Tensor))
+    (= (matmul (concat 0 x y) (concat 0 z w)) (concat 0 (matmul x z) (matmul y w))))
+  :named matmul-of-batch-concats-rank-3
+  :ranks "x y z w 3"
+  :source "batch by batch"))
+
+(assert (! (forall ((s Sizes) (x Tensor) (y Tensor))
+    (= (split.0 0 s (matmul x y)) (matmul (split.0 0 s x) (split.0 0 s y))))
+  :named split-first-of-matmul-batch-rank-3
+  :ranks "x y 3"
+  :source "lemma: matmul-of-batch-concats-rank-3 and concat-of-splits"))
+
+(assert (! (forall ((s Sizes) (x Tensor) (y Tensor))
+    (= (split.1 0 s (matmul x y)) (matmul (split.1 0 s x) (split.1 0 s y))))
+  :named split-second-of-matmul-batch-rank-3
+  :ranks "x y 3"
+  :source "lemma: matmul-of-batch-concats-rank-3 and concat-of-splits"))
 
 ; --- rank 4 ---
 
@@ -219,25 +238,25 @@
     (= (split.0 3 s (matmul x y)) (matmul x (split.0 3 s y))))
   :named split-first-of-matmul-right-rank-4
   :ranks "x y 4"
-  :source "from matmul-of-right-concat and concat-of-splits"))
+  :source "lemma: matmul-of-right-concat and concat-of-splits"))
 
 (assert (! (forall ((s Sizes) (x Tensor) (y Tensor))
     (= (split.0 2 s (matmul x y)) (matmul (split.0 2 s x) y)))
   :named split-first-of-matmul-left-rank-4
   :ranks "x y 4"
-  :source "from matmul-of-left-concat and concat-of-splits"))
+  :source "lemma: matmul-of-left-concat and concat-of-splits"))
 
 (assert (! (forall ((s Sizes) (x Tensor) (y Tensor))
     (= (split.1 3 s (matmul x y)) (matmul x (split.1 3 s y))))
   :named split-second-of-matmul-right-rank-4
   :ranks "x y 4"
-  :source "from matmul-of-right-concat and concat-of-splits"))
+  :source "lemma: matmul-of-right-concat and concat-of-splits"))
 
 (assert (! (forall ((s Sizes) (x Tensor) (y Tensor))
     (= (split.1 2 s (matmul x y)) (matmul (split.1 2 s x) y)))
   :named split-second-of-matmul-left-rank-4
   :ranks "x y 4"
-  :source "from matmul-of-left-concat and concat-of-splits"))
+  :source "lemma: matmul-of-left-concat and concat-of-splits"))
 
 (assert (! (forall ((x Tensor))
     (= (matmul x (constant_identity (sizes4 (dim 0 x) (dim 1 x) (dim 3 x) (dim 3 x)))) x))
@@ -250,6 +269,28 @@
   :named matmul-identity-left-rank-4
   :ranks "x 4"
   :source "Jia et al., TASO, SOSP 2019, table 3, with constant Imatmul, in each batch"))
+
+; Left to right only where the cuts meet: x.a = z.a.
+(assert (! (forall ((a Int) (x Tensor) (y Tensor) (z Tensor) (w Tensor))
+    (= (matmul (concat a x y) (concat a z w)) (concat a (matmul x z) (matmul y w))))
+  :named matmul-of-batch-concats-rank-4
+  :ranks "x y z w 4"
+  :condition "a <= 1"
+  :source "batch by batch"))
+
+(assert (! (forall ((a Int) (s Sizes) (x Tensor) (y Tensor))
+    (= (split.0 a s (matmul x y)) (matmul (split.0 a s x) (split.0 a s y))))
+  :named split-first-of-matmul-batch-rank-4
+  :ranks "x y 4"
+  :condition "a <= 1"
+  :source "lemma: matmul-of-batch-concats-rank-4 and concat-of-splits"))
+
+(assert (! (forall ((a Int) (s Sizes) (x Tensor) (y Tensor))
+    (= (split.1 a s (matmul x y)) (matmul (split.1 a s x) (split.1 a s y))))
+  :named split-second-of-matmul-batch-rank-4
+  :ranks "x y 4"
+  :condition "a <= 1"
+  :source "lemma: matmul-of-batch-concats-rank-4 and concat-of-splits"))
 
 ; --- the identity matrix ---
 
@@ -292,14 +333,14 @@
          (ewadd (matmul (constant_one (sizes2 m (dim 0 x))) x) (matmul (constant_one (sizes2 m (dim 0 y))) y))))
   :named sum-of-rows-of-concat
   :ranks "x y 2"
-  :source "matmul-of-inner-concats and concat-of-ones"))
+  :source "lemma: matmul-of-inner-concats and concat-of-ones-2-1"))
 
 (assert (! (forall ((x Tensor) (y Tensor) (n Int) (m Int))
     (= (matmul (concat 1 x y) (constant_one (sizes2 n m)))
          (ewadd (matmul x (constant_one (sizes2 (dim 1 x) m))) (matmul y (constant_one (sizes2 (dim 1 y) m))))))
   :named sum-of-columns-of-concat
   :ranks "x y 2"
-  :source "matmul-of-inner-concats and concat-of-ones"))
+  :source "lemma: matmul-of-inner-concats and concat-of-ones-2-0"))
 
 ; --- relu, as the function max(x, 0) ---
 

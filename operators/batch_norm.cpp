@@ -3,7 +3,7 @@
 /// Shapes  x [N, C, ...], scale [C], bias [C], mean [C], variance [C] -> y (as x).
 /// Errors  kShape unless x has rank 2 or more and the others are vectors of its size along axis 1.
 /// Source  Ioffe & Szegedy, Batch Normalization (ICML'15), algorithm 2; ONNX operator BatchNormalization.
-/// Laws    none stated yet.
+/// Laws    axioms/normalisation.smt2.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 

@@ -4,7 +4,7 @@
 /// Errors  kShape unless b has rank 1 and the size of x along `axis`.
 /// Source  The bias of ONNX's Conv (axis 1) and Gemm (last axis), and its Add where one operand has a single axis of
 ///         size other than 1.
-/// Laws    none stated yet.
+/// Laws    axioms/broadcast.smt2.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 

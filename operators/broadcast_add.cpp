@@ -5,7 +5,7 @@
 /// Errors  kShape if a stretched size is not 1 or sizes along another axis differ.
 /// Source  ONNX operator Add, "Broadcasting in ONNX". ONNX's Sum and Mean of several operands are sums of two, Mean's
 ///         times 1 / their number; operands of equal shapes are added by ewadd.
-/// Laws    none stated yet.
+/// Laws    axioms/broadcast.smt2.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 

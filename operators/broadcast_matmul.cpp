@@ -5,7 +5,7 @@
 /// Errors  kShape unless both ranks are 2 or more, the inner sizes agree and the batches broadcast.
 /// Source  ONNX operators MatMul and Gemm. What matmul can do is left to it: where b is a matrix, a's rows are put
 ///         together first; vectors become matrices of one row or column; Gemm is a product, factors and a bias.
-/// Laws    none stated yet.
+/// Laws    axioms/broadcast.smt2.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 #include <rewright/sum_of_products.h>

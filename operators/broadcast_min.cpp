@@ -4,7 +4,7 @@
 ///         operand of size 1 is repeated.
 /// Errors  kShape if a stretched size is not 1 or sizes along another axis differ.
 /// Source  ONNX operator Min, "Broadcasting in ONNX".
-/// Laws    none stated yet.
+/// Laws    axioms/broadcast.smt2.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 

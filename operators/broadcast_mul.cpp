@@ -6,7 +6,7 @@
 /// Source  ONNX operator Mul, "Broadcasting in ONNX". An operand of one element becomes a scalar factor (smul);
 /// operands
 ///         of equal shapes are left to ewmul.
-/// Laws    none stated yet.
+/// Laws    axioms/broadcast.smt2.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 

@@ -4,7 +4,7 @@
 /// Errors  none but a wrong number of operands.
 /// Source  Abramowitz & Stegun, Handbook of Mathematical Functions, 7.1.1; ONNX operator Erf. ONNX's Gelu (opset 20)
 ///         with approximate = "none" is taken apart: x * (1 + erf(x / sqrt(2))) / 2.
-/// Laws    none: over the prime field it is a keyed function, of which only congruence is seen.
+/// Laws    axioms/activation.smt2. Over the prime field it is a keyed function, of which only congruence is seen.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 

@@ -3,7 +3,7 @@
 /// Shapes  x (any) -> y, as x but for y.axes[i] = sizes[i].
 /// Errors  kShape unless `axes` and `sizes` have one length, the axes exist and ascend, and x has size 1 there.
 /// Source  ONNX operator Expand; a rank that it raises, and Tile, are done with reshapes around it.
-/// Laws    none stated yet.
+/// Laws    axioms/reshape.smt2.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 

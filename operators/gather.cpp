@@ -4,7 +4,7 @@
 /// Errors  kShape if there is no such axis, an index is negative or not below x.axis.
 /// Source  ONNX operator Gather, where the indices are known when the model is read; indices of rank other than 1 are
 ///         flattened and the result reshaped.
-/// Laws    none stated yet.
+/// Laws    axioms/reshape.smt2.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 

@@ -5,7 +5,7 @@
 /// Errors  kShape if there is no such axis, a size behind it is 0, or scale or bias do not have the sizes behind it.
 /// Source  Ba, Kiros & Hinton, Layer Normalization (2016); ONNX operator LayerNormalization. ONNX's further outputs,
 ///         the mean and 1 / sqrt(variance + epsilon), are computed beside it where they are used.
-/// Laws    none stated yet.
+/// Laws    axioms/normalisation.smt2.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 

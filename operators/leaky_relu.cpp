@@ -4,7 +4,7 @@
 /// Errors  none but a wrong number of operands.
 /// Source  ONNX operator LeakyRelu. Written with alpha outside of max, so that only x itself is compared: over the
 ///         prime field a fraction such as 0.01 has no place in the order.
-/// Laws    none stated yet.
+/// Laws    axioms/activation.smt2.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 

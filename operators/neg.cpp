@@ -3,7 +3,7 @@
 /// Shapes  x (any) -> y (the same).
 /// Errors  none but a wrong number of operands.
 /// Source  ONNX operator Neg.
-/// Laws    none stated yet; neg(x) = smul(x, -1).
+/// Laws    axioms/activation.smt2.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 

@@ -3,7 +3,7 @@
 /// Shapes  x (any) -> y, y.i = before[i] + x.i + after[i].
 /// Errors  kShape if x is a scalar, or unless before and after have one number >= 0 per axis.
 /// Source  ONNX operator Pad, mode "constant". Negative pads, which cut, and the other modes are not taken.
-/// Laws    none stated yet.
+/// Laws    axioms/reshape.smt2.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 

@@ -4,7 +4,7 @@
 /// Errors  kShape unless -64 <= exponent <= 64; 0 and 1, which ask for no power.
 /// Source  ONNX operators Pow and Reciprocal. Squares become ewmul(x, x) and halves pass through sqrt on import, so
 ///         that the laws of those apply; other exponents are not taken.
-/// Laws    none stated yet.
+/// Laws    axioms/activation.smt2.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 

@@ -4,7 +4,7 @@
 ///         operand of size 1 is repeated.
 /// Errors  kShape if a stretched size is not 1 or sizes along another axis differ; b is never the one of higher rank, a
 /// never stretched. Source  ONNX operator PRelu, of x = a and slope = b; before opset 7 a slope of rank 1 goes along
-/// axis 1. Laws    none stated yet.
+/// axis 1. Laws    axioms/broadcast.smt2.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 

@@ -4,7 +4,7 @@
 /// Errors  kShape if there is no such axis or a reduced size is 0.
 /// Source  ONNX operators ReduceMax and GlobalMaxPool (all axes behind the first two). ReduceMin is taken apart:
 ///         -reduce_max(-x).
-/// Laws    none stated yet.
+/// Laws    axioms/normalisation.smt2.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 

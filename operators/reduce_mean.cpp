@@ -3,7 +3,7 @@
 /// Shapes  x (any) -> y, as rewright::ReduceOf has them.
 /// Errors  kShape if there is no such axis or a reduced size is 0.
 /// Source  ONNX operators ReduceMean and GlobalAveragePool (all axes behind the first two).
-/// Laws    none stated yet.
+/// Laws    axioms/normalisation.smt2.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 

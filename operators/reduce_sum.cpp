@@ -4,7 +4,7 @@
 /// Errors  kShape if there is no such axis.
 /// Source  ONNX operator ReduceSum. ReduceSumSquare, ReduceL1, ReduceL2 and ReduceLogSum become sums of x * x or |x|
 ///         and a square root or logarithm.
-/// Laws    none stated yet.
+/// Laws    axioms/normalisation.smt2.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 

@@ -4,7 +4,7 @@
 /// Errors  kShape unless both shapes have the same number of elements.
 /// Source  ONNX operator Reshape. Flatten, Squeeze and Unsqueeze are reshapes too; Identity, Dropout at inference and
 ///         Cast to the type that x has are dissolved.
-/// Laws    none stated yet.
+/// Laws    axioms/reshape.smt2.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 

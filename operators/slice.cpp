@@ -4,7 +4,7 @@
 /// Errors  kShape unless the four lists have one length > 0, the axes exist and ascend, no step is 0, and
 ///         0 <= start, start + (size - 1) * step < x.axis for steps > 0 (the other way round for steps < 0).
 /// Source  ONNX operator Slice, whose ends, negative positions and clamping are resolved on import.
-/// Laws    none stated yet.
+/// Laws    axioms/reshape.smt2.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 

@@ -3,7 +3,7 @@
 /// Shapes  x (any) -> y (the same).
 /// Errors  none but a wrong number of operands.
 /// Source  ONNX operator Softplus. Computed as max(x, 0) + ln(1 + e^-|x|), which never overflows.
-/// Laws    none stated yet.
+/// Laws    axioms/activation.smt2.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 

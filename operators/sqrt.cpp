@@ -3,7 +3,7 @@
 /// Shapes  x (any) -> y (the same).
 /// Errors  none but a wrong number of operands.
 /// Source  ONNX operator Sqrt.
-/// Laws    none: over the prime field it is a keyed function, of which only congruence is seen.
+/// Laws    axioms/activation.smt2. Over the prime field it is a keyed function, of which only congruence is seen.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 

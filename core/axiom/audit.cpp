@@ -48,6 +48,16 @@ std::vector<std::string> size_variables(const TypedAxiom& axiom, std::span<const
   return {names.begin(), names.end()};
 }
 
+/// Sizes that parameters name and no tensor has, as n in reshape to [n], may pass the greatest size of a tensor.
+SizeDomain with_free_parameters(const TypedAxiom& axiom, std::span<const std::string> names, SizeDomain sizes) {
+  for (const std::string& name : names) {
+    const auto& variables = axiom.axiom->variables;
+    const auto variable = std::ranges::find(variables, name.substr(0, name.find('.')), &AxiomVariable::name);
+    if (variable == variables.end() || variable->sort != AxiomSort::kTensor) sizes.try_emplace(name);
+  }
+  return sizes;
+}
+
 /// A point at which both sides differ.
 struct Point {
   enum class Algebra { kField, kExact, kReal } algebra;
@@ -69,7 +79,7 @@ class TypingAudit {
         options_(options),
         constraints_(constraints_of(axiom)),
         variables_(size_variables(axiom, constraints_)),
-        sizes_(size_domain_of(axiom, domain, options.domain)),
+        sizes_(with_free_parameters(axiom, variables_, size_domain_of(axiom, domain, options.domain))),
         search_(variables_, constraints_, options.max_dim, sizes_),
         program_(axiom, search_.names()),
         field_(program_),
@@ -162,7 +172,7 @@ class TypingAudit {
   bool differs(TermValues<Scalar>& values, std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed,
                bool& compared) {
     if (!values.run(sizes, draw, seed)) return false;
-    compared = true;
+    compared |= values.defined();
     return !values.equal();
   }
 

@@ -257,7 +257,7 @@ Result<ParamDomain> domain_of(const Axiom& axiom, AuditDomain domain) {
     if (std::ranges::any_of(result.params, [&](const auto& entry) { return entry.first == name; })) continue;
     for (const ParamValue& value : values) {
       const auto* number = std::get_if<std::int64_t>(&value);
-      if (!number || *number < 1) return domain_error(axiom, "{} is a size; expected numbers of at least 1", name);
+      if (!number || *number < 0) return domain_error(axiom, "{} is a size; expected numbers of at least 0", name);
       result.sizes[name].push_back(*number);
     }
     std::ranges::sort(result.sizes[name]);

@@ -46,6 +46,10 @@ bool same(Real a, Real b) {
   return std::abs(a.value - b.value) <= 1e-9 * std::max({1.0, std::abs(a.value), std::abs(b.value)});
 }
 
+bool is_number(Field) { return true; }
+bool is_number(const Exact& value) { return value.defined(); }
+bool is_number(Real value) { return !std::isnan(value.value); }
+
 bool same_application(const TermProgram::Step& a, const TermProgram::Step& b) {
   return a.op == b.op && a.variable == b.variable && a.operands == b.operands && a.params == b.params;
 }
@@ -210,6 +214,12 @@ bool TermValues<Scalar>::equal() const {
   const TermBuffer<Scalar>&left = value(program_.left()), &right = value(program_.right());
   return left.shape == right.shape &&
          std::ranges::equal(left.values, right.values, [](const Scalar& a, const Scalar& b) { return same(a, b); });
+}
+
+template <class Scalar>
+bool TermValues<Scalar>::defined() const {
+  const auto& values = value(program_.left()).values;
+  return values.empty() || std::ranges::any_of(values, [](const Scalar& value) { return is_number(value); });
 }
 
 template <class Scalar>

@@ -75,7 +75,9 @@ class TermValues {
   bool run(std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed);
   /// Have both sides one shape and equal elements? Over Real: equal up to rounding, NaN equal to NaN.
   [[nodiscard]] bool equal() const;
-  /// Elements of the inputs, and of all tensors.
+  /// Has the left side an element that is a number (neither undefined nor NaN), or no element at all?
+  [[nodiscard]] bool defined() const;
+  /// Elements of the inputs together, and of the greatest tensor.
   [[nodiscard]] std::int64_t input_elements() const;
   [[nodiscard]] std::int64_t greatest_tensor() const;
   [[nodiscard]] const TermBuffer<Scalar>& value(std::pair<std::size_t, std::size_t> at) const {

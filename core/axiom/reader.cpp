@@ -177,10 +177,11 @@ class AxiomBuilder {
     if (e.kind == SExpr::Kind::kSymbol) {
       const auto* variable = find_variable(e.text);
       if (variable && variable->sort == AxiomSort::kSizes) return AxiomParam(AxiomParamVariable{e.text});
+      if (e.text == "sizes0" && scope_.functions.contains("sizes0")) return AxiomParam(std::vector<SymbolicDim>{});
     }
     if (!e.is_list() || e.items.empty() || !e.items[0].text.starts_with("sizes") ||
         to_integer(std::string_view(e.items[0].text).substr(5)) != static_cast<std::int64_t>(e.items.size()) - 1)
-      return error_at(scope_, e, "found {}, expected a Sizes variable or (sizesN e1 ... eN)", describe(e));
+      return error_at(scope_, e, "found {}, expected a Sizes variable, (sizesN e1 ... eN) or sizes0", describe(e));
     std::vector<SymbolicDim> values;
     for (const SExpr& item : std::span(e.items).subspan(1)) {
       REWRIGHT_TRY(SymbolicDim value, integer(item));

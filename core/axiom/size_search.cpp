@@ -73,7 +73,7 @@ SizeSearch::SizeSearch(std::span<const std::string> variables, std::span<const C
       bound.push_back(name);
     } else {
       names_.push_back(name);
-      free_.push_back(allowed(name));
+      free_.push_back(allowed(name).empty() ? every : allowed(name));
     }
   }
   names_.insert(names_.end(), bound.begin(), bound.end());
@@ -108,7 +108,8 @@ bool SizeSearch::meets(const Check& check) const {
 
 bool SizeSearch::solve(const Solved& solved) {
   const auto value = solved.value(values_);
-  if (!value || !std::ranges::binary_search(solved.allowed, *value)) return false;
+  if (!value || *value < 1) return false;
+  if (!solved.allowed.empty() && !std::ranges::binary_search(solved.allowed, *value)) return false;
   values_[solved.position] = *value;
   return true;
 }

@@ -43,7 +43,8 @@ class REWRIGHT_API SizeFormula {
   std::size_t reach_ = 0;
 };
 
-/// Which values a size variable may take; those not listed take 1 .. max_dim.
+/// Which values a size variable may take; those not listed take 1 .. max_dim. An empty list: whatever equations give
+/// it, 1 .. max_dim where none does.
 using SizeDomain = std::map<std::string, std::vector<std::int64_t>, std::less<>>;
 
 class REWRIGHT_API SizeSearch {
