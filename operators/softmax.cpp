@@ -4,7 +4,8 @@
 /// Errors  kShape if there is no such axis or its size is 0.
 /// Source  ONNX operators Softmax and LogSoftmax. The greatest element is subtracted first, so that no e^x overflows.
 ///         Before opset 13 ONNX normalises over `axis` and all that follow: these are flattened into one.
-/// Laws    axioms/normalisation.smt2: softmax(x + c) = softmax(x), which is seen over the prime field while values stay small.
+/// Laws    axioms/normalisation.smt2: softmax(x + c) = softmax(x), which is seen over the prime field while values stay
+/// small.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
 
