@@ -12,7 +12,7 @@ namespace rewright {
 namespace {
 
 // Goals of one call of the portfolio, and of one transaction. Bounds depend on the goals' positions alone.
-constexpr std::size_t kBatch = 256;
+constexpr std::size_t kBatch = 1024;
 
 const Error kStop{ErrorCode::kBudget, "stopped"};
 

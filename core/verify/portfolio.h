@@ -62,7 +62,7 @@ struct PortfolioOptions {
   Budget budget;  ///< For each rule and verifier.
   int threads = 1;
   bool cross_check = false;  ///< Ask every verifier about every rule, to find those that contradict each other.
-  std::size_t chunk = 64;    ///< Rules that one verifier object sees.
+  std::size_t chunk = 256;   ///< Rules that one verifier object sees.
   VerifyProgress progress;
   std::function<bool()> stop;  ///< Asked between chunks; true ends the work with kBudget.
 };

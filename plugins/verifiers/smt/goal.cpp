@@ -6,12 +6,10 @@
 
 #include "smt.h"
 
-namespace z3_verifier {
+namespace smt_verifier {
 namespace {
 
 using namespace rewright;
-
-std::string constant_name(std::string_view size) { return fmt::format("n.{}", size); }
 
 class GoalRenderer {
  public:
@@ -29,37 +27,55 @@ class GoalRenderer {
     REWRIGHT_TRY(const auto right, render_side(rule_.target, target_));
     for (const Constraint& constraint : known) {
       const Constraint normal{constraint.kind, sizes_->normalise(constraint.left), sizes_->normalise(constraint.right)};
-      if (!normal.decided()) facts_.push_back(smt_condition(normal, name_of()));
+      if (!normal.decided()) claim(smt_condition(normal, name_of()));
     }
-    for (std::size_t k = 0; k < left.size(); ++k)
-      text_.questions.push_back(fmt::format("(assert (not (= {} {})))\n", left[k], right[k]));
-    finish();
-    return std::move(text_);
+    std::vector<std::string> questions;
+    for (std::size_t k = 0; k < left.size(); ++k) {
+      if (left[k] != right[k]) questions.push_back(fmt::format("(assert (not (= {} {})))\n", left[k], right[k]));
+    }
+    return GoalText{constants_text() + text_, std::move(questions), std::move(symbols_)};
   }
 
  private:
+  void claim(const std::string& formula) { text_ += "(assert " + formula + ")\n"; }
+
   /// The name of a size, which is noted for declaration.
   NameOf name_of() {
     return [this](std::string_view name) {
       constants_.insert(std::string(name));
-      return constant_name(name);
+      return fmt::format("n.{}", name);
     };
   }
   std::string size_text(const SymbolicDim& dim) { return smt_size(sizes_->normalise(dim), name_of()); }
+  std::string constants_text() const {
+    std::string text;
+    for (const std::string& name : constants_)
+      text += fmt::format("(declare-fun n.{0} () Int)(assert (>= n.{0} 1))\n", name);
+    return text;
+  }
 
   void render_inputs() {
     for (std::size_t i = 0; i < rule_.inputs.size(); ++i) {
       const int rank = rule_.inputs[i].rank;
       const std::string name = fmt::format("in.{}", i);
-      declarations_ += fmt::format("(declare-fun {} () {})\n", name, sort_name(rank));
-      facts_.push_back(defined(rank, name));
+      text_ += fmt::format("(declare-fun {} () {})\n", name, sort_name(rank));
+      claim(defined(rank, name));
       for (int axis = 0; axis < rank; ++axis) {
         const auto size = SymbolicDim::variable(fmt::format("{}.{}", rule_.inputs[i].name, axis));
-        facts_.push_back(fmt::format("(= {} {})", size_of(rank, std::to_string(axis), name), size_text(size)));
+        claim(fmt::format("(= {} {})", size_of(rank, std::to_string(axis), name), size_text(size)));
       }
     }
   }
-  /// The terms of a side's outputs.
+  /// A name for the term; the same for the same term.
+  std::string name_term(const std::string& term, int rank) {
+    const auto [place, fresh] = term_names_.emplace(term, fmt::format("t.{}", term_names_.size()));
+    if (fresh) {
+      text_ += fmt::format("(define-fun {} () {} {})\n", place->second, sort_name(rank), term);
+      claim(defined(rank, place->second));
+    }
+    return place->second;
+  }
+  /// The names of a side's outputs.
   Result<std::vector<std::string>> render_side(const Pattern& side, const PatternShapes& shapes) {
     std::vector<std::vector<std::string>> terms;  // By port: the inputs first.
     for (std::size_t i = 0; i < rule_.inputs.size(); ++i) terms.push_back({fmt::format("in.{}", i)});
@@ -74,11 +90,10 @@ class GoalRenderer {
       }
       terms.emplace_back();
       for (std::uint32_t output = 0; output < shapes.of_node[index].size(); ++output) {
-        const auto id = theory_.symbol(*node.op, output, node.params, ranks);
-        if (!id) return make_error(ErrorCode::kUnsupported, "{} cannot be put as a term", node.op->name());
-        text_.symbols.insert(*id);
-        terms.back().push_back(smt_apply(theory_[*id].name, arguments));
-        facts_.push_back(defined(theory_[*id].shape.rank(), terms.back().back()));
+        const Symbol* function = theory_.symbol(*node.op, output, node.params, ranks);
+        if (!function) return make_error(ErrorCode::kUnsupported, "{} cannot be put as a term", node.op->name());
+        symbols_.insert(function);
+        terms.back().push_back(name_term(smt_apply(function->name, arguments), function->shape.rank()));
       }
     }
     std::vector<std::string> outputs;
@@ -91,21 +106,15 @@ class GoalRenderer {
     }
     return outputs;
   }
-  void finish() {
-    text_.assumptions = std::move(declarations_);
-    for (const std::string& name : constants_)
-      text_.assumptions += fmt::format("(declare-fun {0} () Int)(assert (>= {0} 1))\n", constant_name(name));
-    for (const std::string& fact : facts_) text_.assumptions += fmt::format("(assert {})\n", fact);
-  }
 
   const Rule& rule_;
   Theory& theory_;
   PatternShapes source_, target_;
   std::optional<SizeSystem> sizes_;
-  std::string declarations_;
+  std::map<std::string, std::string> term_names_;
   std::set<std::string> constants_;
-  std::vector<std::string> facts_;
-  GoalText text_;
+  SymbolSet symbols_;
+  std::string text_;
 };
 
 }  // namespace
@@ -116,4 +125,4 @@ Result<GoalText> render_goal(const Rule& rule, Theory& theory) {
   return GoalRenderer(rule, theory).run();
 }
 
-}  // namespace z3_verifier
+}  // namespace smt_verifier

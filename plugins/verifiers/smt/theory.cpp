@@ -2,12 +2,15 @@
 
 #include <fmt/ranges.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <algorithm>
 #include <functional>
 
 #include "smt.h"
 
-namespace z3_verifier {
+namespace smt_verifier {
 namespace {
 
 using namespace rewright;
@@ -78,57 +81,64 @@ std::vector<SymbolicDim> size_arguments(const SymbolicParams& params) {
   return sizes;
 }
 
-Theory::Theory(const AxiomSet& axioms) : axioms_(axioms) {
-  for (int rank = 0; rank <= kMaxRank; ++rank) {
-    text_ += fmt::format("(declare-sort T{0} 0)(declare-fun def-{0} (T{0}) Bool)\n", rank);
-    for (int axis = 0; axis < rank; ++axis) text_ += fmt::format("(declare-fun dim-{0}-{1} (T{0}) Int)\n", rank, axis);
-  }
-}
+Theory::Theory(AxiomSet axioms, bool patterns) : axioms_(std::move(axioms)), patterns_(patterns) {}
 Theory::~Theory() = default;
+
+const std::string& Theory::head() {
+  static const std::string kText = [] {
+    std::string text;
+    for (int rank = 0; rank <= kMaxRank; ++rank) {
+      text += fmt::format("(declare-sort T{0} 0)(declare-fun def-{0} (T{0}) Bool)\n", rank);
+      for (int axis = 0; axis < rank; ++axis) text += fmt::format("(declare-fun dim-{0}-{1} (T{0}) Int)\n", rank, axis);
+    }
+    return text;
+  }();
+  return kText;
+}
 
 // --- symbols
 // -------------------------------------------------------------------------------------------------------------
 
-std::optional<SymbolId> Theory::symbol(const Operator& op, std::uint32_t output, const SymbolicParams& params,
-                                       std::span<const int> ranks) {
-  Symbol symbol{&op, output, fixed_part(params), {ranks.begin(), ranks.end()}, {}, {}};
-  const std::string key = fmt::format("{}[{}]:{}.{}", op.name(), key_of(symbol.params), fmt::join(ranks, ","), output);
-  const auto [place, fresh] = symbol_of_key_.emplace(key, std::nullopt);
-  if (!fresh) return place->second;
+const Symbol* Theory::symbol(const Operator& op, std::uint32_t output, const SymbolicParams& params,
+                             std::span<const int> ranks) {
+  const std::scoped_lock lock(mutex_);
+  return make_symbol(op, output, params, ranks);
+}
+
+/// The operator and 32 bits of the key; more bits only where two keys share them.
+std::string Theory::unique_name(const Operator& op, const std::string& key) {
+  const std::string hash = fmt::format("{:016x}", XXH3_64bits(key.data(), key.size()));
+  for (const std::size_t digits : {std::size_t{8}, std::size_t{16}}) {
+    std::string name = fmt::format("{}.{}", op.name(), hash.substr(0, digits));
+    if (key_of_name_.try_emplace(name, key).first->second == key) return name;
+  }
+  return "|" + key + "|";
+}
+
+namespace {
+
+/// The symbol's parameters with a variable "z0", "z1", ... for each size.
+SymbolicParams with_size_variables(const std::vector<ParamValue>& params) {
   std::vector<BasicParamValue<SymbolicDim>> values;
   std::size_t next_size = 0;
-  for (const ParamValue& value : symbol.params) {
+  for (const ParamValue& value : params) {
     if (const auto* sizes = std::get_if<SizeList<std::int64_t>>(&value)) {
       SizeList<SymbolicDim> list;
       for (std::size_t i = 0; i < sizes->values.size(); ++i)
         list.values.push_back(SymbolicDim::variable(fmt::format("z{}", next_size++)));
       values.emplace_back(std::move(list));
+    } else if (const auto* number = std::get_if<std::int64_t>(&value)) {
+      values.emplace_back(*number);
+    } else if (const auto* real = std::get_if<double>(&value)) {
+      values.emplace_back(*real);
     } else {
-      std::visit(
-          [&](const auto& v) {
-            if constexpr (!std::is_same_v<std::decay_t<decltype(v)>, SizeList<std::int64_t>>) values.emplace_back(v);
-          },
-          value);
+      values.emplace_back(std::get<std::vector<std::int64_t>>(value));
     }
   }
-  std::vector<SymbolicShape> in;
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    SymbolicShape shape;
-    for (int axis = 0; axis < ranks[i]; ++axis) shape.append(SymbolicDim::variable(fmt::format("o{}.{}", i, axis)));
-    in.push_back(std::move(shape));
-  }
-  Constraints<SymbolicDim> where;
-  const auto out = op.infer(SymbolicParams(std::move(values)), in, where);
-  if (!out || where.violation() || output >= out->size()) return std::nullopt;
-  symbol.shape = (*out)[output];
-  symbol.name = "|" + key + "|";
-  render_symbol(symbol);
-  symbols_.push_back(std::move(symbol));
-  place->second = symbols_.size() - 1;
-  return place->second;
+  return SymbolicParams(std::move(values));
 }
 
-void Theory::render_symbol(const Symbol& symbol) {
+std::string text_of(const Symbol& symbol, std::string_view key) {
   std::vector<std::string> sorts, variables, arguments;
   const auto add = [&](const std::string& name, const std::string& sort) {
     sorts.push_back(sort);
@@ -142,7 +152,8 @@ void Theory::render_symbol(const Symbol& symbol) {
   }
   for (std::size_t i = 0; i < symbol.ranks.size(); ++i) add(fmt::format("o{}", i), sort_name(symbol.ranks[i]));
   const int rank = symbol.shape.rank();
-  text_ += fmt::format("(declare-fun {} ({}) {})\n", symbol.name, fmt::join(sorts, " "), sort_name(rank));
+  std::string text =
+      fmt::format("; {}\n(declare-fun {} ({}) {})\n", key, symbol.name, fmt::join(sorts, " "), sort_name(rank));
   const std::string term = smt_apply(symbol.name, arguments);
   const NameOf name_of = [&](std::string_view name) -> std::string {
     const std::size_t dot = name.find('.');
@@ -155,10 +166,35 @@ void Theory::render_symbol(const Symbol& symbol) {
     const std::string rule =
         fmt::format("(=> {} (= {} {}))", defined(rank, term), size, smt_size(symbol.shape[axis], name_of));
     if (variables.empty())
-      text_ += fmt::format("(assert {})\n", rule);
+      text += fmt::format("(assert {})\n", rule);
     else
-      text_ += fmt::format("(assert (forall ({}) (! {} :pattern ({}))))\n", fmt::join(variables, ""), rule, size);
+      text += fmt::format("(assert (forall ({}) (! {} :pattern ({}))))\n", fmt::join(variables, ""), rule, size);
   }
+  return text;
+}
+
+}  // namespace
+
+const Symbol* Theory::make_symbol(const Operator& op, std::uint32_t output, const SymbolicParams& params,
+                                  std::span<const int> ranks) {
+  Symbol symbol{&op, output, fixed_part(params), {ranks.begin(), ranks.end()}, {}, {}, {}};
+  const std::string key = fmt::format("{}[{}]:{}.{}", op.name(), key_of(symbol.params), fmt::join(ranks, ","), output);
+  const auto [place, fresh] = symbols_.emplace(key, nullptr);
+  if (!fresh) return place->second.get();
+  std::vector<SymbolicShape> in;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    SymbolicShape shape;
+    for (int axis = 0; axis < ranks[i]; ++axis) shape.append(SymbolicDim::variable(fmt::format("o{}.{}", i, axis)));
+    in.push_back(std::move(shape));
+  }
+  Constraints<SymbolicDim> where;
+  const auto out = op.infer(with_size_variables(symbol.params), in, where);
+  if (!out || where.violation() || output >= out->size()) return nullptr;
+  symbol.shape = (*out)[output];
+  symbol.name = unique_name(op, key);
+  symbol.text = text_of(symbol, key);
+  place->second = std::make_unique<Symbol>(std::move(symbol));
+  return place->second.get();
 }
 
 // --- matching of parameters and ranks
@@ -167,11 +203,10 @@ void Theory::render_symbol(const Symbol& symbol) {
 /// Assigns symbols to the applications of one side of an axiom; each assignment gives ranks and parameters.
 class Theory::Matcher {
  public:
-  using Found = std::function<void(const AxiomRanks&, const ParamBinding&)>;
+  using Report = std::function<void(const AxiomRanks&, const ParamBinding&)>;
 
-  Matcher(const Theory& theory, const Axiom& axiom, const std::vector<SymbolId>& symbols, Found found)
-      : theory_(theory),
-        axiom_(axiom),
+  Matcher(const Axiom& axiom, const std::vector<const Symbol*>& symbols, Report found)
+      : axiom_(axiom),
         symbols_(symbols),
         found_(std::move(found)),
         ranks_(axiom.variables.size(), -1),
@@ -193,8 +228,8 @@ class Theory::Matcher {
   void descend(std::size_t depth) {
     if (depth == applications_.size()) return finish();
     const AxiomTerm& term = axiom_.terms[applications_[depth]];
-    for (const SymbolId id : symbols_) {
-      const Symbol& symbol = theory_[id];
+    for (const Symbol* candidate : symbols_) {
+      const Symbol& symbol = *candidate;
       if (symbol.op != term.op || symbol.output != term.output || symbol.ranks.size() != term.operands.size()) continue;
       const ParamBinding saved_binding = binding_;
       const AxiomRanks saved_ranks = ranks_;
@@ -258,61 +293,72 @@ class Theory::Matcher {
     found_(ranks, binding_);
   }
 
-  const Theory& theory_;
   const Axiom& axiom_;
-  const std::vector<SymbolId>& symbols_;
-  Found found_;
+  const std::vector<const Symbol*>& symbols_;
+  Report found_;
   std::vector<std::uint32_t> applications_;
   AxiomRanks ranks_;
   std::vector<int> term_rank_;
   ParamBinding binding_;
 };
 
-void Theory::close_over(std::set<SymbolId> symbols) {
-  if (!closed_.insert(symbols).second) return;
+/// A match of one side's parameters and ranks.
+struct Theory::Found {
+  std::size_t axiom;
+  bool left_to_right;
+  AxiomRanks ranks;
+  ParamBinding fixed;
+};
+
+const std::vector<const Use*>& Theory::uses_from(const SymbolSet& from) {
+  const std::scoped_lock lock(mutex_);
+  const auto [place, fresh] =
+      uses_from_.emplace(std::vector<const Symbol*>(from.begin(), from.end()), std::vector<const Use*>());
+  std::vector<const Use*>& uses = place->second;
+  if (!fresh) return uses;
+  SymbolSet symbols = from;
+  std::set<const Use*> known;
   for (int round = 0; round < kRounds && symbols.size() < kMostSymbols; ++round) {
-    struct Found {
-      std::size_t axiom;
-      bool left_to_right;
-      AxiomRanks ranks;
-      ParamBinding fixed;
-    };
     std::vector<Found> all;
-    const std::vector<SymbolId> list(symbols.begin(), symbols.end());
+    const std::vector<const Symbol*> list(symbols.begin(), symbols.end());
     for (std::size_t i = 0; i < axioms_.axioms().size(); ++i) {
       const Axiom& axiom = axioms_.axioms()[i];
       for (const bool left_to_right : {true, false}) {
-        Matcher(*this, axiom, list, [&](const AxiomRanks& ranks, const ParamBinding& fixed) {
+        Matcher(axiom, list, [&](const AxiomRanks& ranks, const ParamBinding& fixed) {
           all.push_back({i, left_to_right, ranks, fixed});
         }).run(left_to_right ? axiom.left : axiom.right);
       }
     }
     const std::size_t before = symbols.size();
-    for (const Found& found : all) use(found.axiom, found.left_to_right, found.ranks, found.fixed, symbols);
-    if (symbols.size() == before) return;
+    for (const Found& found : all) {
+      const Use* made = use(found);
+      if (made->text.empty() || !known.insert(made).second) continue;
+      uses.push_back(made);
+      symbols.insert(made->brought.begin(), made->brought.end());
+    }
+    if (symbols.size() == before) break;
   }
+  return uses;
 }
 
-const TypedAxiom* Theory::typed(std::size_t axiom, const AxiomRanks& ranks, const ParamBinding& fixed,
-                                const std::string& key) {
+const TypedAxiom* Theory::typed(const Found& found, const std::string& key) {
   const auto [place, fresh] = typed_.emplace(key, nullptr);
   if (fresh) {
-    if (auto result = specialise(axioms_.axioms()[axiom], ranks, fixed))
+    if (auto result = specialise(axioms_.axioms()[found.axiom], found.ranks, found.fixed))
       place->second = std::make_unique<TypedAxiom>(*std::move(result));
   }
   return place->second.get();
 }
 
-void Theory::use(std::size_t axiom, bool left_to_right, const AxiomRanks& ranks, const ParamBinding& fixed,
-                 std::set<SymbolId>& reached) {
-  std::string key = fmt::format("{}:{}", axiom, fmt::join(ranks, ","));
-  for (const auto& [name, value] : fixed) key += fmt::format(":{}={}", name, text_of(value));
-  const std::string use_key = key + (left_to_right ? ">" : "<");
-  const auto [place, fresh] = rendered_.emplace(use_key, std::set<SymbolId>{});
+/// Without text where the use is impossible.
+const Use* Theory::use(const Found& found) {
+  std::string key = fmt::format("{}:{}", found.axiom, fmt::join(found.ranks, ","));
+  for (const auto& [name, value] : found.fixed) key += fmt::format(":{}={}", name, text_of(value));
+  const auto [place, fresh] = uses_.emplace(key + (found.left_to_right ? ">" : "<"), Use());
   if (fresh) {
-    if (const TypedAxiom* typing = typed(axiom, ranks, fixed, key)) render(*typing, left_to_right, place->second);
+    if (const TypedAxiom* typing = typed(found, key)) place->second = render(*typing, found.left_to_right);
   }
-  reached.insert(place->second.begin(), place->second.end());
+  return &place->second;
 }
 
 // --- formulas
@@ -323,7 +369,7 @@ struct Theory::Side {
   std::vector<std::string> guards;        ///< Sizes in the pattern that are expressions.
   std::set<std::string> variables;        ///< "(?x T2)", bound by the pattern.
   std::vector<std::string> applications;  ///< def-r of each.
-  std::set<SymbolId> symbols;
+  SymbolSet symbols;
   int fresh = 0;
 };
 
@@ -355,21 +401,21 @@ std::optional<std::string> Theory::side_text(const TypedAxiom& axiom, std::uint3
     arguments.push_back(*std::move(text));
     ranks.push_back(axiom.terms[operand].shape.rank());
   }
-  const auto id = symbol(*term.op, term.output, term.params, ranks);
-  if (!id) return std::nullopt;
-  side.symbols.insert(*id);
-  std::string text = smt_apply(symbols_[*id].name, arguments);
+  const Symbol* function = make_symbol(*term.op, term.output, term.params, ranks);
+  if (!function) return std::nullopt;
+  side.symbols.insert(function);
+  std::string text = smt_apply(function->name, arguments);
   side.applications.push_back(defined(term.shape.rank(), text));
   return text;
 }
 
-bool Theory::render(const TypedAxiom& axiom, bool left_to_right, std::set<SymbolId>& reached) {
+Use Theory::render(const TypedAxiom& axiom, bool left_to_right) {
   const auto& residual = left_to_right ? axiom.left_to_right : axiom.right_to_left;
-  if (!residual) return false;
+  if (!residual) return {};
   Side from_side, to_side;
   const auto from = side_text(axiom, left_to_right ? axiom.left : axiom.right, from_side, true);
   const auto to = side_text(axiom, left_to_right ? axiom.right : axiom.left, to_side, false);
-  if (!from || !to) return false;
+  if (!from || !to) return {};
   const NameOf name_of = names_in(axiom);
   const int rank = axiom.terms[axiom.left].shape.rank();
   std::vector<std::string> guards = {defined(rank, *from)};
@@ -383,15 +429,51 @@ bool Theory::render(const TypedAxiom& axiom, bool left_to_right, std::set<Symbol
     const std::string name = rule.substr(at, rule.find_first_of(" )", at) - at);
     if (std::ranges::none_of(from_side.variables,
                              [&](const std::string& v) { return v.starts_with("(" + name + " "); }))
-      return false;
+      return {};
   }
+  Use use;
+  use.text = fmt::format("; {}\n", axiom.axiom->name);
   if (from_side.variables.empty())
-    text_ += fmt::format("(assert {})\n", rule);
+    use.text += fmt::format("(assert {})\n", rule);
+  else if (patterns_)
+    use.text += fmt::format("(assert (forall ({}) (! {} :pattern ({}))))\n", fmt::join(from_side.variables, ""), rule,
+                            defined(rank, *from));
   else
-    text_ += fmt::format("; {}\n(assert (forall ({}) (! {} :pattern ({}))))\n", axiom.axiom->name,
-                         fmt::join(from_side.variables, ""), rule, defined(rank, *from));
-  reached.insert(to_side.symbols.begin(), to_side.symbols.end());
-  return true;
+    use.text += fmt::format("(assert (forall ({}) {}))\n", fmt::join(from_side.variables, ""), rule);
+  use.symbols = from_side.symbols;
+  use.symbols.insert(to_side.symbols.begin(), to_side.symbols.end());
+  use.brought = std::move(to_side.symbols);
+  return use;
 }
 
-}  // namespace z3_verifier
+// --- sessions
+// ------------------------------------------------------------------------------------------------------------
+
+std::shared_ptr<Theory> TheoryShelf::of(const AxiomSet& axioms) {
+  const std::scoped_lock lock(mutex_);
+  // Two registries have operators of their own.
+  const void* operators = axioms.axioms().empty() ? nullptr : axioms.axioms().front().terms.back().op;
+  std::shared_ptr<Theory>& theory = theories_[{axioms.digest(), operators}];
+  if (!theory) theory = std::make_shared<Theory>(axioms, patterns_);
+  return theory;
+}
+
+void Session::tell(const SymbolSet& symbols, std::string& text) {
+  for (const Symbol* symbol : symbols) {
+    if (symbols_.insert(symbol).second) text += symbol->text;
+  }
+}
+
+std::string Session::news(const SymbolSet& symbols) {
+  std::string text;
+  if (!std::exchange(begun_, true)) text = Theory::head();
+  tell(symbols, text);
+  for (const Use* use : theory_.uses_from(symbols)) {
+    if (!uses_.insert(use).second) continue;
+    tell(use->symbols, text);
+    text += use->text;
+  }
+  return text;
+}
+
+}  // namespace smt_verifier

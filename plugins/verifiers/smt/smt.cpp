@@ -2,7 +2,7 @@
 
 #include <fmt/ranges.h>
 
-namespace z3_verifier {
+namespace smt_verifier {
 namespace {
 
 using rewright::Constraint;
@@ -54,4 +54,4 @@ std::string smt_apply(std::string_view function, const std::vector<std::string>&
   return fmt::format("({} {})", function, fmt::join(arguments, " "));
 }
 
-}  // namespace z3_verifier
+}  // namespace smt_verifier

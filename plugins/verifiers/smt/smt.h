@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace z3_verifier {
+namespace smt_verifier {
 
 /// The SMT-LIB term for a size variable.
 using NameOf = std::function<std::string(std::string_view)>;
@@ -19,4 +19,4 @@ using NameOf = std::function<std::string(std::string_view)>;
 /// (f a b), or f where there are no arguments.
 [[nodiscard]] std::string smt_apply(std::string_view function, const std::vector<std::string>& arguments);
 
-}  // namespace z3_verifier
+}  // namespace smt_verifier

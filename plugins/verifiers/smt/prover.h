@@ -1,0 +1,63 @@
+// Asks a solver about rules, one after the other, in one process.
+//
+// The solver is told the theory as goals need it, each goal between push and pop. What it has been told depends on the
+// goals before it alone, so a prover that is given the same goals gives the same answers.
+#pragma once
+
+#include <rewright/verifier.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "goal.h"
+#include "process.h"
+#include "theory.h"
+
+namespace smt_verifier {
+
+/// One solver's ways.
+class Solver {
+ public:
+  virtual ~Solver() = default;
+  [[nodiscard]] virtual ProcessCommand command(const rewright::Budget& budget) const = 0;
+  /// Said once, first of all.
+  [[nodiscard]] virtual std::string opening() const = 0;
+  /// Is every question asked by itself, with all of the theory that it needs?
+  [[nodiscard]] virtual bool forgets() const { return false; }
+  /// A message that tells `news`, then asks `goal` (assumptions and one question) by itself.
+  [[nodiscard]] virtual std::string question(const std::string& news, const std::string& goal,
+                                             const rewright::Budget& budget) const = 0;
+  [[nodiscard]] virtual std::string proof() const = 0;  ///< A sentence for a rule that it proves.
+  /// Why an answer other than unsat is no proof.
+  [[nodiscard]] virtual std::string explain(const std::string& answer) const = 0;
+};
+
+class Prover {
+ public:
+  /// `solver` must outlive the prover.
+  Prover(const Solver& solver, std::shared_ptr<Theory> theory, const rewright::AxiomSet& axioms,
+         const rewright::Budget& budget);
+
+  [[nodiscard]] bool serves(const rewright::Goal& goal) const;
+  [[nodiscard]] rewright::Result<GoalText> render(const rewright::Rule& rule) { return render_goal(rule, *theory_); }
+  /// `meanwhile` is called once, while the solver works if it is asked at all. Errors: kIo where the solver cannot be
+  /// started.
+  rewright::Result<rewright::Verdict> prove(const rewright::Result<GoalText>& goal,
+                                            std::function<void()> meanwhile = {});
+
+ private:
+  rewright::Result<std::optional<std::string>> ask(const GoalText& goal, const std::string& question,
+                                                   const std::function<void()>& meanwhile);
+
+  const Solver& solver_;
+  const rewright::AxiomSet* axioms_;
+  rewright::Budget budget_;
+  std::shared_ptr<Theory> theory_;
+  Process process_;
+  std::unique_ptr<Session> session_;  ///< Null until the running process has been told anything.
+};
+
+}  // namespace smt_verifier

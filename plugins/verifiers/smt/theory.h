@@ -1,0 +1,124 @@
+// Axioms as first-order formulas that a solver can instantiate by e-matching.
+//
+// Sorts   Tr: tensors of rank r, and one undefined value. def-r(v): v is defined. dim-r-k(v): its size along axis k.
+// Terms   One function symbol per (operator output, parameters that are no sizes, ranks of operands); sizes are Int
+//         arguments. An application where the operator is not defined gives the undefined value.
+// Axioms  One formula per use of an axiom at given ranks and parameters, left to right or right to left:
+//           forall variables: def(from) and residual => from = to and def(every application in to)    pattern def(from)
+//         It is true of all tensors, since residual is what specialise() says beyond defined(from).
+// Shapes  forall operands: def(f(operands)) => dim-k(f(operands)) = ...                               pattern
+//         dim-k(f(operands))
+//
+// Only uses whose symbols can occur are rendered: from the symbols of a goal, axioms are specialised by matching their
+// parameters and ranks, which brings new symbols, a few rounds long.
+//
+// A Theory holds what has been rendered of one set of axioms, for all threads; names and texts depend on the axioms
+// alone, never on who asked first. A Session is what one solver has been told of it.
+#pragma once
+
+#include <rewright/axiom.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace smt_verifier {
+
+struct Symbol {
+  const rewright::Operator* op = nullptr;
+  std::uint32_t output = 0;
+  std::vector<rewright::ParamValue> params;  ///< Of a size list only the length counts.
+  std::vector<int> ranks;                    ///< Of the operands.
+  rewright::SymbolicShape shape;             ///< Over "o1.0" (operand 1, axis 0) and "z0" (size argument 0).
+  std::string name;                          ///< As SMT-LIB writes it: the operator and a hash of the rest.
+  std::string text;                          ///< Its declaration and shape rules.
+};
+/// In order of name, so that no order depends on who asked first.
+struct ByName {
+  bool operator()(const Symbol* a, const Symbol* b) const { return a->name < b->name; }
+};
+using SymbolSet = std::set<const Symbol*, ByName>;
+
+/// An axiom at given ranks and parameters, in one direction.
+struct Use {
+  std::string text;
+  SymbolSet symbols;  ///< That the text mentions.
+  SymbolSet brought;  ///< By the side that it leads to.
+};
+
+[[nodiscard]] std::string sort_name(int rank);
+[[nodiscard]] std::string defined(int rank, const std::string& term);
+[[nodiscard]] std::string size_of(int rank, std::string_view axis, const std::string& term);
+/// The size arguments of an application, in order.
+[[nodiscard]] std::vector<rewright::SymbolicDim> size_arguments(const rewright::SymbolicParams& params);
+
+class Theory {
+ public:
+  /// Keeps a copy of the axioms. `patterns`: uses carry their pattern (e-matching) or not (a solver's own choice).
+  explicit Theory(rewright::AxiomSet axioms, bool patterns = true);
+  ~Theory();
+
+  /// Null where the application can be defined nowhere.
+  [[nodiscard]] const Symbol* symbol(const rewright::Operator& op, std::uint32_t output,
+                                     const rewright::SymbolicParams& params, std::span<const int> ranks);
+  /// Every use of an axiom that terms over these symbols can come to.
+  [[nodiscard]] const std::vector<const Use*>& uses_from(const SymbolSet& symbols);
+  /// Sorts and the functions of all ranks.
+  [[nodiscard]] static const std::string& head();
+
+ private:
+  class Matcher;
+  struct Side;
+  struct Found;
+  [[nodiscard]] const Symbol* make_symbol(const rewright::Operator& op, std::uint32_t output,
+                                          const rewright::SymbolicParams& params, std::span<const int> ranks);
+  std::string unique_name(const rewright::Operator& op, const std::string& key);
+  const rewright::TypedAxiom* typed(const Found& found, const std::string& key);
+  const Use* use(const Found& found);
+  Use render(const rewright::TypedAxiom& axiom, bool left_to_right);
+  std::optional<std::string> side_text(const rewright::TypedAxiom& axiom, std::uint32_t term, Side& side, bool pattern);
+
+  std::mutex mutex_;
+  const rewright::AxiomSet axioms_;
+  const bool patterns_;
+  std::map<std::string, std::unique_ptr<Symbol>> symbols_;  ///< By key; null: nowhere defined.
+  std::map<std::string, std::string> key_of_name_;
+  std::map<std::string, std::unique_ptr<rewright::TypedAxiom>> typed_;
+  std::map<std::string, Use> uses_;
+  std::map<std::vector<const Symbol*>, std::vector<const Use*>> uses_from_;
+};
+
+/// The theories of the axiom sets that a plugin has met, one each.
+class TheoryShelf {
+ public:
+  explicit TheoryShelf(bool patterns = true) : patterns_(patterns) {}
+  [[nodiscard]] std::shared_ptr<Theory> of(const rewright::AxiomSet& axioms);
+
+ private:
+  const bool patterns_;
+  std::mutex mutex_;
+  std::map<std::pair<std::string, const void*>, std::shared_ptr<Theory>> theories_;  ///< By digest and operators.
+};
+
+/// What a solver has been told.
+class Session {
+ public:
+  explicit Session(Theory& theory) : theory_(theory) {}
+  /// What goals over these symbols need beyond what was said before.
+  [[nodiscard]] std::string news(const SymbolSet& symbols);
+
+ private:
+  void tell(const SymbolSet& symbols, std::string& text);
+  Theory& theory_;
+  bool begun_ = false;
+  SymbolSet symbols_;
+  std::set<const Use*> uses_;
+};
+
+}  // namespace smt_verifier

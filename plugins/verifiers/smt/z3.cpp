@@ -1,0 +1,181 @@
+/// Proves rules with Z3: e-matching over the axioms, with symbolic sizes (theory.h).
+///
+/// "Is there a tensor at which an output of source and target differs?" is asked under defined(source), defined(target)
+/// and the precondition; "unsat" proves the rule for all shapes that meet those. Model-based quantifier instantiation
+/// is off, so a question ends when e-matching has nothing left to instantiate, or when a budget in work is spent:
+/// Budget::work Z3 resource units, and max_instances instances. What e-matching leaves open, the default solver is
+/// asked, without patterns and by itself, with default_work resource units. Source  de Moura, Bjorner: Efficient
+/// E-Matching for SMT Solvers, CADE 2007.
+#include <rewright/plugin.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "prover.h"
+
+namespace {
+
+using namespace rewright;
+using namespace smt_verifier;
+
+struct Settings {
+  std::int64_t max_instances = 20'000;    ///< Of axioms and shape rules, a question.
+  std::int64_t answer_seconds = 60;       ///< A last resort against a solver that hangs.
+  std::int64_t default_work = 2'000'000;  ///< For the default solver; 0: it is not asked.
+  std::string program;                    ///< Empty: z3-worker beside this plugin.
+};
+
+class Z3 : public Solver {
+ public:
+  explicit Z3(const Settings& settings) : settings_(settings) {}
+  ProcessCommand command(const Budget& budget) const override {
+    return {{settings_.program.empty() ? program_beside_plugin("z3-worker") : settings_.program,
+             std::to_string(budget.memory_bytes), "3600"},
+            Framing::kLength,
+            budget.memory_bytes,
+            settings_.answer_seconds};
+  }
+
+ protected:
+  static std::string message(const std::string& before, std::uint64_t work, const std::string& after) {
+    std::string text = before;
+    text.push_back('\0');
+    text += std::to_string(work);
+    text.push_back('\0');
+    return text + after;
+  }
+  static bool budget_spent(const std::string& answer) {
+    return answer.find("max. resource limit") != std::string::npos || answer.find("canceled") != std::string::npos ||
+           answer.find("max-instances") != std::string::npos;
+  }
+  static std::string last_line_without_end(const std::string& answer) {
+    return answer.substr(0, answer.find_last_not_of('\n') + 1);
+  }
+
+  const Settings& settings_;
+};
+
+class EMatching final : public Z3 {
+ public:
+  using Z3::Z3;
+  std::string opening() const override {
+    return fmt::format(
+        "(set-option :auto_config false)(set-option :smt.mbqi false)(set-option :smt.ematching true)"
+        "(set-option :smt.random_seed 0)(set-option :smt.qi.max_instances {})\n(push)\n",
+        settings_.max_instances);
+  }
+  std::string question(const std::string& news, const std::string& goal, const Budget& budget) const override {
+    return message(news + "(push)\n" + goal, budget.work, "(check-sat)(get-info :reason-unknown)(pop)\n");
+  }
+  std::string proof() const override {
+    return "Z3 derives each output's equation from the axioms by e-matching, for all shapes that meet the conditions";
+  }
+  std::string explain(const std::string& answer) const override {
+    if (budget_spent(answer)) return "the budget of Z3 was spent";
+    if (answer.find("incomplete quantifiers") != std::string::npos || answer.starts_with("sat"))
+      return "e-matching ended without a proof: nothing is left to instantiate, or max_instances was reached";
+    return fmt::format("Z3 answered: {}", last_line_without_end(answer));
+  }
+};
+
+/// Every question by itself: what was asked before does not count.
+class DefaultSolver final : public Z3 {
+ public:
+  using Z3::Z3;
+  std::string opening() const override { return ""; }
+  std::string question(const std::string& news, const std::string& goal, const Budget& budget) const override {
+    return message("(reset)\n" + news + goal, std::min(budget.work, static_cast<std::uint64_t>(settings_.default_work)),
+                   "(check-sat)(get-info :reason-unknown)\n");
+  }
+  std::string proof() const override {
+    return "Z3's default solver derives each output's equation from the axioms, for all shapes that meet the "
+           "conditions";
+  }
+  std::string explain(const std::string& answer) const override {
+    if (budget_spent(answer)) return "the default solver's budget was spent";
+    if (answer.starts_with("sat")) return "the default solver finds a model of the axioms in which the sides differ";
+    return fmt::format("the default solver answered: {}", last_line_without_end(answer));
+  }
+};
+
+/// Theories outlive the verifiers that chunks of rules get.
+struct Shelves {
+  TheoryShelf with_patterns{true};
+  TheoryShelf without_patterns{false};
+};
+
+class Z3Verifier final : public Verifier {
+ public:
+  explicit Z3Verifier(std::shared_ptr<Shelves> shelves) : shelves_(std::move(shelves)) {}
+  std::string name() const override { return "z3"; }
+  std::string summary() const override {
+    return "Proves with Z3, by e-matching over the axioms, in a process of its own";
+  }
+  bool proves() const override { return true; }
+  bool refutes() const override { return false; }
+
+  Status configure(const Options& options) override {
+    const std::map<std::string, std::pair<std::int64_t Settings::*, std::int64_t>> numbers = {
+        {"max_instances", {&Settings::max_instances, 1}},
+        {"answer_seconds", {&Settings::answer_seconds, 1}},
+        {"default_work", {&Settings::default_work, 0}}};
+    for (const auto& [key, value] : options) {
+      const auto* number = std::get_if<std::int64_t>(&value);
+      const auto* text = std::get_if<std::string>(&value);
+      const auto known = numbers.find(key);
+      if (key == "program" && text) {
+        settings_.program = *text;
+      } else if (known != numbers.end() && number && *number >= known->second.second) {
+        settings_.*(known->second.first) = *number;
+      } else {
+        return make_error(
+            ErrorCode::kUsage,
+            "verifier z3 cannot take the option '{}'; it has max_instances and answer_seconds (integers from 1 on), "
+            "default_work (an integer from 0 on) and program (a path)",
+            key);
+      }
+    }
+    return {};
+  }
+
+  Result<std::vector<Verdict>> verify(std::span<const Goal> goals) override {
+    const EMatching e_matching(settings_);
+    const DefaultSolver default_solver(settings_);
+    std::unique_ptr<Prover> first, second;
+    std::optional<Result<GoalText>> next;  // The next goal is rendered while Z3 works on the one before.
+    std::vector<Verdict> verdicts;
+    for (std::size_t i = 0; i < goals.size(); ++i) {
+      const Goal& goal = goals[i];
+      if (!first || !first->serves(goal)) {
+        next.reset();
+        first = std::make_unique<Prover>(e_matching, shelves_->with_patterns.of(goal.axioms), goal.axioms, goal.budget);
+        second = std::make_unique<Prover>(default_solver, shelves_->without_patterns.of(goal.axioms), goal.axioms,
+                                          goal.budget);
+      }
+      const Result<GoalText> text = next ? *std::exchange(next, std::nullopt) : first->render(goal.rule);
+      const auto render_next = [&] {
+        if (i + 1 < goals.size() && first->serves(goals[i + 1])) next = first->render(goals[i + 1].rule);
+      };
+      REWRIGHT_TRY(Verdict verdict, first->prove(text, render_next));
+      if (verdict.kind == VerdictKind::kUnknown && settings_.default_work > 0) {
+        REWRIGHT_TRY(Verdict other, second->prove(second->render(goal.rule)));
+        if (other.kind == VerdictKind::kUnknown) other.reason = fmt::format("{}; {}", verdict.reason, other.reason);
+        verdict = std::move(other);
+      }
+      verdicts.push_back(std::move(verdict));
+    }
+    return verdicts;
+  }
+  std::unique_ptr<Verifier> clone() const override { return std::make_unique<Z3Verifier>(shelves_); }
+
+ private:
+  Settings settings_;
+  std::shared_ptr<Shelves> shelves_;
+};
+
+}  // namespace
+
+REWRIGHT_PLUGIN("verifier.z3", "1.1.0", "Proves rules with Z3 by e-matching over the axioms") {
+  registry.add<Verifier>(std::make_unique<Z3Verifier>(std::make_shared<Shelves>()));
+}
