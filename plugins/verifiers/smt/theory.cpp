@@ -15,8 +15,7 @@ namespace {
 
 using namespace rewright;
 
-/// New symbols are sought this many times, and no more than so many; what lies further off, e-matching would not reach.
-constexpr int kRounds = 3;
+/// No symbols are sought beyond this many.
 constexpr std::size_t kMostSymbols = 160;
 
 std::string text_of(const ParamValue& value) {
@@ -81,7 +80,8 @@ std::vector<SymbolicDim> size_arguments(const SymbolicParams& params) {
   return sizes;
 }
 
-Theory::Theory(AxiomSet axioms, bool patterns) : axioms_(std::move(axioms)), patterns_(patterns) {}
+Theory::Theory(AxiomSet axioms, bool patterns, int rounds)
+    : axioms_(std::move(axioms)), patterns_(patterns), rounds_(rounds) {}
 Theory::~Theory() = default;
 
 const std::string& Theory::head() {
@@ -318,7 +318,7 @@ const std::vector<const Use*>& Theory::uses_from(const SymbolSet& from) {
   if (!fresh) return uses;
   SymbolSet symbols = from;
   std::set<const Use*> known;
-  for (int round = 0; round < kRounds && symbols.size() < kMostSymbols; ++round) {
+  for (int round = 0; round < rounds_ && symbols.size() < kMostSymbols; ++round) {
     std::vector<Found> all;
     const std::vector<const Symbol*> list(symbols.begin(), symbols.end());
     for (std::size_t i = 0; i < axioms_.axioms().size(); ++i) {
@@ -454,7 +454,7 @@ std::shared_ptr<Theory> TheoryShelf::of(const AxiomSet& axioms) {
   // Two registries have operators of their own.
   const void* operators = axioms.axioms().empty() ? nullptr : axioms.axioms().front().terms.back().op;
   std::shared_ptr<Theory>& theory = theories_[{axioms.digest(), operators}];
-  if (!theory) theory = std::make_shared<Theory>(axioms, patterns_);
+  if (!theory) theory = std::make_shared<Theory>(axioms, patterns_, rounds_);
   return theory;
 }
 

@@ -61,7 +61,8 @@ struct Use {
 class Theory {
  public:
   /// Keeps a copy of the axioms. `patterns`: uses carry their pattern (e-matching) or not (a solver's own choice).
-  explicit Theory(rewright::AxiomSet axioms, bool patterns = true);
+  /// `rounds`: new symbols are sought so many times; what lies further off, e-matching would not reach.
+  explicit Theory(rewright::AxiomSet axioms, bool patterns = true, int rounds = 3);
   ~Theory();
 
   /// Null where the application can be defined nowhere.
@@ -87,6 +88,7 @@ class Theory {
   std::mutex mutex_;
   const rewright::AxiomSet axioms_;
   const bool patterns_;
+  const int rounds_;
   std::map<std::string, std::unique_ptr<Symbol>> symbols_;  ///< By key; null: nowhere defined.
   std::map<std::string, std::string> key_of_name_;
   std::map<std::string, std::unique_ptr<rewright::TypedAxiom>> typed_;
@@ -97,11 +99,12 @@ class Theory {
 /// The theories of the axiom sets that a plugin has met, one each.
 class TheoryShelf {
  public:
-  explicit TheoryShelf(bool patterns = true) : patterns_(patterns) {}
+  explicit TheoryShelf(bool patterns = true, int rounds = 3) : patterns_(patterns), rounds_(rounds) {}
   [[nodiscard]] std::shared_ptr<Theory> of(const rewright::AxiomSet& axioms);
 
  private:
   const bool patterns_;
+  const int rounds_;
   std::mutex mutex_;
   std::map<std::pair<std::string, const void*>, std::shared_ptr<Theory>> theories_;  ///< By digest and operators.
 };

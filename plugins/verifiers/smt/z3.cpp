@@ -20,10 +20,10 @@ using namespace rewright;
 using namespace smt_verifier;
 
 struct Settings {
-  std::int64_t max_instances = 20'000;    ///< Of axioms and shape rules, a question.
-  std::int64_t answer_seconds = 60;       ///< A last resort against a solver that hangs.
-  std::int64_t default_work = 2'000'000;  ///< For the default solver; 0: it is not asked.
-  std::string program;                    ///< Empty: z3-worker beside this plugin.
+  std::int64_t max_instances = 20'000;  ///< Of axioms and shape rules, a question.
+  std::int64_t answer_seconds = 60;     ///< A last resort against a solver that hangs.
+  std::int64_t default_work = 200'000;  ///< For the default solver; 0: it is not asked.
+  std::string program;                  ///< Empty: z3-worker beside this plugin.
 };
 
 class Z3 : public Solver {
@@ -84,6 +84,7 @@ class DefaultSolver final : public Z3 {
  public:
   using Z3::Z3;
   std::string opening() const override { return ""; }
+  bool forgets() const override { return true; }
   std::string question(const std::string& news, const std::string& goal, const Budget& budget) const override {
     return message("(reset)\n" + news + goal, std::min(budget.work, static_cast<std::uint64_t>(settings_.default_work)),
                    "(check-sat)(get-info :reason-unknown)\n");

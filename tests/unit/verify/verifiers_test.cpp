@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <fstream>
 
 #include "unit/verify/rules.h"
 
@@ -19,8 +21,42 @@ TEST(Z3Verifier, ProvesEveryTrueRule) {
   }
 }
 TEST(Z3Verifier, ProvesNoWrongRule) {
+  Budget budget;
+  budget.work = 400'000;
   for (const auto& text : test::wrong_rules())
-    EXPECT_EQ(test::ask("z3", test::rule(text)).kind, VerdictKind::kUnknown) << text;
+    EXPECT_EQ(test::ask("z3", test::rule(text), {}, budget).kind, VerdictKind::kUnknown) << text;
+}
+TEST(Cvc5Verifier, ProvesTrueRules) {
+  const auto verifier = test::plugins().find<Verifier>("cvc5")->clone();
+  Budget budget;
+  budget.work = 4'000'000;
+  std::vector<Rule> rules;
+  for (const auto& text : test::true_rules()) rules.push_back(test::rule(text));
+  std::vector<Goal> goals;
+  for (const Rule& rule : rules) goals.push_back({rule, test::axioms(), budget});
+  const auto verdicts = verifier->verify(goals);
+  ASSERT_TRUE(verdicts) << verdicts.error().message;
+  std::size_t proved = 0;
+  for (const Verdict& verdict : *verdicts) proved += verdict.kind == VerdictKind::kProved;
+  EXPECT_GE(proved + 3, rules.size()) << "all but a few, which need terms that patterns do not reach";
+}
+TEST(Cvc5Verifier, ProvesNoWrongRule) {
+  Budget budget;
+  budget.work = 400'000;
+  for (const auto& text : test::wrong_rules()) {
+    const Verdict verdict = test::ask("cvc5", test::rule(text), {}, budget);
+    EXPECT_EQ(verdict.kind, VerdictKind::kUnknown) << text;
+    EXPECT_THAT(verdict.reason, HasSubstr("cvc5 ended without a proof")) << text;
+  }
+}
+TEST(Cvc5Process, ThatIsNowhereIsAnErrorThatSaysWhatToDo) {
+  const auto verifier = test::plugins().find<Verifier>("cvc5")->clone();
+  ASSERT_TRUE(verifier->configure({{"program", std::string("no-such-solver")}}));
+  const Rule rule = test::rule("(x:2, y:2) ewadd(x, y) => ewadd(y, x)");
+  const std::vector<Goal> goals = {{rule, test::axioms(), {}}};
+  const auto verdicts = verifier->verify(goals);
+  ASSERT_FALSE(verdicts);
+  EXPECT_THAT(verdicts.error().message, HasSubstr("no-such-solver is nowhere in PATH"));
 }
 TEST(EvaluateVerifier, RefutesEveryWrongRuleWithACounterexample) {
   for (const auto& text : test::wrong_rules()) {
@@ -43,7 +79,7 @@ TEST(EvaluateVerifier, TellsSquareFromUnequalShapes) {
 }
 
 TEST(Verifiers, NameTheOptionThatTheyDoNotKnow) {
-  for (const char* name : {"z3", "evaluate"}) {
+  for (const char* name : {"z3", "cvc5", "evaluate"}) {
     const auto verifier = test::plugins().find<Verifier>(name)->clone();
     const Status status = verifier->configure({{"tries", std::int64_t{3}}});
     ASSERT_FALSE(status);
@@ -72,17 +108,57 @@ TEST(Z3Process, ThatCannotBeStartedIsAnError) {
   EXPECT_THAT(verdicts.error().message, HasSubstr("/nowhere/z3-worker cannot be started"));
   expect_no_children();
 }
-TEST(Z3Process, ThatDiesLeavesTheRuleUnknown) {
-  const Verdict verdict = test::ask("z3", test::rule(kSimple), {{"program", std::string("/bin/false")}});
+/// What becomes of a rule whose solver's program is another one.
+class MisbehavingSolver : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Of, MisbehavingSolver, testing::Values("z3", "cvc5"));
+
+/// An executable script in the folder of the tests.
+std::string script(const std::string& name, const std::string& text) {
+  const std::string path = testing::TempDir() + name;
+  std::ofstream(path) << "#!/bin/sh\n" << text << "\n";
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  return path;
+}
+
+TEST_P(MisbehavingSolver, ThatDiesLeavesTheRuleUnknown) {
+  const Verdict verdict = test::ask(GetParam(), test::rule(kSimple), {{"program", std::string("/bin/false")}});
   EXPECT_EQ(verdict.kind, VerdictKind::kUnknown);
   EXPECT_THAT(verdict.reason, HasSubstr("the solver died"));
   expect_no_children();
 }
-TEST(Z3Process, ThatHangsIsEnded) {
-  const Verdict verdict = test::ask("z3", test::rule(kSimple),
-                                    {{"program", std::string("/bin/sleep")}, {"answer_seconds", std::int64_t{1}}});
+TEST_P(MisbehavingSolver, ThatHangsIsEnded) {
+  const Verdict verdict =
+      test::ask(GetParam(), test::rule(kSimple),
+                {{"program", script("hangs", "exec sleep 1000")}, {"answer_seconds", std::int64_t{1}}});
   EXPECT_EQ(verdict.kind, VerdictKind::kUnknown);
   EXPECT_THAT(verdict.reason, HasSubstr("within 1 s and was ended"));
+  expect_no_children();
+}
+TEST_P(MisbehavingSolver, ThatTalksNonsenseProvesNothing) {
+  const std::string program = script("babbles", "while read line; do echo 'unsat? who knows'; done");
+  const Verdict verdict =
+      test::ask(GetParam(), test::rule(kSimple), {{"program", program}, {"answer_seconds", std::int64_t{1}}});
+  EXPECT_EQ(verdict.kind, VerdictKind::kUnknown) << verdict.reason;
+  expect_no_children();
+}
+TEST(Cvc5Process, ThatEatsMemoryIsEndedAndTheNextRuleIsAskedAnew) {
+  // The first process that runs eats memory until its limit ends it; those after it are the real solver.
+  const std::string seen = testing::TempDir() + "eaten";
+  std::filesystem::remove(seen);
+  const std::string program =
+      script("eats", "if [ -e " + seen + " ]; then exec cvc5 \"$@\"; fi; touch " + seen +
+                         "; exec python3 -c 'x = []\nwhile True: x.append(bytearray(1 << 24))'");
+  const auto verifier = test::plugins().find<Verifier>("cvc5")->clone();
+  ASSERT_TRUE(verifier->configure({{"program", program}}));
+  Budget budget;
+  budget.memory_bytes = std::uint64_t{512} << 20;
+  const Rule rule = test::rule(kSimple);
+  const std::vector<Goal> goals = {{rule, test::axioms(), budget}, {rule, test::axioms(), budget}};
+  const auto verdicts = verifier->verify(goals);
+  ASSERT_TRUE(verdicts) << verdicts.error().message;
+  EXPECT_EQ((*verdicts)[0].kind, VerdictKind::kUnknown);
+  EXPECT_THAT((*verdicts)[0].reason, HasSubstr("its memory was limited to 512 MiB"));
+  EXPECT_EQ((*verdicts)[1].kind, VerdictKind::kProved) << (*verdicts)[1].reason;
   expect_no_children();
 }
 TEST(Z3Process, ThatEatsMemoryIsEndedAndTheNextRuleIsProved) {
