@@ -19,6 +19,7 @@
 (declare-fun split.0 (Int Sizes Tensor) Tensor)  ; axis sizes x: the first part
 (declare-fun split.1 (Int Sizes Tensor) Tensor)
 (declare-fun split.2 (Int Sizes Tensor) Tensor)
+(declare-fun split.3 (Int Sizes Tensor) Tensor)
 (declare-fun constant_one (Sizes) Tensor)
 
 ; --- concat ---
@@ -201,6 +202,34 @@
   :named split-of-three-third
   :ranks "x 1..4"
   :source "definition of a split into three"))
+
+(assert (! (forall ((a Int) (m Int) (n Int) (o Int) (p Int) (x Tensor))
+    (= (split.0 a (sizes4 m n o p) x)
+         (split.0 a (sizes2 m (+ n o p)) x)))
+  :named split-of-four-first
+  :ranks "x 1..4"
+  :source "definition of a split into four"))
+
+(assert (! (forall ((a Int) (m Int) (n Int) (o Int) (p Int) (x Tensor))
+    (= (split.1 a (sizes4 m n o p) x)
+         (split.0 a (sizes3 n o p) (split.1 a (sizes2 m (+ n o p)) x))))
+  :named split-of-four-second
+  :ranks "x 1..4"
+  :source "definition of a split into four"))
+
+(assert (! (forall ((a Int) (m Int) (n Int) (o Int) (p Int) (x Tensor))
+    (= (split.2 a (sizes4 m n o p) x)
+         (split.1 a (sizes3 n o p) (split.1 a (sizes2 m (+ n o p)) x))))
+  :named split-of-four-third
+  :ranks "x 1..4"
+  :source "definition of a split into four"))
+
+(assert (! (forall ((a Int) (m Int) (n Int) (o Int) (p Int) (x Tensor))
+    (= (split.3 a (sizes4 m n o p) x)
+         (split.2 a (sizes3 n o p) (split.1 a (sizes2 m (+ n o p)) x))))
+  :named split-of-four-fourth
+  :ranks "x 1..4"
+  :source "definition of a split into four"))
 
 ; --- transpose ---
 

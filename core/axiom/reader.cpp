@@ -208,7 +208,14 @@ class AxiomBuilder {
       const auto* variable = find_variable(e.text);
       if (variable && variable->sort == AxiomSort::kReal) return AxiomParam(AxiomParamVariable{e.text});
     }
-    if (e.kind == SExpr::Kind::kDecimal || e.kind == SExpr::Kind::kNumeral) return AxiomParam(std::stod(e.text));
+    const bool negative = e.is_list() && e.items.size() == 2 && e.items[0].is_symbol("-");
+    const SExpr& number = negative ? e.items[1] : e;
+    double value = 0;
+    if (number.kind == SExpr::Kind::kDecimal || number.kind == SExpr::Kind::kNumeral) {
+      const char* end = number.text.data() + number.text.size();
+      const auto [stop, code] = std::from_chars(number.text.data(), end, value);
+      if (code == std::errc() && stop == end) return AxiomParam(negative ? -value : value);
+    }
     return error_at(scope_, e, "found {}, expected a decimal or a Real variable", describe(e));
   }
   Result<AxiomParam> param(const ParamSpec& spec, const SExpr& e) const {
@@ -466,6 +473,18 @@ Status AxiomSet::add(std::string_view text, std::string file, const Registry& re
   files_.push_back(std::move(file));
   for (const char c : text) digest_ = (digest_ ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return {};
+}
+
+AxiomSet AxiomSet::filtered(const std::function<bool(const Axiom&)>& keep) const {
+  AxiomSet set;
+  set.files_ = files_;
+  set.digest_ = digest_;
+  for (const Axiom& axiom : axioms_) {
+    if (!keep(axiom)) continue;
+    set.axioms_.push_back(axiom);
+    for (const char c : axiom.name + " ") set.digest_ = (set.digest_ ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  }
+  return set;
 }
 
 std::string AxiomSet::digest() const { return fmt::format("{:016x}", digest_); }

@@ -1,10 +1,14 @@
-// rewright axioms check FILE...
+// rewright axioms check FILE... [--redundant] [--uses STORE] | suggest STORE
 #include "axiom/audit.h"
+#include "axiom/writer.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/progress.h"
+#include "discover/redundancy.h"
+#include "discover/suggest.h"
+#include "discover/usage.h"
 
 #include <rewright/axiom.h>
 
@@ -20,7 +24,20 @@ struct CheckOptions {
   bool nightly = false;
   std::size_t sample = 0;
   int threads = 0;
+  bool redundant = false;
+  std::string uses;      ///< A store.
+  std::string verifier;  ///< That redundancy asks; empty: the default.
 };
+
+int threads_of(int wanted) { return wanted > 0 ? wanted : static_cast<int>(std::thread::hardware_concurrency()); }
+
+Result<Entailment> entailment_of(const Registry& registry, const std::string& verifier, int threads) {
+  std::string name = verifier;
+  if (name.empty()) {
+    REWRIGHT_TRY(name, default_prover(registry));
+  }
+  return Entailment(registry, name, threads_of(threads));
+}
 
 AuditOptions audit_options(const CheckOptions& options) {
   AuditOptions audit;
@@ -28,7 +45,7 @@ AuditOptions audit_options(const CheckOptions& options) {
   audit.max_dim = options.max_dim > 0 ? options.max_dim : 4;
   audit.max_sizes = options.sample > 0 ? options.sample : options.nightly ? 200 : 0;
   audit.max_typings = 0;
-  audit.threads = options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency());
+  audit.threads = threads_of(options.threads);
   return audit;
 }
 
@@ -63,9 +80,196 @@ void print_result(const AuditResult& result) {
   print_line(text);
 }
 
+// --- which follow from the others ------------------------------------------------------------------------------------
+
+Json to_json(const Redundancy& entry) {
+  return {{"name", entry.name},
+          {"lemma", entry.lemma},
+          {"follows", entry.answer.follows},
+          {"combinations", entry.answer.combinations},
+          {"proved", entry.answer.proved},
+          {"axioms", entry.answer.axioms},
+          {"reason", entry.answer.reason}};
+}
+
+void print_redundancy(const Redundancy& entry) {
+  const Entailment::Answer& answer = entry.answer;
+  const std::string from =
+      answer.axioms.empty() ? std::string("the others") : fmt::format("{}", fmt::join(answer.axioms, ", "));
+  if (answer.follows) {
+    const std::string by =
+        answer.by.empty() ? std::string() : fmt::format(", inputs put otherwise by {}", fmt::join(answer.by, ", "));
+    print_line(fmt::format("{}: follows from {} ({} of {} combinations asked{})", entry.name, from, answer.proved,
+                           answer.combinations, by));
+  } else if (entry.lemma) {
+    print_line(fmt::format("{}: a LEMMA THAT IS NOT PROVED from the others ({} of {} combinations): {}", entry.name,
+                           answer.proved, answer.combinations, answer.reason));
+  } else if (answer.proved > 0) {
+    print_line(fmt::format("{}: follows in part ({} of {} combinations asked)", entry.name, answer.proved,
+                           answer.combinations));
+  }
+}
+
+Result<ExitCode> check_redundancy(const Settings& settings, const CheckOptions& options, const Registry& registry,
+                                  const AxiomSet& axioms) {
+  REWRIGHT_TRY(const Entailment entailment, entailment_of(registry, options.verifier, options.threads));
+  ProgressLine line(settings.quiet);
+  REWRIGHT_TRY(const auto entries, find_redundant(axioms, entailment, [&](std::size_t done, std::size_t total) {
+                 line.show("redundancy", done, "axioms", static_cast<double>(done) / static_cast<double>(total));
+               }));
+  line.clear();
+  std::size_t follow = 0, unproved = 0;
+  Json list = Json::array();
+  for (const Redundancy& entry : entries) {
+    follow += entry.answer.follows;
+    unproved += entry.lemma && !entry.answer.follows;
+    if (settings.json)
+      list.push_back(to_json(entry));
+    else
+      print_redundancy(entry);
+  }
+  if (settings.json)
+    print_json({{"verifier", entailment.verifier()}, {"axioms", std::move(list)}});
+  else
+    print_line(fmt::format("{} axioms: {} follow from the other {} by {}; {} lemmas not proved", entries.size(), follow,
+                           entries.size() - follow, entailment.verifier(), unproved));
+  return unproved == 0 ? ExitCode::kDone : ExitCode::kNegative;
+}
+
+// --- which rules use them --------------------------------------------------------------------------------------------
+
+Result<ExitCode> check_uses(const Settings& settings, const CheckOptions& options, const AxiomSet& axioms) {
+  REWRIGHT_TRY(const auto store, Store::open(options.uses, Store::Mode::kRead));
+  REWRIGHT_TRY(const Usage usage, usage_of(*store));
+  Json list = Json::array();
+  Table table({"axiom", "rules"});
+  table.align_right({1});
+  std::size_t unused = 0;
+  for (const Axiom& axiom : axioms.axioms()) {
+    const auto found = usage.rules_of.find(axiom.name);
+    const std::size_t count = found == usage.rules_of.end() ? 0 : found->second.size();
+    unused += count == 0;
+    table.add({axiom.name, with_commas(count)});
+    list.push_back({{"name", axiom.name}, {"rules", count}});
+  }
+  if (settings.json) {
+    print_json({{"rules", usage.rules}, {"silent", usage.silent}, {"axioms", std::move(list)}});
+    return ExitCode::kDone;
+  }
+  print(table.to_string());
+  print_line(fmt::format("{} rules; {} axioms are used by none", with_commas(usage.rules), unused));
+  if (usage.silent > 0)
+    print_line(fmt::format("{} rules were proved by a verifier that does not name the axioms it used",
+                           with_commas(usage.silent)));
+  return ExitCode::kDone;
+}
+
+// --- axioms for what nothing proves ----------------------------------------------------------------------------------
+
+struct SuggestArguments {
+  std::string store;
+  std::vector<std::string> files;
+  std::string without;
+  std::string verifier;
+  int threads = 0;
+};
+
+std::string suggestions_text(const std::vector<Suggestion>& suggestions) {
+  std::vector<Axiom> axioms;
+  for (const Suggestion& suggestion : suggestions) axioms.push_back(suggestion.axiom);
+  const auto text = to_smt(axioms);
+  return text ? *text : "; " + text.error().message + "\n";
+}
+
+Json to_json(const Suggestion& suggestion) {
+  const auto text = to_smt(suggestion.axiom);
+  return {{"name", suggestion.axiom.name},
+          {"smt", text ? *text : ""},
+          {"combinations", suggestion.combinations},
+          {"goals", suggestion.goals},
+          {"from", suggestion.from}};
+}
+
+/// With the axiom that was taken away: do the suggestions give it back?
+Result<std::optional<Entailment::Answer>> given_back(const AxiomSet& all, const AxiomSet& left,
+                                                     const std::string& without, const Suggestions& found,
+                                                     const Registry& registry, const Entailment& entailment) {
+  if (without.empty()) return std::optional<Entailment::Answer>();
+  for (const Axiom& axiom : all.axioms()) {
+    if (axiom.name != without) continue;
+    REWRIGHT_TRY(const AxiomSet now, with_suggestions(left, found.axioms, registry));
+    REWRIGHT_TRY(Entailment::Answer answer, entailment.follows(axiom, now));
+    return std::optional(std::move(answer));
+  }
+  return make_error(ErrorCode::kNotFound, "there is no axiom '{}' in the files", without);
+}
+
+void print_suggestions(const Suggestions& found, const SuggestArguments& arguments,
+                       const std::optional<Entailment::Answer>& back) {
+  if (!found.axioms.empty()) {
+    print(suggestions_text(found.axioms));
+    for (const Suggestion& suggestion : found.axioms)
+      print_line(
+          fmt::format("; {} was made of {} ({} goals)", suggestion.axiom.name, suggestion.from, suggestion.goals));
+  }
+  for (const std::string& refuted : found.refuted) {
+    std::string text = "; FALSE: " + refuted;
+    for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 3))
+      text.insert(at + 1, ";   ");
+    print_line(text);
+  }
+  for (const std::string& goal : found.unsettled) print_line("; still open: " + goal);
+  print_line(
+      fmt::format("; {} goals were open; {} follow from {} suggested axioms, {} equations are false, {} goals are "
+                  "still open",
+                  found.open, found.follow, found.axioms.size(), found.refuted.size(), found.unsettled.size()));
+  if (back)
+    print_line(fmt::format("; {} {} ({} of {} combinations)", arguments.without,
+                           back->follows ? "FOLLOWS from the suggestions" : "does not follow from the suggestions",
+                           back->proved, back->combinations));
+}
+
+Result<ExitCode> suggest(const Settings& settings, const SuggestArguments& arguments) {
+  REWRIGHT_TRY(const Registry registry, settings.registry());
+  REWRIGHT_TRY(const auto store, Store::open(arguments.store, Store::Mode::kRead));
+  REWRIGHT_TRY(const AxiomSet all, load_axioms(arguments.files, registry));
+  const AxiomSet left = all.filtered([&](const Axiom& axiom) { return axiom.name != arguments.without; });
+  REWRIGHT_TRY(const Entailment entailment, entailment_of(registry, arguments.verifier, arguments.threads));
+  ProgressLine line(settings.quiet);
+  SuggestOptions options;
+  options.ask_all = !arguments.without.empty();
+  options.law.threads = threads_of(arguments.threads);
+  options.law.registry = &registry;
+  options.progress = [&](const std::string& what, std::size_t done, std::size_t total) {
+    line.show("suggest", done, what, total == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(total));
+  };
+  REWRIGHT_TRY(const Suggestions found, suggest_axioms(*store, left, registry, entailment, options));
+  REWRIGHT_TRY(const auto back, given_back(all, left, arguments.without, found, registry, entailment));
+  line.clear();
+  if (settings.json) {
+    Json list = Json::array();
+    for (const Suggestion& suggestion : found.axioms) list.push_back(to_json(suggestion));
+    Json json = {{"axioms", std::move(list)},
+                 {"open", found.open},
+                 {"follow", found.follow},
+                 {"refuted", found.refuted},
+                 {"unsettled", found.unsettled}};
+    if (back) json["given_back"] = back->follows;
+    print_json(json);
+  } else {
+    print_suggestions(found, arguments, back);
+  }
+  const bool settled = found.unsettled.empty() && (!back || back->follows);
+  return settled ? ExitCode::kDone : ExitCode::kNegative;
+}
+
+// --- the audit -------------------------------------------------------------------------------------------------------
+
 Result<ExitCode> check_axioms(const Settings& settings, const CheckOptions& options) {
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const AxiomSet axioms, load_axioms(options.files, registry));
+  if (options.redundant) return check_redundancy(settings, options, registry, axioms);
+  if (!options.uses.empty()) return check_uses(settings, options, axioms);
   AuditOptions audit_of = audit_options(options);
   ProgressLine line(settings.quiet);
   audit_of.progress = [&](std::size_t done, std::size_t total, std::uint64_t combinations) {
@@ -109,7 +313,24 @@ void add_axioms(Program& program) {
                  "Strides to 3, kernels 1 to 5, groups to 3, dilations, every padding; a part of the sizes of each");
   check.add_option("--sample", options->sample, "At most about so many sizes for each choice of ranks and parameters")
       ->check(CLI::PositiveNumber);
+  check.add_flag("--redundant", options->redundant, "Instead: which axioms follow from the others");
+  check.add_option("--uses", options->uses, "Instead: how many rules of this store each axiom is used by");
+  check.add_option("--verifier", options->verifier, "The verifier that --redundant asks (egraph, else the first)");
   check.add_option("--threads", options->threads, "Threads (as many as there are cores)")->check(CLI::Range(1, 1024));
+
+  auto suggest_arguments = std::make_shared<SuggestArguments>();
+  CLI::App& suggest_command = program.command(
+      group, "suggest", "Suggests axioms for the goals of a store that nothing refutes and nothing proves",
+      {"rewright axioms suggest quickstart.store --axioms axioms/*.smt2",
+       "rewright axioms suggest quickstart.store --axioms axioms/*.smt2 --without matmul-associates"},
+      [suggest_arguments](const Settings& settings) { return suggest(settings, *suggest_arguments); });
+  suggest_command.add_option("STORE", suggest_arguments->store, "The campaign's store")->required();
+  suggest_command.add_option("--axioms", suggest_arguments->files, "The axiom files that are there")->required();
+  suggest_command.add_option("--without", suggest_arguments->without,
+                             "As if this axiom were not there: every goal is asked again; says whether it comes back");
+  suggest_command.add_option("--verifier", suggest_arguments->verifier, "The verifier to ask (egraph, else the first)");
+  suggest_command.add_option("--threads", suggest_arguments->threads, "Threads (as many as there are cores)")
+      ->check(CLI::Range(1, 1024));
 }
 
 }  // namespace rewright::cli

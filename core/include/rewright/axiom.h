@@ -21,6 +21,7 @@
 #include <rewright/result.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -86,6 +87,8 @@ class REWRIGHT_API AxiomSet {
   /// Adds the axioms of one file's text. Errors: file:line:column, what was found and what was expected; an operator
   /// that is not loaded; a convention that the operators do not keep; a name that is there already.
   Status add(std::string_view text, std::string file, const Registry& registry);
+  /// Those for which `keep` is true, in order; the digest depends on their names too.
+  [[nodiscard]] AxiomSet filtered(const std::function<bool(const Axiom&)>& keep) const;
 
  private:
   std::vector<Axiom> axioms_;

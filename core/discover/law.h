@@ -1,0 +1,36 @@
+// From an equation at one choice of ranks and parameters to a law: as general as the audit allows.
+//
+//   subterms    a term that stands on both sides becomes a variable
+//   variables   occurrences of one variable become different ones, the most that can be
+//   parameters  a number becomes a variable, everywhere or except where it equals another (a != b)
+//   ranks       1 to 4 for all tensors of the greatest rank
+//
+// Each step is kept if the equation still passes the audit at small sizes; the last word has a thorough audit. So a law
+// is not proved: it is what a person reads before it becomes an axiom.
+#pragma once
+
+#include <rewright/axiom.h>
+#include <rewright/export.h>
+#include <rewright/registry.h>
+
+#include <cstdint>
+#include <string>
+
+namespace rewright {
+
+struct LawOptions {
+  const Registry* registry = nullptr;  ///< To tell laws of relu from those of every function; null: it is not told.
+  std::uint64_t seed = 1;
+  int threads = 1;
+};
+
+struct Law {
+  Axiom axiom;
+  std::uint64_t combinations = 0;  ///< Of the thorough audit.
+  std::string counterexample;      ///< Not empty: the equation itself is false.
+};
+
+/// Errors: a domain that cannot be read.
+[[nodiscard]] REWRIGHT_API Result<Law> generalised_law(const Axiom& equation, const LawOptions& options = {});
+
+}  // namespace rewright

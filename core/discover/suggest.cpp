@@ -1,0 +1,226 @@
+#include "discover/suggest.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "axiom/writer.h"
+#include "discover/equation.h"
+#include "rule/canonical.h"
+
+namespace rewright {
+namespace {
+
+/// One output of a goal.
+struct Equation {
+  Rule rule;
+  Axiom axiom;
+  std::size_t size = 0;
+  std::set<std::size_t> goals;
+  bool settled = false;
+};
+
+Rule one_output(const Rule& rule, std::size_t output) {
+  Rule one = rule;
+  one.source.outputs = {rule.source.outputs[output]};
+  one.target.outputs = {rule.target.outputs[output]};
+  one = canonical(one);
+  one.id = rule_id(one);
+  one.name = readable_name(one);
+  return one;
+}
+
+/// The equation read from right to left, where that can be said as a rule.
+std::string reversed_id(const Rule& rule) {
+  Rule reversed = rule;
+  std::swap(reversed.source, reversed.target);
+  return rule_id(canonical(reversed));
+}
+
+class Suggester {
+ public:
+  Suggester(Store& store, const AxiomSet& axioms, const Registry& registry, const Entailment& entailment,
+            const SuggestOptions& options)
+      : store_(store), axioms_(axioms), registry_(registry), entailment_(entailment), options_(options) {}
+
+  Result<Suggestions> run() {
+    REWRIGHT_CHECK(read_goals());
+    REWRIGHT_CHECK(note_open_equations());
+    REWRIGHT_CHECK(settle());
+    while (result_.axioms.size() < options_.most) {
+      Equation* next = nullptr;
+      for (Equation& equation : equations_) {
+        if (!equation.settled && !given_up_.contains(equation.rule.id)) {
+          next = &equation;
+          break;
+        }
+      }
+      if (!next) break;
+      REWRIGHT_CHECK(generalise(*next));
+    }
+    REWRIGHT_CHECK(minimise());
+    REWRIGHT_CHECK(sum_up());
+    return std::move(result_);
+  }
+
+ private:
+  void report(const std::string& what, std::size_t done, std::size_t total) const {
+    if (options_.progress) options_.progress(what, done, total);
+  }
+
+  Status read_goals() {
+    REWRIGHT_TRY(const std::vector<GoalRecord> records, store_.goals());
+    for (const GoalRecord& record : records) {
+      if (record.status != "unknown" && !(options_.ask_all && record.status == "proved")) continue;
+      REWRIGHT_TRY(Rule rule, parse_rule(record.text, registry_));
+      rule.id = record.id;
+      rule.name = record.name;
+      REWRIGHT_CHECK(read_example(record.example, rule));
+      goals_.push_back(std::move(rule));
+    }
+    return {};
+  }
+
+  /// Of the goals that do not follow, the outputs that do not.
+  Status note_open_equations() {
+    report("goals", 0, goals_.size());
+    std::vector<Rule> asked;
+    if (options_.ask_all) {
+      REWRIGHT_TRY(const std::vector<Verdict> verdicts, entailment_.prove(goals_, axioms_));
+      std::vector<Rule> open;
+      for (std::size_t i = 0; i < goals_.size(); ++i) {
+        if (verdicts[i].kind != VerdictKind::kProved) open.push_back(std::move(goals_[i]));
+      }
+      goals_ = std::move(open);
+    }
+    result_.open = goals_.size();
+    std::map<std::string, std::size_t> known;
+    for (std::size_t g = 0; g < goals_.size(); ++g) {
+      for (std::size_t output = 0; output < goals_[g].source.outputs.size(); ++output) {
+        Rule rule = one_output(goals_[g], output);
+        const std::string key = std::min(rule.id, reversed_id(rule));
+        const auto found = known.find(key);
+        if (found != known.end()) {
+          equations_[found->second].goals.insert(g);
+          continue;
+        }
+        auto axiom = axiom_of(rule, 0);
+        if (!axiom) continue;
+        known.emplace(key, equations_.size());
+        Equation equation{std::move(rule), *std::move(axiom), 0, {g}, false};
+        equation.size = applications_in(equation.axiom);
+        equations_.push_back(std::move(equation));
+      }
+    }
+    std::ranges::stable_sort(equations_, [](const Equation& a, const Equation& b) {
+      return std::tuple(a.size, a.axiom.variables.size(), a.rule.id) <
+             std::tuple(b.size, b.axiom.variables.size(), b.rule.id);
+    });
+    return {};
+  }
+
+  Result<AxiomSet> all_axioms() const { return with_suggestions(axioms_, result_.axioms, registry_); }
+
+  /// Marks the equations that follow from what there is now.
+  Status settle() {
+    REWRIGHT_TRY(const AxiomSet now, all_axioms());
+    std::vector<Rule> rules;
+    std::vector<Equation*> open;
+    for (Equation& equation : equations_) {
+      if (equation.settled) continue;
+      rules.push_back(equation.rule);
+      open.push_back(&equation);
+    }
+    report("equations", equations_.size() - open.size(), equations_.size());
+    if (rules.empty()) return {};
+    REWRIGHT_TRY(const std::vector<Verdict> verdicts, entailment_.prove(rules, now));
+    for (std::size_t i = 0; i < open.size(); ++i) open[i]->settled = verdicts[i].kind == VerdictKind::kProved;
+    return {};
+  }
+
+  Status generalise(Equation& equation) {
+    REWRIGHT_TRY(Law law, generalised_law(equation.axiom, options_.law));
+    if (!law.counterexample.empty()) {
+      result_.refuted.push_back(to_text(equation.rule) + "\n" + law.counterexample);
+      given_up_.insert(equation.rule.id);
+      return {};
+    }
+    Suggestion suggestion;
+    suggestion.axiom = std::move(law.axiom);
+    suggestion.axiom.name = fmt::format("suggested-{}-{}", ++named_, equation.rule.name);
+    suggestion.axiom.source =
+        fmt::format("suggested; holds on {} combinations of ranks, parameters and sizes", law.combinations);
+    suggestion.combinations = law.combinations;
+    suggestion.goals = equation.goals.size();
+    suggestion.from = to_text(equation.rule);
+    // What cannot be written cannot be added.
+    if (!to_smt(suggestion.axiom)) {
+      given_up_.insert(equation.rule.id);
+      return {};
+    }
+    result_.axioms.push_back(std::move(suggestion));
+    const bool was = equation.settled;
+    REWRIGHT_CHECK(settle());
+    // A law from which its own equation does not follow: no verifier can use it so.
+    if (!equation.settled && !was) given_up_.insert(equation.rule.id);
+    return {};
+  }
+
+  /// Takes back, from the last on, what follows from the axioms and the other suggestions.
+  Status minimise() {
+    for (std::size_t i = result_.axioms.size(); i-- > 0;) {
+      if (result_.axioms.size() == 1) break;
+      report("least set", result_.axioms.size() - i, result_.axioms.size());
+      std::vector<Suggestion> others = result_.axioms;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+      REWRIGHT_TRY(const AxiomSet rest, with_suggestions(axioms_, others, registry_));
+      REWRIGHT_TRY(const Entailment::Answer answer, entailment_.follows(result_.axioms[i].axiom, rest));
+      if (answer.follows) result_.axioms = std::move(others);
+    }
+    return {};
+  }
+
+  Status sum_up() {
+    REWRIGHT_TRY(const AxiomSet now, all_axioms());
+    if (goals_.empty()) return {};
+    REWRIGHT_TRY(const std::vector<Verdict> verdicts, entailment_.prove(goals_, now));
+    for (std::size_t i = 0; i < goals_.size(); ++i) {
+      if (verdicts[i].kind == VerdictKind::kProved)
+        ++result_.follow;
+      else
+        result_.unsettled.push_back(to_text(goals_[i]));
+    }
+    return {};
+  }
+
+  Store& store_;
+  const AxiomSet& axioms_;
+  const Registry& registry_;
+  const Entailment& entailment_;
+  const SuggestOptions& options_;
+  std::vector<Rule> goals_;
+  std::vector<Equation> equations_;
+  std::set<std::string> given_up_;
+  std::size_t named_ = 0;
+  Suggestions result_;
+};
+
+}  // namespace
+
+Result<Suggestions> suggest_axioms(Store& store, const AxiomSet& axioms, const Registry& registry,
+                                   const Entailment& entailment, const SuggestOptions& options) {
+  return Suggester(store, axioms, registry, entailment, options).run();
+}
+
+Result<AxiomSet> with_suggestions(const AxiomSet& axioms, std::span<const Suggestion> suggestions,
+                                  const Registry& registry) {
+  AxiomSet all = axioms;
+  if (suggestions.empty()) return all;
+  std::vector<Axiom> added;
+  for (const Suggestion& suggestion : suggestions) added.push_back(suggestion.axiom);
+  REWRIGHT_TRY(const std::string text, to_smt(added));
+  REWRIGHT_CHECK(all.add(text, "suggested.smt2", registry));
+  return all;
+}
+
+}  // namespace rewright

@@ -1,0 +1,51 @@
+// Suggestions: axioms for what evaluation cannot refute and no verifier can prove.
+//
+// The open goals of a store, output by output, are equations. The smallest one that does not follow from the axioms and
+// what is suggested so far is generalised to a law (law.h) and suggested; so on until every equation follows or is
+// found false. In the end what follows from the other suggestions is taken back, so that none is superfluous.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "discover/entailment.h"
+#include "discover/law.h"
+#include "rule/store.h"
+
+namespace rewright {
+
+struct Suggestion {
+  Axiom axiom;
+  std::uint64_t combinations = 0;  ///< At which both sides were compared.
+  std::size_t goals = 0;           ///< Open goals that mention the equation it was made of.
+  std::string from;                ///< That equation, as a rule.
+};
+
+struct Suggestions {
+  std::vector<Suggestion> axioms;
+  std::size_t open = 0;                ///< Goals that were open.
+  std::size_t follow = 0;              ///< Of these, that follow from the axioms and the suggestions.
+  std::vector<std::string> refuted;    ///< Equations that the audit found false, with the counterexample.
+  std::vector<std::string> unsettled;  ///< Goals that still do not follow.
+};
+
+struct SuggestOptions {
+  LawOptions law;
+  /// Goals that are said to be proved are asked again: for when an axiom has been taken away.
+  bool ask_all = false;
+  std::size_t most = 64;  ///< Suggestions.
+  std::function<void(const std::string& what, std::size_t done, std::size_t total)> progress;
+};
+
+/// Errors: a goal that cannot be read; a verifier that fails.
+[[nodiscard]] REWRIGHT_API Result<Suggestions> suggest_axioms(Store& store, const AxiomSet& axioms,
+                                                              const Registry& registry, const Entailment& entailment,
+                                                              const SuggestOptions& options = {});
+
+/// The axioms and those of a text, for asking what follows from both.
+[[nodiscard]] REWRIGHT_API Result<AxiomSet> with_suggestions(const AxiomSet& axioms,
+                                                             std::span<const Suggestion> suggestions,
+                                                             const Registry& registry);
+
+}  // namespace rewright
