@@ -4,6 +4,7 @@
 /// Errors  kShape unless 0 <= axis < rank, all ranks are equal and so are the other sizes.
 /// Source  ONNX operator Concat.
 /// Laws    axioms/layout.smt2: associative; undone by split; goes through elementwise operators.
+#include <rewright/hash_reduction.h>
 #include <rewright/onnx_mapping.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>
@@ -11,7 +12,7 @@
 namespace {
 using namespace rewright;
 
-class Concat final : public OperatorOf<Concat> {
+class Concat final : public OperatorOf<Concat>, public HashReduction {
  public:
   static OperatorInfo describe() {
     return {.name = "concat",
@@ -53,6 +54,18 @@ class Concat final : public OperatorOf<Concat> {
   }
 
   static double flops(const Params&, std::span<const Shape>) { return 0; }
+
+  /// h(concat(x, y)) = h(x) * 1 + 1 * r^|x| h(y), r and |x| being those of the axis.
+  std::size_t reduction_length(const Params&, std::span<const Shape> in) const override {
+    return in.size() == 2 ? 2 : 0;
+  }
+  void reduce(const Params& params, std::size_t operand, std::span<const Shape> in, TensorView<const Field> value,
+              const HashPoint& point, std::span<Field> out) const override {
+    const auto axis = static_cast<int>(params.integer(0));
+    out[operand] = point.hash(value);
+    if (operand == 1) out[1] = out[1] * point.powers(axis)[static_cast<std::size_t>(in[0][axis])];
+    out[1 - operand] = Field::from_integer(1);
+  }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
     REWRIGHT_TRY(const std::vector<Port> in, node.operands(node.inputs.size()));

@@ -10,6 +10,7 @@
 /// Source  ONNX operator Conv; Dumoulin & Visin, A guide to convolution arithmetic (arXiv:1603.07285).
 /// Laws    axioms/convolution.smt2: without activation linear in both operands; associative with smul; merges along
 ///         channels.
+#include <rewright/hash_reduction.h>
 #include <rewright/onnx_window.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>
@@ -32,7 +33,7 @@ Scalar activate(int activation, const Scalar& sum) {
   }
 }
 
-class Conv2d final : public OperatorOf<Conv2d> {
+class Conv2d final : public OperatorOf<Conv2d>, public HashReduction {
  public:
   static OperatorInfo describe() {
     std::vector<ParamSpec> params = Window::specs();
@@ -120,6 +121,65 @@ class Conv2d final : public OperatorOf<Conv2d> {
                                              window.output_size(1, in[0][3], in[1][3], where));
     const double activation = params.choice(kActivation) == kNone ? 0 : 1;
     return outputs * (2 * static_cast<double>(in[1].elements()) + activation * static_cast<double>(in[1][0]));
+  }
+
+  /// h(conv(x, w)) = sum over input channels c and taps (s, t) of
+  ///   (sum over n, i, j of r^n r^i r^j x[n, c, i * stride - before + s, ..]) * (sum over o of r^o w[o, c of group, s,
+  ///   t]).
+  std::size_t reduction_length(const Params& params, std::span<const Shape> in) const override {
+    if (params.choice(kActivation) != kNone) return 0;
+    return static_cast<std::size_t>(in[0][1] * in[1][2] * in[1][3]);
+  }
+  void reduce(const Params& params, std::size_t operand, std::span<const Shape> in, TensorView<const Field> value,
+              const HashPoint& point, std::span<Field> out) const override {
+    const Shape &x = in[0], &w = in[1];
+    const std::int64_t taps = w[2] * w[3];
+    if (operand == 1) {
+      const std::int64_t per_group = w[0] / params.integer(kGroups);
+      for (std::int64_t c = 0; c < x[1]; ++c) {
+        const std::int64_t first = c / w[1] * per_group;
+        for (std::int64_t tap = 0; tap < taps; ++tap) {
+          SumOfProducts<Field> sum;
+          for (std::int64_t o = first; o < first + per_group; ++o)
+            sum.add(value[(o * w[1] + c % w[1]) * taps + tap], point.powers(1)[static_cast<std::size_t>(o)]);
+          out[static_cast<std::size_t>(c * taps + tap)] = sum.value();
+        }
+      }
+      return;
+    }
+    const Window window = *Conv2d::window(params);
+    const WindowAxis vertical = window.axis(0, x[2], w[2]), horizontal = window.axis(1, x[3], w[3]);
+    Constraints<std::int64_t> where;
+    const std::int64_t height = window.output_size(0, x[2], w[2], where),
+                       width = window.output_size(1, x[3], w[3], where);
+    // What each row of the image is worth under one column of the kernel, then the rows under each of its rows.
+    std::vector<Field> rows(static_cast<std::size_t>(x[2]));
+    for (std::int64_t c = 0; c < x[1]; ++c) {
+      for (std::int64_t t = 0; t < w[3]; ++t) {
+        for (std::int64_t row = 0; row < x[2]; ++row) {
+          SumOfProducts<Field> of_row;
+          for (std::int64_t n = 0; n < x[0]; ++n) {
+            SumOfProducts<Field> of_n;
+            const Field* const pixels = value.data() + ((n * x[1] + c) * x[2] + row) * x[3];
+            for (std::int64_t j = 0; j < width; ++j) {
+              const std::int64_t column = j * horizontal.stride - horizontal.before + t * horizontal.dilation;
+              if (column >= 0 && column < x[3]) of_n.add(pixels[column], point.powers(3)[static_cast<std::size_t>(j)]);
+            }
+            of_row.add(of_n.value(), point.powers(0)[static_cast<std::size_t>(n)]);
+          }
+          rows[static_cast<std::size_t>(row)] = of_row.value();
+        }
+        for (std::int64_t s = 0; s < w[2]; ++s) {
+          SumOfProducts<Field> sum;
+          for (std::int64_t i = 0; i < height; ++i) {
+            const std::int64_t row = i * vertical.stride - vertical.before + s * vertical.dilation;
+            if (row >= 0 && row < x[2])
+              sum.add(rows[static_cast<std::size_t>(row)], point.powers(2)[static_cast<std::size_t>(i)]);
+          }
+          out[static_cast<std::size_t>(c * taps + s * w[3] + t)] = sum.value();
+        }
+      }
+    }
   }
 
   /// Conv on [N,C,H,W]; the bias becomes a bias_add.

@@ -4,6 +4,7 @@
 /// Errors  kShape unless the shapes are equal.
 /// Source  Jia et al., TASO (SOSP'19), table 2.
 /// Laws    axioms/elementwise.smt2: associative, commutative; linear operators distribute over it.
+#include <rewright/hash_reduction.h>
 #include <rewright/onnx_mapping.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>
@@ -11,7 +12,7 @@
 namespace {
 using namespace rewright;
 
-class ElementwiseAdd final : public OperatorOf<ElementwiseAdd> {
+class ElementwiseAdd final : public OperatorOf<ElementwiseAdd>, public HashReduction {
  public:
   static OperatorInfo describe() {
     return {.name = "ewadd",
@@ -36,6 +37,14 @@ class ElementwiseAdd final : public OperatorOf<ElementwiseAdd> {
   template <class Scalar>
   static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
     for (std::int64_t i = 0; i < out[0].elements(); ++i) out[0][i] = in[0][i] + in[1][i];
+  }
+
+  /// h(x + y) = h(x) * 1 + 1 * h(y).
+  std::size_t reduction_length(const Params&, std::span<const Shape>) const override { return 2; }
+  void reduce(const Params&, std::size_t operand, std::span<const Shape>, TensorView<const Field> value,
+              const HashPoint& point, std::span<Field> out) const override {
+    out[operand] = point.hash(value);
+    out[1 - operand] = Field::from_integer(1);
   }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {

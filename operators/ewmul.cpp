@@ -4,14 +4,17 @@
 /// Errors  kShape unless the shapes are equal.
 /// Source  Jia et al., TASO (SOSP'19), table 2.
 /// Laws    axioms/elementwise.smt2: associative, commutative, distributes over ewadd.
+#include <rewright/hash_reduction.h>
 #include <rewright/onnx_mapping.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>
 
+#include <algorithm>
+
 namespace {
 using namespace rewright;
 
-class ElementwiseMul final : public OperatorOf<ElementwiseMul> {
+class ElementwiseMul final : public OperatorOf<ElementwiseMul>, public HashReduction {
  public:
   static OperatorInfo describe() {
     return {.name = "ewmul",
@@ -37,6 +40,18 @@ class ElementwiseMul final : public OperatorOf<ElementwiseMul> {
   template <class Scalar>
   static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
     for (std::int64_t i = 0; i < out[0].elements(); ++i) out[0][i] = in[0][i] * in[1][i];
+  }
+
+  /// h(x * y) = sum over i of (x[i] r^i) * y[i].
+  std::size_t reduction_length(const Params&, std::span<const Shape> in) const override {
+    return static_cast<std::size_t>(in[0].elements());
+  }
+  void reduce(const Params&, std::size_t operand, std::span<const Shape> in, TensorView<const Field> value,
+              const HashPoint& point, std::span<Field> out) const override {
+    std::copy_n(value.data(), out.size(), out.data());
+    if (operand == 1) return;
+    const std::vector<Field> weights = point.weights(in[0]);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = out[i] * weights[i];
   }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {

@@ -5,6 +5,7 @@
 ///         broadcasting).
 /// Source  Golub & Van Loan, Matrix Computations (4th ed.), section 1.1.
 /// Laws    axioms/linear_algebra.smt2: associative; linear in both operands.
+#include <rewright/hash_reduction.h>
 #include <rewright/onnx_mapping.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>
@@ -16,7 +17,7 @@
 namespace {
 using namespace rewright;
 
-class MatMul final : public OperatorOf<MatMul> {
+class MatMul final : public OperatorOf<MatMul>, public HashReduction {
  public:
   static OperatorInfo describe() {
     return {.name = "matmul",
@@ -69,6 +70,35 @@ class MatMul final : public OperatorOf<MatMul> {
 
   static double flops(const Params&, std::span<const Shape> in) {
     return 2.0 * static_cast<double>(in[0].elements()) * static_cast<double>(in[1][in[1].rank() - 1]);
+  }
+
+  /// h(a b) = sum over batches n and k of (sum over i of r^n r^i a[n,i,k]) * (sum over j of r^j b[n,k,j]).
+  std::size_t reduction_length(const Params&, std::span<const Shape> in) const override {
+    const Shape& a = in[0];
+    return static_cast<std::size_t>(a.elements() / std::max<std::int64_t>(a[a.rank() - 2], 1));
+  }
+  void reduce(const Params&, std::size_t operand, std::span<const Shape> in, TensorView<const Field> value,
+              const HashPoint& point, std::span<Field> out) const override {
+    const int rank = in[0].rank();
+    const std::int64_t rows = in[0][rank - 2], inner = in[0][rank - 1], columns = in[1][rank - 1];
+    const auto of_row = point.powers(rank - 2), of_column = point.powers(rank - 1);
+    Shape batch;
+    for (int axis = 0; axis < rank - 2; ++axis) batch.append(in[0][axis]);
+    const std::vector<Field> of_batch = point.weights(batch);
+    for (std::size_t n = 0; n < of_batch.size(); ++n) {
+      const Field* const matrix = value.data() + static_cast<std::int64_t>(n) * inner * (operand == 0 ? rows : columns);
+      for (std::int64_t k = 0; k < inner; ++k) {
+        SumOfProducts<Field> sum;
+        if (operand == 0) {
+          for (std::int64_t i = 0; i < rows; ++i) sum.add(matrix[i * inner + k], of_row[static_cast<std::size_t>(i)]);
+        } else {
+          for (std::int64_t j = 0; j < columns; ++j)
+            sum.add(matrix[k * columns + j], of_column[static_cast<std::size_t>(j)]);
+        }
+        Field& to = out[n * static_cast<std::size_t>(inner) + static_cast<std::size_t>(k)];
+        to = operand == 0 ? sum.value() * of_batch[n] : sum.value();
+      }
+    }
   }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {

@@ -4,6 +4,7 @@
 /// Errors  kShape unless s has rank 0.
 /// Source  Jia et al., TASO (SOSP'19), table 2.
 /// Laws    axioms/elementwise.smt2: associative; goes through linear operators.
+#include <rewright/hash_reduction.h>
 #include <rewright/onnx_mapping.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>
@@ -11,7 +12,7 @@
 namespace {
 using namespace rewright;
 
-class ScalarMul final : public OperatorOf<ScalarMul> {
+class ScalarMul final : public OperatorOf<ScalarMul>, public HashReduction {
  public:
   static OperatorInfo describe() {
     return {.name = "smul",
@@ -31,6 +32,13 @@ class ScalarMul final : public OperatorOf<ScalarMul> {
   template <class Scalar>
   static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
     for (std::int64_t i = 0; i < out[0].elements(); ++i) out[0][i] = in[1][0] * in[0][i];
+  }
+
+  /// h(s x) = h(x) * s.
+  std::size_t reduction_length(const Params&, std::span<const Shape>) const override { return 1; }
+  void reduce(const Params&, std::size_t operand, std::span<const Shape>, TensorView<const Field> value,
+              const HashPoint& point, std::span<Field> out) const override {
+    out[0] = operand == 0 ? point.hash(value) : value[0];
   }
 
   /// Mul where one operand has one element and does not raise the other's rank; one that is a constant of rank 1 or

@@ -1,375 +1,420 @@
-// Depth-first enumeration of graphs as sets of applications.
+// Enumeration in passes, each a walk over all graphs or a part of them; nothing is kept of a graph but 8 bytes until it
+// is known to be equal to another.
 //
-// A graph is the set of its applications. Each set is visited once, without a table of visited graphs: at every step
-// the candidates for the next application are the untried rest of the parent's list, followed by the applications that
-// only the newest one makes possible (Redelmeier, "Counting polyominoes", Discrete Math. 36, 1981, section 3). Graphs
-// of fewer than max_operators operators have their tensors evaluated at once, so that a graph that computes a tensor
-// twice is not extended; the tensors that only the last operator makes are hashed afterwards, in parallel.
+//   1  by level: count the graphs, keep their fingerprints; then find those that occur more than once
+//   2  where graphs fall apart: fingerprints of connected graphs over any inputs, of fewer operators
+//   3  again: graphs of repeated fingerprints, and those whose outputs divide into known parts, are written down
+//   4  the parts are written down
+//   5  pairs of graphs with one fingerprint are confirmed on inputs of a fresh seed and handed over
 #include "enumerate/enumerator.h"
 
-#include "enumerate/classes.h"
-#include "enumerate/values.h"
+#include "enumerate/fingerprints.h"
+#include "enumerate/join.h"
+#include "enumerate/record.h"
+#include "enumerate/walk.h"
 
-#include <tbb/global_control.h>
+#include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
+#include <tbb/parallel_sort.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <numeric>
 
 namespace rewright {
 
 namespace enumeration {
 namespace {
 
-/// Inputs that can be exchanged for each other: of one shape and kind. Positions within the group are in order.
-struct InputGroups {
-  std::vector<std::uint32_t> group_of;     ///< By input.
-  std::vector<std::uint32_t> position_of;  ///< By input.
-  std::uint32_t count = 0;
+using Clock = std::chrono::steady_clock;
 
-  explicit InputGroups(const EnumerationConfig& config) {
-    std::vector<std::pair<Shape, InputKind>> keys;
-    std::vector<std::uint32_t> sizes;
-    for (const EnumerationInput& input : config.inputs) {
-      const auto key = std::pair(input.shape, input.kind);
-      const auto place = std::find(keys.begin(), keys.end(), key);
-      const auto group = static_cast<std::uint32_t>(place - keys.begin());
-      if (place == keys.end()) {
-        keys.push_back(key);
-        sizes.push_back(0);
-      }
-      group_of.push_back(group);
-      position_of.push_back(sizes[group]++);
-    }
-    count = static_cast<std::uint32_t>(keys.size());
-  }
+constexpr Scope kScope{.inputs_in_order = true, .connected = true, .keep_repetitions = true};
+constexpr Scope kPartScope{.inputs_in_order = false, .connected = true, .keep_repetitions = false};
+constexpr std::size_t kWalkCacheSlots = 8192;
+constexpr std::uint64_t kFreshSeed = 0x5deece66d1ce4e5bULL;
+constexpr std::uint32_t kFreshFactor = 4;
 
-  /// How many inputs are skipped: unused though a later one of their group is used.
-  [[nodiscard]] int skipped(const std::vector<bool>& used) const {
-    std::vector<int> highest(count, -1);
-    std::vector<int> used_in(count, 0);
-    for (std::size_t i = 0; i < used.size(); ++i) {
-      if (!used[i]) continue;
-      highest[group_of[i]] = std::max(highest[group_of[i]], static_cast<int>(position_of[i]));
-      ++used_in[group_of[i]];
-    }
-    int total = 0;
-    for (std::uint32_t group = 0; group < count; ++group) total += highest[group] + 1 - used_in[group];
-    return total;
-  }
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Membership in a fixed set of fingerprints.
+class FingerprintSet {
+ public:
+  explicit FingerprintSet(std::vector<std::uint64_t> members) : parts_({std::move(members)}) {}
+  [[nodiscard]] bool contains(std::uint64_t fingerprint) const { return parts_.operators(fingerprint).has_value(); }
+
+ private:
+  Parts parts_;
 };
 
-class Walk {
+class Run {
  public:
-  Walk(const EnumerationConfig& config, ValuePool& pool,
-       const std::function<bool(const EnumerationProgress&)>& progress)
-      : config_(config), pool_(pool), groups_(config), progress_(progress) {
-    for (const OperatorChoice& choice : config.operators) {
-      const OperatorInfo& info = choice.op->info();
-      arities_.push_back(static_cast<std::uint32_t>(info.max_arity < 0 ? std::max(info.min_arity, 2) : info.min_arity));
-      largest_arity_ = std::max(largest_arity_, static_cast<int>(arities_.back()));
-    }
-  }
+  Run(const EnumerationConfig& config, const std::function<Status(Candidate)>& sink,
+      const std::function<bool(const EnumerationProgress&)>& progress)
+      : config_(config), sink_(sink), progress_(progress), space_(config), arena_(std::max(config.threads, 1)) {}
 
-  /// All graphs of exactly `level` operators, or nothing if it was stopped.
-  [[nodiscard]] bool run(int level, std::vector<Record>& records) {
-    level_ = level;
-    records_ = &records;
-    stopped_ = false;
-    values_.resize(pool_.input_count());
-    std::iota(values_.begin(), values_.end(), ValueId{0});
-    std::vector<ApplicationId> first;
-    for (std::uint32_t choice = 0; choice < config_.operators.size(); ++choice) add_applications(choice, 0, first);
-    visit(first);
-    return !stopped_;
+  Result<EnumerationReport> run() {
+    std::vector<std::uint64_t> shared;
+    REWRIGHT_TRY(const bool counted, count(shared));
+    if (!counted) return stopped();
+    const FingerprintSet repeated(std::move(shared));
+    std::vector<Record> records;
+    std::vector<Joined> joined;
+    if (!collect(repeated, records, joined)) return stopped();
+    if (!find_parts(joined)) return stopped();
+    REWRIGHT_CHECK(deliver(records));
+    return report_;
   }
 
  private:
-  /// Appends the applications of `choice` to the values there are, at least one of them at or after position
-  /// `fresh_from`; with 0, all of them, constants included.
-  void add_applications(std::uint32_t choice, std::size_t fresh_from, std::vector<ApplicationId>& list) {
-    const std::uint32_t arity = arities_[choice];
-    std::array<ValueId, kMaxOperands> operands{};
-    const auto add = [&](auto&& self, std::uint32_t position, bool fresh) -> void {
-      if (position == arity) {
-        if (!fresh && fresh_from != 0) return;
-        const ApplicationId id = pool_.apply(choice, std::span(operands.data(), arity));
-        if (id != kNone) list.push_back(id);
-        return;
-      }
-      const OperatorChoice& chosen = config_.operators[choice];
-      for (std::size_t i = 0; i < values_.size(); ++i) {
-        const ValueId value = values_[i];
-        if (position == 1 && chosen.op->info().commutative && value < operands[0]) continue;
-        if ((chosen.no_weight_operands >> position & 1) != 0 && value < pool_.input_count() &&
-            config_.inputs[value].kind == InputKind::kWeight) {
-          continue;
-        }
-        operands[position] = value;
-        self(self, position + 1, fresh || i >= fresh_from);
-      }
+  struct Pair {
+    std::uint32_t source = 0;
+    std::uint32_t target = 0;
+  };
+  /// A connected graph whose outputs fall apart into graphs with these fingerprints.
+  struct Joined {
+    Record whole;
+    std::vector<std::uint64_t> parts;
+    friend auto operator<=>(const Joined&, const Joined&) = default;
+  };
+
+  EnumerationReport stopped() {
+    report_.stopped_early = true;
+    return report_;
+  }
+
+  /// Walks all graphs of exactly `operators` operators; `make(walk)` gives each thread a visitor of leaves. False: it
+  /// was asked to stop.
+  template <class Make>
+  bool walk_all(const char* pass, std::size_t operators, const Scope& scope, std::atomic<std::uint64_t>& graphs,
+                const Make& make) {
+    Walk first(space_.clone(), scope, 64);
+    const std::vector<Unit> units = first.units(operators);
+    using Visitor = decltype(make(first));
+    struct Worker {
+      std::unique_ptr<Walk> walk;
+      std::unique_ptr<Visitor> visitor;
     };
-    add(add, 0, false);
+    tbb::enumerable_thread_specific<Worker> workers;
+    std::atomic<std::size_t> done{0};
+    std::atomic<bool> stop{false};
+    std::mutex reporting;
+    auto last_report = Clock::now();
+    const auto report = [&] {
+      const std::unique_lock lock(reporting, std::try_to_lock);
+      if (!lock || !progress_ || seconds_since(last_report) < 0.1) return;
+      last_report = Clock::now();
+      const double fraction = static_cast<double>(done) / static_cast<double>(std::max<std::size_t>(units.size(), 1));
+      if (!progress_({pass, static_cast<int>(operators), graphs.load(), fraction})) stop = true;
+    };
+    if (progress_ && !progress_({pass, static_cast<int>(operators), graphs.load(), 0})) return false;
+    arena_.execute([&] {
+      tbb::parallel_for(
+          tbb::blocked_range<std::size_t>(0, units.size(), 1),
+          [&](const tbb::blocked_range<std::size_t>& range) {
+            Worker& worker = workers.local();
+            if (worker.walk == nullptr) {
+              worker.walk = std::make_unique<Walk>(space_.clone(), scope, kWalkCacheSlots);
+              worker.visitor = std::make_unique<Visitor>(make(*worker.walk));
+            }
+            for (std::size_t unit = range.begin(); unit < range.end() && !stop; ++unit) {
+              std::uint64_t count = 0;
+              worker.walk->run(operators, units[unit], [&](const Leaf& leaf) {
+                ++count;
+                (*worker.visitor)(leaf);
+              });
+              graphs += count;
+              ++done;
+              report();
+            }
+          },
+          tbb::simple_partitioner());
+    });
+    return !stop;
   }
 
-  void visit(const std::vector<ApplicationId>& list) {
-    const bool last = static_cast<int>(graph_.size()) + 1 == level_;
-    for (std::size_t i = 0; i < list.size() && !stopped_; ++i) {
-      if (graph_.empty() && progress_) {
-        stopped_ = !progress_({level_, records_->size(), static_cast<double>(i) / static_cast<double>(list.size())});
-      }
-      graph_.push_back(list[i]);
-      if (completable()) {
-        if (last) {
-          records_->push_back({graph_, {}});
-        } else {
-          pool_.evaluate_and_keep(list[i]);
-          if (computes_new_tensors(list[i])) descend(list, i);
-        }
-      }
-      graph_.pop_back();
+  /// Pass 1. False: stopped.
+  Result<bool> count(std::vector<std::uint64_t>& shared) {
+    FingerprintStore store(config_.memory_bytes, config_.folder);
+    {
+      const Walk walk(space_.clone(), kScope, 64);
+      FingerprintStore::Writer writer(store);
+      for (const Record& wire : wires(walk, true)) writer.add(wire.fingerprint);
     }
-  }
-
-  void descend(const std::vector<ApplicationId>& list, std::size_t i) {
-    std::vector<ApplicationId> next(list.begin() + static_cast<std::ptrdiff_t>(i) + 1, list.end());
-    const Application newest = pool_.application(list[i]);
-    const std::size_t fresh_from = values_.size();
-    for (std::uint32_t output = 0; output < newest.output_count; ++output)
-      values_.push_back(newest.first_output + output);
-    for (std::uint32_t choice = 0; choice < config_.operators.size(); ++choice) {
-      if (arities_[choice] > 0) add_applications(choice, fresh_from, next);
+    for (int level = 1; level <= config_.max_operators; ++level) {
+      const auto start = Clock::now();
+      std::atomic<std::uint64_t> graphs{0};
+      const bool finished = walk_all("graphs", static_cast<std::size_t>(level), kScope, graphs, [&](Walk&) {
+        return [writer = std::make_shared<FingerprintStore::Writer>(store)](const Leaf& leaf) {
+          writer->add(leaf.fingerprint);
+        };
+      });
+      if (!finished) return false;
+      REWRIGHT_CHECK(store.status());
+      const bool last = level == config_.max_operators;
+      REWRIGHT_TRY(const std::uint64_t classes, store.count_distinct(last ? &shared : nullptr, config_.threads));
+      report_.levels.push_back({level, graphs, classes, 0, 0, seconds_since(start)});
     }
-    visit(next);
-    values_.resize(fresh_from);
+    return true;
   }
 
-  /// False where every extension computes a tensor twice.
-  [[nodiscard]] bool computes_new_tensors(ApplicationId id) const {
-    const Application& newest = pool_.application(id);
-    for (std::uint32_t output = 0; output < newest.output_count; ++output) {
-      for (const ValueId value : values_) {
-        if (pool_.interchangeable(newest.first_output + output, value)) return false;
+  /// Passes 2 and 3. False: stopped.
+  bool collect(const FingerprintSet& repeated, std::vector<Record>& records, std::vector<Joined>& joined) {
+    std::optional<Parts> parts = all_parts();
+    if (!parts) return false;
+    {
+      const Walk walk(space_.clone(), kScope, 64);
+      for (const Record& wire : wires(walk, true)) {
+        if (repeated.contains(wire.fingerprint)) records.push_back(wire);
+      }
+    }
+    std::mutex mutex;
+    for (std::size_t level = 1; level <= static_cast<std::size_t>(config_.max_operators); ++level) {
+      std::atomic<std::uint64_t> graphs{0};
+      const bool finished = walk_all("equal graphs", level, kScope, graphs, [&](Walk& walk) {
+        return [&, batch = Batch(mutex, records, joined),
+                outputs = std::vector<std::uint64_t>()](const Leaf& leaf) mutable {
+          if (repeated.contains(leaf.fingerprint)) batch.records.push_back(record_of(leaf));
+          walk.output_hashes(leaf, outputs);
+          if (outputs.size() < 2) return;
+          auto division = divide(*parts, outputs, config_.max_operators);
+          if (division) batch.joined.push_back({record_of(leaf), *std::move(division)});
+        };
+      });
+      if (!finished) return false;
+    }
+    // One graph of each class is enough: the others are its equals.
+    tbb::parallel_sort(records.begin(), records.end());
+    tbb::parallel_sort(joined.begin(), joined.end());
+    const auto same_class = [](const Joined& a, const Joined& b) { return a.whole.fingerprint == b.whole.fingerprint; };
+    joined.erase(std::unique(joined.begin(), joined.end(), same_class), joined.end());
+    return true;
+  }
+
+  /// What one thread found, handed over when it is done.
+  struct Batch {
+    Batch(std::mutex& mutex_in, std::vector<Record>& all_records_in, std::vector<Joined>& all_joined_in)
+        : mutex(&mutex_in), all_records(&all_records_in), all_joined(&all_joined_in) {}
+    Batch(Batch&& other) noexcept
+        : mutex(other.mutex),
+          all_records(other.all_records),
+          all_joined(other.all_joined),
+          records(std::move(other.records)),
+          joined(std::move(other.joined)) {}
+    Batch& operator=(Batch&&) = delete;
+    ~Batch() {
+      const std::lock_guard lock(*mutex);
+      all_records->insert(all_records->end(), records.begin(), records.end());
+      all_joined->insert(all_joined->end(), joined.begin(), joined.end());
+    }
+    std::mutex* mutex;
+    std::vector<Record>* all_records;
+    std::vector<Joined>* all_joined;
+    std::vector<Record> records;
+    std::vector<Joined> joined;
+  };
+
+  std::optional<Parts> all_parts() {
+    std::vector<std::vector<std::uint64_t>> by_operators(1);
+    {
+      const Walk walk(space_.clone(), kPartScope, 64);
+      for (const TensorHash& hash : walk.input_hashes()) by_operators[0].push_back(output_hash(hash));
+    }
+    std::mutex mutex;
+    for (int level = 1; level < config_.max_operators; ++level) {
+      std::vector<std::uint64_t>& all = by_operators.emplace_back();
+      std::atomic<std::uint64_t> graphs{0};
+      const bool finished = walk_all("parts", static_cast<std::size_t>(level), kPartScope, graphs, [&](Walk&) {
+        struct Hand {
+          Hand(std::mutex& m, std::vector<std::uint64_t>& to_in) : mutex(&m), to(&to_in) {}
+          Hand(Hand&& other) noexcept : mutex(other.mutex), to(other.to), mine(std::move(other.mine)) {}
+          Hand& operator=(Hand&&) = delete;
+          ~Hand() {
+            const std::lock_guard lock(*mutex);
+            to->insert(to->end(), mine.begin(), mine.end());
+          }
+          std::mutex* mutex;
+          std::vector<std::uint64_t>* to;
+          std::vector<std::uint64_t> mine;
+        };
+        return [hand = Hand(mutex, all)](const Leaf& leaf) mutable { hand.mine.push_back(leaf.fingerprint); };
+      });
+      if (!finished) return std::nullopt;
+    }
+    return Parts(std::move(by_operators));
+  }
+
+  /// Pass 4. False: stopped.
+  bool find_parts(const std::vector<Joined>& joined) {
+    std::vector<std::uint64_t> wanted;
+    for (const Joined& each : joined) wanted.insert(wanted.end(), each.parts.begin(), each.parts.end());
+    const FingerprintSet wanted_set(wanted);
+    std::vector<Record> found;
+    std::vector<Joined> none;
+    {
+      const Walk walk(space_.clone(), kPartScope, 64);
+      for (const Record& wire : wires(walk, false)) {
+        if (wire.wire_count == 1 && wanted_set.contains(wire.fingerprint)) found.push_back(wire);
+      }
+    }
+    std::mutex mutex;
+    for (int level = 1; level < config_.max_operators && !wanted.empty(); ++level) {
+      std::atomic<std::uint64_t> graphs{0};
+      const bool finished =
+          walk_all("parts of graphs", static_cast<std::size_t>(level), kPartScope, graphs, [&](Walk&) {
+            return [&, batch = Batch(mutex, found, none)](const Leaf& leaf) mutable {
+              if (wanted_set.contains(leaf.fingerprint)) batch.records.push_back(record_of(leaf));
+            };
+          });
+      if (!finished) return false;
+    }
+    tbb::parallel_sort(found.begin(), found.end());
+    const auto first_of = [&](std::uint64_t fingerprint) -> const Record& {
+      return *std::lower_bound(found.begin(), found.end(), fingerprint,
+                               [](const Record& r, std::uint64_t f) { return r.fingerprint < f; });
+    };
+    for (const Joined& each : joined) {
+      std::vector<Record> parts;
+      for (const std::uint64_t fingerprint : each.parts) parts.push_back(first_of(fingerprint));
+      if (const auto all = union_of(parts, space_)) {
+        apart_.push_back({each.whole, *all});
       }
     }
     return true;
   }
 
-  /// Can the operators that are left still skip no input and join all parts? Exact at the last level.
-  [[nodiscard]] bool completable() const {
-    const int left = level_ - static_cast<int>(graph_.size());
-    std::vector<bool> used(pool_.input_count(), false);
-    std::vector<std::uint32_t> part(graph_.size());
-    std::iota(part.begin(), part.end(), 0U);
-    const auto unite = [&](std::size_t a, std::size_t b) {
-      const std::uint32_t from = part[a];
-      for (std::uint32_t& p : part) {
-        if (p == from) p = part[b];
+  /// Takes the fingerprints of all records again, on inputs of a fresh seed and more of them: what was equal by chance
+  /// is no longer. Fingerprints that were one and are several now count as unconfirmed.
+  void confirm(std::vector<Record>& records) {
+    EnumerationConfig fresh = config_;
+    fresh.seed ^= kFreshSeed;
+    fresh.sample_factor *= kFreshFactor;
+    tbb::enumerable_thread_specific<Evaluator> evaluators([&] { return Evaluator(fresh); });
+    arena_.execute([&] {
+      tbb::parallel_for(tbb::blocked_range<std::size_t>(0, records.size(), 256),
+                        [&](const tbb::blocked_range<std::size_t>& range) {
+                          Evaluator& evaluator = evaluators.local();
+                          for (std::size_t i = range.begin(); i < range.end(); ++i)
+                            records[i].confirmed = evaluator.fingerprint(records[i]);
+                        });
+      for (Apart& each : apart_) {
+        each.whole.confirmed = evaluators.local().fingerprint(each.whole);
+        each.apart.confirmed = evaluators.local().fingerprint(each.apart);
       }
-    };
-    const auto shares_tensor = [&](const Application& later, ApplicationId earlier_id) {
-      const Application& earlier = pool_.application(earlier_id);
-      for (std::uint32_t i = 0; i < later.operand_count; ++i) {
-        const ValueId operand = later.operands[i];
-        if (operand >= earlier.first_output && operand < earlier.first_output + earlier.output_count) return true;
-        for (std::uint32_t j = 0; j < earlier.operand_count; ++j) {
-          if (earlier.operands[j] == operand) return true;
+      tbb::parallel_sort(records.begin(), records.end());
+    });
+    for (std::size_t i = 1; i < records.size(); ++i) {
+      if (records[i].fingerprint == records[i - 1].fingerprint && records[i].confirmed != records[i - 1].confirmed)
+        ++level_of(records[i]).unconfirmed;
+    }
+    for (const Apart& each : apart_) {
+      if (each.whole.confirmed != each.apart.confirmed) ++level_of(each.whole).unconfirmed;
+    }
+    std::erase_if(apart_, [](const Apart& each) { return each.whole.confirmed != each.apart.confirmed; });
+  }
+
+  EnumerationLevel& level_of(const Record& record) {
+    return report_.levels[std::max<std::size_t>(record.count, 1) - 1];
+  }
+
+  /// Pairs of a class: each member with the first, and every two that share no application.
+  void pair_up(const std::vector<Record>& records, std::vector<Pair>& pairs) const {
+    std::vector<std::vector<std::uint64_t>> terms;
+    for (std::size_t first = 0, end = 0; first < records.size(); first = end) {
+      const auto same = [&](const Record& other) {
+        return other.fingerprint == records[first].fingerprint && other.confirmed == records[first].confirmed;
+      };
+      for (end = first; end < records.size() && same(records[end]); ++end) {
+      }
+      if (terms.size() < end - first) terms.resize(end - first);
+      for (std::size_t i = first; i < end; ++i) application_terms(records[i], space_, terms[i - first]);
+      for (std::size_t j = first + 1; j < end; ++j) {
+        for (std::size_t i = first; i < j; ++i) {
+          if (i > first && share(terms[i - first], terms[j - first])) continue;
+          pairs.push_back({static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(i)});
         }
       }
-      return false;
-    };
-    for (std::size_t i = 0; i < graph_.size(); ++i) {
-      const Application& application = pool_.application(graph_[i]);
-      for (std::uint32_t k = 0; k < application.operand_count; ++k) {
-        if (application.operands[k] < pool_.input_count()) used[application.operands[k]] = true;
+    }
+  }
+
+  static bool share(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b) {
+    for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+      if (a[i] == b[j]) return true;
+      ++(a[i] < b[j] ? i : j);
+    }
+    return false;
+  }
+
+  /// Pass 5.
+  Status deliver(std::vector<Record>& records) {
+    confirm(records);
+    std::vector<Pair> pairs;
+    pair_up(records, pairs);
+    // Small ones first, so that they make larger ones superfluous.
+    std::vector<Ordered> all;
+    for (const Pair& pair : pairs) all.push_back({&records[pair.source], &records[pair.target]});
+    for (const Apart& each : apart_) {
+      const bool whole_first = each.whole.count >= each.apart.count;
+      all.push_back(whole_first ? Ordered{&each.whole, &each.apart} : Ordered{&each.apart, &each.whole});
+    }
+    tbb::parallel_sort(all.begin(), all.end());
+    constexpr std::size_t kBlock = 4096;
+    tbb::enumerable_thread_specific<Evaluator> evaluators([&] { return Evaluator(config_); });
+    for (std::size_t start = 0; start < all.size(); start += kBlock) {
+      const std::size_t count = std::min(kBlock, all.size() - start);
+      std::vector<std::optional<Result<Candidate>>> block(count);
+      arena_.execute([&] {
+        tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
+          const Ordered& pair = all[start + i];
+          block[i] = make_candidate(config_, evaluators.local(), *pair.source, *pair.target);
+        });
+      });
+      for (std::size_t i = 0; i < count; ++i) {
+        if (!*block[i]) return block[i]->error();
+        ++level_of(*all[start + i].source).candidates;
+        REWRIGHT_CHECK(sink_(*std::move(*block[i])));
       }
-      for (std::size_t j = 0; j < i; ++j) {
-        if (part[i] != part[j] && shares_tensor(application, graph_[j])) unite(i, j);
+      if (progress_ && !progress_({"candidates", config_.max_operators, start + count,
+                                   static_cast<double>(start + count) / static_cast<double>(all.size())})) {
+        report_.stopped_early = true;
+        return {};
       }
     }
-    std::sort(part.begin(), part.end());
-    const auto parts = std::unique(part.begin(), part.end()) - part.begin();
-    return groups_.skipped(used) <= left * largest_arity_ && parts <= 1 + left * std::max(largest_arity_ - 1, 1);
+    return {};
   }
+
+  /// A connected graph and one of the same outputs that falls apart.
+  struct Apart {
+    Record whole;
+    Record apart;
+  };
+  struct Ordered {
+    const Record* source;
+    const Record* target;
+    friend bool operator<(const Ordered& a, const Ordered& b) {
+      const auto key = [](const Ordered& o) {
+        return std::tie(o.source->count, o.target->count, *o.source, *o.target);
+      };
+      return key(a) < key(b);
+    }
+  };
 
   const EnumerationConfig& config_;
-  ValuePool& pool_;
-  InputGroups groups_;
+  const std::function<Status(Candidate)>& sink_;
   const std::function<bool(const EnumerationProgress&)>& progress_;
-  std::vector<std::uint32_t> arities_;
-  int largest_arity_ = 1;
-  int level_ = 0;
-  bool stopped_ = false;
-  std::vector<ApplicationId> graph_;
-  std::vector<ValueId> values_;
-  std::vector<Record>* records_ = nullptr;
+  OperatorSpace space_;
+  tbb::task_arena arena_;
+  EnumerationReport report_;
+  std::vector<Apart> apart_;
 };
-
-/// Graphs without operators: one input, or two different ones (what a split of a concatenation gives back), none
-/// skipped within their group.
-std::vector<Record> wires(const EnumerationConfig& config) {
-  const InputGroups groups(config);
-  std::vector<Record> records;
-  const auto inputs = static_cast<ValueId>(config.inputs.size());
-  for (ValueId a = 0; a < inputs; ++a) {
-    for (ValueId b = a; b < inputs; ++b) {
-      std::vector<bool> used(inputs, false);
-      used[a] = used[b] = true;
-      if (groups.skipped(used) > 0) continue;
-      records.push_back({{}, a == b ? std::vector<ValueId>{a} : std::vector<ValueId>{a, b}});
-    }
-  }
-  return records;
-}
-
-/// Hashes the outputs of every application that has not been evaluated.
-void evaluate_rest(ValuePool& pool) {
-  std::vector<ApplicationId> rest;
-  for (ApplicationId id = 0; id < pool.application_count(); ++id) {
-    if (!pool.application(id).evaluated) rest.push_back(id);
-  }
-  tbb::parallel_for(std::size_t{0}, rest.size(), [&](std::size_t i) { pool.evaluate_hash(rest[i]); });
-}
-
-/// Does a graph that computes a tensor twice still tell something new? Only where all of it serves one operator that
-/// gives back a tensor it was made of, as in relu(relu(x)); otherwise the graph without the repetition tells the same.
-/// Graphs whose outputs are not all different are never kept.
-bool worth_keeping(const ValuePool& pool, const Record& record) {
-  if (outputs_of(pool, record).empty()) return false;
-  std::vector<ValueId> tensors;
-  std::vector<bool> consumed(record.applications.size(), false);
-  const auto add = [&](ValueId id) {
-    if (std::find(tensors.begin(), tensors.end(), id) == tensors.end()) tensors.push_back(id);
-  };
-  for (std::size_t i = 0; i < record.applications.size(); ++i) {
-    const Application& application = pool.application(record.applications[i]);
-    for (std::uint32_t k = 0; k < application.operand_count; ++k) {
-      const ValueId operand = application.operands[k];
-      add(operand);
-      for (std::size_t j = 0; j < i; ++j) {
-        if (pool.value(operand).application == record.applications[j]) consumed[j] = true;
-      }
-    }
-    for (std::uint32_t output = 0; output < application.output_count; ++output) add(application.first_output + output);
-  }
-  if (std::count(consumed.begin(), consumed.end(), false) == 1) return true;
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      if (pool.interchangeable(tensors[i], tensors[j])) return false;
-    }
-  }
-  return true;
-}
-
-/// Drops the records from position `from` on that are not worth keeping.
-void drop_repetitions(const ValuePool& pool, std::size_t from, std::vector<Record>& records) {
-  std::vector<char> keep(records.size() - from);
-  tbb::parallel_for(std::size_t{0}, keep.size(),
-                    [&](std::size_t i) { keep[i] = worth_keeping(pool, records[from + i]) ? 1 : 0; });
-  std::size_t end = from;
-  for (std::size_t i = 0; i < keep.size(); ++i) {
-    if (!keep[i]) continue;
-    if (end != from + i) records[end] = std::move(records[from + i]);
-    ++end;
-  }
-  records.resize(end);
-}
-
-struct Fingerprinted {
-  Hash128 fingerprint;
-  std::uint32_t record = 0;
-};
-
-/// The members of each class, paired with the class's first.
-std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs_of_classes(const ValuePool& pool,
-                                                                      const std::vector<Record>& records,
-                                                                      EnumerationReport& report) {
-  std::vector<Fingerprinted> all(records.size());
-  tbb::parallel_for(std::size_t{0}, records.size(), [&](std::size_t i) {
-    all[i] = {fingerprint_of(pool, outputs_of(pool, records[i])), static_cast<std::uint32_t>(i)};
-  });
-  // Records stand in the order of their number of operators, so the first of a class is a smallest one.
-  std::sort(all.begin(), all.end(), [](const Fingerprinted& a, const Fingerprinted& b) {
-    return std::tie(a.fingerprint, a.record) < std::tie(b.fingerprint, b.record);
-  });
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
-  std::size_t first = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].fingerprint != all[first].fingerprint) first = i;
-    if (i == first) {
-      for (EnumerationLevel& level : report.levels) {
-        if (records[all[i].record].applications.size() <= static_cast<std::size_t>(level.operators)) ++level.classes;
-      }
-    } else {
-      pairs.emplace_back(all[i].record, all[first].record);
-    }
-  }
-  std::sort(pairs.begin(), pairs.end());
-  return pairs;
-}
-
-/// Builds and confirms the candidates in blocks, in parallel, and hands them over in order.
-Status deliver(const EnumerationConfig& config, const ValuePool& pool, const std::vector<Record>& records,
-               const std::vector<std::pair<std::uint32_t, std::uint32_t>>& pairs,
-               const std::function<Status(Candidate)>& sink, EnumerationReport& report) {
-  constexpr std::size_t kBlock = 4096;
-  const std::uint32_t samples = samples_for(config);
-  const std::uint64_t fresh_seed = config.seed ^ 0x5deece66d1ce4e5bULL;
-  for (std::size_t start = 0; start < pairs.size(); start += kBlock) {
-    const std::size_t count = std::min(kBlock, pairs.size() - start);
-    std::vector<std::optional<Result<Candidate>>> block(count);
-    std::vector<char> agrees(count, 0);
-    tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
-      const auto [source, target] = pairs[start + i];
-      block[i] = make_candidate(config, pool, records[source], records[target]);
-      if (!*block[i]) return;
-      if (auto answer = confirmed(**block[i], fresh_seed, samples); answer) {
-        agrees[i] = *answer ? 1 : 0;
-      } else {
-        block[i] = answer.error();
-      }
-    });
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!*block[i]) return block[i]->error();
-      EnumerationLevel& level = report.levels[records[pairs[start + i].first].applications.size() - 1];
-      ++(agrees[i] ? level.candidates : level.unconfirmed);
-      if (agrees[i]) REWRIGHT_CHECK(sink(*std::move(*block[i])));
-    }
-  }
-  return {};
-}
 
 }  // namespace
 }  // namespace enumeration
 
 Result<EnumerationReport> enumerate(const EnumerationConfig& config, const std::function<Status(Candidate)>& sink,
                                     const std::function<bool(const EnumerationProgress&)>& progress) {
-  using namespace enumeration;
-  using Clock = std::chrono::steady_clock;
-  const tbb::global_control threads(tbb::global_control::max_allowed_parallelism,
-                                    static_cast<std::size_t>(std::max(config.threads, 1)));
-  REWRIGHT_TRY(ValuePool pool, ValuePool::make(config));
-  Walk walk(config, pool, progress);
-  EnumerationReport report;
-  std::vector<Record> records = wires(config);
-  for (int level = 1; level <= config.max_operators; ++level) {
-    const auto start = Clock::now();
-    const std::size_t before = records.size();
-    if (!walk.run(level, records)) {
-      records.resize(before);
-      report.stopped_early = true;
-      break;
-    }
-    evaluate_rest(pool);
-    drop_repetitions(pool, before, records);
-    report.levels.push_back(
-        {level, records.size() - before, 0, 0, 0, std::chrono::duration<double>(Clock::now() - start).count()});
-  }
-  const auto pairs = pairs_of_classes(pool, records, report);
-  REWRIGHT_CHECK(deliver(config, pool, records, pairs, sink, report));
-  return report;
+  REWRIGHT_CHECK(enumeration::check_space(config));
+  return enumeration::Run(config, sink, progress).run();
 }
 
 }  // namespace rewright

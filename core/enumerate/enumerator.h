@@ -19,12 +19,17 @@ struct OperatorChoice {
   Params params;
   /// Bit i: operand i takes no input of kind kWeight directly (a convolution's data operand, say).
   std::uint32_t no_weight_operands = 0;
+  /// Operands are inputs, never results of operators (TASO's enlarge).
+  bool inputs_only = false;
 };
 
 struct EnumerationInput {
   std::string name;
   Shape shape;
   InputKind kind = InputKind::kData;
+  /// Further shapes of the same rank. Every graph is computed on the first shapes of all inputs, again on their second
+  /// ones, and so on, so that what holds for one size by chance is not taken for a law. Equally many for all inputs.
+  std::vector<Shape> more_shapes = {};
 };
 
 struct EnumerationConfig {
@@ -33,7 +38,10 @@ struct EnumerationConfig {
   int max_operators = 2;
   std::int64_t max_elements = 512;  ///< Larger tensors are not made.
   std::uint64_t seed = 1;
+  std::uint32_t sample_factor = 1;  ///< Samples are that many times as many as would do.
   int threads = 1;
+  std::uint64_t memory_bytes = 0;  ///< Of fingerprints kept in memory, about; the rest goes to `folder`. 0: no limit.
+  std::string folder = "/tmp";
 };
 
 /// Figures of one level: graphs with exactly that many operators.
@@ -52,6 +60,7 @@ struct EnumerationReport {
 };
 
 struct EnumerationProgress {
+  const char* pass = "";  ///< What is being done, for people.
   int level = 0;
   std::uint64_t graphs = 0;  ///< In this level so far.
   double fraction = 0;       ///< Of this level, by the share of first operators done.

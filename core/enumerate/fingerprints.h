@@ -1,0 +1,97 @@
+// The fingerprints of all graphs, 8 bytes each, and which of them occur more than once.
+//
+// They are spread over partitions by their upper bits as they come: each writer gathers a cache line per partition and
+// copies full lines to a chunk of that partition. What is equal is then in one partition, which fits a cache. Where
+// memory is short, full chunks go to a file and are read back partition by partition.
+#pragma once
+
+#include <rewright/result.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rewright::enumeration {
+
+inline constexpr std::size_t kPartitionBits = 12;
+inline constexpr std::size_t kPartitions = std::size_t{1} << kPartitionBits;
+
+class FingerprintStore {
+ public:
+  /// Keeps about `memory_bytes` in memory (0: no limit) and the rest in a file without a name in `folder`.
+  FingerprintStore(std::uint64_t memory_bytes, std::string folder);
+  ~FingerprintStore();
+  FingerprintStore(const FingerprintStore&) = delete;
+  FingerprintStore& operator=(const FingerprintStore&) = delete;
+
+  /// For one thread. What it holds back is handed over when it is flushed or ends.
+  class Writer {
+   public:
+    explicit Writer(FingerprintStore& store);
+    ~Writer() { flush(); }
+    Writer(const Writer&) = delete;
+    Writer& operator=(const Writer&) = delete;
+    void add(std::uint64_t fingerprint) {
+      Line& line = lines_[fingerprint >> (64 - kPartitionBits)];
+      line.words[line.count++] = fingerprint;
+      if (line.count == kLineWords) copy(fingerprint >> (64 - kPartitionBits));
+    }
+    void flush();
+
+   private:
+    static constexpr std::size_t kLineWords = 8;
+    struct Line {
+      std::array<std::uint64_t, kLineWords> words;
+      std::uint32_t count = 0;
+    };
+    void copy(std::size_t partition);
+    FingerprintStore& store_;
+    std::vector<Line> lines_;
+    struct Open {
+      std::uint64_t* chunk = nullptr;
+      std::uint32_t used = 0;
+    };
+    std::vector<Open> open_;
+  };
+
+  /// Number of distinct fingerprints; those that occur more than once, ascending, go to `shared` (may be null). No
+  /// writer may be at work. Errors: kIo, kBudget, of the file.
+  [[nodiscard]] Result<std::uint64_t> count_distinct(std::vector<std::uint64_t>* shared, int threads);
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+  /// kIo, kBudget: what went wrong with the file since the last call; then fingerprints are lost.
+  [[nodiscard]] Status status();
+
+ private:
+  static constexpr std::size_t kChunkWords = 512;  // 4 KiB
+  struct Chunk {
+    std::uint64_t* words = nullptr;
+    std::uint32_t used = 0;
+  };
+  struct Stretch {
+    std::uint64_t offset = 0;  ///< In the file, in bytes.
+    std::uint64_t count = 0;
+  };
+  std::uint64_t* take_chunk();
+  void give(std::size_t partition, Chunk chunk);
+  void spill();
+  Status read_partition(std::size_t partition, std::vector<std::uint64_t>& words) const;
+
+  std::uint64_t memory_bytes_;
+  std::string folder_;
+  std::mutex mutex_;
+  std::vector<std::pair<void*, std::size_t>> slabs_;
+  std::vector<std::uint64_t*> free_;
+  std::vector<std::vector<Chunk>> chunks_;
+  std::vector<std::vector<Stretch>> stretches_;
+  int file_ = -1;
+  std::uint64_t file_bytes_ = 0;
+  std::uint64_t size_ = 0;
+  std::string failure_;
+  bool disk_full_ = false;
+};
+
+}  // namespace rewright::enumeration

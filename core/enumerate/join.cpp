@@ -1,0 +1,87 @@
+#include "enumerate/join.h"
+
+#include <algorithm>
+
+namespace rewright::enumeration {
+
+namespace {
+constexpr std::size_t kFilterBits = 5;  // Per fingerprint, about.
+
+std::size_t filter_bit(std::uint64_t fingerprint, std::size_t words) { return mixed(fingerprint) & (words * 64 - 1); }
+}  // namespace
+
+Parts::Parts(std::vector<std::vector<std::uint64_t>> by_operators) : sorted_(std::move(by_operators)) {
+  std::size_t total = 1;
+  for (auto& fingerprints : sorted_) {
+    std::sort(fingerprints.begin(), fingerprints.end());
+    fingerprints.erase(std::unique(fingerprints.begin(), fingerprints.end()), fingerprints.end());
+    fingerprints.shrink_to_fit();
+    total += fingerprints.size();
+  }
+  std::size_t words = 1;
+  while (words * 64 < total * kFilterBits) words *= 2;
+  filter_.resize(words);
+  for (const auto& fingerprints : sorted_) {
+    for (const std::uint64_t fingerprint : fingerprints) {
+      const std::size_t bit = filter_bit(fingerprint, words);
+      filter_[bit / 64] |= std::uint64_t{1} << bit % 64;
+    }
+  }
+}
+
+std::optional<int> Parts::operators(std::uint64_t fingerprint) const {
+  const std::size_t bit = filter_bit(fingerprint, filter_.size());
+  if ((filter_[bit / 64] >> bit % 64 & 1) == 0) return std::nullopt;
+  for (std::size_t count = 0; count < sorted_.size(); ++count) {
+    if (std::binary_search(sorted_[count].begin(), sorted_[count].end(), fingerprint)) return static_cast<int>(count);
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+struct Division {
+  int operators = 0;
+  std::vector<std::uint64_t> parts;
+};
+
+/// Divides the outputs of `mask`, all of them connected parts; `whole`: not as one part.
+std::optional<Division> best_division(const Parts& parts, std::span<const std::uint64_t> outputs, unsigned mask,
+                                      bool whole, int most) {
+  std::optional<Division> best;
+  const unsigned lowest = mask & -mask;
+  const unsigned others = mask & ~lowest;
+  // The part that holds the lowest output: that one and any of the others.
+  for (unsigned chosen = others;; chosen = (chosen - 1) & others) {
+    const unsigned part = chosen | lowest;
+    if (part != mask || whole) {
+      std::uint64_t sum = 0;
+      for (std::size_t i = 0; i < outputs.size(); ++i) sum += (part >> i & 1) != 0 ? outputs[i] : 0;
+      const std::optional<int> operators = parts.operators(sum);
+      if (operators && *operators <= most) {
+        Division division{*operators, {sum}};
+        std::optional<Division> rest = Division{};
+        if (part != mask) rest = best_division(parts, outputs, mask & ~part, true, most - *operators);
+        if (rest && (!best || division.operators + rest->operators < best->operators)) {
+          division.operators += rest->operators;
+          division.parts.insert(division.parts.end(), rest->parts.begin(), rest->parts.end());
+          best = std::move(division);
+        }
+      }
+    }
+    if (chosen == 0) break;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::optional<std::vector<std::uint64_t>> divide(const Parts& parts, std::span<const std::uint64_t> outputs, int most) {
+  if (outputs.size() < 2 || outputs.size() > 8) return std::nullopt;
+  auto best = best_division(parts, outputs, (1U << outputs.size()) - 1, false, most);
+  // Inputs alone are no graphs to be joined: the walk has them.
+  if (!best || best->operators == 0) return std::nullopt;
+  return std::move(best->parts);
+}
+
+}  // namespace rewright::enumeration

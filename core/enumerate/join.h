@@ -1,0 +1,36 @@
+// Graphs that fall apart, found from connected ones.
+//
+// {matmul(x, v), matmul(x, w)} hangs together through no tensor that an operator makes, so the walk does not visit it;
+// split(matmul(x, concat(v, w))), which is equal, it does. Every way of dividing the outputs of a connected graph is
+// looked up among the connected graphs of fewer operators: where each part is there, what they are together is equal to
+// the whole.
+#pragma once
+
+#include "enumerate/record.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace rewright::enumeration {
+
+/// Fingerprints of connected graphs that use any inputs, in order or not, by their least number of operators.
+class Parts {
+ public:
+  /// By number of operators, from 0. Lists need not be sorted or free of repetitions.
+  explicit Parts(std::vector<std::vector<std::uint64_t>> by_operators);
+  [[nodiscard]] std::optional<int> operators(std::uint64_t fingerprint) const;
+
+ private:
+  std::vector<std::vector<std::uint64_t>> sorted_;
+  std::vector<std::uint64_t> filter_;  ///< Bits that some fingerprint sets: most others are told apart by them.
+};
+
+/// The fewest operators, `most` at least, of which the outputs fall apart into connected parts: fingerprints of the
+/// parts. Nothing: there is no such division. `outputs` are what each adds to the fingerprint; at most 8.
+[[nodiscard]] std::optional<std::vector<std::uint64_t>> divide(const Parts& parts,
+                                                               std::span<const std::uint64_t> outputs, int most);
+
+}  // namespace rewright::enumeration
