@@ -18,8 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::int64_t kMostOperators = 16;
-constexpr std::int64_t kMostElements = std::int64_t{1} << 30;
+constexpr std::int64_t kMostOperators = 7;
+constexpr std::size_t kMostInputs = 32;
+constexpr std::int64_t kMostElements = std::int64_t{1} << 16;
 
 bool is_identifier(std::string_view name) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
@@ -30,6 +31,65 @@ bool is_identifier(std::string_view name) {
 // Paths in a campaign file are relative to the file.
 std::string beside(const std::string& file, const std::string& path) {
   return (fs::path(file).parent_path() / path).lexically_normal().string();
+}
+
+Result<Shape> read_shape(const Section& section, const std::string& input, const toml::array& list,
+                         std::int64_t max_elements) {
+  if (list.size() > kMaxRank) {
+    return section.error(list,
+                         fmt::format("input '{}' has {} axes; a tensor has at most {}", input, list.size(), kMaxRank));
+  }
+  Shape shape;
+  std::int64_t elements = 1;
+  for (const toml::node& size : list) {
+    const auto* value = size.as_integer();
+    if (value == nullptr || value->get() < 1 || value->get() > max_elements) {
+      return section.error(size, fmt::format("a size of input '{}' must be an integer from 1 to {} (max_elements), not "
+                                             "{}",
+                                             input, max_elements, describe(size)));
+    }
+    elements *= value->get();
+    if (elements > max_elements) {
+      return section.error(list,
+                           fmt::format("input '{}' has more than {} elements (max_elements)", input, max_elements));
+    }
+    shape.append(value->get());
+  }
+  return shape;
+}
+
+// shape = [2, 4], or shapes = [[2, 4], [3, 5]]: every graph is computed on the first, and again on the second.
+Status read_shapes(Section& section, std::int64_t max_elements, EnumerationInput& input) {
+  const toml::node* const several = section.find("shapes");
+  REWRIGHT_TRY(const toml::array* one, section.list("shape", several == nullptr));
+  if (several == nullptr) {
+    REWRIGHT_TRY(input.shape, read_shape(section, input.name, *one, max_elements));
+    return {};
+  }
+  if (section.find("shape") != nullptr) {
+    return section.error(*several,
+                         fmt::format("input '{}' has both 'shape' and 'shapes'; give one of them", input.name));
+  }
+  REWRIGHT_TRY(const toml::array* list, section.list("shapes", true));
+  if (list->empty())
+    return section.error(*list, fmt::format("'shapes' of input '{}' must list at least one shape", input.name));
+  for (const toml::node& node : *list) {
+    if (!node.is_array()) {
+      return section.error(
+          node, fmt::format("'shapes' of input '{}' is a list of shapes like [[2, 4], [3, 5]], not of {}", input.name,
+                            describe(node)));
+    }
+    REWRIGHT_TRY(Shape shape, read_shape(section, input.name, *node.as_array(), max_elements));
+    if (&node == &list->front()) {
+      input.shape = std::move(shape);
+    } else if (shape.rank() != input.shape.rank()) {
+      return section.error(node, fmt::format("the shapes of input '{}' have ranks {} and {}; they must be equal",
+                                             input.name, input.shape.rank(), shape.rank()));
+    } else {
+      input.more_shapes.push_back(std::move(shape));
+    }
+  }
+  return {};
 }
 
 Result<EnumerationInput> read_input(const std::string& file, const toml::node& node, std::int64_t max_elements) {
@@ -44,26 +104,7 @@ Result<EnumerationInput> read_input(const std::string& file, const toml::node& n
                                                             "and no digit first",
                                                             input.name));
   }
-  REWRIGHT_TRY(const toml::array* shape, section.list("shape", true));
-  if (shape->size() > kMaxRank) {
-    return section.error(
-        *shape, fmt::format("input '{}' has {} axes; a tensor has at most {}", input.name, shape->size(), kMaxRank));
-  }
-  std::int64_t elements = 1;
-  for (const toml::node& size : *shape) {
-    const auto* value = size.as_integer();
-    if (value == nullptr || value->get() < 1 || value->get() > max_elements) {
-      return section.error(size, fmt::format("a size of input '{}' must be an integer from 1 to {} (max_elements), not "
-                                             "{}",
-                                             input.name, max_elements, describe(size)));
-    }
-    elements *= value->get();
-    if (elements > max_elements) {
-      return section.error(
-          *shape, fmt::format("input '{}' has more than {} elements (max_elements)", input.name, max_elements));
-    }
-    input.shape.append(value->get());
-  }
+  REWRIGHT_CHECK(read_shapes(section, max_elements, input));
   REWRIGHT_TRY(const bool weight, section.boolean("weight", false));
   input.kind = weight ? InputKind::kWeight : InputKind::kData;
   REWRIGHT_CHECK(section.finish());
@@ -77,6 +118,15 @@ Status read_inputs(Section& campaign, const std::string& file, EnumerationConfig
     const auto same = [&](const EnumerationInput& other) { return other.name == input.name; };
     if (std::any_of(config.inputs.begin(), config.inputs.end(), same)) {
       return toml_error(file, node, fmt::format("two inputs are named '{}'", input.name));
+    }
+    if (!config.inputs.empty() && config.inputs[0].more_shapes.size() != input.more_shapes.size()) {
+      return toml_error(
+          file, node,
+          fmt::format("input '{}' has {} and '{}' has {}; all inputs need equally many shapes", input.name,
+                      input.more_shapes.size() + 1, config.inputs[0].name, config.inputs[0].more_shapes.size() + 1));
+    }
+    if (config.inputs.size() == kMostInputs) {
+      return toml_error(file, node, fmt::format("more than {} inputs", kMostInputs));
     }
     config.inputs.push_back(std::move(input));
   }
@@ -206,7 +256,8 @@ Result<CampaignConfig> read_document(const std::string& file, const toml::table&
   }
   REWRIGHT_CHECK(campaign.finish());
   REWRIGHT_TRY(const toml::table* choices, root.section("operators", true));
-  REWRIGHT_TRY(enumeration.operators, read_operator_choices(file, *choices, registry));
+  REWRIGHT_TRY(enumeration.operators,
+               read_operator_choices(file, *choices, enumeration.inputs[0].more_shapes.size() + 1, registry));
   REWRIGHT_CHECK(root.finish());
   return config;
 }
@@ -236,11 +287,15 @@ std::string resolved_text(const CampaignConfig& config) {
   for (const EnumerationInput& input : config.enumeration.inputs) {
     inputs.push_back(
         {{"name", input.name}, {"shape", input.shape.dims()}, {"weight", input.kind == InputKind::kWeight}});
+    for (const Shape& shape : input.more_shapes) inputs.back()["more_shapes"].push_back(shape.dims());
   }
   Json operators = Json::array();
   for (const OperatorChoice& choice : config.enumeration.operators) {
     operators.push_back({{"choice", choice.op->name() + to_string(choice.op->info().params, choice.params)},
-                         {"no_weight_operands", choice.no_weight_operands}});
+                         {"no_weight_operands", choice.no_weight_operands},
+                         {"inputs_only", choice.inputs_only}});
+    for (const Params& params : choice.more_params)
+      operators.back()["more_params"].push_back(to_string(choice.op->info().params, params));
   }
   Json pruners = Json::array(), verifiers = Json::array(), axioms = Json::array();
   for (const PluginUse& use : config.pruners) pruners.push_back(to_json(use));

@@ -42,11 +42,13 @@ Result<bool> enumerate_phase(Run& run) {
   REWRIGHT_CHECK(run.store.database().transaction([&] { return run.store.discard_candidates(); }));
   EnumerationConfig config = run.config.enumeration;
   config.threads = run.options.threads;
+  config.memory_bytes = run.options.memory_bytes / 2;
+  config.folder = run.options.store;
   CandidateWriter writer(run.store);
   std::map<int, std::uint64_t> peaks;
   const auto progress = [&](const EnumerationProgress& at) {
     run.progress.report(
-        {.phase = "enumerate", .unit = "graphs", .level = at.level, .done = at.graphs, .fraction = at.fraction});
+        {.phase = "enumerate", .unit = at.pass, .level = at.level, .done = at.graphs, .fraction = at.fraction});
     peaks[at.level] = peak_memory_bytes();
     return !run.should_stop();
   };

@@ -114,9 +114,32 @@ Result<std::uint32_t> read_data_operands(const Operator& op, Section& section) {
   return bits;
 }
 
+// sizes = { shapes = [[3, 3], [2, 2]] }: one list for each shape that the inputs have.
+Result<std::vector<Value>> read_sizes_by_shape(const std::string& file, const ParamSpec& spec, const toml::table& table,
+                                               std::size_t shapes) {
+  Section section(file, fmt::format("'{}'", spec.name), table);
+  REWRIGHT_TRY(const toml::array* list, section.list("shapes", true));
+  REWRIGHT_CHECK(section.finish());
+  if (list->size() != shapes) {
+    return section.error(
+        *list, fmt::format("'shapes' of '{}' lists {} lists of sizes, and the inputs have {} shapes each", spec.name,
+                           list->size(), shapes));
+  }
+  std::vector<Value> values;
+  for (const toml::node& node : *list) {
+    auto sizes = integers(node);
+    if (!sizes)
+      return section.error(
+          node, fmt::format("'shapes' of '{}' is a list of lists of integers, not of {}", spec.name, describe(node)));
+    values.push_back(*std::move(sizes));
+  }
+  return values;
+}
+
 // All combinations of one table { parameter = values, ... }.
-Result<std::vector<std::vector<NamedParam>>> combinations(const Operator& op, const std::string& file,
-                                                          Section& section) {
+Result<std::vector<std::vector<NamedParam>>> combinations(const Operator& op, const std::string& file, Section& section,
+                                                          std::size_t shapes,
+                                                          std::map<std::string, std::vector<Value>>& by_shape) {
   std::vector<std::vector<NamedParam>> all(1);
   for (const ParamSpec& spec : op.info().params) {
     const toml::node* node = section.find(spec.name);
@@ -124,6 +147,11 @@ Result<std::vector<std::vector<NamedParam>>> combinations(const Operator& op, co
       if (cuts_by_itself(op, spec)) {
         for (auto& chosen : all) chosen.push_back({spec.name, std::vector<std::int64_t>()});
       }
+      continue;
+    }
+    if (spec.kind == ParamKind::kSizes && node->is_table()) {
+      REWRIGHT_TRY(by_shape[spec.name], read_sizes_by_shape(file, spec, *node->as_table(), shapes));
+      for (auto& chosen : all) chosen.push_back({spec.name, by_shape[spec.name][0]});
       continue;
     }
     REWRIGHT_TRY(const std::vector<Value> values, read_values(file, spec, *node));
@@ -143,7 +171,7 @@ Result<std::vector<std::vector<NamedParam>>> combinations(const Operator& op, co
   return all;
 }
 
-Status add_choices(const std::string& file, const Operator& op, const toml::node& node,
+Status add_choices(const std::string& file, const Operator& op, const toml::node& node, std::size_t shapes,
                    std::vector<OperatorChoice>& choices) {
   if (!node.is_table()) {
     return toml_error(file, node,
@@ -152,8 +180,10 @@ Status add_choices(const std::string& file, const Operator& op, const toml::node
                                   op.name(), describe(node)));
   }
   Section section(file, fmt::format("operator '{}'", op.name()), *node.as_table());
-  REWRIGHT_TRY(const auto all, combinations(op, file, section));
+  std::map<std::string, std::vector<Value>> by_shape;
+  REWRIGHT_TRY(const auto all, combinations(op, file, section, shapes, by_shape));
   REWRIGHT_TRY(const std::uint32_t data_operands, read_data_operands(op, section));
+  REWRIGHT_TRY(const bool inputs_only, section.boolean("inputs_only", false));
   REWRIGHT_CHECK(section.finish());
   for (const std::vector<NamedParam>& named : all) {
     Result<Params> params = make_params(op.name(), op.info().params, named);
@@ -163,7 +193,16 @@ Status add_choices(const std::string& file, const Operator& op, const toml::node
       return toml_error(file, node,
                         fmt::format("{}{} is listed twice", op.name(), to_string(op.info().params, *params)));
     }
-    choices.push_back({&op, *std::move(params), data_operands});
+    choices.push_back({&op, *std::move(params), data_operands, inputs_only, {}});
+    for (std::size_t shape = 1; shape < shapes && !by_shape.empty(); ++shape) {
+      std::vector<NamedParam> other = named;
+      for (NamedParam& param : other) {
+        if (by_shape.contains(param.name)) param.value = by_shape.at(param.name)[shape];
+      }
+      params = make_params(op.name(), op.info().params, other);
+      if (!params) return toml_error(file, node, params.error().message);
+      choices.back().more_params.push_back(*std::move(params));
+    }
   }
   return {};
 }
@@ -171,7 +210,7 @@ Status add_choices(const std::string& file, const Operator& op, const toml::node
 }  // namespace
 
 Result<std::vector<OperatorChoice>> read_operator_choices(const std::string& file, const toml::table& table,
-                                                          const Registry& registry) {
+                                                          std::size_t shapes, const Registry& registry) {
   std::vector<OperatorChoice> choices;
   for (const auto& [name, node] : in_file_order(table)) {
     const Operator* op = registry.find<Operator>(name);
@@ -185,10 +224,10 @@ Result<std::vector<OperatorChoice>> read_operator_choices(const std::string& fil
     }
     const toml::array* tables = node->as_array();
     if (tables == nullptr) {
-      REWRIGHT_CHECK(add_choices(file, *op, *node, choices));
+      REWRIGHT_CHECK(add_choices(file, *op, *node, shapes, choices));
       continue;
     }
-    for (const toml::node& each : *tables) REWRIGHT_CHECK(add_choices(file, *op, each, choices));
+    for (const toml::node& each : *tables) REWRIGHT_CHECK(add_choices(file, *op, each, shapes, choices));
   }
   if (choices.empty()) return toml_error(file, table, "[operators] must name at least one operator");
   return choices;

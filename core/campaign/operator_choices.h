@@ -12,9 +12,10 @@
 
 namespace rewright {
 
-/// Every combination of the listed values, in the order of the file, the last parameter changing fastest.
+/// Every combination of the listed values, in the order of the file, the last parameter changing fastest. `shapes`: how
+/// many each input has.
 [[nodiscard]] Result<std::vector<OperatorChoice>> read_operator_choices(const std::string& file,
-                                                                        const toml::table& table,
+                                                                        const toml::table& table, std::size_t shapes,
                                                                         const Registry& registry);
 
 }  // namespace rewright

@@ -51,7 +51,8 @@ Result<CampaignProgress> read_progress(const std::string& file) {
 void ProgressReporter::report(CampaignProgress progress) {
   const std::lock_guard lock(mutex_);
   const Clock::time_point now = Clock::now();
-  if (progress.phase != first_.phase || progress.level != first_.level || progress.done < first_.done) {
+  if (progress.phase != first_.phase || progress.unit != first_.unit || progress.level != first_.level ||
+      progress.done < first_.done) {
     first_ = progress;
     started_ = now;
   }

@@ -31,12 +31,19 @@ Result<Proposal> propose(const CandidateRecord& candidate, bool reversed, FreeSi
 Result<GoalBook> GoalBook::open(Store& store) {
   GoalBook book(store);
   REWRIGHT_TRY(const std::vector<GoalRecord> goals, store.goals());
-  for (const GoalRecord& goal : goals) book.positions_[goal.id] = goal.position;
+  for (const GoalRecord& goal : goals) {
+    book.positions_[goal.id] = goal.position;
+    if (goal.status == "proved") book.proved_.insert(goal.id);
+  }
   return book;
 }
 
 bool GoalBook::has_news(const Proposal& proposal) const {
   return proposal.rule && !positions_.contains(proposal.rule->id);
+}
+
+bool GoalBook::is_proved(const Proposal& proposal) const {
+  return proposal.rule && proved_.contains(proposal.rule->id);
 }
 
 Status GoalBook::add(Proposal proposal) {

@@ -5,6 +5,7 @@
 #include "campaign/phases.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ class GoalBook {
   [[nodiscard]] static Result<GoalBook> open(Store& store);
   /// True if the proposal is a goal that is not there yet.
   [[nodiscard]] bool has_news(const Proposal& proposal) const;
+  [[nodiscard]] bool is_proved(const Proposal& proposal) const;
   /// Writes the proposal, and its goal if that is new.
   Status add(Proposal proposal);
 
@@ -32,6 +34,7 @@ class GoalBook {
   explicit GoalBook(Store& store) : store_(&store) {}
   Store* store_;
   std::map<std::string, std::int64_t> positions_;
+  std::set<std::string> proved_;
 };
 
 }  // namespace rewright

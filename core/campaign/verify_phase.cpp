@@ -210,7 +210,14 @@ Result<std::size_t> reinstate(Run& run) {
       REWRIGHT_TRY(const CandidateRecord candidate, run.store.candidate(position));
       REWRIGHT_TRY(Proposal forward, propose(candidate, false, FreeSizes::kVariable, run.registry));
       REWRIGHT_TRY(Proposal backward, propose(candidate, true, FreeSizes::kVariable, run.registry));
-      if (!book.has_news(forward) && !book.has_news(backward)) continue;
+      bool has_news = book.has_news(forward) || book.has_news(backward);
+      for (const bool reversed : {false, true}) {
+        // The rule over all sizes may be known and not proved, and the one over this candidate's numbers be new.
+        if (has_news || book.is_proved(reversed ? backward : forward)) continue;
+        REWRIGHT_TRY(const Proposal numbers, propose(candidate, reversed, FreeSizes::kNumber, run.registry));
+        has_news = book.has_news(numbers);
+      }
+      if (!has_news) continue;
       REWRIGHT_CHECK(run.store.reinstate(position));
       REWRIGHT_CHECK(book.add(std::move(forward)));
       REWRIGHT_CHECK(book.add(std::move(backward)));

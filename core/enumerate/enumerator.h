@@ -21,6 +21,8 @@ struct OperatorChoice {
   std::uint32_t no_weight_operands = 0;
   /// Operands are inputs, never results of operators (TASO's enlarge).
   bool inputs_only = false;
+  /// The parameters for the further shapes of the inputs, where they differ from `params` (sizes of constants).
+  std::vector<Params> more_params = {};
 };
 
 struct EnumerationInput {

@@ -237,7 +237,7 @@ bool OperatorSpace::infer(ChoiceId number, std::span<const TypeId> operands, Use
   for (std::size_t world = 0; world < samples_.size(); ++world) {
     std::vector<CutShape> in;
     for (const TypeId type : operands) in.push_back(types_[type].cuts[world]);
-    Params params = choice.params;
+    Params params = world == 0 || choice.more_params.empty() ? choice.params : choice.more_params[world - 1];
     if (open) {
       if (axis < 0 || axis >= in[0].rank() || in[0][axis].cut() == nullptr) return false;
       const auto& [left, right] = *in[0][axis].cut();
