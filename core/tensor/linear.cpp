@@ -3,6 +3,7 @@
 #include <rewright/linear.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace rewright {
 namespace {
@@ -35,6 +36,13 @@ const Atom* solvable_atom(const SymbolicDim& difference) {
     if (std::ranges::none_of(difference.atoms(), inside)) chosen = &atom;
   }
   return chosen;
+}
+
+/// 2*x - 2*y = 0 says x - y = 0.
+SymbolicDim without_common_factor(const SymbolicDim& difference) {
+  std::int64_t divisor = difference.constant_term();
+  for (const auto& [key, atom] : difference.atoms()) divisor = std::gcd(divisor, atom.coefficient);
+  return divisor > 1 ? floor_divide(difference, divisor) : difference;
 }
 
 /// Every atom has a coefficient >= 0 and the constant is >= 0. Products and quotients of sizes are >= 0 only where
@@ -95,7 +103,7 @@ SizeSystem::SizeSystem(std::span<const Constraint> known) {
 }
 
 void SizeSystem::solve(const Constraint& equality) {
-  const SymbolicDim difference = normalise(equality.left) - normalise(equality.right);
+  const SymbolicDim difference = without_common_factor(normalise(equality.left) - normalise(equality.right));
   const Atom* atom = solvable_atom(difference);
   if (!atom) return;
   const std::string name = atom->name;

@@ -1,0 +1,177 @@
+#include "egraph/egraph.h"
+
+#include <algorithm>
+
+namespace rewright::egraph {
+
+void EGraph::clear() {
+  nodes_.clear();
+  parent_.clear();
+  operands_.clear();
+  dims_.clear();
+  users_.clear();
+  stale_.clear();
+  touched_.clear();
+  index_.clear();
+}
+
+NodeId EGraph::new_node(Node node, std::span<const DimId> shape) {
+  const auto id = static_cast<NodeId>(nodes_.size());
+  node.first_dim = static_cast<std::uint32_t>(dims_.size());
+  node.rank = static_cast<std::uint8_t>(shape.size());
+  dims_.insert(dims_.end(), shape.begin(), shape.end());
+  node.next = id;
+  nodes_.push_back(node);
+  parent_.push_back(id);
+  return id;
+}
+
+NodeId EGraph::input(std::uint32_t index, std::span<const DimId> shape) {
+  Node node;
+  node.first_size = index;
+  return new_node(node, shape);
+}
+
+std::uint64_t EGraph::hash_of(HeadId head, std::span<const DimId> sizes, std::span<const NodeId> operands) const {
+  std::uint64_t hash = head;
+  for (const DimId size : sizes) hash = mix(hash, size);
+  for (const NodeId operand : operands) hash = mix(hash, find(operand));
+  return mix(hash, operands.size());
+}
+
+bool EGraph::alike(NodeId node, HeadId head, std::span<const DimId> sizes, std::span<const NodeId> operands) const {
+  return nodes_[node].head == head && std::ranges::equal(this->sizes(node), sizes) &&
+         std::ranges::equal(this->operands(node), operands, [this](NodeId a, NodeId b) { return find(a) == find(b); });
+}
+
+NodeId EGraph::lookup(HeadId head, std::span<const DimId> sizes, std::span<const NodeId> operands) const {
+  return index_.find(hash_of(head, sizes, operands),
+                     [&](std::uint32_t node) { return alike(node, head, sizes, operands); });
+}
+
+NodeId EGraph::add(HeadId head, std::span<const DimId> sizes, std::span<const NodeId> operands,
+                   std::span<const DimId> shape) {
+  const std::uint64_t hash = hash_of(head, sizes, operands);
+  const auto found = index_.find(hash, [&](std::uint32_t node) { return alike(node, head, sizes, operands); });
+  if (found != kNoId) return found;
+  Node node;
+  node.head = head;
+  node.first_operand = static_cast<std::uint32_t>(operands_.size());
+  node.operand_count = static_cast<std::uint16_t>(operands.size());
+  operands_.insert(operands_.end(), operands.begin(), operands.end());
+  node.first_size = static_cast<std::uint32_t>(dims_.size());
+  node.size_count = static_cast<std::uint16_t>(sizes.size());
+  dims_.insert(dims_.end(), sizes.begin(), sizes.end());
+  const NodeId id = new_node(node, shape);
+  index_.insert(hash, id);
+  for (const NodeId operand : operands) {
+    Node& used = nodes_[find(operand)];
+    const auto user = static_cast<std::uint32_t>(users_.size());
+    users_.push_back({id, kNoId});
+    (used.last_user == kNoId ? used.users : users_[used.last_user].next) = user;
+    used.last_user = user;
+  }
+  touch(id, 0);
+  return id;
+}
+
+void EGraph::touch(NodeId node, int reach) {
+  if (!nodes_[node].touched) {
+    nodes_[node].touched = true;
+    touched_.push_back(node);
+  }
+  if (reach > 0) touch_users(find(node), reach - 1);
+}
+
+void EGraph::touch_users(NodeId root, int reach) {
+  for (std::uint32_t user = nodes_[root].users; user != kNoId; user = users_[user].next)
+    touch(users_[user].node, reach);
+}
+
+void EGraph::reroot(NodeId node) {
+  NodeId before = kNoId;
+  Reason reason = kCongruence;
+  bool backward = false;
+  while (node != kNoId) {
+    Node& here = nodes_[node];
+    const NodeId after = here.proof;
+    std::swap(here.reason, reason);
+    std::swap(here.backward, backward);
+    here.proof = before;
+    here.backward = !here.backward;
+    before = node;
+    node = after;
+  }
+}
+
+bool EGraph::merge(NodeId a, NodeId b, Reason reason) {
+  NodeId root_a = find(a), root_b = find(b);
+  if (root_a == root_b) return false;
+  bool backward = false;
+  if (nodes_[root_a].size > nodes_[root_b].size) {
+    std::swap(a, b);
+    std::swap(root_a, root_b);
+    backward = true;
+  }
+  reroot(a);
+  nodes_[a].proof = b;
+  nodes_[a].reason = reason;
+  nodes_[a].backward = backward;
+  for (const NodeId root : {root_a, root_b}) {
+    if (reach_ > 0) touch_users(root, reach_ - 1);
+  }
+  for (std::uint32_t user = nodes_[root_a].users; user != kNoId; user = users_[user].next)
+    stale_.push_back(users_[user].node);
+  parent_[root_a] = root_b;
+  nodes_[root_b].size += nodes_[root_a].size;
+  std::swap(nodes_[root_a].next, nodes_[root_b].next);
+  if (nodes_[root_a].users != kNoId) {
+    Node& kept = nodes_[root_b];
+    (kept.last_user == kNoId ? kept.users : users_[kept.last_user].next) = nodes_[root_a].users;
+    kept.last_user = nodes_[root_a].last_user;
+  }
+  return true;
+}
+
+void EGraph::rebuild() {
+  for (std::size_t i = 0; i < stale_.size(); ++i) {
+    const NodeId node = stale_[i];
+    if (nodes_[node].superfluous) continue;
+    const std::uint64_t hash = hash_of(head(node), sizes(node), operands(node));
+    const auto found =
+        index_.find(hash, [&](std::uint32_t other) { return alike(other, head(node), sizes(node), operands(node)); });
+    if (found == kNoId) {
+      index_.insert(hash, node);
+    } else if (found != node) {
+      nodes_[node].superfluous = true;
+      merge(node, found, kCongruence);
+    }
+  }
+  stale_.clear();
+}
+
+std::vector<Edge> EGraph::path(NodeId a, NodeId b) const {
+  const auto root_path = [this](NodeId node) {
+    std::vector<NodeId> path;
+    for (; node != kNoId; node = nodes_[node].proof) path.push_back(node);
+    return path;
+  };
+  std::vector<NodeId> up = root_path(a), down = root_path(b);
+  while (!up.empty() && !down.empty() && up.back() == down.back()) {
+    // The last node that both have in common is where the way turns.
+    if (up.size() > 1 && down.size() > 1 && up[up.size() - 2] == down[down.size() - 2]) {
+      up.pop_back();
+      down.pop_back();
+    } else {
+      break;
+    }
+  }
+  std::vector<Edge> edges;
+  for (std::size_t i = 0; i + 1 < up.size(); ++i)
+    edges.push_back({up[i], up[i + 1], nodes_[up[i]].reason, nodes_[up[i]].backward});
+  for (std::size_t i = down.size() - 1; i > 0; --i)
+    edges.push_back({down[i], down[i - 1], nodes_[down[i - 1]].reason, !nodes_[down[i - 1]].backward});
+  return edges;
+}
+
+}  // namespace rewright::egraph

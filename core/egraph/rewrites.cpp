@@ -1,0 +1,430 @@
+#include "egraph/rewrites.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace rewright::egraph {
+namespace {
+
+constexpr ValueId kUnbound = kNoId;
+
+bool is_plain_size(const SymbolicDim& dim) {
+  const auto name = dim.variable_name();
+  return name && name->find('.') == std::string::npos;
+}
+
+std::optional<std::uint32_t> position_of(const std::vector<std::string>& names, std::string_view name) {
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(found - names.begin());
+}
+
+}  // namespace
+
+// --- patterns --------------------------------------------------------------------------------------------------------
+
+Rewrites::Rewrites(std::span<const Axiom> axioms, Heads& heads) : axioms_(axioms), heads_(heads) {
+  for (std::uint32_t i = 0; i < axioms.size(); ++i) {
+    const Axiom& axiom = axioms[i];
+    parameters_.push_back(parameter_variables(axiom));
+    if (axiom.variables.size() > kMaxVariables || parameters_[i].size() > kMaxVariables) continue;
+    auto left = compile_side(axiom, axiom.left, parameters_[i]),
+         right = compile_side(axiom, axiom.right, parameters_[i]);
+    if (left->applications.size() > kMaxApplications || right->applications.size() > kMaxApplications) continue;
+    if (!left->root.is_variable) directions_.push_back({i, true, left.get(), right.get()});
+    if (!right->root.is_variable) directions_.push_back({i, false, right.get(), left.get()});
+    depth_ = std::max({depth_, left->depth, right->depth});
+    sides_.push_back(std::move(left));
+    sides_.push_back(std::move(right));
+  }
+}
+
+std::unique_ptr<Side> Rewrites::compile_side(const Axiom& axiom, std::uint32_t root,
+                                             const std::vector<std::string>& parameters) {
+  auto side = std::make_unique<Side>();
+  const auto visit = [&](const auto& self, std::uint32_t index, std::uint32_t parent, std::uint32_t place,
+                         int depth) -> Ref {
+    const AxiomTerm& term = axiom.terms[index];
+    if (term.variable) return {true, static_cast<std::uint32_t>(*term.variable)};
+    const auto id = static_cast<std::uint32_t>(side->applications.size());
+    side->depth = std::max(side->depth, depth);
+    PatternApplication application{term.op, term.output, index, parent, place, {}, {}};
+    for (std::size_t p = 0; p < term.params.size(); ++p)
+      application.params.push_back(compile_param(term.op->info().params[p], term.params[p], parameters));
+    side->applications.push_back(std::move(application));
+    for (std::uint32_t i = 0; i < term.operands.size(); ++i) {
+      const Ref operand = self(self, term.operands[i], id, i, depth + 1);
+      side->applications[id].operands.push_back(operand);
+    }
+    return {false, id};
+  };
+  side->root = visit(visit, root, 0, 0, 1);
+  return side;
+}
+
+ParamPattern Rewrites::compile_param(const ParamSpec& spec, const AxiomParam& param,
+                                     const std::vector<std::string>& parameters) {
+  using Kind = ParamPattern::Kind;
+  if (const auto* variable = std::get_if<AxiomParamVariable>(&param))
+    return {Kind::kVariable, 0, position_of(parameters, variable->name).value_or(0), {}};
+  if (const auto* real = std::get_if<double>(&param)) return {Kind::kEqual, heads_.value(*real), 0, {}};
+  const auto* one = std::get_if<SymbolicDim>(&param);
+  const std::vector<SymbolicDim> list = one ? std::vector{*one} : std::get<std::vector<SymbolicDim>>(param);
+  ParamPattern pattern{Kind::kElements, 0, 0, {}};
+  bool all_numbers = true;
+  std::vector<std::int64_t> numbers;
+  for (const SymbolicDim& dim : list) {
+    ParamPattern::Element element{std::nullopt, dim.constant()};
+    if (is_plain_size(dim)) element.variable = position_of(parameters, *dim.variable_name());
+    all_numbers = all_numbers && element.number;
+    numbers.push_back(element.number.value_or(0));
+    pattern.elements.push_back(element);
+  }
+  if (spec.kind == ParamKind::kSizes) {
+    pattern.kind = Kind::kSizes;
+    pattern.value = heads_.value(SizeList<std::int64_t>{std::vector<std::int64_t>(list.size())});
+  } else if (all_numbers) {
+    pattern.kind = Kind::kEqual;
+    pattern.value = one ? heads_.value(numbers.front()) : heads_.value(numbers);
+  } else if (one && pattern.elements.front().variable) {
+    pattern.kind = Kind::kVariable;
+    pattern.variable = *pattern.elements.front().variable;
+  }
+  return pattern;
+}
+
+/// The directions whose root this head may be, by operator, output and the parameters that are given as values.
+const std::vector<std::uint32_t>& Rewrites::directions_of(HeadId id) {
+  if (of_head_.size() <= id) of_head_.resize(heads_.size());
+  if (of_head_[id]) return *of_head_[id];
+  const Head& head = heads_[id];
+  std::vector<std::uint32_t> fitting;
+  for (std::uint32_t d = 0; d < directions_.size(); ++d) {
+    const PatternApplication& root = directions_[d].from->applications.front();
+    bool fits = root.op == head.op && root.output == head.output && root.params.size() == head.params.size();
+    for (std::size_t p = 0; fits && p < root.params.size(); ++p) {
+      const auto kind = root.params[p].kind;
+      if (kind == ParamPattern::Kind::kEqual || kind == ParamPattern::Kind::kSizes)
+        fits = root.params[p].value == head.params[p];
+    }
+    if (fits) fitting.push_back(d);
+  }
+  return of_head_[id].emplace(std::move(fitting));
+}
+
+// --- matching --------------------------------------------------------------------------------------------------------
+
+class Rewrites::Matcher {
+ public:
+  Matcher(Rewrites& rewrites, const EGraph& graph, const Sizes& sizes, std::vector<Match>& matches)
+      : rewrites_(rewrites), graph_(graph), sizes_(sizes), matches_(matches) {}
+
+  void run(std::uint32_t direction, NodeId root) {
+    side_ = rewrites_.directions_[direction].from;
+    axiom_ = rewrites_.directions_[direction].axiom;
+    key_.direction = direction;
+    key_.values.fill(kUnbound);
+    match_.variables.fill(kNoId);
+    at_node(0, root);
+  }
+
+ private:
+  void descend(std::uint32_t application) {
+    if (application == side_->applications.size()) return finish();
+    const PatternApplication& pattern = side_->applications[application];
+    const NodeId start = graph_.operands(match_.applications[pattern.parent])[pattern.place];
+    NodeId node = start;
+    do {
+      if (!graph_.superfluous(node) && !graph_.is_input(node)) at_node(application, node);
+      node = graph_.next(node);
+    } while (node != start);
+  }
+  void at_node(std::uint32_t application, NodeId node) {
+    const PatternApplication& pattern = side_->applications[application];
+    const Head& head = rewrites_.heads_[graph_.head(node)];
+    if (head.op != pattern.op || head.output != pattern.output) return;
+    const auto operands = graph_.operands(node);
+    if (operands.size() != pattern.operands.size()) return;
+    const auto variables = match_.variables;
+    const auto values = key_.values;
+    if (fits(pattern, head, node, operands)) {
+      match_.applications[application] = node;
+      descend(application + 1);
+    }
+    match_.variables = variables;
+    key_.values = values;
+  }
+  bool fits(const PatternApplication& pattern, const Head& head, NodeId node, std::span<const NodeId> operands) {
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      if (!pattern.operands[i].is_variable) continue;
+      NodeId& bound = match_.variables[pattern.operands[i].index];
+      if (bound == kNoId) {
+        bound = operands[i];
+      } else if (graph_.find(bound) != graph_.find(operands[i])) {
+        return false;
+      }
+    }
+    std::uint32_t size_argument = 0;
+    for (std::size_t p = 0; p < pattern.params.size(); ++p) {
+      if (!fits(pattern.params[p], head.params[p], node, size_argument)) return false;
+    }
+    return true;
+  }
+  bool fits(const ParamPattern& pattern, ValueId value, NodeId node, std::uint32_t& size_argument) {
+    using Kind = ParamPattern::Kind;
+    switch (pattern.kind) {
+      case Kind::kEqual: return pattern.value == value;
+      case Kind::kVariable:
+        if (const auto* sizes = std::get_if<SizeList<std::int64_t>>(&rewrites_.heads_(value)))
+          size_argument += static_cast<std::uint32_t>(sizes->values.size());
+        return bind(pattern.variable, value);
+      case Kind::kSizes: {
+        if (pattern.value != value) return false;
+        const auto arguments = graph_.sizes(node).subspan(size_argument, pattern.elements.size());
+        size_argument += static_cast<std::uint32_t>(pattern.elements.size());
+        for (std::size_t i = 0; i < arguments.size(); ++i) {
+          if (!pattern.elements[i].variable) continue;
+          const auto number = sizes_.number(arguments[i]);
+          if (!number || !bind(*pattern.elements[i].variable, rewrites_.heads_.value(*number))) return false;
+        }
+        return true;
+      }
+      case Kind::kElements: return fits_elements(pattern, ParamValue(rewrites_.heads_(value)));
+    }
+    return false;
+  }
+  bool fits_elements(const ParamPattern& pattern, const ParamValue& value) {
+    std::vector<std::int64_t> numbers;
+    if (const auto* one = std::get_if<std::int64_t>(&value)) {
+      numbers = {*one};
+    } else if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value)) {
+      numbers = *list;
+    }
+    if (numbers.size() != pattern.elements.size()) return false;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const auto& element = pattern.elements[i];
+      if (element.number && *element.number != numbers[i]) return false;
+      if (element.variable && !bind(*element.variable, rewrites_.heads_.value(numbers[i]))) return false;
+    }
+    return true;
+  }
+  bool bind(std::uint32_t variable, ValueId value) {
+    if (key_.values[variable] == kUnbound) key_.values[variable] = value;
+    return key_.values[variable] == value;
+  }
+  void finish() {
+    const Axiom& axiom = rewrites_.axioms_[axiom_];
+    for (std::size_t i = 0; i < rewrites_.parameters_[axiom_].size(); ++i) {
+      if (key_.values[i] == kUnbound) return;
+    }
+    for (std::size_t i = 0; i < axiom.variables.size(); ++i) {
+      const NodeId node = match_.variables[i];
+      if (node == kNoId && axiom.variables[i].sort == AxiomSort::kTensor) return;
+      key_.ranks[i] = static_cast<std::int8_t>(node == kNoId ? 0 : graph_.rank(node));
+    }
+    match_.use = rewrites_.use_of(key_);
+    if (!match_.use) return;
+    for (std::size_t i = 0; i < side_->applications.size(); ++i) {
+      if (match_.use->from_heads[i] != graph_.head(match_.applications[i])) return;
+    }
+    matches_.push_back(match_);
+  }
+
+  Rewrites& rewrites_;
+  const EGraph& graph_;
+  const Sizes& sizes_;
+  std::vector<Match>& matches_;
+  const Side* side_ = nullptr;
+  std::uint32_t axiom_ = 0;
+  Key key_;
+  Match match_;
+};
+
+void Rewrites::match(const EGraph& graph, const Sizes& sizes, NodeId node, std::vector<Match>& matches) {
+  Matcher matcher(*this, graph, sizes, matches);
+  for (const std::uint32_t direction : directions_of(graph.head(node))) matcher.run(direction, node);
+}
+
+// --- uses
+// --------------------------------------------------------------------------------------------------------------
+
+const Use* Rewrites::use_of(const Key& key) {
+  std::uint64_t hash = key.direction;
+  for (std::size_t i = 0; i < kMaxVariables; ++i)
+    hash = mix(hash, (std::uint64_t{key.values[i]} << 8) | static_cast<std::uint8_t>(key.ranks[i]));
+  const auto found = use_index_.find(hash, [&](std::uint32_t id) { return uses_[id].key == key; });
+  if (found != HashIndex::kNone) return uses_[found].use.get();
+  uses_.push_back({key, compile_use(key)});
+  use_index_.insert(hash, static_cast<std::uint32_t>(uses_.size() - 1));
+  return uses_.back().use.get();
+}
+
+std::unique_ptr<Use> Rewrites::compile_use(const Key& key) {
+  const Direction& direction = directions_[key.direction];
+  const Axiom& axiom = axioms_[direction.axiom];
+  const AxiomRanks ranks(key.ranks.begin(), key.ranks.begin() + std::ssize(axiom.variables));
+  if (std::ranges::find(axiom.ranks, ranks) == axiom.ranks.end()) return nullptr;
+  ParamBinding fixed;
+  const auto& names = parameters_[direction.axiom];
+  for (std::size_t i = 0; i < names.size(); ++i) fixed.emplace(names[i], heads_(key.values[i]));
+  auto typed = specialise(axiom, ranks, fixed);
+  if (!typed) return nullptr;
+  auto use = std::make_unique<Use>();
+  use->axiom = &axiom;
+  use->left_to_right = direction.left_to_right;
+  use->from = direction.from;
+  use->to = direction.to;
+  use->typed = *std::move(typed);
+  if (!compile_sizes(*use) || !compile_builds(*use)) return nullptr;
+  return use;
+}
+
+/// Slots, what the sizes in the matched side bind and must equal, and what is left to check.
+bool Rewrites::compile_sizes(Use& use) {
+  const auto& residual = use.left_to_right ? use.typed.left_to_right : use.typed.right_to_left;
+  if (!residual) return false;
+  for (std::size_t v = 0; v < use.axiom->variables.size(); ++v) {
+    use.first_slot.push_back(use.slots);
+    use.slots += static_cast<std::uint32_t>(use.typed.ranks[v]);
+  }
+  const SlotOf slot_of = [&use](std::string_view name) -> std::optional<std::uint32_t> {
+    const auto own = std::ranges::find(use.size_variables, name);
+    if (own != use.size_variables.end()) return use.slots - static_cast<std::uint32_t>(use.size_variables.end() - own);
+    const std::size_t dot = name.find('.');
+    if (dot == std::string_view::npos) return std::nullopt;
+    const auto variable = std::ranges::find(use.axiom->variables, name.substr(0, dot), &AxiomVariable::name);
+    if (variable == use.axiom->variables.end() || variable->sort != AxiomSort::kTensor) return std::nullopt;
+    const auto v = static_cast<std::size_t>(variable - use.axiom->variables.begin());
+    std::uint32_t axis = 0;
+    for (const char digit : name.substr(dot + 1)) axis = axis * 10 + static_cast<std::uint32_t>(digit - '0');
+    if (axis >= static_cast<std::uint32_t>(use.typed.ranks[v])) return std::nullopt;
+    return use.first_slot[v] + axis;
+  };
+  std::vector<std::vector<const SymbolicDim*>> arguments(use.from->applications.size());
+  for (std::uint32_t i = 0; i < arguments.size(); ++i) {
+    append_size_arguments(use.typed.terms[use.from->applications[i].term].params, arguments[i]);
+    for (std::uint32_t k = 0; k < arguments[i].size(); ++k) {
+      const auto name = arguments[i][k]->variable_name();
+      if (!name || slot_of(*name)) continue;
+      use.size_variables.push_back(*name);
+      ++use.slots;
+      use.size_matches.push_back({i, k, use.slots - 1, {}});
+    }
+  }
+  // Only now are all slots known; those of the size variables are counted from the end.
+  for (std::size_t s = 0; s < use.size_variables.size(); ++s)
+    use.size_matches[s].binds = static_cast<std::uint32_t>(use.slots - use.size_variables.size() + s);
+  const std::size_t binding = use.size_matches.size();
+  for (std::uint32_t i = 0; i < arguments.size(); ++i) {
+    for (std::uint32_t k = 0; k < arguments[i].size(); ++k) {
+      const auto binds = std::span(use.size_matches).first(binding);
+      if (std::ranges::any_of(binds, [&](const auto& m) { return m.application == i && m.place == k; })) continue;
+      auto value = SizeProgram::compile(*arguments[i][k], slot_of);
+      if (!value) return false;
+      use.size_matches.push_back({i, k, std::nullopt, *std::move(value)});
+    }
+  }
+  for (const Constraint& constraint : *residual) {
+    auto program = ConditionProgram::compile(constraint, slot_of);
+    if (!program) return false;
+    use.residual.push_back(*std::move(program));
+  }
+  for (const PatternApplication& application : use.to->applications) {
+    const TypedTerm& term = use.typed.terms[application.term];
+    Use::Build build;
+    std::vector<const SymbolicDim*> sizes;
+    append_size_arguments(term.params, sizes);
+    for (const SymbolicDim* size : sizes) {
+      auto program = SizeProgram::compile(*size, slot_of);
+      if (!program) return false;
+      build.sizes.push_back(*std::move(program));
+    }
+    for (const SymbolicDim& dim : term.shape) {
+      auto program = SizeProgram::compile(dim, slot_of);
+      if (!program) return false;
+      build.shape.push_back(*std::move(program));
+    }
+    use.builds.push_back(std::move(build));
+  }
+  return true;
+}
+
+bool Rewrites::compile_builds(Use& use) {
+  for (const PatternApplication& application : use.from->applications) {
+    const TypedTerm& term = use.typed.terms[application.term];
+    use.from_heads.push_back(heads_.head(*term.op, term.output, term.params));
+  }
+  for (std::size_t i = 0; i < use.builds.size(); ++i) {
+    const TypedTerm& term = use.typed.terms[use.to->applications[i].term];
+    use.builds[i].head = heads_.head(*term.op, term.output, term.params);
+  }
+  return true;
+}
+
+// --- application
+// -------------------------------------------------------------------------------------------------------
+
+Rewrites::Applied Rewrites::apply(const Match& match, EGraph& graph, Sizes& sizes, Instances& instances,
+                                  const MayAssume& may_assume) {
+  const Use& use = *match.use;
+  assumed_.clear();
+  const auto granted = [&](const Condition& condition) {
+    if (sizes.implies(condition)) return true;
+    if (!may_assume || !may_assume(condition)) return false;
+    assumed_.push_back(condition);
+    return true;
+  };
+  slots_.assign(use.slots, 0);
+  for (std::size_t v = 0; v < use.first_slot.size(); ++v) {
+    if (match.variables[v] == kNoId) continue;
+    std::ranges::copy(graph.shape(match.variables[v]), slots_.begin() + use.first_slot[v]);
+  }
+  for (const Use::SizeMatch& wanted : use.size_matches) {
+    const DimId size = graph.sizes(match.applications[wanted.application])[wanted.place];
+    if (wanted.binds) {
+      slots_[*wanted.binds] = size;
+    } else if (const DimId value = wanted.value.run(sizes, slots_);
+               value != size && !granted({Constraint::Kind::kEqual, value, size})) {
+      return Applied::kBlocked;
+    }
+  }
+  for (const ConditionProgram& condition : use.residual) {
+    if (!granted(condition.run(sizes, slots_))) return Applied::kBlocked;
+  }
+  built_.resize(use.builds.size());
+  for (std::size_t i = use.builds.size(); i-- > 0;) {
+    operands_.clear();
+    for (const Ref operand : use.to->applications[i].operands)
+      operands_.push_back(operand.is_variable ? match.variables[operand.index] : built_[operand.index]);
+    dims_.clear();
+    for (const SizeProgram& size : use.builds[i].sizes) dims_.push_back(size.run(sizes, slots_));
+    shape_.clear();
+    for (const SizeProgram& dim : use.builds[i].shape) shape_.push_back(dim.run(sizes, slots_));
+    built_[i] = graph.add(use.builds[i].head, dims_, operands_, shape_);
+  }
+  const NodeId from = match.applications[0];
+  const NodeId to = use.to->root.is_variable ? match.variables[use.to->root.index] : built_[0];
+  if (graph.find(from) == graph.find(to)) return Applied::kNothingNew;
+  Instance instance{&use,
+                    static_cast<std::uint32_t>(instances.nodes.size()),
+                    0,
+                    0,
+                    static_cast<std::uint32_t>(instances.dims.size()),
+                    static_cast<std::uint32_t>(instances.assumed.size()),
+                    static_cast<std::uint32_t>(assumed_.size())};
+  instances.assumed.insert(instances.assumed.end(), assumed_.begin(), assumed_.end());
+  const auto keep = [&](std::span<const NodeId> nodes) {
+    const auto place = static_cast<std::uint32_t>(instances.nodes.size());
+    instances.nodes.insert(instances.nodes.end(), nodes.begin(), nodes.end());
+    return place;
+  };
+  instance.variables = keep(std::span(match.variables).first(use.first_slot.size()));
+  instance.from = keep(std::span(match.applications).first(use.from->applications.size()));
+  instance.to = keep(built_);
+  instances.dims.insert(instances.dims.end(), slots_.begin(), slots_.end());
+  instances.list.push_back(instance);
+  graph.merge(from, to, static_cast<Reason>(instances.list.size() - 1));
+  return Applied::kMerged;
+}
+
+}  // namespace rewright::egraph

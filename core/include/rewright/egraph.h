@@ -1,0 +1,62 @@
+// Proofs by equality saturation: both sides of a rule go into one e-graph, axioms are applied to what is there, both
+// ways, until the sides are equal. A proof holds for all shapes at which both sides are defined and the conditions
+// hold, and comes as a certificate (<rewright/certificate.h>).
+//
+// Source  Willsey et al.: egg: Fast and Extensible Equality Saturation, POPL 2021.
+#pragma once
+
+#include <rewright/axiom.h>
+#include <rewright/export.h>
+#include <rewright/result.h>
+#include <rewright/rule.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rewright {
+
+/// Limits in work, so that a result does not depend on the machine.
+struct SaturationLimits {
+  std::size_t nodes = 4'000;     ///< Of the e-graph.
+  std::size_t matches = 40'000;  ///< Of axioms, tried.
+  bool assume = true;            ///< Where there is no proof without: take conditions that hold at the rule's example.
+};
+
+struct EqualityProof {
+  std::string certificate;
+  std::vector<Constraint> conditions;  ///< Beyond defined(source), defined(target) and the rule's precondition.
+  std::vector<std::string> axioms;     ///< Names of those used, sorted.
+  std::size_t steps = 0;               ///< Of all outputs' chains.
+};
+
+struct SaturationStats {
+  std::size_t nodes = 0;
+  std::size_t matches = 0;
+};
+
+/// Keeps what axioms come to at the ranks and parameters that it has met, so the second rule is quicker than the first.
+/// To be used from one thread at a time.
+class REWRIGHT_API EqualityProver {
+ public:
+  /// The axioms must outlive the prover.
+  explicit EqualityProver(std::span<const Axiom> axioms);
+  ~EqualityProver();
+  EqualityProver(EqualityProver&&) noexcept;
+  EqualityProver& operator=(EqualityProver&&) noexcept;
+
+  /// Errors: kNotFound where nothing is left to apply and the sides are not equal; kBudget where a limit was reached;
+  /// kUnsupported where the sides cannot be put into one e-graph.
+  [[nodiscard]] Result<EqualityProof> prove(const Rule& rule, const SaturationLimits& limits = {});
+  /// Of the last call.
+  [[nodiscard]] const SaturationStats& stats() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rewright

@@ -1,0 +1,49 @@
+// Certificates as text: the grammar of core/verify/README.md, taken apart. What the parts mean is the checker's
+// business.
+#pragma once
+
+#include <rewright/dim.h>
+#include <rewright/result.h>
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace rewright {
+
+/// Takes the first line, without its end, off the text.
+[[nodiscard]] std::string_view take_line(std::string_view& text);
+
+/// "0.1 > relu-relu@0123abcd x=ewadd(a, b)": the rewrite of the subterm at a position. Views into the line.
+struct StepText {
+  std::string_view position;  ///< "0.1"; "." is the root.
+  std::string_view equation;  ///< The rest.
+};
+[[nodiscard]] Result<StepText> read_step(std::string_view line);
+/// The operands to follow from the root.
+[[nodiscard]] Result<std::vector<std::size_t>> read_position(std::string_view position);
+
+struct EquationText {
+  bool left_to_right = true;
+  std::string_view axiom;
+  std::string_view digest;
+  std::vector<std::pair<std::string_view, std::string_view>> substitution;  ///< Variable and value.
+};
+[[nodiscard]] Result<EquationText> read_equation(std::string_view equation);
+
+/// "split.1[axis=1, sizes=[a.0, b.0]](x)", or the name of an input.
+struct TermText {
+  std::string_view name;
+  std::uint32_t output = 0;
+  std::string_view params;  ///< With their brackets; "" if there are none.
+  bool is_application = false;
+  std::vector<TermText> operands;
+};
+[[nodiscard]] Result<TermText> read_term(std::string_view text);
+
+/// "[2, x.0 + 1]".
+[[nodiscard]] Result<std::vector<SymbolicDim>> read_sizes(std::string_view text);
+[[nodiscard]] Result<double> read_real(std::string_view text);
+
+}  // namespace rewright
