@@ -230,6 +230,18 @@ Result<Budget> read_budget(Section& root, const std::string& file) {
   return budget;
 }
 
+Result<Trust> read_trust(Section& campaign, const std::string& file) {
+  REWRIGHT_TRY(const std::string name, campaign.text("trust", name_of(Trust::kSolver)));
+  for (const Trust trust : {Trust::kSolver, Trust::kCertificate}) {
+    if (name == name_of(trust)) return trust;
+  }
+  return toml_error(
+      file, *campaign.find("trust"),
+      fmt::format("trust is '{}'; there are 'solver' (a solver's word will do) and 'certificate' (only rules "
+                  "whose proof has been replayed)",
+                  name));
+}
+
 Result<CampaignConfig> read_document(const std::string& file, const toml::table& document, const Registry& registry) {
   CampaignConfig config;
   config.file = file;
@@ -250,6 +262,7 @@ Result<CampaignConfig> read_document(const std::string& file, const toml::table&
   REWRIGHT_TRY(config.verifiers, read_uses<Verifier>(campaign, file, "verifier", registry));
   REWRIGHT_TRY(config.axioms, read_axioms(campaign, file));
   REWRIGHT_TRY(config.cross_check, campaign.boolean("cross_check", false));
+  REWRIGHT_TRY(config.trust, read_trust(campaign, file));
   if (campaign.find("store") != nullptr) {
     REWRIGHT_TRY(const std::string store, campaign.text("store"));
     config.store = beside(file, store);
@@ -312,6 +325,7 @@ std::string resolved_text(const CampaignConfig& config) {
               {"work", config.budget.work},
               {"memory_bytes", config.budget.memory_bytes},
               {"cross_check", config.cross_check},
+              {"trust", name_of(config.trust)},
               {"axioms", std::move(axioms)}}
       .dump();
 }

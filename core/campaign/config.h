@@ -5,6 +5,7 @@
 #include <rewright/export.h>
 #include <rewright/registry.h>
 #include <rewright/result.h>
+#include <rewright/rule.h>
 #include <rewright/verifier.h>
 
 #include "enumerate/enumerator.h"
@@ -34,9 +35,10 @@ struct CampaignConfig {
   std::vector<PluginUse> pruners;
   std::vector<PluginUse> verifiers;
   std::vector<AxiomFile> axioms;
-  Budget budget;             ///< Of each verifier, for each rule.
-  bool cross_check = false;  ///< Every verifier judges every rule, so that contradictions come to light.
-  std::string store;         ///< The folder; empty if the file names none.
+  Budget budget;                 ///< Of each verifier, for each rule.
+  bool cross_check = false;      ///< Every verifier judges every rule, so that contradictions come to light.
+  Trust trust = Trust::kSolver;  ///< What the library's rules must rest on, at least.
+  std::string store;             ///< The folder; empty if the file names none.
 };
 
 /// Errors: "FILE:LINE:COLUMN: SENTENCE" for whatever is wrong: TOML, an unknown key, type, operator, parameter, plugin

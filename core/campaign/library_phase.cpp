@@ -19,6 +19,7 @@ Result<bool> library_phase(Run& run) {
     std::set<std::string> ids, names;
     for (const GoalRecord& goal : goals) {
       if (goal.status != "proved") continue;
+      if (run.config.trust == Trust::kCertificate && goal.trust != name_of(Trust::kCertificate)) continue;
       RuleRecord record{static_cast<std::int64_t>(ids.size()), goal.position, {}, goal.rule};
       REWRIGHT_TRY(record.rule, parse_rule(goal.rule, run.registry));
       record.rule.id = rule_id(record.rule);

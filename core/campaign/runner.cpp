@@ -20,6 +20,13 @@ struct Phase {
 constexpr Phase kPhases[] = {
     {"enumerate", enumerate_phase}, {"prune", prune_phase}, {"verify", verify_phase}, {"library", library_phase}};
 
+// Where the axioms are, one file a line: who replays the certificates reads them again.
+std::string axiom_paths(const CampaignConfig& config) {
+  std::string text;
+  for (const AxiomFile& axioms : config.axioms) text += std::filesystem::weakly_canonical(axioms.path).string() + "\n";
+  return text;
+}
+
 // Makes the store this campaign's. True if an earlier run is gone on with.
 Result<bool> take_over(Store& store, const CampaignConfig& config, const CampaignRecord& record,
                        const RunOptions& options) {
@@ -44,6 +51,7 @@ Result<bool> take_over(Store& store, const CampaignConfig& config, const Campaig
   REWRIGHT_CHECK(store.clear());
   REWRIGHT_TRY(const std::string text, read_file(config.file));
   REWRIGHT_CHECK(write_file(store.path("campaign.toml"), text));
+  REWRIGHT_CHECK(write_file(store.path("axioms.txt"), axiom_paths(config)));
   REWRIGHT_CHECK(store.begin(record));
   return false;
 }

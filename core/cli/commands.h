@@ -5,12 +5,13 @@ namespace rewright::cli {
 
 class Program;
 
-void add_campaign(Program& program);   // campaign.cpp
-void add_axioms(Program& program);     // axioms.cpp
-void add_rules(Program& program);      // rules.cpp
-void add_graph(Program& program);      // graph.cpp
-void add_operators(Program& program);  // operators.cpp
-void add_optimize(Program& program);   // optimize.cpp
-void add_plugins(Program& program);    // plugins.cpp
+void add_campaign(Program& program);      // campaign.cpp
+void add_axioms(Program& program);        // axioms.cpp
+void add_rules(Program& program);         // rules.cpp
+void add_certificates(Program& program);  // certificates.cpp
+void add_graph(Program& program);         // graph.cpp
+void add_operators(Program& program);     // operators.cpp
+void add_optimize(Program& program);      // optimize.cpp
+void add_plugins(Program& program);       // plugins.cpp
 
 }  // namespace rewright::cli

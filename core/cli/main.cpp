@@ -6,6 +6,7 @@ int main(int argc, char** argv) {
   rewright::cli::Program program;
   rewright::cli::add_campaign(program);
   rewright::cli::add_rules(program);
+  rewright::cli::add_certificates(program);
   rewright::cli::add_optimize(program);
   rewright::cli::add_axioms(program);
   rewright::cli::add_graph(program);

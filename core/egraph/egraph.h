@@ -12,6 +12,8 @@
 //         Nieuwenhuis, Oliveras: Proof-Producing Congruence Closure, RTA 2005 (the forest).
 #pragma once
 
+#include <rewright/export.h>
+
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -36,7 +38,7 @@ struct Edge {
   bool backward = false;
 };
 
-class EGraph {
+class REWRIGHT_API EGraph {
  public:
   EGraph() = default;
   /// Forgets all nodes; memory is kept.

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <rewright/dim.h>
+#include <rewright/export.h>
 
 #include <cstdint>
 #include <optional>
@@ -29,7 +30,7 @@ struct Condition {
   friend bool operator==(const Condition&, const Condition&) = default;
 };
 
-class Sizes {
+class REWRIGHT_API Sizes {
  public:
   Sizes() { clear(); }
   /// Forgets everything.

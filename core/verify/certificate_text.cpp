@@ -112,6 +112,31 @@ Result<std::vector<SymbolicDim>> read_sizes(std::string_view text) {
   return sizes;
 }
 
+Result<CertificateFile> read_certificate_file(std::string_view text) {
+  CertificateFile file;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::string_view line = take_line(text);
+    if (line.empty() || line.starts_with('#')) continue;
+    if (line.starts_with("rule ")) {
+      file.entries.push_back({std::string(line.substr(5)), "", number});
+    } else if (!file.entries.empty()) {
+      file.entries.back().certificate.append(line).push_back('\n');
+    } else if (line.starts_with("axioms ")) {
+      file.axioms.emplace_back(line.substr(7));
+    } else {
+      return unreadable("line {}: found '{}', expected 'axioms FILE' or 'rule RULE'", number, line);
+    }
+  }
+  return file;
+}
+
+std::string to_text(const CertificateFile& file) {
+  std::string text;
+  for (const std::string& axioms : file.axioms) text += "axioms " + axioms + "\n";
+  for (const auto& entry : file.entries) text += "\nrule " + entry.rule + "\n" + entry.certificate;
+  return text;
+}
+
 Result<double> read_real(std::string_view text) {
   double value = 0;
   if (!read_number(text, value)) return unreadable("'{}' is no number", text);

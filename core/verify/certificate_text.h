@@ -3,9 +3,11 @@
 #pragma once
 
 #include <rewright/dim.h>
+#include <rewright/export.h>
 #include <rewright/result.h>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,7 +15,7 @@
 namespace rewright {
 
 /// Takes the first line, without its end, off the text.
-[[nodiscard]] std::string_view take_line(std::string_view& text);
+[[nodiscard]] REWRIGHT_API std::string_view take_line(std::string_view& text);
 
 /// "0.1 > relu-relu@0123abcd x=ewadd(a, b)": the rewrite of the subterm at a position. Views into the line.
 struct StepText {
@@ -45,5 +47,23 @@ struct TermText {
 /// "[2, x.0 + 1]".
 [[nodiscard]] Result<std::vector<SymbolicDim>> read_sizes(std::string_view text);
 [[nodiscard]] Result<double> read_real(std::string_view text);
+
+/// Rules with their proofs, in one file:
+///   axioms FILE             where the axioms are, relative to the file; any number of such lines
+///   rule RULE               the rule's text
+///   certificate 1           and its certificate, up to the next rule
+/// Empty lines and lines that start with # are passed over.
+struct CertificateFile {
+  struct Entry {
+    std::string rule;
+    std::string certificate;
+    int line = 0;  ///< Of the rule.
+  };
+  std::vector<std::string> axioms;
+  std::vector<Entry> entries;
+};
+/// Errors: the number of a line that stands before the first rule and is none of these.
+[[nodiscard]] REWRIGHT_API Result<CertificateFile> read_certificate_file(std::string_view text);
+[[nodiscard]] REWRIGHT_API std::string to_text(const CertificateFile& file);
 
 }  // namespace rewright

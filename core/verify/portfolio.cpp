@@ -1,5 +1,7 @@
 #include "verify/portfolio.h"
 
+#include <rewright/certificate.h>
+
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
@@ -60,6 +62,16 @@ Result<std::vector<Verdict>> ask(const Member& member, std::span<const Rule> rul
   return verdicts;
 }
 
+/// A proof that comes with a certificate counts if the checker accepts it, under the conditions that the verdict adds.
+void replay(CertificateChecker& checker, Rule rule, Verdict& verdict) {
+  if (verdict.kind != VerdictKind::kProved || verdict.certificate.empty()) return;
+  rule.precondition.insert(rule.precondition.end(), verdict.conditions.begin(), verdict.conditions.end());
+  const Status status = checker.check(rule, verdict.certificate);
+  if (status) return;
+  verdict = {};
+  verdict.reason = fmt::format("its certificate is rejected: {}", status.error().message);
+}
+
 bool decided(const RuleReport& report) { return !report.decided_by.empty(); }
 
 void settle(RuleReport& report, const Member& member, const Budget& budget, Verdict verdict) {
@@ -111,7 +123,8 @@ std::optional<Contradiction> contradiction_in(std::size_t index, const Rule& rul
 
 /// Runs one member over the rules `which`, chunk by chunk.
 Status run_member(const Member& member, std::span<const Rule> rules, std::span<const std::size_t> which,
-                  const AxiomSet& axioms, const PortfolioOptions& options, std::vector<RuleReport>& reports) {
+                  const AxiomSet& axioms, const Registry& registry, const PortfolioOptions& options,
+                  std::vector<RuleReport>& reports) {
   const std::size_t chunk = std::max<std::size_t>(options.chunk, 1);
   const std::size_t chunks = (which.size() + chunk - 1) / chunk;
   std::vector<std::optional<Error>> errors(chunks);
@@ -130,8 +143,11 @@ Status run_member(const Member& member, std::span<const Rule> rules, std::span<c
           errors[c] = verdicts.error();
           return;
         }
-        for (std::size_t i = 0; i < part.size(); ++i)
+        CertificateChecker checker(axioms.axioms(), registry);
+        for (std::size_t i = 0; i < part.size(); ++i) {
+          replay(checker, rules[part[i]], (*verdicts)[i]);
           settle(reports[part[i]], member, options.budget, std::move((*verdicts)[i]));
+        }
         const std::scoped_lock lock(mutex);
         done += part.size();
         if (options.progress) options.progress(member.choice.name, done, which.size());
@@ -144,13 +160,13 @@ Status run_member(const Member& member, std::span<const Rule> rules, std::span<c
 }
 
 Status run_all(std::span<const Member> members, std::span<const Rule> rules, const AxiomSet& axioms,
-               const PortfolioOptions& options, std::vector<RuleReport>& reports) {
+               const Registry& registry, const PortfolioOptions& options, std::vector<RuleReport>& reports) {
   for (const Member& member : members) {
     std::vector<std::size_t> which;
     for (std::size_t i = 0; i < rules.size(); ++i) {
       if (options.cross_check || !decided(reports[i])) which.push_back(i);
     }
-    REWRIGHT_CHECK(run_member(member, rules, which, axioms, options, reports));
+    REWRIGHT_CHECK(run_member(member, rules, which, axioms, registry, options, reports));
   }
   return {};
 }
@@ -167,7 +183,7 @@ Result<PortfolioReport> verify_all(std::span<const Rule> rules, const AxiomSet& 
   oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism,
                                     static_cast<std::size_t>(threads));
   oneapi::tbb::task_arena arena(threads);
-  REWRIGHT_CHECK(arena.execute([&] { return run_all(members, rules, axioms, options, report.rules); }));
+  REWRIGHT_CHECK(arena.execute([&] { return run_all(members, rules, axioms, registry, options, report.rules); }));
   for (std::size_t i = 0; i < rules.size(); ++i) {
     RuleReport& rule = report.rules[i];
     if (auto found = contradiction_in(i, rules[i], axioms, rule)) {

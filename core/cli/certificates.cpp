@@ -1,0 +1,139 @@
+// rewright certificates check | export
+#include "campaign/files.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/program.h"
+#include "rule/store.h"
+#include "verify/certificate_text.h"
+
+#include <rewright/axiom.h>
+#include <rewright/certificate.h>
+
+#include <filesystem>
+#include <memory>
+
+namespace rewright::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kShown = 20;  // Rejections that are written out; the rest is counted.
+
+struct Arguments {
+  std::string path;
+  std::vector<std::string> axioms;
+};
+
+struct Proofs {
+  CertificateFile file;
+  std::vector<std::string> names;  ///< Of the entries: a rule's id, or FILE:LINE.
+  std::size_t solver = 0;          ///< Rules that rest on a solver's word.
+};
+
+Result<Proofs> read_store(const std::string& folder) {
+  REWRIGHT_TRY(const auto store, Store::open(folder, Store::Mode::kRead));
+  REWRIGHT_TRY(const auto rules, store->rule_texts());
+  Proofs proofs;
+  for (const RuleText& rule : rules) {
+    if (rule.trust != name_of(Trust::kCertificate)) {
+      ++proofs.solver;
+      continue;
+    }
+    proofs.file.entries.push_back({rule.text, rule.certificate, 0});
+    proofs.names.push_back(rule.id);
+  }
+  if (!fs::exists(store->path("axioms.txt"))) return proofs;
+  REWRIGHT_TRY(const std::string paths, read_file(store->path("axioms.txt")));
+  for (std::string_view rest = paths; !rest.empty();) proofs.file.axioms.emplace_back(take_line(rest));
+  return proofs;
+}
+
+Result<Proofs> read_proofs(const std::string& path) {
+  if (fs::is_directory(path)) return read_store(path);
+  REWRIGHT_TRY(const std::string text, read_file(path));
+  auto file = read_certificate_file(text);
+  if (!file) return make_error(file.error().code, "{}: {}", path, file.error().message);
+  Proofs proofs{*std::move(file), {}, 0};
+  for (const auto& entry : proofs.file.entries) proofs.names.push_back(fmt::format("{}:{}", path, entry.line));
+  for (std::string& axioms : proofs.file.axioms) axioms = (fs::path(path).parent_path() / axioms).string();
+  return proofs;
+}
+
+Result<AxiomSet> read_axioms(const Arguments& arguments, const Proofs& proofs, const Registry& registry) {
+  const auto& files = arguments.axioms.empty() ? proofs.file.axioms : arguments.axioms;
+  if (files.empty() && !proofs.file.entries.empty())
+    return make_error(ErrorCode::kUsage, "'{}' does not say where its axioms are; name the files with --axioms",
+                      arguments.path);
+  for (const std::string& file : files) {
+    if (!fs::is_regular_file(file))
+      return make_error(ErrorCode::kNotFound,
+                        "the axiom file '{}', on which the proofs rest, is not there; name the files with --axioms",
+                        file);
+  }
+  return load_axioms(files, registry);
+}
+
+Status check_one(CertificateChecker& checker, const CertificateFile::Entry& entry, const Registry& registry) {
+  REWRIGHT_TRY(const Rule rule, parse_rule(entry.rule, registry));
+  return checker.check(rule, entry.certificate);
+}
+
+Result<ExitCode> check(const Settings& settings, const Arguments& arguments) {
+  REWRIGHT_TRY(const Registry registry, settings.registry());
+  REWRIGHT_TRY(const Proofs proofs, read_proofs(arguments.path));
+  REWRIGHT_TRY(const AxiomSet axioms, read_axioms(arguments, proofs, registry));
+  CertificateChecker checker(axioms.axioms(), registry);
+  std::size_t accepted = 0;
+  Json rejections = Json::array();
+  for (std::size_t i = 0; i < proofs.file.entries.size(); ++i) {
+    const Status status = check_one(checker, proofs.file.entries[i], registry);
+    accepted += status.has_value();
+    if (!status) rejections.push_back({{"rule", proofs.names[i]}, {"reason", status.error().message}});
+  }
+  const std::size_t checked = proofs.file.entries.size(), rejected = checked - accepted;
+  if (settings.json) {
+    print_json({{"checked", checked},
+                {"accepted", accepted},
+                {"rejected", rejected},
+                {"solver", proofs.solver},
+                {"rejections", std::move(rejections)}});
+    return rejected == 0 ? ExitCode::kDone : ExitCode::kNegative;
+  }
+  for (std::size_t i = 0; i < std::min(kShown, rejections.size()); ++i)
+    print_line(fmt::format("{}: rejected: {}", rejections[i]["rule"].get<std::string>(),
+                           rejections[i]["reason"].get<std::string>()));
+  if (rejections.size() > kShown) print_line(fmt::format("and {} more", with_commas(rejections.size() - kShown)));
+  print_line(fmt::format("{} certificates checked: {} accepted, {} rejected", with_commas(checked),
+                         with_commas(accepted), with_commas(rejected)));
+  if (proofs.solver > 0)
+    print_line(fmt::format("{} rules have none: they rest on a solver's word", with_commas(proofs.solver)));
+  return rejected == 0 ? ExitCode::kDone : ExitCode::kNegative;
+}
+
+Result<ExitCode> export_proofs(const Settings&, const Arguments& arguments) {
+  REWRIGHT_TRY(const Proofs proofs, read_store(arguments.path));
+  print(to_text(proofs.file));
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+void add_certificates(Program& program) {
+  CLI::App& group = program.group("certificates", "Certificates: proofs of rules that anyone can replay");
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App& check_command = program.command(
+      group, "check", "Replays every proof of a store or file, on axiom files that are read anew",
+      {"rewright certificates check quickstart.store", "rewright certificates check proofs.txt --axioms axioms/*.smt2"},
+      [arguments](const Settings& settings) { return check(settings, *arguments); });
+  check_command.add_option("STORE|FILE", arguments->path, "A store, or what `certificates export` wrote")->required();
+  check_command.add_option("--axioms", arguments->axioms,
+                           "The axiom files to believe; else those that the store or the file names");
+
+  CLI::App& export_command =
+      program.command(group, "export", "Writes the rules of a store with their proofs to standard output",
+                      {"rewright certificates export quickstart.store > proofs.txt"},
+                      [arguments](const Settings& settings) { return export_proofs(settings, *arguments); });
+  export_command.add_option("STORE", arguments->path, "The store")->required();
+}
+
+}  // namespace rewright::cli

@@ -1,0 +1,162 @@
+// Proofs by equality saturation: what is proved, under which conditions, within which limits; every proof is replayed.
+#include <rewright/certificate.h>
+#include <rewright/egraph.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/mutants.h"
+#include "unit/verify/rules.h"
+
+namespace rewright {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+EqualityProver prover() { return EqualityProver(test::axioms().axioms()); }
+
+void expect_replayed(Rule rule, const EqualityProof& proof) {
+  rule.precondition.insert(rule.precondition.end(), proof.conditions.begin(), proof.conditions.end());
+  CertificateChecker checker(test::axioms().axioms(), test::plugins());
+  const Status status = checker.check(rule, proof.certificate);
+  EXPECT_TRUE(status) << to_text(rule) << "\n" << proof.certificate << status.error().message;
+}
+
+TEST(EqualityProver, ProvesEveryTrueRuleWithoutConditions) {
+  auto egraph = prover();
+  for (const auto& text : test::true_rules()) {
+    const Rule rule = test::rule(text);
+    const auto proof = egraph.prove(rule);
+    ASSERT_TRUE(proof) << text << "\n" << proof.error().message;
+    EXPECT_TRUE(proof->conditions.empty()) << text;
+    expect_replayed(rule, *proof);
+  }
+}
+TEST(EqualityProver, ProvesNoWrongRule) {
+  auto egraph = prover();
+  SaturationLimits limits;
+  limits.assume = false;
+  for (const auto& text : test::wrong_rules()) EXPECT_FALSE(egraph.prove(test::rule(text), limits)) << text;
+}
+TEST(EqualityProver, ProvesEachOutputByItself) {
+  const auto proof = prover().prove(test::rule("(x:2, y:2) split[sizes=[x.0, y.0]](concat(x, y)) => x, y"));
+  ASSERT_TRUE(proof);
+  EXPECT_THAT(proof->axioms, ElementsAre("split-first-of-concat", "split-second-of-concat"));
+  EXPECT_THAT(proof->certificate, HasSubstr("output 1\n. > split-second-of-concat@"));
+  EXPECT_FALSE(prover().prove(test::rule("(x:2, y:2) concat(x, y), x => concat(x, y), y")));
+}
+TEST(EqualityProver, NeedsNoStepWhereBothSidesAreOneTerm) {
+  const auto proof = prover().prove(test::rule("(x:2, y:2) matmul(x, y) => matmul(x, y)"));
+  ASSERT_TRUE(proof);
+  EXPECT_EQ(proof->certificate, "certificate 1\noutput 0\n");
+}
+
+// The cuts must meet: with a split elsewhere the parts are others.
+TEST(EqualityProver, FindsTheConditionUnderWhichARuleHolds) {
+  Rule rule = test::rule(
+      "(x:2, y:2) let p, q = split[sizes=[s0, s1]](concat(x, y)) in q, p => split[sizes=[s1, s0]](concat(y, x))");
+  rule.example = {Shape{2, 3}, Shape{4, 3}};
+  rule.example_sizes = {{"s0", 2}, {"s1", 4}};
+  const auto proof = prover().prove(rule);
+  ASSERT_TRUE(proof) << proof.error().message;
+  ASSERT_EQ(proof->conditions.size(), 1u);
+  EXPECT_EQ(proof->conditions[0].holds(bind_sizes(rule.inputs, rule.example, bind_sizes(rule.example_sizes))), true);
+  expect_replayed(rule, *proof);
+  CertificateChecker checker(test::axioms().axioms(), test::plugins());
+  EXPECT_FALSE(checker.check(rule, proof->certificate)) << "the proof needs its condition";
+
+  SaturationLimits limits;
+  limits.assume = false;
+  EXPECT_FALSE(prover().prove(rule, limits));
+  rule.example_sizes = {{"s0", 3}, {"s1", 3}};
+  EXPECT_FALSE(prover().prove(rule)) << "the condition must hold where the rule was seen to hold";
+}
+
+TEST(EqualityProver, StopsAtItsLimits) {
+  const Rule rule = test::rule(
+      "(x:2, y:2, z:2, w:2) ewmul(ewadd(ewadd(x, y), ewadd(z, w)), ewadd(x, ewadd(y, z))) => "
+      "ewmul(ewadd(x, y), ewadd(z, w))");
+  SaturationLimits limits;
+  limits.nodes = 200;
+  auto egraph = prover();
+  const auto by_nodes = egraph.prove(rule, limits);
+  ASSERT_FALSE(by_nodes);
+  EXPECT_EQ(by_nodes.error().code, ErrorCode::kBudget);
+  EXPECT_LE(egraph.stats().nodes, 230u);
+  limits = {};
+  limits.matches = 50;
+  const auto by_matches = egraph.prove(rule, limits);
+  ASSERT_FALSE(by_matches);
+  EXPECT_EQ(by_matches.error().code, ErrorCode::kBudget);
+}
+TEST(EqualityProver, SaysThatNothingIsLeftToApply) {
+  const auto result = prover().prove(test::rule("(x:2) relu(x) => x"));
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::kNotFound);
+}
+TEST(EqualityProver, GivesTheSameProofWhateverItProvedBefore) {
+  auto used = prover();
+  std::vector<std::string> first, again;
+  for (const auto& text : test::true_rules()) first.push_back(used.prove(test::rule(text))->certificate);
+  const auto& rules = test::true_rules();
+  for (std::size_t i = rules.size(); i-- > 0;) {
+    EXPECT_EQ(used.prove(test::rule(rules[i]))->certificate, first[i]);
+    EXPECT_EQ(prover().prove(test::rule(rules[i]))->certificate, first[i]);
+  }
+}
+TEST(EqualityProver, RefusesSidesThatDoNotFit) {
+  Rule rule = test::rule("(x:2, y:2) x => x");
+  rule.target.outputs.push_back(rule.target.outputs[0]);
+  const auto result = prover().prove(rule);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::kUnsupported);
+}
+
+// --- on what enumeration finds ---------------------------------------------------------------------------------------
+
+/// The same rules over the operators that the axioms speak of: each registry has its own.
+std::vector<Rule> read_again(const std::vector<Rule>& rules) {
+  std::vector<Rule> again;
+  for (const Rule& rule : rules) again.push_back(test::rule(to_text(rule)));
+  return again;
+}
+TEST(EqualityProverProperty, ProvesWhatZ3ProvesAndNoMore) {
+  std::vector<Rule> found = rewright::testing::matrix_rules(2);
+  for (const auto& all : {rewright::testing::image_rules(2), rewright::testing::mutants(found, 150, 3)})
+    found.insert(found.end(), all.begin(), all.end());
+  const std::vector<Rule> rules = read_again(found);
+  auto egraph = prover();
+  SaturationLimits limits;
+  limits.assume = false;
+  const auto z3 = test::plugins().find<Verifier>("z3")->clone();
+  Budget budget;
+  budget.work = 200'000;
+  std::vector<Goal> goals;
+  for (const Rule& rule : rules) goals.push_back({rule, test::axioms(), budget});
+  const auto verdicts = z3->verify(goals);
+  ASSERT_TRUE(verdicts) << verdicts.error().message;
+  std::size_t proved = 0;
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const auto proof = egraph.prove(rules[i], limits);
+    proved += proof.has_value();
+    EXPECT_EQ(proof.has_value(), (*verdicts)[i].kind == VerdictKind::kProved) << to_text(rules[i]);
+    if (proof) expect_replayed(rules[i], *proof);
+  }
+  EXPECT_GT(proved, 200u);
+}
+TEST(EqualityProverProperty, ProvesNoMutantThatEvaluationRefutes) {
+  auto egraph = prover();
+  std::size_t refuted = 0;
+  for (const Rule& mutant : read_again(rewright::testing::mutants(rewright::testing::matrix_rules(2), 200, 11))) {
+    const auto proof = egraph.prove(mutant);
+    if (test::ask("evaluate", mutant).kind != VerdictKind::kRefuted) continue;
+    ++refuted;
+    EXPECT_FALSE(proof && proof->conditions.empty()) << to_text(mutant);
+    if (proof) expect_replayed(mutant, *proof);
+  }
+  EXPECT_GT(refuted, 60u);
+}
+
+}  // namespace
+}  // namespace rewright
