@@ -1,8 +1,14 @@
 #include "egraph/egraph.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace rewright::egraph {
+namespace {
+
+constexpr int kDefaultDepth = 3;
+
+}  // namespace
 
 void EGraph::clear() {
   nodes_.clear();
@@ -13,6 +19,8 @@ void EGraph::clear() {
   stale_.clear();
   touched_.clear();
   index_.clear();
+  max_depth_ = 1;
+  walk_ = 0;
 }
 
 NodeId EGraph::new_node(Node node, std::span<const DimId> shape) {
@@ -62,6 +70,8 @@ NodeId EGraph::add(HeadId head, std::span<const DimId> sizes, std::span<const No
   node.first_size = static_cast<std::uint32_t>(dims_.size());
   node.size_count = static_cast<std::uint16_t>(sizes.size());
   dims_.insert(dims_.end(), sizes.begin(), sizes.end());
+  node.depth = static_cast<std::uint8_t>(depth_of_ ? depth_of_(head) : kDefaultDepth);
+  max_depth_ = std::max<int>(max_depth_, node.depth);
   const NodeId id = new_node(node, shape);
   index_.insert(hash, id);
   for (const NodeId operand : operands) {
@@ -71,21 +81,41 @@ NodeId EGraph::add(HeadId head, std::span<const DimId> sizes, std::span<const No
     (used.last_user == kNoId ? used.users : users_[used.last_user].next) = user;
     used.last_user = user;
   }
-  touch(id, 0);
+  touch(id);
   return id;
 }
 
-void EGraph::touch(NodeId node, int reach) {
-  if (!nodes_[node].touched) {
-    nodes_[node].touched = true;
-    touched_.push_back(node);
-  }
-  if (reach > 0) touch_users(find(node), reach - 1);
+void EGraph::touch(NodeId node) {
+  if (nodes_[node].touched) return;
+  nodes_[node].touched = true;
+  touched_.push_back(node);
 }
 
-void EGraph::touch_users(NodeId root, int reach) {
-  for (std::uint32_t user = nodes_[root].users; user != kNoId; user = users_[user].next)
-    touch(users_[user].node, reach);
+void EGraph::touch_all() {
+  touched_.clear();
+  for (NodeId node = 0; node < nodes_.size(); ++node) {
+    nodes_[node].touched = false;
+    if (!is_input(node) && !nodes_[node].superfluous) touch(node);
+  }
+}
+
+/// The applications that see a change in these classes, class by class upwards; each class is walked through once.
+void EGraph::touch_above(NodeId a, NodeId b) {
+  ++walk_;
+  frontier_ = {a, b};
+  for (const NodeId root : frontier_) nodes_[root].seen = walk_;
+  std::size_t next = 0;
+  for (int distance = 1; distance < max_depth_; ++distance) {
+    for (const std::size_t end = frontier_.size(); next < end; ++next) {
+      for (std::uint32_t user = nodes_[frontier_[next]].users; user != kNoId; user = users_[user].next) {
+        const NodeId node = users_[user].node;
+        if (nodes_[node].superfluous) continue;
+        if (nodes_[node].depth > distance) touch(node);
+        const NodeId root = find(node);
+        if (std::exchange(nodes_[root].seen, walk_) != walk_) frontier_.push_back(root);
+      }
+    }
+  }
 }
 
 void EGraph::reroot(NodeId node) {
@@ -117,9 +147,7 @@ bool EGraph::merge(NodeId a, NodeId b, Reason reason) {
   nodes_[a].proof = b;
   nodes_[a].reason = reason;
   nodes_[a].backward = backward;
-  for (const NodeId root : {root_a, root_b}) {
-    if (reach_ > 0) touch_users(root, reach_ - 1);
-  }
+  touch_above(root_a, root_b);
   for (std::uint32_t user = nodes_[root_a].users; user != kNoId; user = users_[user].next)
     stale_.push_back(users_[user].node);
   parent_[root_a] = root_b;

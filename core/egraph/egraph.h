@@ -15,6 +15,7 @@
 #include <rewright/export.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -78,11 +79,14 @@ class REWRIGHT_API EGraph {
   /// A node with a congruent twin in its class says nothing new.
   [[nodiscard]] bool superfluous(NodeId node) const { return nodes_[node].superfluous; }
 
-  /// Applications whose operands' classes have changed since they were last taken, new ones included; each once.
+  /// Applications below which something has changed that a pattern rooted there can see, since they were last taken;
+  /// new ones included; each once.
   [[nodiscard]] std::vector<NodeId>& touched() { return touched_; }
   void take(NodeId node) { nodes_[node].touched = false; }
-  /// Changes reach this many applications upwards: the depth of the deepest pattern less one.
-  void set_reach(int reach) { reach_ = reach; }
+  void touch_all();
+  /// The depth of the deepest pattern that a head may be the root of: it sees that many applications, itself included.
+  using DepthOf = std::function<int(HeadId)>;
+  void set_depth(DepthOf depth_of) { depth_of_ = std::move(depth_of); }
 
   /// The edges that lead from a to b, in order; both must be of one class.
   [[nodiscard]] std::vector<Edge> path(NodeId a, NodeId b) const;
@@ -92,9 +96,10 @@ class REWRIGHT_API EGraph {
     HeadId head = kNoId;
     std::uint32_t first_operand = 0, first_size = 0, first_dim = 0;
     std::uint16_t operand_count = 0, size_count = 0;
-    std::uint8_t rank = 0;
+    std::uint8_t rank = 0, depth = 0;
     bool superfluous = false, touched = false;
     NodeId next = 0;                                 ///< In the ring of the class.
+    std::uint32_t seen = 0;                          ///< Of a class, at its root: the last walk that came by.
     std::uint32_t size = 1;                          ///< Of a class, at its root.
     std::uint32_t users = kNoId, last_user = kNoId;  ///< Of a class, at its root: a list in users_.
     NodeId proof = kNoId;                            ///< The forest's edge: to there.
@@ -111,8 +116,8 @@ class REWRIGHT_API EGraph {
                                       std::span<const NodeId> operands) const;
   [[nodiscard]] bool alike(NodeId node, HeadId head, std::span<const DimId> sizes,
                            std::span<const NodeId> operands) const;
-  void touch(NodeId node, int reach);
-  void touch_users(NodeId root, int reach);
+  void touch(NodeId node);
+  void touch_above(NodeId a, NodeId b);
   void reroot(NodeId node);
 
   std::vector<Node> nodes_;
@@ -123,7 +128,10 @@ class REWRIGHT_API EGraph {
   std::vector<NodeId> stale_;  ///< Users of merged classes, to be looked up again.
   std::vector<NodeId> touched_;
   HashIndex index_;
-  int reach_ = 2;
+  DepthOf depth_of_;
+  int max_depth_ = 1;
+  std::uint32_t walk_ = 0;
+  std::vector<NodeId> frontier_;
 };
 
 }  // namespace rewright::egraph

@@ -42,6 +42,13 @@ ValueId Heads::value(const ParamValue& value) {
   return static_cast<ValueId>(values_.size() - 1);
 }
 
+std::uint32_t Heads::number_of(const Operator& op) {
+  const auto found = std::ranges::find(operators_, &op);
+  const auto number = static_cast<std::size_t>(found - operators_.begin());
+  if (found == operators_.end()) operators_.push_back(&op);
+  return static_cast<std::uint32_t>(std::min(number, Vocabulary().size() - 1));
+}
+
 HeadId Heads::intern(Head head) {
   std::uint64_t hash = mix(std::bit_cast<std::uintptr_t>(head.op), head.output);
   for (const ValueId value : head.params) hash = mix(hash, value);
@@ -49,13 +56,14 @@ HeadId Heads::intern(Head head) {
     return heads_[id].op == head.op && heads_[id].output == head.output && heads_[id].params == head.params;
   });
   if (found != HashIndex::kNone) return found;
+  head.operator_number = number_of(*head.op);
   heads_.push_back(std::move(head));
   head_index_.insert(hash, static_cast<HeadId>(heads_.size() - 1));
   return static_cast<HeadId>(heads_.size() - 1);
 }
 
 HeadId Heads::head(const Operator& op, std::uint32_t output, const SymbolicParams& params) {
-  Head head{&op, output, {}, 0};
+  Head head{&op, 0, output, {}, 0};
   for (const auto& given : params.values()) {
     if (const auto* sizes = std::get_if<SizeList<SymbolicDim>>(&given)) {
       head.sizes += static_cast<std::uint32_t>(sizes->values.size());

@@ -7,6 +7,7 @@
 #include <rewright/operator.h>
 #include <rewright/params.h>
 
+#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -21,8 +22,12 @@ namespace rewright::egraph {
 using HeadId = std::uint32_t;
 using ValueId = std::uint32_t;
 
+/// Operators by number; those beyond the last share its bit.
+using Vocabulary = std::bitset<256>;
+
 struct Head {
   const Operator* op = nullptr;
+  std::uint32_t operator_number = 0;
   std::uint32_t output = 0;
   std::vector<ValueId> params;
   std::uint32_t sizes = 0;  ///< The number of size arguments.
@@ -44,6 +49,8 @@ class Heads {
   [[nodiscard]] HeadId with_output(HeadId head, std::uint32_t output);
   [[nodiscard]] const Head& operator[](HeadId id) const { return heads_[id]; }
   [[nodiscard]] std::size_t size() const { return heads_.size(); }
+  /// A number below Vocabulary's size, the same for the same operator.
+  [[nodiscard]] std::uint32_t number_of(const Operator& op);
 
   /// The rule of this output at these ranks, or null where the application is defined nowhere.
   [[nodiscard]] const ShapeRule* shape_rule(HeadId head, std::span<const int> ranks);
@@ -63,6 +70,7 @@ class Heads {
 
   std::vector<ParamValue> values_;
   std::vector<Head> heads_;
+  std::vector<const Operator*> operators_;
   std::vector<std::unique_ptr<Rule>> rules_;
   HashIndex value_index_, head_index_, rule_index_;
   std::vector<ValueId> scratch_;

@@ -22,7 +22,9 @@ const char* reason_of(Outcome outcome) {
 }  // namespace
 
 struct EqualityProver::State {
-  explicit State(std::span<const Axiom> axioms) : rewrites(axioms, heads) { graph.set_reach(rewrites.depth() - 1); }
+  explicit State(std::span<const Axiom> axioms) : rewrites(axioms, heads) {
+    graph.set_depth([this](HeadId head) { return rewrites.depth_of(head); });
+  }
 
   Heads heads;
   Sizes sizes;
@@ -49,17 +51,30 @@ struct EqualityProver::State {
     return true;
   }
 
-  /// Applies axioms to nodes in the order in which these appear or change, until all outputs are equal.
+  /// Axioms that stay among the operators of both sides come first; the others only where these lead nowhere.
   Outcome saturate(const SaturationLimits& limits, const Rewrites::MayAssume& may_assume) {
     stats = {};
     if (equal()) return Outcome::kEqual;
+    Vocabulary vocabulary;
+    for (egraph::NodeId node = 0; node < graph.size(); ++node) {
+      if (!graph.is_input(node)) vocabulary.set(heads[graph.head(node)].operator_number);
+    }
+    const Outcome outcome = saturate_with(vocabulary, limits, may_assume);
+    if (outcome != Outcome::kSaturated) return outcome;
+    graph.touch_all();
+    return saturate_with(Vocabulary().set(), limits, may_assume);
+  }
+
+  /// Applies axioms to nodes in the order in which these appear or change, until all outputs are equal.
+  Outcome saturate_with(const Vocabulary& vocabulary, const SaturationLimits& limits,
+                        const Rewrites::MayAssume& may_assume) {
     for (std::size_t next = 0; next < graph.touched().size(); ++next) {
       const egraph::NodeId node = graph.touched()[next];
       graph.take(node);
       if (graph.superfluous(node)) continue;
       matches.clear();
-      rewrites.match(graph, sizes, node, matches);
-      for (const Match& match : matches) {
+      rewrites.match(graph, sizes, vocabulary, node, matches);
+      for (const egraph::Match& match : matches) {
         stats.nodes = graph.size();
         if (++stats.matches > limits.matches || stats.nodes > limits.nodes) return Outcome::kLimit;
         if (rewrites.apply(match, graph, sizes, instances, may_assume) != Rewrites::Applied::kMerged) continue;

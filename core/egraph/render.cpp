@@ -4,6 +4,8 @@
 
 #include <fmt/ranges.h>
 
+#include <utility>
+
 namespace rewright::egraph {
 
 void Renderer::begin(const Rule& rule, std::span<const std::string> size_names) {
@@ -36,24 +38,28 @@ void Renderer::append_step(const ChainStep& step, std::string& text) {
   text += use.left_to_right != step.backward ? " > " : " < ";
   text += reference_to(axiom);
   axioms_.insert(axiom.name);
-  const auto slot_of = [&](std::string_view name) {
+  const auto slot_of = [&](std::string_view name) -> std::optional<std::uint32_t> {
     const auto own = std::ranges::find(use.size_variables, name);
+    if (own == use.size_variables.end()) return std::nullopt;
     return instance.slots + use.slots - static_cast<std::uint32_t>(use.size_variables.end() - own);
   };
+  std::string_view separator = " ";
   for (std::size_t v = 0; v < axiom.variables.size(); ++v) {
     const AxiomVariable& variable = axiom.variables[v];
-    text += v == 0 ? " " : "; ";
+    const auto fixed = use.typed.fixed.find(variable.name);
+    const bool is_number = fixed != use.typed.fixed.end();
+    if (variable.sort != AxiomSort::kTensor && !is_number && !slot_of(variable.name)) continue;  // It occurs nowhere.
+    text += std::exchange(separator, "; ");
     text += variable.name;
     text += '=';
-    const auto fixed = use.typed.fixed.find(variable.name);
     if (variable.sort == AxiomSort::kTensor) {
       append_term(instances_.nodes[instance.variables + v], text);
-    } else if (fixed == use.typed.fixed.end()) {
-      append_size(instances_.dims[slot_of(variable.name)], text);
+    } else if (!is_number) {
+      append_size(instances_.dims[*slot_of(variable.name)], text);
     } else if (const auto* sizes = std::get_if<SizeList<std::int64_t>>(&fixed->second)) {
       for (std::size_t i = 0; i < sizes->values.size(); ++i) {
         text += i == 0 ? "[" : ", ";
-        append_size(instances_.dims[slot_of(fmt::format("{}.{}", variable.name, i))], text);
+        append_size(instances_.dims[*slot_of(fmt::format("{}.{}", variable.name, i))], text);
       }
       text += ']';
     } else {

@@ -31,9 +31,13 @@ Rewrites::Rewrites(std::span<const Axiom> axioms, Heads& heads) : axioms_(axioms
     auto left = compile_side(axiom, axiom.left, parameters_[i]),
          right = compile_side(axiom, axiom.right, parameters_[i]);
     if (left->applications.size() > kMaxApplications || right->applications.size() > kMaxApplications) continue;
-    if (!left->root.is_variable) directions_.push_back({i, true, left.get(), right.get()});
-    if (!right->root.is_variable) directions_.push_back({i, false, right.get(), left.get()});
-    depth_ = std::max({depth_, left->depth, right->depth});
+    const auto operators_of = [&](const Side& side) {
+      Vocabulary operators;
+      for (const PatternApplication& application : side.applications) operators.set(heads.number_of(*application.op));
+      return operators;
+    };
+    if (!left->root.is_variable) directions_.push_back({i, true, left.get(), right.get(), operators_of(*right)});
+    if (!right->root.is_variable) directions_.push_back({i, false, right.get(), left.get(), operators_of(*left)});
     sides_.push_back(std::move(left));
     sides_.push_back(std::move(right));
   }
@@ -94,11 +98,11 @@ ParamPattern Rewrites::compile_param(const ParamSpec& spec, const AxiomParam& pa
 }
 
 /// The directions whose root this head may be, by operator, output and the parameters that are given as values.
-const std::vector<std::uint32_t>& Rewrites::directions_of(HeadId id) {
+const Rewrites::OfHead& Rewrites::of_head(HeadId id) {
   if (of_head_.size() <= id) of_head_.resize(heads_.size());
   if (of_head_[id]) return *of_head_[id];
   const Head& head = heads_[id];
-  std::vector<std::uint32_t> fitting;
+  OfHead fitting;
   for (std::uint32_t d = 0; d < directions_.size(); ++d) {
     const PatternApplication& root = directions_[d].from->applications.front();
     bool fits = root.op == head.op && root.output == head.output && root.params.size() == head.params.size();
@@ -107,10 +111,14 @@ const std::vector<std::uint32_t>& Rewrites::directions_of(HeadId id) {
       if (kind == ParamPattern::Kind::kEqual || kind == ParamPattern::Kind::kSizes)
         fits = root.params[p].value == head.params[p];
     }
-    if (fits) fitting.push_back(d);
+    if (!fits) continue;
+    fitting.directions.push_back(d);
+    fitting.depth = std::max(fitting.depth, directions_[d].from->depth);
   }
   return of_head_[id].emplace(std::move(fitting));
 }
+
+int Rewrites::depth_of(HeadId head) { return of_head(head).depth; }
 
 // --- matching --------------------------------------------------------------------------------------------------------
 
@@ -240,13 +248,15 @@ class Rewrites::Matcher {
   Match match_;
 };
 
-void Rewrites::match(const EGraph& graph, const Sizes& sizes, NodeId node, std::vector<Match>& matches) {
+void Rewrites::match(const EGraph& graph, const Sizes& sizes, const Vocabulary& vocabulary, NodeId node,
+                     std::vector<Match>& matches) {
   Matcher matcher(*this, graph, sizes, matches);
-  for (const std::uint32_t direction : directions_of(graph.head(node))) matcher.run(direction, node);
+  for (const std::uint32_t direction : of_head(graph.head(node)).directions) {
+    if ((directions_[direction].brings & ~vocabulary).none()) matcher.run(direction, node);
+  }
 }
 
-// --- uses
-// --------------------------------------------------------------------------------------------------------------
+// --- uses ---
 
 const Use* Rewrites::use_of(const Key& key) {
   std::uint64_t hash = key.direction;
@@ -361,8 +371,7 @@ bool Rewrites::compile_builds(Use& use) {
   return true;
 }
 
-// --- application
-// -------------------------------------------------------------------------------------------------------
+// --- application ---
 
 Rewrites::Applied Rewrites::apply(const Match& match, EGraph& graph, Sizes& sizes, Instances& instances,
                                   const MayAssume& may_assume) {

@@ -125,10 +125,12 @@ class Rewrites {
   /// The axioms must outlive the object.
   Rewrites(std::span<const Axiom> axioms, Heads& heads);
 
-  /// Applications that a pattern reaches below its root, at most.
-  [[nodiscard]] int depth() const { return depth_; }
-  /// Appends the matches that have `node` as their root.
-  void match(const EGraph& graph, const Sizes& sizes, NodeId node, std::vector<Match>& matches);
+  /// The depth of the deepest pattern that this head may be the root of; 0 if there is none.
+  [[nodiscard]] int depth_of(HeadId head);
+  /// Appends the matches that have `node` as their root, of directions that bring no operator but those of
+  /// `vocabulary`.
+  void match(const EGraph& graph, const Sizes& sizes, const Vocabulary& vocabulary, NodeId node,
+             std::vector<Match>& matches);
 
   enum class Applied : std::uint8_t { kMerged, kNothingNew, kBlocked };
   /// May a condition that does not follow be taken for granted? Null: never.
@@ -143,6 +145,7 @@ class Rewrites {
     bool left_to_right = true;
     const Side* from = nullptr;
     const Side* to = nullptr;
+    Vocabulary brings;  ///< The operators of the side that is built.
   };
   struct Key {
     std::uint32_t direction = 0;
@@ -154,13 +157,17 @@ class Rewrites {
     Key key;
     std::unique_ptr<Use> use;  ///< Null where there is no such use.
   };
+  struct OfHead {
+    std::vector<std::uint32_t> directions;
+    int depth = 0;
+  };
   class Matcher;
 
   [[nodiscard]] std::unique_ptr<Side> compile_side(const Axiom& axiom, std::uint32_t root,
                                                    const std::vector<std::string>& parameters);
   [[nodiscard]] ParamPattern compile_param(const ParamSpec& spec, const AxiomParam& param,
                                            const std::vector<std::string>& parameters);
-  [[nodiscard]] const std::vector<std::uint32_t>& directions_of(HeadId head);
+  [[nodiscard]] const OfHead& of_head(HeadId head);
   [[nodiscard]] const Use* use_of(const Key& key);
   [[nodiscard]] std::unique_ptr<Use> compile_use(const Key& key);
   bool compile_sizes(Use& use);
@@ -171,10 +178,9 @@ class Rewrites {
   std::vector<std::vector<std::string>> parameters_;  ///< By axiom: the parameter variables.
   std::vector<std::unique_ptr<Side>> sides_;
   std::vector<Direction> directions_;
-  std::vector<std::optional<std::vector<std::uint32_t>>> of_head_;
+  std::vector<std::optional<OfHead>> of_head_;
   std::vector<Compiled> uses_;
   HashIndex use_index_;
-  int depth_ = 1;
   std::vector<DimId> slots_, dims_, shape_;
   std::vector<NodeId> built_, operands_;
   std::vector<Condition> assumed_;

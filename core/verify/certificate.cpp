@@ -232,7 +232,8 @@ class Replay {
     return text.left_to_right ? Equation{left, right} : Equation{right, left};
   }
 
-  /// Every variable gets one value, and the ranks of the tensors are some for which the axiom is claimed.
+  /// No variable gets two values, each tensor has one, and the ranks of the tensors are some for which the axiom is
+  /// claimed.
   Status bind(const EquationText& text) {
     bindings_.clear();
     for (const auto& [name, value] : text.substitution) {
@@ -244,8 +245,9 @@ class Replay {
     AxiomRanks ranks;
     for (const AxiomVariable& variable : axiom_->variables) {
       const auto found = bindings_.find(variable.name);
-      if (found == bindings_.end()) return mismatch("{} has no value", variable.name);
-      ranks.push_back(found->second.tensor ? terms_[*found->second.tensor].shape.rank() : 0);
+      const bool is_tensor = variable.sort == AxiomSort::kTensor;
+      if (is_tensor && found == bindings_.end()) return mismatch("{} has no value", variable.name);
+      ranks.push_back(is_tensor ? terms_[*found->second.tensor].shape.rank() : 0);
     }
     if (std::ranges::find(axiom_->ranks, ranks) != axiom_->ranks.end()) return {};
     return mismatch("{} is not claimed for tensors of ranks {}", text.axiom, fmt::join(ranks, ", "));
@@ -291,9 +293,10 @@ class Replay {
     if (const auto* real = std::get_if<double>(&param)) return BasicParamValue<SymbolicDim>(*real);
     std::vector<SymbolicDim> list;
     if (const auto* variable = std::get_if<AxiomParamVariable>(&param)) {
-      const Binding& bound = bindings_.at(variable->name);
-      if (spec.kind == ParamKind::kReal) return BasicParamValue<SymbolicDim>(bound.real);
-      list = bound.sizes;
+      const auto bound = bindings_.find(variable->name);
+      if (bound == bindings_.end()) return mismatch("{} has no value", variable->name);
+      if (spec.kind == ParamKind::kReal) return BasicParamValue<SymbolicDim>(bound->second.real);
+      list = bound->second.sizes;
     } else {
       const auto* one = std::get_if<SymbolicDim>(&param);
       for (const SymbolicDim& dim : one ? std::vector{*one} : std::get<std::vector<SymbolicDim>>(param)) {

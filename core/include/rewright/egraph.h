@@ -21,7 +21,7 @@ namespace rewright {
 
 /// Limits in work, so that a result does not depend on the machine.
 struct SaturationLimits {
-  std::size_t nodes = 4'000;     ///< Of the e-graph.
+  std::size_t nodes = 1'500;     ///< Of the e-graph.
   std::size_t matches = 40'000;  ///< Of axioms, tried.
   bool assume = true;            ///< Where there is no proof without: take conditions that hold at the rule's example.
 };

@@ -137,7 +137,7 @@ TEST(EGraphProperty, IsCongruentAndExplainsEveryEquality) {
 
 TEST(EGraph, TouchesTheUsersOfWhatChanges) {
   Terms terms;
-  terms.graph.set_reach(2);
+  terms.graph.set_depth([](HeadId) { return 3; });
   const NodeId x = terms.input(0), y = terms.input(1);
   const NodeId fx = terms.apply(1, {x}), gfx = terms.apply(2, {fx}), fgfx = terms.apply(1, {gfx});
   for (const NodeId node : terms.graph.touched()) terms.graph.take(node);

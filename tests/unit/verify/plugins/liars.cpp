@@ -10,8 +10,14 @@ using namespace rewright;
 /// Says the same of every rule.
 class Stubborn final : public Verifier {
  public:
-  Stubborn(std::string name, VerdictKind answer, bool proves, bool refutes, std::size_t missing = 0)
-      : name_(std::move(name)), answer_(answer), proves_(proves), refutes_(refutes), missing_(missing) {}
+  Stubborn(std::string name, VerdictKind answer, bool proves, bool refutes, std::size_t missing,
+           std::string certificate = "")
+      : name_(std::move(name)),
+        answer_(answer),
+        proves_(proves),
+        refutes_(refutes),
+        missing_(missing),
+        certificate_(std::move(certificate)) {}
   std::string name() const override { return name_; }
   std::string summary() const override { return "Says the same of every rule"; }
   bool proves() const override { return proves_; }
@@ -21,10 +27,11 @@ class Stubborn final : public Verifier {
     Verdict verdict;
     verdict.kind = answer_;
     verdict.reason = "as ever";
+    verdict.certificate = certificate_;
     return std::vector<Verdict>(goals.size() - std::min(missing_, goals.size()), verdict);
   }
   std::unique_ptr<Verifier> clone() const override {
-    return std::make_unique<Stubborn>(name_, answer_, proves_, refutes_, missing_);
+    return std::make_unique<Stubborn>(name_, answer_, proves_, refutes_, missing_, certificate_);
   }
 
  private:
@@ -32,6 +39,7 @@ class Stubborn final : public Verifier {
   VerdictKind answer_;
   bool proves_, refutes_;
   std::size_t missing_;
+  std::string certificate_;
 };
 
 }  // namespace
@@ -44,4 +52,6 @@ REWRIGHT_PLUGIN("verifier.liars", "0.1.0", "Verifiers that break their word") {
   add("doubts-all", VerdictKind::kRefuted, false, true, 0);
   add("oversteps", VerdictKind::kProved, false, true, 0);
   add("forgets-one", VerdictKind::kUnknown, true, true, 1);
+  registry.add<Verifier>(
+      std::make_unique<Stubborn>("forges", VerdictKind::kProved, true, false, 0, "certificate 1\noutput 0\n"));
 }
