@@ -1,13 +1,15 @@
 // The audit: an axiom is evaluated on every combination of ranks, parameters and sizes at which it is claimed.
 //
-//   polynomials      (no application uses order or functions) over the prime field at a point drawn from all of it, and
-//                    in exact integers. If both sides differ as polynomials of degree d at most, the first comparison
-//                    misses that with a probability of at most d / (2^61 - 1) (Schwartz, JACM 27(4), 1980).
-//   with order       (max, relu) in exact rationals: small integers of both signs, quarters, negative quarters. No
-//   bound. with functions   (exp, ...) over the field, where each is a keyed pseudo-random function, so that the law
-//   holds for
-//                    every function in its place; and in floating point. An axiom that :needs "real-functions" holds
-//                    for the functions themselves, and is compared in floating point alone. No bound.
+//   polynomials     No application uses order or functions: over the prime field at a point drawn from all of it, and
+//   in
+//                   exact integers. If both sides differ as polynomials of degree d at most, the first comparison
+//                   misses that with a probability of at most d / (2^61 - 1) (Schwartz, JACM 27(4), 1980).
+//   with order      max, relu: in exact rationals, small integers of both signs, quarters, negative quarters, or mostly
+//                   -1. No bound.
+//   with functions  exp and the like: over the field, where each is a keyed pseudo-random function, so that the law
+//   holds
+//                   for every function in its place; and in floating point. An axiom that :needs "real-functions" holds
+//                   for the functions themselves, and is compared in floating point alone. No bound.
 #pragma once
 
 #include <rewright/axiom.h>

@@ -33,6 +33,7 @@ void draw_all(std::vector<Scalar>& values, Draw kind, std::uint64_t seed) {
       case Draw::kQuarters: values[i] = Scalar::from_integer(number - 9) * quarter; break;
       case Draw::kNegative: values[i] = Scalar::from_integer(-1 - number) * quarter; break;
       case Draw::kSigns: values[i] = Scalar::from_integer(number % 3 - 1); break;
+      case Draw::kMostlyNegative: values[i] = Scalar::from_integer((bits >> 8) % 4 != 0 ? -1 : number % 5); break;
     }
   }
 }

@@ -1,0 +1,200 @@
+#include "axiom/typing_audit.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+#include "axiom/counterexample.h"
+
+namespace rewright {
+namespace {
+
+std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+std::vector<Constraint> constraints_of(const TypedAxiom& axiom) {
+  std::vector<Constraint> all = axiom.left_defined;
+  all.insert(all.end(), axiom.right_defined.begin(), axiom.right_defined.end());
+  all.insert(all.end(), axiom.condition.begin(), axiom.condition.end());
+  return all;
+}
+
+std::vector<std::string> size_variables(const TypedAxiom& axiom, std::span<const Constraint> constraints) {
+  std::set<std::string> names;
+  const auto add = [&](const SymbolicDim& dim) {
+    for (auto& name : dim.variables()) names.insert(std::move(name));
+  };
+  for (const TypedTerm& term : axiom.terms) {
+    for (const SymbolicDim& dim : term.shape) add(dim);
+    for (const auto& value : term.params.values()) {
+      if (const auto* sizes = std::get_if<SizeList<SymbolicDim>>(&value)) std::ranges::for_each(sizes->values, add);
+    }
+  }
+  for (const Constraint& constraint : constraints) {
+    add(constraint.left);
+    add(constraint.right);
+  }
+  return {names.begin(), names.end()};
+}
+
+/// Sizes that parameters name and no tensor has, as n in reshape to [n], may pass the greatest size of a tensor.
+SizeDomain with_free_parameters(const TypedAxiom& axiom, std::span<const std::string> names, SizeDomain sizes) {
+  for (const std::string& name : names) {
+    const auto& variables = axiom.axiom->variables;
+    const auto variable = std::ranges::find(variables, name.substr(0, name.find('.')), &AxiomVariable::name);
+    if (variable == variables.end() || variable->sort != AxiomSort::kTensor) sizes.try_emplace(name);
+  }
+  return sizes;
+}
+
+}  // namespace
+
+TypingAudit::TypingAudit(const TypedAxiom& axiom, const ParamDomain& domain, const AuditOptions& options)
+    : axiom_(axiom),
+      options_(options),
+      constraints_(constraints_of(axiom)),
+      variables_(size_variables(axiom, constraints_)),
+      sizes_(with_free_parameters(axiom, variables_, size_domain_of(axiom, domain, options.domain))),
+      search_(variables_, constraints_, options.max_dim, sizes_),
+      program_(axiom, search_.names()),
+      field_(program_),
+      exact_(program_),
+      real_(program_) {}
+
+std::optional<AuditFailure> TypingAudit::run(AuditResult& result, const std::atomic<bool>& stop) {
+  std::size_t total = 0, step = 1;
+  if (options_.max_sizes > 0) {
+    const std::size_t most = options_.max_sizes * 64;
+    search_.for_each([&](std::span<const std::int64_t>) { return ++total < most; });
+    step = std::max<std::size_t>(1, total / options_.max_sizes);
+    if (step > 1 || total == most) result.complete = false;
+  }
+  std::optional<AuditFailure> failure;
+  std::size_t index = 0;
+  const bool few = total > 0 && total < 40;
+  search_.for_each([&](std::span<const std::int64_t> sizes) {
+    if (index++ % step != 0) return true;
+    if (options_.max_sizes > 0 && index > options_.max_sizes * 64) return false;
+    if ((index & 255) == 0 && stop.load(std::memory_order_relaxed)) return false;
+    const auto point = difference_at(sizes, index, few ? 6 : 1, result);
+    if (point) failure = AuditFailure{{sizes.begin(), sizes.end()}, *point, elements(*point)};
+    return !point;
+  });
+  return failure;
+}
+
+std::optional<AuditFailure> TypingAudit::smallest(std::int64_t max_dim) {
+  SizeSearch search(variables_, constraints_, max_dim, limited(sizes_, max_dim));
+  if (search.names() != search_.names()) return std::nullopt;
+  std::optional<AuditFailure> best;
+  std::size_t index = 0;
+  AuditResult ignored;
+  search.for_each([&](std::span<const std::int64_t> sizes) {
+    const auto point = difference_at(sizes, ++index, 6, ignored);
+    if (point && (!best || elements(*point) < best->elements))
+      best = AuditFailure{{sizes.begin(), sizes.end()}, *point, elements(*point)};
+    return index < 20'000;
+  });
+  return best;
+}
+
+std::string TypingAudit::describe(const AuditFailure& failure) {
+  if (failure.point.algebra != AuditPoint::Algebra::kReal) {
+    for (const Draw draw : {Draw::kSigns, Draw::kMostlyNegative, Draw::kSmall, Draw::kQuarters, Draw::kNegative}) {
+      for (std::uint64_t seed = 1; seed <= 64; ++seed) {
+        if (exact_.run(failure.sizes, draw, seed) && !exact_.equal())
+          return describe_counterexample(axiom_, program_, exact_, search_.names(), failure.sizes);
+      }
+    }
+    if (failure.point.algebra == AuditPoint::Algebra::kExact &&
+        exact_.run(failure.sizes, failure.point.draw, failure.point.seed))
+      return describe_counterexample(axiom_, program_, exact_, search_.names(), failure.sizes);
+  }
+  for (const Draw draw : {Draw::kSigns, Draw::kSmall, Draw::kQuarters}) {
+    for (std::uint64_t seed = 1; seed <= 64 && program_.uses_functions(); ++seed) {
+      if (real_.run(failure.sizes, draw, seed) && !real_.equal())
+        return describe_counterexample(axiom_, program_, real_, search_.names(), failure.sizes);
+    }
+  }
+  if (field_.run(failure.sizes, failure.point.draw, failure.point.seed))
+    return describe_counterexample(axiom_, program_, field_, search_.names(), failure.sizes);
+  return describe_typing(axiom_);
+}
+
+SizeDomain TypingAudit::limited(const SizeDomain& sizes, std::int64_t max_dim) {
+  SizeDomain result = sizes;
+  for (auto& [name, values] : result) {
+    const std::int64_t least = values.empty() ? 1 : values.front();
+    std::erase_if(values, [&](std::int64_t value) { return value > std::max(max_dim, least); });
+  }
+  return result;
+}
+
+std::int64_t TypingAudit::elements(const AuditPoint& point) const {
+  switch (point.algebra) {
+    case AuditPoint::Algebra::kField: return field_.input_elements();
+    case AuditPoint::Algebra::kExact: return exact_.input_elements();
+    case AuditPoint::Algebra::kReal: return real_.input_elements();
+  }
+  return 0;
+}
+
+std::optional<AuditPoint> TypingAudit::difference_at(std::span<const std::int64_t> sizes, std::size_t index, int rounds,
+                                                     AuditResult& result) {
+  bool compared = false;
+  const std::uint64_t seed = mix(options_.seed * 0x9e3779b97f4a7c15 + index);
+  const auto found = program_.uses_functions() ? functional_difference(sizes, seed, rounds, compared)
+                     : program_.uses_order()   ? ordered_difference(sizes, seed, index, rounds, compared)
+                                               : polynomial_difference(sizes, seed, compared);
+  if (!compared) return std::nullopt;
+  ++result.combinations;
+  if (program_.uses_functions() || program_.uses_order()) {
+    ++result.sampled;
+  } else {
+    const double degree = program_.degree(static_cast<double>(field_.greatest_tensor()));
+    result.error = std::max(result.error, degree / static_cast<double>(Field::kPrime));
+  }
+  return found;
+}
+
+std::optional<AuditPoint> TypingAudit::polynomial_difference(std::span<const std::int64_t> sizes, std::uint64_t seed,
+                                                             bool& compared) {
+  if (differs(field_, sizes, Draw::kWhole, seed, compared))
+    return AuditPoint{AuditPoint::Algebra::kField, Draw::kWhole, seed};
+  if (differs(exact_, sizes, Draw::kSmall, seed, compared))
+    return AuditPoint{AuditPoint::Algebra::kExact, Draw::kSmall, seed};
+  return std::nullopt;
+}
+
+std::optional<AuditPoint> TypingAudit::ordered_difference(std::span<const std::int64_t> sizes, std::uint64_t seed,
+                                                          std::size_t index, int rounds, bool& compared) {
+  static constexpr Draw kDraws[] = {Draw::kSmall, Draw::kQuarters, Draw::kNegative, Draw::kMostlyNegative};
+  for (int round = 0; round < rounds; ++round) {
+    // One kind a combination where there are many, in turn; every kind where there are few.
+    for (std::size_t kind = 0; kind < std::size(kDraws); ++kind) {
+      if (rounds == 1 && kind != index % std::size(kDraws)) continue;
+      const std::uint64_t own = mix(seed + static_cast<std::uint64_t>(round) * std::size(kDraws) + kind);
+      if (differs(exact_, sizes, kDraws[kind], own, compared))
+        return AuditPoint{AuditPoint::Algebra::kExact, kDraws[kind], own};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<AuditPoint> TypingAudit::functional_difference(std::span<const std::int64_t> sizes, std::uint64_t seed,
+                                                             int rounds, bool& compared) {
+  const bool any_function = axiom_.axiom->needs.empty() && !program_.uses_order();
+  if (any_function && differs(field_, sizes, Draw::kWhole, seed, compared))
+    return AuditPoint{AuditPoint::Algebra::kField, Draw::kWhole, seed};
+  for (int round = 0; round < rounds; ++round) {
+    const Draw draw = round % 2 == 0 ? Draw::kQuarters : Draw::kNegative;
+    const std::uint64_t own = mix(seed + static_cast<std::uint64_t>(round));
+    if (differs(real_, sizes, draw, own, compared)) return AuditPoint{AuditPoint::Algebra::kReal, draw, own};
+  }
+  return std::nullopt;
+}
+
+}  // namespace rewright

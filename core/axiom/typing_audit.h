@@ -1,0 +1,74 @@
+// The audit of an axiom at one combination of ranks and parameters.
+#pragma once
+
+#include <rewright/axiom.h>
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "axiom/audit.h"
+#include "axiom/evaluation.h"
+#include "axiom/size_search.h"
+
+namespace rewright {
+
+/// A point at which both sides differ.
+struct AuditPoint {
+  enum class Algebra { kField, kExact, kReal } algebra;
+  Draw draw;
+  std::uint64_t seed;
+};
+
+struct AuditFailure {
+  std::vector<std::int64_t> sizes;
+  AuditPoint point;
+  std::int64_t elements = std::numeric_limits<std::int64_t>::max();
+};
+
+/// One axiom at one combination of ranks and parameters.
+class TypingAudit {
+ public:
+  TypingAudit(const TypedAxiom& axiom, const ParamDomain& domain, const AuditOptions& options);
+  /// Compares at the domain's sizes, or an even part of them; adds to `result`. A failure ends it.
+  std::optional<AuditFailure> run(AuditResult& result, const std::atomic<bool>& stop);
+  /// The failing combination with the fewest elements among sizes up to max_dim.
+  std::optional<AuditFailure> smallest(std::int64_t max_dim);
+  /// Inputs of -1, 0 and 1 where such show it too.
+  std::string describe(const AuditFailure& failure);
+
+ private:
+  static SizeDomain limited(const SizeDomain& sizes, std::int64_t max_dim);
+  std::int64_t elements(const AuditPoint& point) const;
+  template <class Scalar>
+  bool differs(TermValues<Scalar>& values, std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed,
+               bool& compared) {
+    if (!values.run(sizes, draw, seed)) return false;
+    compared |= values.defined();
+    return !values.equal();
+  }
+  std::optional<AuditPoint> difference_at(std::span<const std::int64_t> sizes, std::size_t index, int rounds,
+                                          AuditResult& result);
+  std::optional<AuditPoint> polynomial_difference(std::span<const std::int64_t> sizes, std::uint64_t seed,
+                                                  bool& compared);
+  std::optional<AuditPoint> ordered_difference(std::span<const std::int64_t> sizes, std::uint64_t seed,
+                                               std::size_t index, int rounds, bool& compared);
+  std::optional<AuditPoint> functional_difference(std::span<const std::int64_t> sizes, std::uint64_t seed, int rounds,
+                                                  bool& compared);
+  const TypedAxiom& axiom_;
+  const AuditOptions& options_;
+  std::vector<Constraint> constraints_;
+  std::vector<std::string> variables_;
+  SizeDomain sizes_;
+  SizeSearch search_;
+  TermProgram program_;
+  TermValues<Field> field_;
+  TermValues<Exact> exact_;
+  TermValues<Real> real_;
+};
+
+}  // namespace rewright

@@ -1,0 +1,56 @@
+// Does an equation hold, as far as the audit can tell?
+#pragma once
+
+#include <rewright/axiom.h>
+
+#include "axiom/audit.h"
+#include "discover/law.h"
+
+namespace rewright {
+
+class Judge {
+ public:
+  explicit Judge(const LawOptions& options) : options_(options) {}
+
+  /// At a few sizes: enough to drop what is wrong.
+  bool probably(const Axiom& axiom) const {
+    AuditOptions quick;
+    quick.max_dim = 3;
+    quick.max_sizes = 6;
+    quick.max_typings = 12;
+    quick.seed = options_.seed;
+    return holds(axiom, quick) && holds(axiom, middle());
+  }
+  bool surely(const Axiom& axiom) const {
+    if (!probably(axiom)) return false;
+    const auto result = thoroughly(axiom);
+    return result && result->holds;
+  }
+  bool holds(const Axiom& axiom, const AuditOptions& how) const {
+    const auto result = audit(axiom, how);
+    return result && result->holds && result->combinations > 0;
+  }
+  /// The last word; its result.
+  Result<AuditResult> thoroughly(const Axiom& axiom) const {
+    AuditOptions options;
+    options.max_dim = 4;
+    options.max_sizes = 120;
+    options.max_typings = 300;
+    options.seed = options_.seed + 1;
+    options.threads = options_.threads;
+    return audit(axiom, options);
+  }
+
+ private:
+  AuditOptions middle() const {
+    AuditOptions options;
+    options.max_dim = 3;
+    options.max_sizes = 25;
+    options.max_typings = 80;
+    options.seed = options_.seed;
+    return options;
+  }
+  const LawOptions& options_;
+};
+
+}  // namespace rewright

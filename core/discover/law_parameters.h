@@ -1,0 +1,17 @@
+// The parameters, ranks and conditions of a law: as general as holds.
+#pragma once
+
+#include <rewright/axiom.h>
+
+#include "discover/judge.h"
+
+namespace rewright {
+
+/// A number becomes a variable wherever it stands, where that holds; axes also except where they are another axis.
+[[nodiscard]] Axiom generalise_parameters(Axiom axiom, const Judge& judge);
+/// Every rank from 0 to 4 for the tensors of the greatest rank, where it holds.
+[[nodiscard]] Axiom generalise_ranks(Axiom axiom, const Judge& judge);
+/// Without the conditions that it holds without.
+[[nodiscard]] Axiom without_needless_conditions(Axiom axiom, const Judge& judge);
+
+}  // namespace rewright
