@@ -63,6 +63,14 @@ AxiomParam param_of(const BasicParamValue<SymbolicDim>& value) {
 
 }  // namespace
 
+Result<Rule> completed(Rule rule) {
+  REWRIGHT_TRY(auto open, open_conditions(rule));
+  rule.precondition.insert(rule.precondition.end(), std::make_move_iterator(open.begin()),
+                           std::make_move_iterator(open.end()));
+  find_example(rule);
+  return rule;
+}
+
 Result<Rule> rule_of(const TypedAxiom& axiom) {
   Rule rule;
   rule.name = axiom.axiom->name;
@@ -89,10 +97,7 @@ Result<Rule> rule_of(const TypedAxiom& axiom) {
   rule.source = SideBuilder(axiom, inputs, names).build(axiom.left);
   rule.target = SideBuilder(axiom, inputs, names).build(axiom.right);
   for (const Constraint& condition : axiom.condition) rule.precondition.push_back(substitute(condition, names));
-  REWRIGHT_CHECK(infer_shapes(rule.inputs, rule.source));
-  REWRIGHT_CHECK(infer_shapes(rule.inputs, rule.target));
-  find_example(rule);
-  return rule;
+  return completed(std::move(rule));
 }
 
 Result<Axiom> axiom_of(const Rule& rule, std::size_t output) {

@@ -13,6 +13,9 @@ namespace rewright {
 /// left => right under the axiom's condition; size variables without a tensor ("s.0", "m") become match variables.
 [[nodiscard]] REWRIGHT_API Result<Rule> rule_of(const TypedAxiom& axiom);
 
+/// The rule with what its target needs beyond its source and its precondition, and an example.
+[[nodiscard]] Result<Rule> completed(Rule rule);
+
 /// Output k of the rule as an axiom of one combination of ranks, all parameters numbers, with the rule's precondition
 /// as its condition. Errors: kUnsupported where the sides are the same term.
 [[nodiscard]] REWRIGHT_API Result<Axiom> axiom_of(const Rule& rule, std::size_t output);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "discover/equation.h"
 #include "rule/canonical.h"
-#include "rule/example.h"
 
 namespace rewright {
 namespace {
@@ -121,9 +121,9 @@ std::optional<Rule> unfold_splits(const Rule& rule, const Operator& concat) {
     Constraint condition = substitute(equation, names);
     if (!condition.decided().value_or(false)) result.precondition.push_back(std::move(condition));
   }
-  if (!infer_shapes(result.inputs, result.source) || !infer_shapes(result.inputs, result.target)) return std::nullopt;
-  find_example(result);
-  return result;
+  auto whole = completed(std::move(result));
+  if (!whole) return std::nullopt;
+  return *std::move(whole);
 }
 
 std::optional<Rule> unfold_transposes(const Rule& rule, const Operator& transpose) {
@@ -150,9 +150,9 @@ std::optional<Rule> unfold_transposes(const Rule& rule, const Operator& transpos
     if (found == sizes.end()) return std::nullopt;
     return found->second;
   });
-  if (!infer_shapes(result.inputs, result.source) || !infer_shapes(result.inputs, result.target)) return std::nullopt;
-  find_example(result);
-  return result;
+  auto whole = completed(std::move(result));
+  if (!whole) return std::nullopt;
+  return *std::move(whole);
 }
 
 }  // namespace rewright
