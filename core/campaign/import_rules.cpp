@@ -1,0 +1,222 @@
+#include "campaign/import_rules.h"
+
+#include "campaign/files.h"
+#include "rule/canonical.h"
+#include "rule/size_facts.h"
+#include "rule/taso.h"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <set>
+
+namespace rewright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Result<std::vector<ImportCandidate>> read_taso_rules(const std::string& content, const std::string& file,
+                                                     const Registry& registry) {
+  REWRIGHT_TRY(auto read, read_taso(content, file, registry));
+  std::vector<ImportCandidate> candidates;
+  for (TasoRule& rule : read)
+    candidates.push_back({rule.index, std::move(rule.rule), std::move(rule.reason), std::move(rule.grouped)});
+  return candidates;
+}
+
+Result<std::vector<ImportCandidate>> read_text_rules(const std::string& content, const std::string& file,
+                                                     const Registry& registry) {
+  auto rules = parse_rules(content, registry);
+  if (!rules) return make_error(ErrorCode::kParse, "{}: {}", file, rules.error().message);
+  std::vector<ImportCandidate> candidates;
+  for (Rule& rule : *rules) candidates.push_back({candidates.size(), std::move(rule), {}, std::nullopt});
+  return candidates;
+}
+
+Result<std::vector<ImportCandidate>> read_json_rules(const std::string& content, const std::string& file,
+                                                     const Registry& registry) {
+  const Json json = Json::parse(content, nullptr, false);
+  if (!json.is_object() || !json.contains("rules") || !json["rules"].is_array())
+    return make_error(ErrorCode::kParse, "{}: expected a JSON object with a list 'rules', as rules export writes it",
+                      file);
+  std::vector<ImportCandidate> candidates;
+  for (const Json& entry : json["rules"]) {
+    if (!entry.is_object() || !entry.contains("text") || !entry["text"].is_string())
+      return make_error(ErrorCode::kParse, "{}: rule {} has no 'text'", file, candidates.size());
+    auto rule = parse_rule(entry["text"].get<std::string>(), registry);
+    if (!rule) return make_error(ErrorCode::kParse, "{}: rule {}: {}", file, candidates.size(), rule.error().message);
+    candidates.push_back({candidates.size(), *std::move(rule), {}, std::nullopt});
+  }
+  return candidates;
+}
+
+std::string conditions_text(const std::vector<Constraint>& conditions) {
+  std::string text;
+  for (const Constraint& condition : conditions) text += (text.empty() ? "" : ", ") + to_string(condition);
+  return text;
+}
+
+/// The rule with the conditions of its proof, as far as nothing implies them.
+Result<Rule> with_conditions(Rule rule, const std::vector<Constraint>& conditions) {
+  if (conditions.empty()) return rule;
+  REWRIGHT_TRY(const PatternShapes source, infer_shapes(rule.inputs, rule.source));
+  std::vector<Constraint> known = source.defined;
+  known.insert(known.end(), rule.precondition.begin(), rule.precondition.end());
+  REWRIGHT_TRY(const auto missing, missing_conditions(known, conditions, size_order(rule)));
+  rule.precondition.insert(rule.precondition.end(), missing.begin(), missing.end());
+  rule.id = rule_id(rule);
+  return rule;
+}
+
+/// What the store gets: goals by id, rules by id and name.
+class Books {
+ public:
+  explicit Books(Store& store) : store_(store) {}
+
+  Status add(const Rule& candidate, const RuleReport& report, const std::optional<Rule>& proved) {
+    if (!goal_ids_.insert(candidate.id).second) return {};
+    GoalRecord goal;
+    goal.position = goals_++;
+    goal.id = candidate.id;
+    goal.text = to_text(candidate);
+    goal.name = candidate.name.empty() ? readable_name(candidate) : candidate.name;
+    goal.example = example_text(candidate);
+    goal.status = rewright::name_of(report.outcome.kind);
+    REWRIGHT_CHECK(store_.add(goal));
+    for (std::size_t place = 0; place < report.verdicts.size(); ++place) {
+      const VerifierVerdict& said = report.verdicts[place];
+      REWRIGHT_CHECK(store_.add(VerdictRecord{goal.position, static_cast<int>(place), said.verifier, said.version,
+                                              said.budget, said.verdict}));
+    }
+    if (!proved) return store_.settle(goal);
+    goal.rule = to_text(*proved);
+    goal.certificate = report.outcome.certificate;
+    goal.trust = rewright::name_of(goal.certificate.empty() ? Trust::kSolver : Trust::kCertificate);
+    REWRIGHT_CHECK(store_.settle(goal));
+    if (!rule_ids_.insert(proved->id).second) return {};
+    RuleRecord record{rules_++, goal.position, *proved, goal.rule};
+    record.rule.name = unique_name(goal.name);
+    record.rule.trust = goal.certificate.empty() ? Trust::kSolver : Trust::kCertificate;
+    record.rule.certificate = goal.certificate;
+    return store_.add(record);
+  }
+
+ private:
+  std::string unique_name(const std::string& name) {
+    std::string unique = name;
+    for (int number = 2; !names_.insert(unique).second; ++number) unique = fmt::format("{}-{}", name, number);
+    return unique;
+  }
+
+  Store& store_;
+  std::set<std::string> goal_ids_, rule_ids_, names_;
+  std::int64_t goals_ = 0, rules_ = 0;
+};
+
+Status begin(Store& store, const AxiomSet& axioms, const RuleImportOptions& options) {
+  REWRIGHT_TRY(const std::optional<CampaignRecord> there, store.campaign());
+  if (there)
+    return make_error(ErrorCode::kMismatch,
+                      "the store '{}' holds a campaign or an import already ({}); choose a new folder with --store DIR",
+                      store.folder(), there->name);
+  CampaignRecord record;
+  record.name = fmt::format("import of {}", options.file);
+  Json config = {{"import", options.file}, {"pruners", Json::array()}, {"axioms", axioms.digest()}};
+  for (const VerifierChoice& verifier : options.verifiers) config["verifiers"].push_back(verifier.name);
+  record.config = config.dump();
+  record.config_hash = content_hash(record.config);
+  return store.begin(record);
+}
+
+Error contradiction_error(const Store& store, const Contradiction& found, const Rule& rule) {
+  const std::string file = store.path(fmt::format("contradiction-{}.txt", rule.id));
+  const Status written = write_file(file, found.reproducer);
+  return make_error(ErrorCode::kMismatch, "{}; {}", found.message,
+                    written ? fmt::format("the reproducer is '{}'", file) : written.error().message);
+}
+
+/// Fills a report from what the portfolio said. The rule as it is proved, if it is.
+Result<std::optional<Rule>> judge(const Rule& rule, const RuleReport& said, RuleImportReport& report) {
+  report.text = to_text(rule);
+  report.reason = said.outcome.reason;
+  if (said.outcome.kind == VerdictKind::kRefuted) {
+    report.verdict = ImportVerdict::kRefuted;
+    report.counterexample = said.outcome.counterexample;
+  }
+  if (said.outcome.kind != VerdictKind::kProved) return std::optional<Rule>();
+  REWRIGHT_TRY(Rule proved, with_conditions(rule, said.outcome.conditions));
+  report.precondition = conditions_text(proved.precondition);
+  report.verdict = proved.precondition.empty() ? ImportVerdict::kProved : ImportVerdict::kConditional;
+  report.certificate = said.outcome.certificate;
+  report.text = to_text(proved);
+  return std::optional(std::move(proved));
+}
+
+/// What an entry says of two groups, if it is wrong there: a condition more.
+void judge_groups(const RuleReport& grouped, RuleImportReport& report) {
+  const bool proved = report.verdict == ImportVerdict::kProved || report.verdict == ImportVerdict::kConditional;
+  if (!proved || grouped.outcome.kind != VerdictKind::kRefuted) return;
+  report.verdict = ImportVerdict::kConditional;
+  report.precondition = "groups = 1" + (report.precondition.empty() ? "" : ", " + report.precondition);
+  report.reason += fmt::format("; with two groups it is wrong: {}", grouped.outcome.reason);
+  report.counterexample = grouped.outcome.counterexample;
+}
+
+}  // namespace
+
+const char* name_of(ImportVerdict verdict) {
+  switch (verdict) {
+    case ImportVerdict::kProved: return "proved";
+    case ImportVerdict::kConditional: return "conditional";
+    case ImportVerdict::kRefuted: return "refuted";
+    case ImportVerdict::kUnknown: return "unknown";
+  }
+  return "";
+}
+
+Result<std::vector<ImportCandidate>> read_rules(const std::string& content, const std::string& file,
+                                                std::string_view format, const Registry& registry) {
+  if (format == "taso") return read_taso_rules(content, file, registry);
+  if (format == "json") return read_json_rules(content, file, registry);
+  return read_text_rules(content, file, registry);
+}
+
+Result<std::vector<RuleImportReport>> import_rules(const std::vector<ImportCandidate>& candidates,
+                                                   const AxiomSet& axioms, Store& store, const Registry& registry,
+                                                   const RuleImportOptions& options) {
+  REWRIGHT_CHECK(begin(store, axioms, options));
+  std::vector<Rule> rules, grouped;
+  for (const ImportCandidate& candidate : candidates) {
+    if (candidate.rule) rules.push_back(*candidate.rule);
+    if (candidate.grouped) grouped.push_back(*candidate.grouped);
+  }
+  REWRIGHT_TRY(const PortfolioReport said, verify_all(rules, axioms, options.verifiers, registry, options.portfolio));
+  REWRIGHT_TRY(const PortfolioReport of_groups,
+               verify_all(grouped, axioms, options.verifiers, registry, options.portfolio));
+  for (const auto& [report, asked] : {std::pair(&said, &rules), std::pair(&of_groups, &grouped)}) {
+    if (!report->contradictions.empty()) {
+      const Contradiction& found = report->contradictions.front();
+      return contradiction_error(store, found, (*asked)[found.rule]);
+    }
+  }
+  std::vector<RuleImportReport> reports;
+  Books books(store);
+  std::size_t next = 0, next_grouped = 0;
+  REWRIGHT_CHECK(store.database().transaction([&]() -> Status {
+    for (const ImportCandidate& candidate : candidates) {
+      RuleImportReport& report = reports.emplace_back();
+      report.index = candidate.index;
+      report.reason = candidate.reason;
+      if (!candidate.rule) continue;
+      const RuleReport& about = said.rules[next++];
+      REWRIGHT_TRY(const std::optional<Rule> proved, judge(*candidate.rule, about, report));
+      REWRIGHT_CHECK(books.add(*candidate.rule, about, proved));
+      if (candidate.grouped) judge_groups(of_groups.rules[next_grouped++], report);
+    }
+    for (const char* phase : {"enumerate", "prune", "verify", "library"}) REWRIGHT_CHECK(store.finish(phase));
+    return {};
+  }));
+  return reports;
+}
+
+}  // namespace rewright
