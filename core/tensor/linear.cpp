@@ -13,6 +13,7 @@ using Atom = SymbolicDim::Atom;
 using Solved = std::map<std::string, SymbolicDim, std::less<>>;
 
 SymbolicDim replace_solved(const SymbolicDim& dim, const Solved& solved) {
+  if (solved.empty() || dim.constant()) return dim;
   return dim.substitute([&](std::string_view name) -> std::optional<SymbolicDim> {
     const auto found = solved.find(name);
     if (found == solved.end()) return std::nullopt;

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "verify/certificate_text.h"
 
@@ -80,8 +81,11 @@ class Key {
 /// The terms over one list of inputs.
 class Terms {
  public:
-  explicit Terms(std::span<const PatternInput> inputs) : inputs_(inputs.begin(), inputs.end()) {
+  std::unordered_map<std::string, TermId> by_text;  ///< As certificates write them.
+
+  explicit Terms(std::span<const PatternInput> inputs) {
     for (const PatternInput& input : inputs) {
+      by_text.emplace(input.name, static_cast<TermId>(terms_.size()));
       Term& term = terms_.emplace_back();
       for (int axis = 0; axis < input.rank; ++axis)
         term.shape.append(SymbolicDim::variable(fmt::format("{}.{}", input.name, axis)));
@@ -89,11 +93,6 @@ class Terms {
   }
   [[nodiscard]] const Term& operator[](TermId id) const { return terms_[id]; }
   [[nodiscard]] const SymbolicParams& params(ParamsId id) const { return params_[id]; }
-  [[nodiscard]] std::optional<TermId> input(std::string_view name) const {
-    const auto found = std::ranges::find(inputs_, name, &PatternInput::name);
-    if (found == inputs_.end()) return std::nullopt;
-    return static_cast<TermId>(found - inputs_.begin());
-  }
   ParamsId intern(SymbolicParams params) {
     Key key;
     for (const auto& value : params.values()) {
@@ -124,7 +123,6 @@ class Terms {
   }
 
  private:
-  std::vector<PatternInput> inputs_;
   std::vector<Term> terms_;
   std::vector<SymbolicParams> params_;
   std::unordered_map<std::string, ParamsId> params_ids_;
@@ -139,10 +137,7 @@ struct Binding {
 };
 
 /// One direction of one axiom under one substitution, found to hold.
-struct Equation {
-  TermId from = 0;
-  TermId to = 0;
-};
+using Equation = std::pair<TermId, TermId>;
 
 /// Replays steps under what is known of the sizes.
 class Replay {
@@ -160,16 +155,8 @@ class Replay {
     if (!term.op) return accepted_[id] = id;
     REWRIGHT_TRY(auto operands, map_all(term.operands, [this](TermId operand) { return accept(operand); }));
     for (const Constraint& constraint : term.defined) REWRIGHT_CHECK(require(constraint));
-    const auto given = terms_.params(term.params).values();
-    std::vector<BasicParamValue<SymbolicDim>> values(given.begin(), given.end());
-    for (auto& value : values) {
-      if (auto* list = std::get_if<SizeList<SymbolicDim>>(&value)) {
-        for (SymbolicDim& size : list->values) size = sizes_.normalise(size);
-      }
-    }
-    REWRIGHT_TRY(
-        const TermId normal,
-        terms_.apply(*term.op, term.output, terms_.intern(SymbolicParams(std::move(values))), std::move(operands)));
+    REWRIGHT_TRY(const TermId normal,
+                 terms_.apply(*term.op, term.output, normal_params(term.params), std::move(operands)));
     accepted_[normal] = normal;
     return accepted_[id] = normal;
   }
@@ -187,15 +174,35 @@ class Replay {
   }
 
  private:
-  Status require(const Constraint& constraint) const {
-    if (sizes_.implies(constraint)) return {};
+  Status require(const Constraint& constraint) {
+    if (constraint.kind == Constraint::Kind::kEqual && constraint.left == constraint.right) return {};
+    Key key;
+    key.add(constraint);
+    if (implied_.contains(key.bytes())) return {};
+    if (sizes_.implies(constraint)) {
+      implied_.insert(key.bytes());
+      return {};
+    }
     return mismatch("{} does not follow from the rule's conditions", to_string(constraint));
+  }
+
+  ParamsId normal_params(ParamsId id) {
+    const auto given = terms_.params(id).values();
+    const auto is_list = [](const auto& value) { return std::holds_alternative<SizeList<SymbolicDim>>(value); };
+    if (std::ranges::none_of(given, is_list)) return id;
+    std::vector<BasicParamValue<SymbolicDim>> values(given.begin(), given.end());
+    for (auto& value : values) {
+      if (auto* list = std::get_if<SizeList<SymbolicDim>>(&value)) {
+        for (SymbolicDim& size : list->values) size = sizes_.normalise(size);
+      }
+    }
+    return terms_.intern(SymbolicParams(std::move(values)));
   }
 
   /// The term with the subterm at the position replaced.
   Result<TermId> replace(TermId id, std::span<const std::size_t> position, const Equation& equation) {
     if (position.empty()) {
-      if (id == equation.from) return equation.to;
+      if (id == equation.first) return equation.second;
       return mismatch("the term at the position is not the side of the axiom that is to be replaced");
     }
     const Term term = terms_[id];
@@ -225,10 +232,9 @@ class Replay {
       REWRIGHT_TRY(SymbolicDim b, resolve(condition.right));
       REWRIGHT_CHECK(require({condition.kind, std::move(a), std::move(b)}));
     }
-    const SymbolicShape left_shape = terms_[left].shape, right_shape = terms_[right].shape;
-    if (left_shape.rank() != right_shape.rank()) return mismatch("the sides of {} differ in rank", text.axiom);
-    for (int axis = 0; axis < left_shape.rank(); ++axis)
-      REWRIGHT_CHECK(require({Constraint::Kind::kEqual, left_shape[axis], right_shape[axis]}));
+    const SymbolicShape a = terms_[left].shape, b = terms_[right].shape;
+    if (a.rank() != b.rank()) return mismatch("the sides of {} differ in rank", text.axiom);
+    for (int axis = 0; axis < a.rank(); ++axis) REWRIGHT_CHECK(require({Constraint::Kind::kEqual, a[axis], b[axis]}));
     return text.left_to_right ? Equation{left, right} : Equation{right, left};
   }
 
@@ -255,9 +261,13 @@ class Replay {
   Result<Binding> read_value(AxiomSort sort, std::string_view text) {
     Binding binding;
     if (sort == AxiomSort::kTensor) {
-      REWRIGHT_TRY(const TermText tree, read_term(text));
-      REWRIGHT_TRY(const TermId raw, term_of(tree));
-      REWRIGHT_TRY(binding.tensor, accept(raw));
+      auto known = terms_.by_text.find(std::string(text));
+      if (known == terms_.by_text.end()) {
+        REWRIGHT_TRY(const TermText tree, read_term(text));
+        REWRIGHT_TRY(const TermId raw, term_of(tree));
+        known = terms_.by_text.emplace(text, raw).first;
+      }
+      REWRIGHT_TRY(binding.tensor, accept(known->second));
     } else if (sort == AxiomSort::kReal) {
       REWRIGHT_TRY(binding.real, read_real(text));
     } else if (sort == AxiomSort::kSizes) {
@@ -269,7 +279,8 @@ class Replay {
     return binding;
   }
   Result<TermId> term_of(const TermText& text) {
-    if (const auto input = terms_.input(text.name); input && !text.is_application) return *input;
+    const auto input = terms_.by_text.find(std::string(text.name));
+    if (input != terms_.by_text.end() && !text.is_application) return input->second;
     const auto* op = registry_.find<Operator>(text.name);
     if (!op || !text.is_application)
       return mismatch("'{}' is neither an input of the rule nor an operator with operands", text.name);
@@ -312,8 +323,7 @@ class Replay {
     }
     if (spec.kind == ParamKind::kInts) return BasicParamValue<SymbolicDim>(std::move(numbers));
     if (numbers.size() != 1) return mismatch("the parameter {} must be one number", spec.name);
-    const std::int64_t choices = spec.kind == ParamKind::kChoice ? std::ssize(spec.choices) : numbers[0] + 1;
-    if (numbers[0] >= choices || (spec.kind == ParamKind::kChoice && numbers[0] < 0))
+    if (spec.kind == ParamKind::kChoice && (numbers[0] < 0 || numbers[0] >= std::ssize(spec.choices)))
       return mismatch("the parameter {} has no choice {}", spec.name, numbers[0]);
     return BasicParamValue<SymbolicDim>(numbers[0]);
   }
@@ -350,6 +360,7 @@ class Replay {
   SizeSystem sizes_;
   const std::map<std::string, const Axiom*, std::less<>>& axioms_;
   const Registry& registry_;
+  std::unordered_set<std::string> implied_;
   std::unordered_map<TermId, TermId> accepted_;
   std::unordered_map<std::string, Equation> equations_;
   const Axiom* axiom_ = nullptr;  ///< Of the step that is being read.
