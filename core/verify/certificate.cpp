@@ -7,6 +7,7 @@
 #include <rewright/linear.h>
 
 #include <charconv>
+#include <deque>
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
@@ -123,8 +124,8 @@ class Terms {
   }
 
  private:
-  std::vector<Term> terms_;
-  std::vector<SymbolicParams> params_;
+  std::deque<Term> terms_;  // A deque, so that a reference outlives the terms made meanwhile.
+  std::deque<SymbolicParams> params_;
   std::unordered_map<std::string, ParamsId> params_ids_;
   std::unordered_map<std::string, TermId> term_ids_;
 };
@@ -151,7 +152,7 @@ class Replay {
   /// The term with every size in its one normal form; what it requires must be known. So equal terms get one id.
   Result<TermId> accept(TermId id) {
     if (const auto found = accepted_.find(id); found != accepted_.end()) return found->second;
-    const Term term = terms_[id];
+    const Term& term = terms_[id];
     if (!term.op) return accepted_[id] = id;
     REWRIGHT_TRY(auto operands, map_all(term.operands, [this](TermId operand) { return accept(operand); }));
     for (const Constraint& constraint : term.defined) REWRIGHT_CHECK(require(constraint));
@@ -179,11 +180,10 @@ class Replay {
     Key key;
     key.add(constraint);
     if (implied_.contains(key.bytes())) return {};
-    if (sizes_.implies(constraint)) {
-      implied_.insert(key.bytes());
-      return {};
-    }
-    return mismatch("{} does not follow from the rule's conditions", to_string(constraint));
+    if (!sizes_.implies(constraint))
+      return mismatch("{} does not follow from the rule's conditions", to_string(constraint));
+    implied_.insert(key.bytes());
+    return {};
   }
 
   ParamsId normal_params(ParamsId id) {
@@ -205,7 +205,7 @@ class Replay {
       if (id == equation.first) return equation.second;
       return mismatch("the term at the position is not the side of the axiom that is to be replaced");
     }
-    const Term term = terms_[id];
+    const Term& term = terms_[id];
     if (position[0] >= term.operands.size()) return mismatch("the position is outside the term");
     std::vector<TermId> operands = term.operands;
     REWRIGHT_TRY(operands[position[0]], replace(operands[position[0]], position.subspan(1), equation));
@@ -232,7 +232,7 @@ class Replay {
       REWRIGHT_TRY(SymbolicDim b, resolve(condition.right));
       REWRIGHT_CHECK(require({condition.kind, std::move(a), std::move(b)}));
     }
-    const SymbolicShape a = terms_[left].shape, b = terms_[right].shape;
+    const SymbolicShape &a = terms_[left].shape, &b = terms_[right].shape;
     if (a.rank() != b.rank()) return mismatch("the sides of {} differ in rank", text.axiom);
     for (int axis = 0; axis < a.rank(); ++axis) REWRIGHT_CHECK(require({Constraint::Kind::kEqual, a[axis], b[axis]}));
     return text.left_to_right ? Equation{left, right} : Equation{right, left};
