@@ -112,10 +112,35 @@ class Suggester {
         equations_.push_back(std::move(equation));
       }
     }
+    REWRIGHT_CHECK(add_declared(known));
     std::ranges::stable_sort(equations_, [](const Equation& a, const Equation& b) {
       return std::tuple(a.size, a.axiom.variables.size(), a.rule.id) <
              std::tuple(b.size, b.axiom.variables.size(), b.rule.id);
     });
+    return {};
+  }
+
+  /// An enumerator does not tell x + y from y + x where the operator declares that they are one, so that no goal says
+  /// it.
+  Status add_declared(std::map<std::string, std::size_t>& known) {
+    std::set<const Operator*> used;
+    for (const Rule& goal : goals_) {
+      for (const Pattern* side : {&goal.source, &goal.target}) {
+        for (const PatternNode& node : side->nodes) used.insert(node.op);
+      }
+    }
+    for (const Operator* op : registry_.all<Operator>()) {
+      const OperatorInfo& info = op->info();
+      if (!used.contains(op) || !info.commutative || info.min_arity != 2 || info.max_arity != 2 || !info.params.empty())
+        continue;
+      REWRIGHT_TRY(Rule rule, parse_rule(fmt::format("(x:2, y:2) {0}(x, y) => {0}(y, x)", info.name), registry_));
+      rule = one_output(rule, 0);
+      auto axiom = axiom_of(rule, 0);
+      if (!axiom || !known.emplace(rule.id, equations_.size()).second) continue;
+      Equation equation{std::move(rule), *std::move(axiom), 0, {}, false};
+      equation.size = applications_in(equation.axiom);
+      equations_.push_back(std::move(equation));
+    }
     return {};
   }
 
@@ -166,18 +191,25 @@ class Suggester {
     return {};
   }
 
-  /// Takes back, from the last on, what follows from the axioms and the other suggestions.
+  /// Takes back, from the last on, what no goal needs.
   Status minimise() {
+    if (result_.axioms.empty()) return {};
+    REWRIGHT_TRY(const std::size_t all, followers(result_.axioms));
     for (std::size_t i = result_.axioms.size(); i-- > 0;) {
-      if (result_.axioms.size() == 1) break;
       report("least set", result_.axioms.size() - i, result_.axioms.size());
       std::vector<Suggestion> others = result_.axioms;
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-      REWRIGHT_TRY(const AxiomSet rest, with_suggestions(axioms_, others, registry_));
-      REWRIGHT_TRY(const Entailment::Answer answer, entailment_.follows(result_.axioms[i].axiom, rest));
-      if (answer.follows) result_.axioms = std::move(others);
+      REWRIGHT_TRY(const std::size_t left, followers(others));
+      if (left == all) result_.axioms = std::move(others);
     }
     return {};
+  }
+
+  /// How many goals follow from the axioms and these.
+  Result<std::size_t> followers(std::span<const Suggestion> suggestions) const {
+    REWRIGHT_TRY(const AxiomSet now, with_suggestions(axioms_, suggestions, registry_));
+    REWRIGHT_TRY(const std::vector<Verdict> verdicts, entailment_.prove(goals_, now));
+    return static_cast<std::size_t>(std::ranges::count(verdicts, VerdictKind::kProved, &Verdict::kind));
   }
 
   Status sum_up() {

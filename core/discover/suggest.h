@@ -2,7 +2,7 @@
 //
 // The open goals of a store, output by output, are equations. The smallest one that does not follow from the axioms and
 // what is suggested so far is generalised to a law (law.h) and suggested; so on until every equation follows or is
-// found false. In the end what follows from the other suggestions is taken back, so that none is superfluous.
+// found false. In the end what no goal needs beside the others is taken back, so that none is superfluous.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ namespace rewright {
 struct Suggestion {
   Axiom axiom;
   std::uint64_t combinations = 0;  ///< At which both sides were compared.
-  std::size_t goals = 0;           ///< Open goals that mention the equation it was made of.
+  std::size_t goals = 0;           ///< Open goals with the equation it was made of; 0: what an operator declares.
   std::string from;                ///< That equation, as a rule.
 };
 

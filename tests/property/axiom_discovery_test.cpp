@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(Quickstart, DroppedAxiom,
                          testing::Values("matmul-associates", "concat-exchange", "relu-of-concat", "conv-with-relu",
                                          "ewmul-over-ewadd", "split-first-of-concat", "transpose-of-matmul",
                                          "matmul-of-right-concat", "conv-of-weight-concat", "maximum-of-concat-0",
-                                         "relu-of-double", "smul-smul", "transpose-transpose"));
+                                         "relu-of-double", "smul-smul", "transpose-transpose", "ewmul-commutes"));
 
 TEST_F(AxiomDiscovery, SuggestsNothingWhereNothingIsOpen) {
   const auto found = suggest_axioms(*store(), *axioms_, *registry_, entailment());
