@@ -113,10 +113,11 @@ class Suggester {
       }
     }
     REWRIGHT_CHECK(add_declared(known));
-    std::ranges::stable_sort(equations_, [](const Equation& a, const Equation& b) {
-      return std::tuple(a.size, a.axiom.variables.size(), a.rule.id) <
-             std::tuple(b.size, b.axiom.variables.size(), b.rule.id);
-    });
+    // The smallest first; of one size that of most inputs, which says most as it stands.
+    const auto order = [](const Equation& equation) {
+      return std::tuple(equation.size, -std::ssize(equation.axiom.variables), equation.rule.id);
+    };
+    std::ranges::stable_sort(equations_, std::less(), order);
     return {};
   }
 
