@@ -102,23 +102,24 @@ std::string reproducer_of(const Rule& rule, const AxiomSet& axioms, const RuleRe
   return text;
 }
 
-/// A verdict of `report` of the given kind, or null.
+/// A verdict of `report` of the given kind, or null. Of proofs one without conditions, if there is one.
 const VerifierVerdict* find_verdict(const RuleReport& report, VerdictKind kind) {
-  const auto found = std::ranges::find_if(report.verdicts, [&](const auto& said) { return said.verdict.kind == kind; });
-  return found == report.verdicts.end() ? nullptr : &*found;
+  const VerifierVerdict* found = nullptr;
+  for (const VerifierVerdict& said : report.verdicts) {
+    if (said.verdict.kind == kind &&
+        (!found || (!found->verdict.conditions.empty() && said.verdict.conditions.empty())))
+      found = &said;
+  }
+  return found;
 }
 
-std::optional<Contradiction> contradiction_in(std::size_t index, const Rule& rule, const AxiomSet& axioms,
-                                              const RuleReport& report) {
-  const auto* proved = find_verdict(report, VerdictKind::kProved);
-  const auto* refuted = find_verdict(report, VerdictKind::kRefuted);
-  if (!proved || !refuted) return std::nullopt;
-  return Contradiction{
-      index,
-      fmt::format("verifiers {} and {} contradict each other on rule {} ({}): one proves it, the other "
-                  "refutes it; stop and look at the reproducer",
-                  proved->verifier, refuted->verifier, rule.name, rule.id),
-      reproducer_of(rule, axioms, report)};
+Contradiction contradiction_of(std::size_t index, const Rule& rule, const AxiomSet& axioms, const RuleReport& report) {
+  return {index,
+          fmt::format("verifiers {} and {} contradict each other on rule {} ({}): one proves it, the other "
+                      "refutes it; stop and look at the reproducer",
+                      find_verdict(report, VerdictKind::kProved)->verifier,
+                      find_verdict(report, VerdictKind::kRefuted)->verifier, rule.name, rule.id),
+          reproducer_of(rule, axioms, report)};
 }
 
 /// Runs one member over the rules `which`, chunk by chunk.
@@ -171,6 +172,32 @@ Status run_all(std::span<const Member> members, std::span<const Rule> rules, con
   return {};
 }
 
+/// Does a refutation stand against the proof? One that proves the rule under conditions says nothing outside them, so
+/// the refuter is asked again inside them. Gives nothing where there is no proof, or no refutation.
+Result<std::optional<bool>> disputed(const Rule& rule, const RuleReport& report, std::span<const Member> members,
+                                     const AxiomSet& axioms, const PortfolioOptions& options) {
+  const auto* proved = find_verdict(report, VerdictKind::kProved);
+  if (!proved || !find_verdict(report, VerdictKind::kRefuted)) return std::optional<bool>();
+  if (proved->verdict.conditions.empty()) return std::optional(true);
+  std::vector<Rule> inside = {rule};
+  inside[0].precondition.insert(inside[0].precondition.end(), proved->verdict.conditions.begin(),
+                                proved->verdict.conditions.end());
+  static constexpr std::size_t kFirst[] = {0};
+  for (const Member& member : members) {
+    if (!member.prototype->refutes()) continue;
+    REWRIGHT_TRY(const auto verdicts, ask(member, inside, kFirst, axioms, options.budget));
+    if (verdicts[0].kind == VerdictKind::kRefuted) return std::optional(true);
+  }
+  return std::optional(false);
+}
+
+/// The rule holds where the proof says so, and nowhere else.
+void take_proof(RuleReport& report) {
+  const auto* proved = find_verdict(report, VerdictKind::kProved);
+  report.outcome = proved->verdict;
+  report.decided_by = proved->verifier;
+}
+
 }  // namespace
 
 Result<PortfolioReport> verify_all(std::span<const Rule> rules, const AxiomSet& axioms,
@@ -186,11 +213,14 @@ Result<PortfolioReport> verify_all(std::span<const Rule> rules, const AxiomSet& 
   REWRIGHT_CHECK(arena.execute([&] { return run_all(members, rules, axioms, registry, options, report.rules); }));
   for (std::size_t i = 0; i < rules.size(); ++i) {
     RuleReport& rule = report.rules[i];
-    if (auto found = contradiction_in(i, rules[i], axioms, rule)) {
+    REWRIGHT_TRY(const std::optional<bool> dispute, disputed(rules[i], rule, members, axioms, options));
+    if (dispute == std::optional(true)) {
+      report.contradictions.push_back(contradiction_of(i, rules[i], axioms, rule));
       rule.outcome = {};
-      rule.outcome.reason = found->message;
+      rule.outcome.reason = report.contradictions.back().message;
       rule.decided_by.clear();
-      report.contradictions.push_back(std::move(*found));
+    } else if (dispute) {
+      take_proof(rule);
     } else if (!decided(rule)) {
       explain_unknown(rule);
     }

@@ -106,6 +106,25 @@ TEST(Portfolio, StopsWhenAsked) {
   EXPECT_EQ(report.error().code, ErrorCode::kBudget);
 }
 
+/// Solvers that die at every question, and one that hangs: the rest of the portfolio decides.
+TEST(Portfolio, GoesOnWhereASolverDiesOrHangs) {
+  std::vector<VerifierChoice> chosen = {{"evaluate", {}},
+                                        {"z3", {{"program", std::string("/bin/false")}}},
+                                        {"cvc5", {{"program", std::string("/bin/false")}}}};
+  const auto dead = verify_all(rules({kTrue, kWrong}), test::axioms(), chosen, test::plugins());
+  ASSERT_TRUE(dead) << dead.error().message;
+  EXPECT_THAT((std::vector{dead->proved, dead->refuted, dead->unknown}), ElementsAre(0, 1, 1));
+  EXPECT_THAT(dead->rules[0].outcome.reason,
+              testing::AllOf(HasSubstr("z3: the solver died"), HasSubstr("cvc5: the solver died")));
+
+  chosen[1] = {"z3", {{"program", std::string("/bin/cat")}, {"answer_seconds", std::int64_t{1}}}};
+  chosen[2].options.clear();
+  const auto decided = verify_all(rules({kTrue}), test::axioms(), chosen, test::plugins());
+  ASSERT_TRUE(decided) << decided.error().message;
+  EXPECT_EQ(decided->rules[0].verdicts.at(1).verdict.kind, VerdictKind::kUnknown);
+  EXPECT_EQ(decided->rules[0].decided_by, "cvc5");
+}
+
 std::vector<std::string> summary(const PortfolioReport& report) {
   std::vector<std::string> lines;
   for (const RuleReport& rule : report.rules) {
