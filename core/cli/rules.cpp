@@ -135,6 +135,7 @@ Result<ExitCode> show(const Settings& settings, const Arguments& arguments) {
   print_line(fmt::format("  found as candidate {}", fmt::join(candidates, ", ")));
   print_line("verdicts");
   for (const VerdictRecord& verdict : verdicts) print_verdict(verdict);
+  if (!rule->certificate.empty()) print(rule->certificate);
   return ExitCode::kDone;
 }
 

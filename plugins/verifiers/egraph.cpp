@@ -63,9 +63,8 @@ class EGraphVerifier final : public Verifier {
     }
     verdict.kind = VerdictKind::kProved;
     verdict.reason =
-        proof->conditions.empty()
-            ? fmt::format("the axioms lead from one side to the other in {} steps", proof->steps)
-            : fmt::format("under conditions, the axioms lead from one side to the other in {} steps", proof->steps);
+        fmt::format("{}the axioms lead from one side to the other in {} step{}",
+                    proof->conditions.empty() ? "" : "under conditions, ", proof->steps, proof->steps == 1 ? "" : "s");
     verdict.certificate = std::move(proof->certificate);
     verdict.conditions = std::move(proof->conditions);
     verdict.axioms = std::move(proof->axioms);

@@ -120,12 +120,17 @@ const std::vector<Rule>& proved_rules() {
 void BM_z3_incremental(benchmark::State& state) { run_verifier(state, "z3", proved_rules(), kEMatching, 1'000'000); }
 void BM_z3_chunks(benchmark::State& state) { run_verifier(state, "z3", proved_rules(), kEMatching); }
 
+void BM_egraph(benchmark::State& state) { run_verifier(state, "egraph", proved_rules(), {}, 1'000'000); }
+void BM_egraph_chunks(benchmark::State& state) { run_verifier(state, "egraph", proved_rules()); }
+
 void BM_cvc5(benchmark::State& state) { run_verifier(state, "cvc5", proved_rules()); }
 
 BENCHMARK(BM_evaluate_false)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_evaluate_true)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_z3_incremental)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(BM_z3_chunks)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(BM_egraph)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(BM_egraph_chunks)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(BM_cvc5)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace

@@ -5,7 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "rule/rewriter.h"
 #include "support/mutants.h"
+#include "support/random.h"
+#include "support/true_rules.h"
 #include "unit/verify/rules.h"
 
 namespace rewright {
@@ -159,6 +162,44 @@ TEST(EqualityProverProperty, ProvesWhatZ3Proves) {
     if (proof) expect_replayed(rules[i], *proof);
   }
   EXPECT_GT(proved, 200u);
+}
+// Graphs of unequal sizes, rewritten up to four times at random places by rules that are known to be true: source and
+// result make a rule that must be proved, with a certificate that the checker accepts.
+TEST(EqualityProverProperty, ProvesWhatRandomRewritesLeadTo) {
+  const char* const kGraphs[] = {
+      "x = input (2, 3)\ny = input (3, 4)\nz = input (3, 4)\nw = input (4, 5)\ns = ewadd(y, z)\nm = matmul(x, s)\n"
+      "n = matmul(m, w)\nr = relu(n)\noutput r\n",
+      "x = input (2, 3)\ny = input (4, 3)\nw = input (3, 5)\nv = input (3, 2)\nc = concat(x, y)\nr = relu(c)\n"
+      "m = matmul(r, w)\nn = matmul(r, v)\noutput m, n\n",
+      "x = input (2, 3)\ny = input (2, 3)\nz = input (2, 3)\na = ewmul(x, z)\nb = ewmul(y, z)\nc = ewadd(a, b)\n"
+      "t = transpose(c)\nu = transpose(t)\noutput u\n",
+      "x = input (1, 2, 5, 4)\nv = input (3, 2, 3, 3)\nw = input (3, 2, 3, 3)\np = conv2d(x, v)\nq = conv2d(x, w)\n"
+      "s = ewadd(p, q)\nr = relu(s)\noutput r\n",
+  };
+  const Rewriter rewriter(rewright::testing::true_rules());
+  EqualityProver egraph(test::axioms().axioms());
+  rewright::testing::Random random(41);
+  std::size_t proved = 0, steps = 0;
+  for (int round = 0; round < 120; ++round) {
+    const Graph start = rewright::testing::read_graph(random.pick(kGraphs));
+    Graph graph = start;
+    for (std::int64_t left = random.between(1, 4); left > 0; --left) {
+      const auto matches = rewriter.matches(graph);
+      if (matches.empty()) break;
+      if (auto next = rewriter.apply(graph, random.pick(matches))) graph = *std::move(next);
+    }
+    const auto made = generalise(start, graph);
+    if (!made) continue;
+    const Rule rule = test::rule(to_text(*made));
+    const auto proof = egraph.prove(rule);
+    ASSERT_TRUE(proof) << to_text(rule) << "\n" << proof.error().message;
+    EXPECT_TRUE(proof->conditions.empty()) << to_text(rule);
+    expect_replayed(rule, *proof);
+    ++proved;
+    steps += proof->steps;
+  }
+  EXPECT_GT(proved, 80u);
+  EXPECT_GT(steps, 2 * proved);
 }
 TEST(EqualityProverProperty, ProvesNoMutantThatEvaluationRefutes) {
   auto egraph = prover();
