@@ -4,8 +4,9 @@
 //   in
 //                   exact integers. If both sides differ as polynomials of degree d at most, the first comparison
 //                   misses that with a probability of at most d / (2^61 - 1) (Schwartz, JACM 27(4), 1980).
-//   with order      max, relu: in exact rationals, small integers of both signs, quarters, negative quarters, or mostly
-//                   -1. No bound.
+//   with order      max, relu: in exact rationals, small integers of both signs, quarters, negative quarters, mostly
+//   -1,
+//                   rows that are equal. No bound.
 //   with functions  exp and the like: over the field, where each is a keyed pseudo-random function, so that the law
 //   holds
 //                   for every function in its place; and in floating point. An axiom that :needs "real-functions" holds

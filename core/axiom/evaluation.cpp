@@ -16,11 +16,14 @@ std::uint64_t mix(std::uint64_t x) {
 }
 
 template <class Scalar>
-void draw_all(std::vector<Scalar>& values, Draw kind, std::uint64_t seed) {
+void draw_all(TermBuffer<Scalar>& tensor, Draw kind, std::uint64_t seed) {
+  std::vector<Scalar>& values = tensor.values;
+  const int rank = tensor.shape.rank();
+  const auto columns = rank == 0 ? std::size_t{1} : static_cast<std::size_t>(tensor.shape[rank - 1]);
   const bool quarters = kind == Draw::kQuarters || kind == Draw::kNegative;
   const Scalar quarter = quarters ? Scalar::from_integer(1) / Scalar::from_integer(4) : Scalar{};
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::uint64_t bits = mix(seed + i);
+    const std::uint64_t bits = mix(seed + (kind == Draw::kEqualRows ? i % columns : i));
     const auto number = static_cast<std::int64_t>(bits % 19);
     switch (kind) {
       case Draw::kWhole:
@@ -33,7 +36,8 @@ void draw_all(std::vector<Scalar>& values, Draw kind, std::uint64_t seed) {
       case Draw::kQuarters: values[i] = Scalar::from_integer(number - 9) * quarter; break;
       case Draw::kNegative: values[i] = Scalar::from_integer(-1 - number) * quarter; break;
       case Draw::kSigns: values[i] = Scalar::from_integer(number % 3 - 1); break;
-      case Draw::kMostlyNegative: values[i] = Scalar::from_integer((bits >> 8) % 4 != 0 ? -1 : number % 5); break;
+      case Draw::kMostlyNegative:
+      case Draw::kEqualRows: values[i] = Scalar::from_integer((bits >> 8) % 4 != 0 ? -1 : number % 5); break;
     }
   }
 }
@@ -203,7 +207,7 @@ bool TermValues<Scalar>::run(std::span<const std::int64_t> sizes, Draw draw, std
   for (std::size_t at = 0; at < values_.size(); ++at) {
     if (!size_outputs(at, sizes)) return false;
     if (const auto variable = program_.steps()[at].variable)
-      draw_all(values_[at][0].values, draw, mix(seed + *variable * 7919));
+      draw_all(values_[at][0], draw, mix(seed + *variable * 7919));
     else if (!apply(at, sizes))
       return false;
   }

@@ -20,8 +20,9 @@
 namespace rewright {
 
 /// How inputs are drawn. Integers from -9 to 9; quarters of them; negative quarters; the whole field (over Field alone,
-/// elsewhere as kSmall); -1, 0 and 1; -1 three times in four, else 0 to 4, so that the greatest of many is often -1.
-enum class Draw : std::uint8_t { kSmall, kQuarters, kNegative, kWhole, kSigns, kMostlyNegative };
+/// elsewhere as kSmall); -1, 0 and 1; -1 three times in four, else 0 to 4, so that the greatest of many is often -1;
+/// the same, every row like the first, so that products of matrices are too.
+enum class Draw : std::uint8_t { kSmall, kQuarters, kNegative, kWhole, kSigns, kMostlyNegative, kEqualRows };
 
 class TermProgram {
  public:

@@ -103,7 +103,8 @@ std::optional<AuditFailure> TypingAudit::smallest(std::int64_t max_dim) {
 
 std::string TypingAudit::describe(const AuditFailure& failure) {
   if (failure.point.algebra != AuditPoint::Algebra::kReal) {
-    for (const Draw draw : {Draw::kSigns, Draw::kMostlyNegative, Draw::kSmall, Draw::kQuarters, Draw::kNegative}) {
+    for (const Draw draw :
+         {Draw::kSigns, Draw::kMostlyNegative, Draw::kEqualRows, Draw::kSmall, Draw::kQuarters, Draw::kNegative}) {
       for (std::uint64_t seed = 1; seed <= 64; ++seed) {
         if (exact_.run(failure.sizes, draw, seed) && !exact_.equal())
           return describe_counterexample(axiom_, program_, exact_, search_.names(), failure.sizes);
@@ -171,7 +172,8 @@ std::optional<AuditPoint> TypingAudit::polynomial_difference(std::span<const std
 
 std::optional<AuditPoint> TypingAudit::ordered_difference(std::span<const std::int64_t> sizes, std::uint64_t seed,
                                                           std::size_t index, int rounds, bool& compared) {
-  static constexpr Draw kDraws[] = {Draw::kSmall, Draw::kQuarters, Draw::kNegative, Draw::kMostlyNegative};
+  static constexpr Draw kDraws[] = {Draw::kSmall, Draw::kQuarters, Draw::kNegative, Draw::kMostlyNegative,
+                                    Draw::kEqualRows};
   for (int round = 0; round < rounds; ++round) {
     // One kind a combination where there are many, in turn; every kind where there are few.
     for (std::size_t kind = 0; kind < std::size(kDraws); ++kind) {

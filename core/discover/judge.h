@@ -30,7 +30,7 @@ class Judge {
     const auto result = audit(axiom, how);
     return result && result->holds && result->combinations > 0;
   }
-  /// The last word; its result.
+  /// The last word; its result. A few typings are looked at at more points: where max decides, one point says little.
   Result<AuditResult> thoroughly(const Axiom& axiom) const {
     AuditOptions options;
     options.max_dim = 4;
@@ -38,7 +38,14 @@ class Judge {
     options.max_typings = 300;
     options.seed = options_.seed + 1;
     options.threads = options_.threads;
-    return audit(axiom, options);
+    auto result = audit(axiom, options);
+    options.max_typings = 4;
+    for (int again = 0; again < 12 && result && result->holds && result->sampled > 0; ++again) {
+      ++options.seed;
+      auto more = audit(axiom, options);
+      if (more && !more->holds) result = std::move(more);
+    }
+    return result;
   }
 
  private:
