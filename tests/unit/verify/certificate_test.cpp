@@ -71,6 +71,7 @@ TEST(Certificate, OfOneRuleIsNoneOfAnother) {
 
 struct Tampering {
   std::string name, what, by, reason;
+  friend std::ostream& operator<<(std::ostream& stream, const Tampering& one) { return stream << one.name; }
 };
 class TamperedCertificate : public ::testing::TestWithParam<Tampering> {};
 TEST_P(TamperedCertificate, IsRejected) {
