@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -125,6 +126,9 @@ Status begin(Store& store, const AxiomSet& axioms, const RuleImportOptions& opti
   for (const VerifierChoice& verifier : options.verifiers) config["verifiers"].push_back(verifier.name);
   record.config = config.dump();
   record.config_hash = content_hash(record.config);
+  std::string files;
+  for (const std::string& file : axioms.files()) files += std::filesystem::absolute(file).string() + "\n";
+  REWRIGHT_CHECK(write_file(store.path("axioms.txt"), files));
   return store.begin(record);
 }
 
