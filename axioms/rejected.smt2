@@ -60,7 +60,7 @@
          (conv2d s padding.explicit q (sizes2 1 1) g a x w)))
   :named enlarge-under-valid
   :ranks "x w 4"
-  :domain "s [1,1] [2,2]; k [3,3]; q [1,1,1,1] [0,0,0,0]; g 1"
+  :domain "s [1,1] [2,2]; k [3,3]; q [1,1,1,1] [0,0,0,0]; g 1; w.2 1 2 3; w.3 1 2 3"
   :source "the enlarged kernel reads other pixels than an unpadded small one"))
 
 (assert (! (forall ((s Sizes) (q Sizes) (g Int) (a Int) (x Tensor) (k Sizes) (w Tensor))
