@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "axiom/writer.h"
@@ -48,15 +49,9 @@ class Suggester {
     REWRIGHT_CHECK(note_open_equations());
     REWRIGHT_CHECK(settle());
     while (result_.axioms.size() < options_.most) {
-      Equation* next = nullptr;
-      for (Equation& equation : equations_) {
-        if (!equation.settled && !given_up_.contains(equation.rule.id)) {
-          next = &equation;
-          break;
-        }
-      }
-      if (!next) break;
-      REWRIGHT_CHECK(generalise(*next));
+      const std::vector<Equation*> next = smallest_open();
+      if (next.empty()) break;
+      REWRIGHT_CHECK(suggest_one_of(next));
     }
     REWRIGHT_CHECK(minimise());
     REWRIGHT_CHECK(sum_up());
@@ -164,13 +159,40 @@ class Suggester {
     return {};
   }
 
-  Status generalise(Equation& equation) {
-    REWRIGHT_TRY(Law law, generalised_law(equation.axiom, options_.law));
-    if (!law.counterexample.empty()) {
-      result_.refuted.push_back(to_text(equation.rule) + "\n" + law.counterexample);
-      given_up_.insert(equation.rule.id);
-      return {};
+  /// The first open equations of one size and number of inputs, a few.
+  std::vector<Equation*> smallest_open() {
+    constexpr std::size_t kMost = 4;
+    std::vector<Equation*> found;
+    for (Equation& equation : equations_) {
+      if (equation.settled || given_up_.contains(equation.rule.id)) continue;
+      const bool alike = found.empty() || (found[0]->size == equation.size &&
+                                           found[0]->axiom.variables.size() == equation.axiom.variables.size());
+      if (!alike || found.size() == kMost) break;
+      found.push_back(&equation);
     }
+    return found;
+  }
+
+  /// Of the laws that these equations are made into, the one that says most: at most combinations.
+  Status suggest_one_of(const std::vector<Equation*>& equations) {
+    std::optional<Law> best;
+    Equation* of = nullptr;
+    for (Equation* equation : equations) {
+      REWRIGHT_TRY(Law law, generalised_law(equation->axiom, options_.law));
+      if (!law.counterexample.empty()) {
+        result_.refuted.push_back(to_text(equation->rule) + "\n" + law.counterexample);
+        given_up_.insert(equation->rule.id);
+      } else if (!to_smt(law.axiom)) {
+        given_up_.insert(equation->rule.id);  // What cannot be written cannot be added.
+      } else if (!best || law.combinations > best->combinations) {
+        best = std::move(law);
+        of = equation;
+      }
+    }
+    return best ? add(*std::move(best), *of) : Status();
+  }
+
+  Status add(Law law, Equation& equation) {
     Suggestion suggestion;
     suggestion.axiom = std::move(law.axiom);
     suggestion.axiom.name = fmt::format("suggested-{}-{}", ++named_, equation.rule.name);
@@ -179,16 +201,10 @@ class Suggester {
     suggestion.combinations = law.combinations;
     suggestion.goals = equation.goals.size();
     suggestion.from = to_text(equation.rule);
-    // What cannot be written cannot be added.
-    if (!to_smt(suggestion.axiom)) {
-      given_up_.insert(equation.rule.id);
-      return {};
-    }
     result_.axioms.push_back(std::move(suggestion));
-    const bool was = equation.settled;
     REWRIGHT_CHECK(settle());
     // A law from which its own equation does not follow: no verifier can use it so.
-    if (!equation.settled && !was) given_up_.insert(equation.rule.id);
+    if (!equation.settled) given_up_.insert(equation.rule.id);
     return {};
   }
 
