@@ -1,6 +1,7 @@
 #include "campaign/phases.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 namespace rewright {
@@ -40,10 +41,7 @@ std::string phase_of(const EnumerationLevel& level) { return fmt::format("enumer
 Result<bool> enumerate_phase(Run& run) {
   // The enumerator starts from the beginning, so what an earlier run wrote goes.
   REWRIGHT_CHECK(run.store.database().transaction([&] { return run.store.discard_candidates(); }));
-  EnumerationConfig config = run.config.enumeration;
-  config.threads = run.options.threads;
-  config.memory_bytes = run.options.memory_bytes / 2;
-  config.folder = run.options.store;
+  const EnumerationConfig config = enumeration_of(run.config, run.options, run.store.path("work"));
   CandidateWriter writer(run.store);
   std::map<int, std::uint64_t> peaks;
   const auto progress = [&](const EnumerationProgress& at) {
@@ -64,6 +62,8 @@ Result<bool> enumerate_phase(Run& run) {
     }
     return report.stopped_early ? Status() : run.store.finish("enumerate");
   }));
+  std::error_code ignored;
+  if (!report.stopped_early) std::filesystem::remove_all(config.work_folder, ignored);
   return !report.stopped_early;
 }
 

@@ -26,6 +26,9 @@ struct Run {
   [[nodiscard]] bool should_stop();
 };
 
+/// What is enumerated, and how this run does it.
+[[nodiscard]] EnumerationConfig enumeration_of(const CampaignConfig& config, const RunOptions& options,
+                                               const std::string& work_folder);
 /// Candidates and levels.
 [[nodiscard]] Result<bool> enumerate_phase(Run& run);
 /// Removals. All of the phase or nothing is recorded.

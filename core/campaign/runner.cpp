@@ -1,5 +1,7 @@
 #include "campaign/runner.h"
 
+#include "enumerate/work_files.h"
+
 #include "campaign/files.h"
 #include "campaign/identity.h"
 #include "campaign/log.h"
@@ -27,6 +29,15 @@ std::string axiom_paths(const CampaignConfig& config) {
   return text;
 }
 
+// Removes the files of finished work, but for the signs of processes that are starting now.
+void forget_work(const std::string& folder, const std::string& token) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (token.empty() || !name.starts_with(token)) std::filesystem::remove(entry.path(), ignored);
+  }
+}
+
 // Makes the store this campaign's. True if an earlier run is gone on with.
 Result<bool> take_over(Store& store, const CampaignConfig& config, const CampaignRecord& record,
                        const RunOptions& options) {
@@ -49,6 +60,7 @@ Result<bool> take_over(Store& store, const CampaignConfig& config, const Campaig
     return true;
   }
   REWRIGHT_CHECK(store.clear());
+  forget_work(store.path("work"), options.token);
   REWRIGHT_TRY(const std::string text, read_file(config.file));
   REWRIGHT_CHECK(write_file(store.path("campaign.toml"), text));
   REWRIGHT_CHECK(write_file(store.path("axioms.txt"), axiom_paths(config)));
@@ -154,6 +166,57 @@ Status summarise(Store& store, CampaignSummary& summary) {
 
 }  // namespace
 
+EnumerationConfig enumeration_of(const CampaignConfig& config, const RunOptions& options,
+                                 const std::string& work_folder) {
+  EnumerationConfig enumeration = config.enumeration;
+  enumeration.threads = options.threads;
+  enumeration.memory_bytes = options.memory_bytes / 2;
+  enumeration.folder = options.store;
+  enumeration.work_folder = work_folder;
+  enumeration.rank = options.rank;
+  enumeration.ranks = options.ranks;
+  enumeration.token = options.token;
+  enumeration.checkpoint_seconds = options.checkpoint_seconds;
+  return enumeration;
+}
+
+namespace {
+
+// The first process tells the others whether there is anything to enumerate. True if there is.
+Result<bool> start_together(const std::string& folder, const RunOptions& options, bool enumerated) {
+  if (options.ranks == 1) return !enumerated;
+  const enumeration::WorkFiles files(folder, options.rank, options.ranks, options.token);
+  const std::string nothing_to_do = options.token + ".enumerated";
+  const std::vector<char> empty;
+  if (options.rank == 0 && enumerated) REWRIGHT_CHECK(files.save(nothing_to_do, std::span<const char>(empty)));
+  REWRIGHT_TRY(const bool together, files.barrier("start", options.stop));
+  return together && !files.has(nothing_to_do);
+}
+
+// What a process other than the first does: its share of the enumeration.
+Result<CampaignSummary> help_enumerate(const CampaignConfig& config, const RunOptions& options) {
+  CampaignSummary summary;
+  summary.name = config.name;
+  summary.store = options.store;
+  const std::string folder = options.store + "/work";
+  REWRIGHT_TRY(const bool wanted, start_together(folder, options, false));
+  if (!wanted) return summary;
+  EnumerationConfig enumeration = enumeration_of(config, options, folder);
+  const auto progress = [&](const EnumerationProgress&) {
+    const bool too_large = options.memory_bytes > 0 && resident_bytes() > options.memory_bytes;
+    return !too_large && !(options.stop && options.stop());
+  };
+  REWRIGHT_TRY(const EnumerationReport report, enumerate(
+                                                   enumeration, [](const Candidate&) { return Status(); }, progress));
+  if (report.stopped_early) {
+    summary.state = CampaignSummary::State::kStopped;
+    summary.stopped_by = "a process stopped";
+  }
+  return summary;
+}
+
+}  // namespace
+
 bool Run::should_stop() {
   if (stopped_by != nullptr) return true;
   if (options.stop && options.stop()) stopped_by = "it was interrupted";
@@ -163,6 +226,7 @@ bool Run::should_stop() {
 
 Result<CampaignSummary> run_campaign(const CampaignConfig& config, const Registry& registry,
                                      const RunOptions& options) {
+  if (options.rank > 0) return help_enumerate(config, options);
   // Everything that can be wrong with the input comes to light before the store is touched.
   const std::vector<std::string> axiom_files = paths_of(config.axioms);
   REWRIGHT_TRY(const AxiomSet axioms, load_axioms(axiom_files, registry));
@@ -171,6 +235,8 @@ Result<CampaignSummary> run_campaign(const CampaignConfig& config, const Registr
   REWRIGHT_TRY(const bool resumed, take_over(*store, config, record, options));
   CampaignSummary summary;
   REWRIGHT_TRY(summary.was_finished, store->finished("library"));
+  REWRIGHT_TRY(const bool enumerated, store->finished("enumerate"));
+  REWRIGHT_CHECK(start_together(store->path("work"), options, enumerated));
   if (!summary.was_finished) {
     Log log(store->path("log.txt"));
     log.write(

@@ -20,9 +20,15 @@ struct RunOptions {
   std::string store;
   int threads = 1;
   std::uint64_t memory_bytes = 0;  ///< 0: no limit. More than that stops the run as an interrupt does.
+  double checkpoint_seconds = 5;   ///< Finished work of an enumeration that takes longer is kept as it goes.
   bool resume = false;             ///< Go on with an unfinished run.
   bool fresh = false;              ///< Forget what the store holds.
-  std::function<bool()> stop;      ///< Asked from time to time, from any thread.
+  /// Processes that enumerate together on one store, and which of them this is; `token` names this run of theirs. The
+  /// first does all that comes after enumeration.
+  std::size_t rank = 0;
+  std::size_t ranks = 1;
+  std::string token;
+  std::function<bool()> stop;                             ///< Asked from time to time, from any thread.
   std::function<void(const CampaignProgress&)> progress;  ///< From one thread at a time.
 };
 

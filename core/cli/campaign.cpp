@@ -8,6 +8,8 @@
 #include "cli/program.h"
 #include "cli/progress.h"
 
+#include <array>
+#include <cstdlib>
 #include <memory>
 #include <thread>
 
@@ -19,6 +21,7 @@ struct RunArguments {
   std::string store;
   int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   std::string memory;
+  double checkpoint_seconds = 5;
   bool resume = false;
   bool fresh = false;
 };
@@ -95,16 +98,55 @@ std::string resume_command(const RunArguments& arguments) {
   return fmt::format("rewright campaign run {} --store {} --resume", arguments.file, arguments.store);
 }
 
+// Under mpirun or srun, several processes of this program share the work of one campaign.
+struct Processes {
+  std::size_t rank = 0;
+  std::size_t count = 1;
+  std::string token;
+};
+
+Processes processes_from_environment() {
+  struct Launcher {
+    const char* rank;
+    const char* count;
+    std::array<const char*, 2> token;
+  };
+  constexpr Launcher kLaunchers[] = {
+      {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"}},
+      {"PMI_RANK", "PMI_SIZE", {"PMI_JOBID", "SLURM_JOB_ID"}},
+      {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", {"SLURM_JOB_ID", "SLURM_STEP_ID"}},
+  };
+  const auto variable = [](const char* name) {
+    return std::string(std::getenv(name) != nullptr ? std::getenv(name) : "");
+  };
+  for (const Launcher& launcher : kLaunchers) {
+    const std::string rank = variable(launcher.rank), count = variable(launcher.count);
+    if (rank.empty() || count.empty()) continue;
+    Processes processes;
+    processes.rank = std::strtoull(rank.c_str(), nullptr, 10);
+    processes.count = std::max<std::size_t>(std::strtoull(count.c_str(), nullptr, 10), 1);
+    for (const char* name : launcher.token) processes.token += variable(name) + "-";
+    std::replace(processes.token.begin(), processes.token.end(), '/', '-');
+    if (processes.rank < processes.count) return processes;
+  }
+  return {};
+}
+
 Result<RunOptions> run_options(const RunArguments& arguments, ProgressLine& line) {
   RunOptions options;
   options.store = arguments.store;
   options.threads = arguments.threads;
+  options.checkpoint_seconds = arguments.checkpoint_seconds;
   options.resume = arguments.resume;
   options.fresh = arguments.fresh;
   if (!arguments.memory.empty()) {
     REWRIGHT_TRY(options.memory_bytes, parse_bytes(arguments.memory));
   }
   options.stop = interrupted;
+  const Processes processes = processes_from_environment();
+  options.rank = processes.rank;
+  options.ranks = processes.count;
+  options.token = processes.token;
   options.progress = [&line](const CampaignProgress& at) {
     const std::string what = at.level > 0 ? fmt::format("{}, {} operators", at.phase, at.level) : at.phase;
     line.show(what, at.done, at.unit, at.fraction);
@@ -125,6 +167,8 @@ Result<ExitCode> run(const Settings& settings, RunArguments arguments) {
   const Result<CampaignSummary> summary = run_campaign(config, registry, options);
   line.clear();
   if (!summary) return summary.error();
+  if (options.rank > 0)
+    return summary->state == CampaignSummary::State::kStopped ? ExitCode::kStopped : ExitCode::kDone;
   const bool stopped = summary->state == CampaignSummary::State::kStopped;
   if (summary->was_finished) {
     note(fmt::format("Campaign {} is done already, with the same file, plugins and axioms: nothing to do.",
@@ -193,7 +237,8 @@ void add_run(Program& program, CLI::App& group) {
       group, "run", "Enumerates, prunes and verifies what a campaign file asks for; the rules go to a store",
       {"rewright campaign run experiments/quickstart/campaign.toml --store quickstart.store",
        "rewright campaign run big.toml --store big.store --threads 2 --memory 4G --resume",
-       "rewright campaign run big.toml --store big.store --json | tail -n 1 | jq .rules"},
+       "rewright campaign run big.toml --store big.store --json | tail -n 1 | jq .rules",
+       "mpirun -np 4 rewright campaign run big.toml --store /shared/big.store --threads 2"},
       [arguments](const Settings& settings) { return run(settings, *arguments); });
   command.add_option("FILE", arguments->file, "The campaign file (TOML)")->required();
   command.add_option("--store", arguments->store, "The folder for the results (default: the file's 'store')")
@@ -203,6 +248,11 @@ void add_run(Program& program, CLI::App& group) {
       ->check(CLI::Range(1, 1024));
   command.add_option("--memory", arguments->memory, "Stop, resumable, when more memory than this is used: 512M, 4G")
       ->type_name("SIZE");
+  command
+      .add_option("--checkpoint", arguments->checkpoint_seconds,
+                  "Keep finished work of an enumeration that takes longer than this, for --resume")
+      ->type_name("SECONDS")
+      ->check(CLI::NonNegativeNumber);
   command.add_flag("--resume", arguments->resume, "Go on with the unfinished run in the store, if there is one");
   command.add_flag("--fresh", arguments->fresh, "Forget what the store holds and start over")->excludes("--resume");
 }

@@ -12,6 +12,7 @@
 #include "enumerate/join.h"
 #include "enumerate/record.h"
 #include "enumerate/walk.h"
+#include "enumerate/work_files.h"
 
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
@@ -21,6 +22,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <numeric>
+#include <optional>
 
 namespace rewright {
 
@@ -47,141 +50,302 @@ class FingerprintSet {
   Parts parts_;
 };
 
+/// A connected graph whose outputs fall apart into graphs with these fingerprints.
+struct Joined {
+  Record whole;
+  std::array<std::uint64_t, 8> parts{};
+  std::uint64_t part_count = 0;
+  friend auto operator<=>(const Joined&, const Joined&) = default;
+};
+
+/// What one thread finds, handed over when it is done with a piece of work.
+template <class T>
+class Handover {
+ public:
+  Handover(std::mutex& mutex, std::vector<T>& to) : mutex_(&mutex), to_(&to) {}
+  Handover(Handover&& other) noexcept : mutex_(other.mutex_), to_(other.to_), mine_(std::move(other.mine_)) {}
+  Handover& operator=(Handover&&) = delete;
+  ~Handover() {
+    const std::lock_guard lock(*mutex_);
+    to_->insert(to_->end(), mine_.begin(), mine_.end());
+  }
+  void add(const T& item) { mine_.push_back(item); }
+
+ private:
+  std::mutex* mutex_;
+  std::vector<T>* to_;
+  std::vector<T> mine_;
+};
+
 class Run {
  public:
   Run(const EnumerationConfig& config, const std::function<Status(Candidate)>& sink,
       const std::function<bool(const EnumerationProgress&)>& progress)
-      : config_(config), sink_(sink), progress_(progress), space_(config), arena_(std::max(config.threads, 1)) {}
+      : config_(config),
+        sink_(sink),
+        progress_(progress),
+        space_(config),
+        arena_(std::max(config.threads, 1)),
+        files_(config.work_folder, config.rank, config.ranks, config.token, config.checkpoint_seconds) {}
 
   Result<EnumerationReport> run() {
-    std::vector<std::uint64_t> shared;
-    REWRIGHT_TRY(const bool counted, count(shared));
-    if (!counted) return stopped();
-    const FingerprintSet repeated(std::move(shared));
-    std::vector<Record> records;
-    std::vector<Joined> joined;
-    if (!collect(repeated, records, joined)) return stopped();
-    if (!find_parts(joined)) return stopped();
-    REWRIGHT_CHECK(deliver(records));
+    Result<bool> finished = passes();
+    if (!finished) {
+      files_.fail(finished.error().message);
+      return finished.error();
+    }
+    report_.stopped_early = !*finished;
+    if (report_.stopped_early) files_.fail(WorkFiles::kStopped);
     return report_;
   }
 
  private:
+  static constexpr std::size_t kPieces = 64;  ///< Of a level.
+
   struct Pair {
     std::uint32_t source = 0;
     std::uint32_t target = 0;
   };
-  /// A connected graph whose outputs fall apart into graphs with these fingerprints.
-  struct Joined {
-    Record whole;
-    std::vector<std::uint64_t> parts;
-    friend auto operator<=>(const Joined&, const Joined&) = default;
-  };
 
-  EnumerationReport stopped() {
-    report_.stopped_early = true;
-    return report_;
+  /// False: stopped.
+  Result<bool> passes() {
+    std::vector<std::uint64_t> shared;
+    REWRIGHT_TRY(const bool counted, count(shared));
+    if (!counted) return false;
+    const FingerprintSet repeated(std::move(shared));
+    std::vector<Record> records;
+    std::vector<Joined> joined;
+    REWRIGHT_TRY(const bool collected, collect(repeated, records, joined));
+    if (!collected) return false;
+    // Nobody's files are taken away while another reads them.
+    REWRIGHT_TRY(const bool together, files_.barrier("collected", [this] { return wait_is_over(); }));
+    if (!together) return false;
+    if (files_.rank() != 0) return true;
+    REWRIGHT_TRY(const bool found, find_parts(joined));
+    if (!found) return false;
+    REWRIGHT_CHECK(deliver(records));
+    return !report_.stopped_early;
   }
 
-  /// Walks all graphs of exactly `operators` operators; `make(walk)` gives each thread a visitor of leaves. False: it
-  /// was asked to stop.
+  [[nodiscard]] bool stop_requested() const { return stop_; }
+
+  void report(const char* pass, std::size_t operators, std::uint64_t graphs, double fraction) {
+    const std::unique_lock lock(reporting_, std::try_to_lock);
+    if (!lock || !progress_ || (fraction > 0 && seconds_since(last_report_) < 0.1)) return;
+    last_report_ = Clock::now();
+    if (!progress_({pass, static_cast<int>(operators), graphs, fraction})) stop_ = true;
+  }
+
+  /// One piece of a level: how it is walked, and how its result goes to a file and comes from one.
+  struct Piece {
+    std::string name;
+    std::span<const Unit> units;
+    std::size_t before = 0;  ///< Units in the pieces before.
+    std::size_t all = 0;     ///< Units in all pieces.
+  };
+
+  /// Goes through the pieces of a level: `work(piece, units)` does one, `save` and `load` are its file. Every process
+  /// ends with the results of all pieces. False: stopped.
+  template <class Work, class Save, class Load>
+  Result<bool> for_all_pieces(const char* pass, std::size_t operators, const Scope& scope, const Work& work,
+                              const Save& save, const Load& load) {
+    std::vector<Unit> units;
+    {
+      Walk first(space_.clone(), scope, 64);
+      units = first.units(operators);
+    }
+    std::string prefix = fmt::format("{}-{}", pass, operators);
+    std::replace(prefix.begin(), prefix.end(), ' ', '-');
+    const std::size_t count = std::clamp<std::size_t>(units.size(), 1, kPieces);
+    const auto piece = [&](std::size_t i) {
+      const std::size_t begin = units.size() * i / count, end = units.size() * (i + 1) / count;
+      return Piece{fmt::format("{}.{}", prefix, i), std::span(units).subspan(begin, end - begin), begin, units.size()};
+    };
+    report(pass, operators, 0, 0);
+    for (std::size_t i = 0; i < count && !stop_; ++i) {
+      const Piece each = piece(i);
+      if (!files_.is_mine(i)) continue;
+      if (files_.has(each.name)) {
+        REWRIGHT_CHECK(load(each.name));
+        continue;
+      }
+      work(each);
+      if (!stop_ && files_.wanted()) REWRIGHT_CHECK(save(each.name));
+    }
+    if (stop_) return false;
+    if (files_.ranks() == 1) return true;
+    REWRIGHT_TRY(const bool together, files_.barrier(prefix, [this] { return wait_is_over(); }));
+    if (!together) return false;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!files_.is_mine(i)) REWRIGHT_CHECK(load(piece(i).name));
+    }
+    return true;
+  }
+
+  bool wait_is_over() {
+    report("waiting for the other processes", 0, 0, 0);
+    return stop_;
+  }
+
+  /// Walks some units, each thread with a visitor of its own from `make(walk)`.
   template <class Make>
-  bool walk_all(const char* pass, std::size_t operators, const Scope& scope, std::atomic<std::uint64_t>& graphs,
-                const Make& make) {
-    Walk first(space_.clone(), scope, 64);
-    const std::vector<Unit> units = first.units(operators);
-    using Visitor = decltype(make(first));
-    struct Worker {
-      std::unique_ptr<Walk> walk;
-      std::unique_ptr<Visitor> visitor;
-    };
-    tbb::enumerable_thread_specific<Worker> workers;
+  void walk_units(const char* pass, std::size_t operators, const Scope& scope, const Piece& piece,
+                  std::atomic<std::uint64_t>& graphs, const Make& make) {
+    const std::span<const Unit> units = piece.units;
+    using Visitor = decltype(make(std::declval<Walk&>()));
+    tbb::enumerable_thread_specific<std::unique_ptr<Walk>>& walks = scope.inputs_in_order ? walks_ : part_walks_;
+    tbb::enumerable_thread_specific<std::unique_ptr<Visitor>> visitors;
     std::atomic<std::size_t> done{0};
-    std::atomic<bool> stop{false};
-    std::mutex reporting;
-    auto last_report = Clock::now();
-    const auto report = [&] {
-      const std::unique_lock lock(reporting, std::try_to_lock);
-      if (!lock || !progress_ || seconds_since(last_report) < 0.1) return;
-      last_report = Clock::now();
-      const double fraction = static_cast<double>(done) / static_cast<double>(std::max<std::size_t>(units.size(), 1));
-      if (!progress_({pass, static_cast<int>(operators), graphs.load(), fraction})) stop = true;
-    };
-    if (progress_ && !progress_({pass, static_cast<int>(operators), graphs.load(), 0})) return false;
     arena_.execute([&] {
       tbb::parallel_for(
           tbb::blocked_range<std::size_t>(0, units.size(), 1),
           [&](const tbb::blocked_range<std::size_t>& range) {
-            Worker& worker = workers.local();
-            if (worker.walk == nullptr) {
-              worker.walk = std::make_unique<Walk>(space_.clone(), scope, kWalkCacheSlots);
-              worker.visitor = std::make_unique<Visitor>(make(*worker.walk));
-            }
-            for (std::size_t unit = range.begin(); unit < range.end() && !stop; ++unit) {
+            std::unique_ptr<Walk>& walk = walks.local();
+            if (walk == nullptr) walk = std::make_unique<Walk>(space_.clone(), scope, kWalkCacheSlots);
+            std::unique_ptr<Visitor>& visitor = visitors.local();
+            if (visitor == nullptr) visitor = std::make_unique<Visitor>(make(*walk));
+            for (std::size_t unit = range.begin(); unit < range.end() && !stop_; ++unit) {
               std::uint64_t count = 0;
-              worker.walk->run(operators, units[unit], [&](const Leaf& leaf) {
+              walk->run(operators, units[unit], [&](const Leaf& leaf) {
                 ++count;
-                (*worker.visitor)(leaf);
+                (*visitor)(leaf);
               });
               graphs += count;
               ++done;
-              report();
+              report(pass, operators, graphs,
+                     static_cast<double>(piece.before + done) / static_cast<double>(piece.all));
             }
           },
           tbb::simple_partitioner());
     });
-    return !stop;
+  }
+
+  /// A pass whose results are lists of T. False: stopped.
+  template <class T, class Make>
+  Result<bool> gather(const char* pass, std::size_t operators, const Scope& scope, std::vector<T>& all,
+                      const Make& make) {
+    std::atomic<std::uint64_t> graphs{0};
+    std::size_t before = 0;
+    std::mutex mutex;
+    return for_all_pieces(
+        pass, operators, scope,
+        [&](const Piece& piece) {
+          before = all.size();
+          walk_units(pass, operators, scope, piece, graphs, [&](Walk& walk) {
+            return
+                [visit = make(walk), found = Handover<T>(mutex, all)](const Leaf& leaf) mutable { visit(leaf, found); };
+          });
+        },
+        [&](const std::string& name) { return files_.save(name, std::span<const T>(all).subspan(before)); },
+        [&](const std::string& name) { return files_.load(name, all); });
   }
 
   /// Pass 1. False: stopped.
   Result<bool> count(std::vector<std::uint64_t>& shared) {
     FingerprintStore store(config_.memory_bytes, config_.folder);
+    std::uint64_t before = 0;
     {
       const Walk walk(space_.clone(), kScope, 64);
       FingerprintStore::Writer writer(store);
       for (const Record& wire : wires(walk, true)) writer.add(wire.fingerprint);
     }
-    for (int level = 1; level <= config_.max_operators; ++level) {
+    for (std::size_t level = 1; level <= static_cast<std::size_t>(config_.max_operators); ++level) {
       const auto start = Clock::now();
+      before = store.size();
       std::atomic<std::uint64_t> graphs{0};
-      const bool finished = walk_all("graphs", static_cast<std::size_t>(level), kScope, graphs, [&](Walk&) {
-        return [writer = std::make_shared<FingerprintStore::Writer>(store)](const Leaf& leaf) {
-          writer->add(leaf.fingerprint);
-        };
-      });
+      REWRIGHT_TRY(const bool finished, for_all_pieces(
+                                            "graphs", level, kScope,
+                                            [&](const Piece& piece) {
+                                              store.begin_piece();
+                                              walk_units("graphs", level, kScope, piece, graphs, [&](Walk&) {
+                                                return [writer = std::make_shared<FingerprintStore::Writer>(store)](
+                                                           const Leaf& leaf) { writer->add(leaf.fingerprint); };
+                                              });
+                                            },
+                                            [&](const std::string& name) { return store.persist(files_.path(name)); },
+                                            [&](const std::string& name) { return store.load(files_.path(name)); }));
       if (!finished) return false;
       REWRIGHT_CHECK(store.status());
-      const bool last = level == config_.max_operators;
-      REWRIGHT_TRY(const std::uint64_t classes, store.count_distinct(last ? &shared : nullptr, config_.threads));
-      report_.levels.push_back({level, graphs, classes, 0, 0, seconds_since(start)});
+      const bool last = level == static_cast<std::size_t>(config_.max_operators);
+      REWRIGHT_TRY(const std::optional<std::uint64_t> classes, count_classes(store, level, last ? &shared : nullptr));
+      if (!classes) return false;
+      report_.levels.push_back({static_cast<int>(level), store.size() - before, *classes, 0, 0, seconds_since(start)});
     }
     return true;
   }
 
+  /// Every process counts its share of the partitions and reads what the others counted. Nothing: stopped.
+  Result<std::optional<std::uint64_t>> count_classes(FingerprintStore& store, std::size_t level,
+                                                     std::vector<std::uint64_t>* shared) {
+    std::vector<std::uint64_t> counted(1), mine;
+    REWRIGHT_TRY(counted[0], store.count_distinct(shared == nullptr ? nullptr : &mine, config_.threads,
+                                                  {files_.rank(), files_.ranks()}));
+    if (files_.ranks() == 1) {
+      if (shared != nullptr) *shared = std::move(mine);
+      return std::optional(counted[0]);
+    }
+    const auto name = [&](const char* what, std::size_t rank) { return fmt::format("{}-{}.{}", what, level, rank); };
+    REWRIGHT_CHECK(files_.save(name("classes", files_.rank()), std::span<const std::uint64_t>(counted)));
+    if (shared != nullptr) {
+      REWRIGHT_CHECK(files_.save(name("shared", files_.rank()), std::span<const std::uint64_t>(mine)));
+    }
+    REWRIGHT_TRY(const bool together,
+                 files_.barrier(fmt::format("classes-{}", level), [this] { return wait_is_over(); }));
+    if (!together) return std::optional<std::uint64_t>();
+    counted.clear();
+    for (std::size_t rank = 0; rank < files_.ranks(); ++rank) {
+      REWRIGHT_CHECK(files_.load(name("classes", rank), counted));
+      if (shared != nullptr) REWRIGHT_CHECK(files_.load(name("shared", rank), *shared));
+    }
+    return std::optional(std::accumulate(counted.begin(), counted.end(), std::uint64_t{0}));
+  }
+
   /// Passes 2 and 3. False: stopped.
-  bool collect(const FingerprintSet& repeated, std::vector<Record>& records, std::vector<Joined>& joined) {
-    std::optional<Parts> parts = all_parts();
-    if (!parts) return false;
+  Result<bool> collect(const FingerprintSet& repeated, std::vector<Record>& records, std::vector<Joined>& joined) {
+    std::vector<std::vector<std::uint64_t>> by_operators(1);
+    {
+      const Walk walk(space_.clone(), kPartScope, 64);
+      for (const TensorHash& hash : walk.input_hashes()) by_operators[0].push_back(output_hash(hash));
+    }
+    for (std::size_t level = 1; level < static_cast<std::size_t>(config_.max_operators); ++level) {
+      REWRIGHT_TRY(const bool finished, gather("parts", level, kPartScope, by_operators.emplace_back(), [](Walk&) {
+                     return [](const Leaf& leaf, Handover<std::uint64_t>& found) { found.add(leaf.fingerprint); };
+                   }));
+      if (!finished) return false;
+    }
+    const Parts parts(std::move(by_operators));
     {
       const Walk walk(space_.clone(), kScope, 64);
       for (const Record& wire : wires(walk, true)) {
         if (repeated.contains(wire.fingerprint)) records.push_back(wire);
       }
     }
-    std::mutex mutex;
+    // A record with parts is one of a graph that falls apart; without, of one that has equals.
+    std::vector<Joined> found;
     for (std::size_t level = 1; level <= static_cast<std::size_t>(config_.max_operators); ++level) {
-      std::atomic<std::uint64_t> graphs{0};
-      const bool finished = walk_all("equal graphs", level, kScope, graphs, [&](Walk& walk) {
-        return [&, batch = Batch(mutex, records, joined),
-                outputs = std::vector<std::uint64_t>()](const Leaf& leaf) mutable {
-          if (repeated.contains(leaf.fingerprint)) batch.records.push_back(record_of(leaf));
-          walk.output_hashes(leaf, outputs);
-          if (outputs.size() < 2) return;
-          auto division = divide(*parts, outputs, config_.max_operators);
-          if (division) batch.joined.push_back({record_of(leaf), *std::move(division)});
-        };
-      });
+      REWRIGHT_TRY(const bool finished, gather("equal graphs", level, kScope, found, [&](Walk& walk) {
+                     return
+                         [&, outputs = std::vector<std::uint64_t>()](const Leaf& leaf, Handover<Joined>& hand) mutable {
+                           if (repeated.contains(leaf.fingerprint)) hand.add({record_of(leaf)});
+                           walk.output_hashes(leaf, outputs);
+                           if (outputs.size() < 2) return;
+                           const auto division = divide(parts, outputs, config_.max_operators);
+                           if (!division) return;
+                           Joined joint{record_of(leaf)};
+                           joint.part_count = division->size();
+                           std::copy(division->begin(), division->end(), joint.parts.begin());
+                           hand.add(joint);
+                         };
+                   }));
       if (!finished) return false;
+      for (const Joined& each : found) {
+        if (each.part_count == 0) {
+          records.push_back(each.whole);
+        } else {
+          joined.push_back(each);
+        }
+      }
+      found.clear();
     }
     // One graph of each class is enough: the others are its equals.
     tbb::parallel_sort(records.begin(), records.end());
@@ -191,66 +355,15 @@ class Run {
     return true;
   }
 
-  /// What one thread found, handed over when it is done.
-  struct Batch {
-    Batch(std::mutex& mutex_in, std::vector<Record>& all_records_in, std::vector<Joined>& all_joined_in)
-        : mutex(&mutex_in), all_records(&all_records_in), all_joined(&all_joined_in) {}
-    Batch(Batch&& other) noexcept
-        : mutex(other.mutex),
-          all_records(other.all_records),
-          all_joined(other.all_joined),
-          records(std::move(other.records)),
-          joined(std::move(other.joined)) {}
-    Batch& operator=(Batch&&) = delete;
-    ~Batch() {
-      const std::lock_guard lock(*mutex);
-      all_records->insert(all_records->end(), records.begin(), records.end());
-      all_joined->insert(all_joined->end(), joined.begin(), joined.end());
-    }
-    std::mutex* mutex;
-    std::vector<Record>* all_records;
-    std::vector<Joined>* all_joined;
-    std::vector<Record> records;
-    std::vector<Joined> joined;
-  };
-
-  std::optional<Parts> all_parts() {
-    std::vector<std::vector<std::uint64_t>> by_operators(1);
-    {
-      const Walk walk(space_.clone(), kPartScope, 64);
-      for (const TensorHash& hash : walk.input_hashes()) by_operators[0].push_back(output_hash(hash));
-    }
-    std::mutex mutex;
-    for (int level = 1; level < config_.max_operators; ++level) {
-      std::vector<std::uint64_t>& all = by_operators.emplace_back();
-      std::atomic<std::uint64_t> graphs{0};
-      const bool finished = walk_all("parts", static_cast<std::size_t>(level), kPartScope, graphs, [&](Walk&) {
-        struct Hand {
-          Hand(std::mutex& m, std::vector<std::uint64_t>& to_in) : mutex(&m), to(&to_in) {}
-          Hand(Hand&& other) noexcept : mutex(other.mutex), to(other.to), mine(std::move(other.mine)) {}
-          Hand& operator=(Hand&&) = delete;
-          ~Hand() {
-            const std::lock_guard lock(*mutex);
-            to->insert(to->end(), mine.begin(), mine.end());
-          }
-          std::mutex* mutex;
-          std::vector<std::uint64_t>* to;
-          std::vector<std::uint64_t> mine;
-        };
-        return [hand = Hand(mutex, all)](const Leaf& leaf) mutable { hand.mine.push_back(leaf.fingerprint); };
-      });
-      if (!finished) return std::nullopt;
-    }
-    return Parts(std::move(by_operators));
-  }
-
-  /// Pass 4. False: stopped.
-  bool find_parts(const std::vector<Joined>& joined) {
+  /// Pass 4, of the first process alone. False: stopped.
+  Result<bool> find_parts(const std::vector<Joined>& joined) {
     std::vector<std::uint64_t> wanted;
-    for (const Joined& each : joined) wanted.insert(wanted.end(), each.parts.begin(), each.parts.end());
-    const FingerprintSet wanted_set(wanted);
+    for (const Joined& each : joined)
+      wanted.insert(wanted.end(), each.parts.begin(),
+                    each.parts.begin() + static_cast<std::ptrdiff_t>(each.part_count));
+    const bool any = !wanted.empty();
+    const FingerprintSet wanted_set(std::move(wanted));
     std::vector<Record> found;
-    std::vector<Joined> none;
     {
       const Walk walk(space_.clone(), kPartScope, 64);
       for (const Record& wire : wires(walk, false)) {
@@ -258,15 +371,20 @@ class Run {
       }
     }
     std::mutex mutex;
-    for (int level = 1; level < config_.max_operators && !wanted.empty(); ++level) {
+    for (std::size_t level = 1; level < static_cast<std::size_t>(config_.max_operators) && any; ++level) {
       std::atomic<std::uint64_t> graphs{0};
-      const bool finished =
-          walk_all("parts of graphs", static_cast<std::size_t>(level), kPartScope, graphs, [&](Walk&) {
-            return [&, batch = Batch(mutex, found, none)](const Leaf& leaf) mutable {
-              if (wanted_set.contains(leaf.fingerprint)) batch.records.push_back(record_of(leaf));
-            };
-          });
-      if (!finished) return false;
+      std::vector<Unit> units;
+      {
+        Walk first(space_.clone(), kPartScope, 64);
+        units = first.units(level);
+      }
+      report("parts of graphs", level, 0, 0);
+      walk_units("parts of graphs", level, kPartScope, Piece{"", units, 0, units.size()}, graphs, [&](Walk&) {
+        return [&, hand = Handover<Record>(mutex, found)](const Leaf& leaf) mutable {
+          if (wanted_set.contains(leaf.fingerprint)) hand.add(record_of(leaf));
+        };
+      });
+      if (stop_) return false;
     }
     tbb::parallel_sort(found.begin(), found.end());
     const auto first_of = [&](std::uint64_t fingerprint) -> const Record& {
@@ -275,10 +393,8 @@ class Run {
     };
     for (const Joined& each : joined) {
       std::vector<Record> parts;
-      for (const std::uint64_t fingerprint : each.parts) parts.push_back(first_of(fingerprint));
-      if (const auto all = union_of(parts, space_)) {
-        apart_.push_back({each.whole, *all});
-      }
+      for (std::size_t i = 0; i < each.part_count; ++i) parts.push_back(first_of(each.parts[i]));
+      if (const auto all = union_of(parts, space_)) apart_.push_back({each.whole, *all});
     }
     return true;
   }
@@ -404,8 +520,13 @@ class Run {
   const std::function<bool(const EnumerationProgress&)>& progress_;
   OperatorSpace space_;
   tbb::task_arena arena_;
+  WorkFiles files_;
   EnumerationReport report_;
   std::vector<Apart> apart_;
+  tbb::enumerable_thread_specific<std::unique_ptr<Walk>> walks_, part_walks_;
+  std::atomic<bool> stop_{false};
+  std::mutex reporting_;
+  Clock::time_point last_report_;
 };
 
 }  // namespace

@@ -44,6 +44,14 @@ struct EnumerationConfig {
   int threads = 1;
   std::uint64_t memory_bytes = 0;  ///< Of fingerprints kept in memory, about; the rest goes to `folder`. 0: no limit.
   std::string folder = "/tmp";
+  /// Where finished work is kept, so that a run that was killed goes on from it; empty: nowhere.
+  std::string work_folder;
+  double checkpoint_seconds = 5;  ///< From then on, what is finished is kept there.
+  /// Processes that enumerate together, through `work_folder`, and which of them this is. The first gets the
+  /// candidates.
+  std::size_t rank = 0;
+  std::size_t ranks = 1;
+  std::string token;  ///< The same for all of them, different for every run.
 };
 
 /// Figures of one level: graphs with exactly that many operators.

@@ -11,6 +11,9 @@
 #include <cerrno>
 #include <cstring>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 namespace rewright::enumeration {
 
 namespace {
@@ -18,11 +21,16 @@ constexpr std::size_t kSlabBytes = std::size_t{32} << 20;
 }
 
 FingerprintStore::FingerprintStore(std::uint64_t memory_bytes, std::string folder)
-    : memory_bytes_(memory_bytes), folder_(std::move(folder)), chunks_(kPartitions), stretches_(kPartitions) {}
+    : memory_bytes_(memory_bytes),
+      folder_(std::move(folder)),
+      chunks_(kPartitions),
+      stretches_(kPartitions),
+      marks_(kPartitions) {}
 
 FingerprintStore::~FingerprintStore() {
   for (const auto& [address, bytes] : slabs_) munmap(address, bytes);
   if (file_ >= 0) close(file_);
+  for (const int file : files_) close(file);
 }
 
 std::uint64_t* FingerprintStore::take_chunk() {
@@ -61,9 +69,9 @@ void FingerprintStore::spill() {
       return;
     }
   }
-  for (std::size_t partition = 0; partition < kPartitions; ++partition) {
-    Stretch stretch{file_bytes_, 0};
-    for (const Chunk& chunk : chunks_[partition]) {
+  const auto append = [&](std::size_t partition, std::span<const Chunk> chunks) {
+    Stretch stretch{file_, file_bytes_, 0};
+    for (const Chunk& chunk : chunks) {
       const std::size_t bytes = chunk.used * sizeof(std::uint64_t);
       if (failure_.empty() &&
           pwrite(file_, chunk.words, bytes, static_cast<off_t>(file_bytes_)) != static_cast<ssize_t>(bytes)) {
@@ -75,8 +83,23 @@ void FingerprintStore::spill() {
       stretch.count += chunk.used;
       free_.push_back(chunk.words);
     }
-    if (stretch.count > 0) stretches_[partition].push_back(stretch);
+    if (stretch.count == 0) return;
+    stretches_[partition].push_back(stretch);
+  };
+  for (std::size_t partition = 0; partition < kPartitions; ++partition) {
+    // What was there when the piece began stays apart from the piece.
+    const std::span chunks = chunks_[partition];
+    Mark& mark = marks_[partition];
+    const std::size_t piece = stretches_[partition].size() - mark.stretches;
+    append(partition, chunks.first(mark.chunks));
+    if (stretches_[partition].size() - mark.stretches > piece) {
+      std::rotate(stretches_[partition].begin() + static_cast<std::ptrdiff_t>(mark.stretches),
+                  stretches_[partition].end() - 1, stretches_[partition].end());
+      ++mark.stretches;
+    }
+    append(partition, chunks.subspan(mark.chunks));
     chunks_[partition].clear();
+    mark.chunks = 0;
   }
 }
 
@@ -86,33 +109,36 @@ Status FingerprintStore::status() {
                     failure_);
 }
 
-Status FingerprintStore::read_partition(std::size_t partition, std::vector<std::uint64_t>& words) const {
+Status FingerprintStore::read_partition(std::size_t partition, Mark from, std::vector<std::uint64_t>& words) const {
+  const std::span stretches = std::span(stretches_[partition]).subspan(from.stretches);
+  const std::span chunks = std::span(chunks_[partition]).subspan(from.chunks);
   std::size_t total = 0;
-  for (const Stretch& stretch : stretches_[partition]) total += stretch.count;
-  for (const Chunk& chunk : chunks_[partition]) total += chunk.used;
+  for (const Stretch& stretch : stretches) total += stretch.count;
+  for (const Chunk& chunk : chunks) total += chunk.used;
   words.resize(total);
   std::uint64_t* to = words.data();
-  for (const Stretch& stretch : stretches_[partition]) {
+  for (const Stretch& stretch : stretches) {
     const std::size_t bytes = stretch.count * sizeof(std::uint64_t);
-    if (pread(file_, to, bytes, static_cast<off_t>(stretch.offset)) != static_cast<ssize_t>(bytes)) {
+    if (pread(stretch.file, to, bytes, static_cast<off_t>(stretch.offset)) != static_cast<ssize_t>(bytes)) {
       return make_error(ErrorCode::kIo, "{}: fingerprints could not be read back: {}", folder_, std::strerror(errno));
     }
     to += stretch.count;
   }
-  for (const Chunk& chunk : chunks_[partition]) to = std::copy_n(chunk.words, chunk.used, to);
+  for (const Chunk& chunk : chunks) to = std::copy_n(chunk.words, chunk.used, to);
   return {};
 }
 
-Result<std::uint64_t> FingerprintStore::count_distinct(std::vector<std::uint64_t>* shared, int threads) {
+Result<std::uint64_t> FingerprintStore::count_distinct(std::vector<std::uint64_t>* shared, int threads, Share share) {
   std::vector<std::uint64_t> distinct(kPartitions);
   std::vector<std::vector<std::uint64_t>> repeated(shared == nullptr ? 0 : kPartitions);
   std::vector<Status> results(kPartitions);
   tbb::task_arena arena(threads);
   arena.execute([&] {
     tbb::parallel_for(std::size_t{0}, kPartitions, [&](std::size_t partition) {
+      if (partition % share.size != share.rank) return;
       thread_local std::vector<std::uint64_t> words, table;
       thread_local std::vector<bool> again;
-      results[partition] = read_partition(partition, words);
+      results[partition] = read_partition(partition, Mark{}, words);
       std::size_t slots = 16;
       while (slots < words.size() * 2) slots *= 2;
       table.assign(slots, 0);
@@ -150,6 +176,108 @@ Result<std::uint64_t> FingerprintStore::count_distinct(std::vector<std::uint64_t
     if (shared != nullptr) shared->insert(shared->end(), repeated[partition].begin(), repeated[partition].end());
   }
   return total;
+}
+
+// --- files with names ------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::array<char, 8> kMagic = {'r', 'w', 'f', 'p', 0, 0, 0, 1};
+
+// Then the number of fingerprints in each partition, a checksum of these numbers and of the fingerprints, and those.
+struct Header {
+  std::array<char, 8> magic = kMagic;
+  std::array<std::uint64_t, kPartitions> counts{};
+  std::uint64_t checksum = 0;
+};
+
+Error file_error(const std::string& path, const char* what) {
+  const ErrorCode code = errno == ENOSPC || errno == EDQUOT ? ErrorCode::kBudget : ErrorCode::kIo;
+  return make_error(code, "{}: {}: {}", path, what, std::strerror(errno));
+}
+
+bool write_all(int file, const void* data, std::size_t bytes) {
+  const char* from = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t written = write(file, from, bytes);
+    if (written <= 0) return false;
+    from += written;
+    bytes -= static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
+}  // namespace
+
+void FingerprintStore::begin_piece() {
+  for (std::size_t partition = 0; partition < kPartitions; ++partition)
+    marks_[partition] = {stretches_[partition].size(), chunks_[partition].size()};
+}
+
+Status FingerprintStore::persist(const std::string& path) {
+  if (Status failed = status(); !failed) return failed;
+  const std::string temporary = path + ".new";
+  const int file = open(temporary.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0644);
+  if (file < 0) return file_error(temporary, "fingerprints could not be written");
+  files_.push_back(file);
+  auto header = std::make_unique<Header>();
+  std::vector<std::uint64_t> words;
+  XXH64_state_t* const state = XXH64_createState();
+  XXH64_reset(state, 0);
+  bool good = lseek(file, sizeof(Header), SEEK_SET) == sizeof(Header);
+  std::uint64_t offset = sizeof(Header);
+  for (std::size_t partition = 0; partition < kPartitions && good; ++partition) {
+    if (Status read = read_partition(partition, marks_[partition], words); !read) {
+      XXH64_freeState(state);
+      return read;
+    }
+    header->counts[partition] = words.size();
+    good = write_all(file, words.data(), words.size() * sizeof(std::uint64_t));
+    XXH64_update(state, words.data(), words.size() * sizeof(std::uint64_t));
+    for (std::size_t i = marks_[partition].chunks; i < chunks_[partition].size(); ++i)
+      free_.push_back(chunks_[partition][i].words);
+    chunks_[partition].resize(marks_[partition].chunks);
+    stretches_[partition].resize(marks_[partition].stretches);
+    stretches_[partition].push_back({file, offset, words.size()});
+    offset += words.size() * sizeof(std::uint64_t);
+  }
+  XXH64_update(state, header->counts.data(), sizeof(header->counts));
+  header->checksum = XXH64_digest(state);
+  XXH64_freeState(state);
+  good = good && lseek(file, 0, SEEK_SET) == 0 && write_all(file, header.get(), sizeof(Header)) && fsync(file) == 0 &&
+         rename(temporary.c_str(), path.c_str()) == 0;
+  if (!good) return file_error(temporary, "fingerprints could not be written");
+  return {};
+}
+
+Status FingerprintStore::load(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return file_error(path, "fingerprints could not be read");
+  files_.push_back(file);
+  auto header = std::make_unique<Header>();
+  const Error damaged =
+      make_error(ErrorCode::kMismatch,
+                 "{}: this file of fingerprints is damaged; delete it, and what it held is done again", path);
+  if (read(file, header.get(), sizeof(Header)) != sizeof(Header) || header->magic != kMagic) return damaged;
+  XXH64_state_t* const state = XXH64_createState();
+  XXH64_reset(state, 0);
+  std::vector<char> buffer(std::size_t{1} << 20);
+  std::uint64_t bytes = 0;
+  for (ssize_t got = 0; (got = read(file, buffer.data(), buffer.size())) > 0; bytes += static_cast<std::uint64_t>(got))
+    XXH64_update(state, buffer.data(), static_cast<std::size_t>(got));
+  XXH64_update(state, header->counts.data(), sizeof(header->counts));
+  const std::uint64_t checksum = XXH64_digest(state);
+  XXH64_freeState(state);
+  std::uint64_t total = 0;
+  for (const std::uint64_t count : header->counts) total += count;
+  if (checksum != header->checksum || bytes != total * sizeof(std::uint64_t)) return damaged;
+  std::uint64_t offset = sizeof(Header);
+  for (std::size_t partition = 0; partition < kPartitions; ++partition) {
+    stretches_[partition].push_back({file, offset, header->counts[partition]});
+    offset += header->counts[partition] * sizeof(std::uint64_t);
+  }
+  size_ += total;
+  return {};
 }
 
 // --- writing ---------------------------------------------------------------------------------------------------------

@@ -2,8 +2,11 @@
 //
 // They are spread over partitions by their upper bits as they come: each writer gathers a cache line per partition and
 // copies full lines to a chunk of that partition. What is equal is then in one partition, which fits a cache. Where
-// memory is short, full chunks go to a file and are read back partition by partition.
+// memory is short, full chunks go to a file and are read back partition by partition. Work that is done can be written
+// to a file of its own, from which a later run, or another process, takes it instead of doing it again.
 #pragma once
+
+#include <rewright/export.h>
 
 #include <rewright/result.h>
 
@@ -20,7 +23,7 @@ namespace rewright::enumeration {
 inline constexpr std::size_t kPartitionBits = 12;
 inline constexpr std::size_t kPartitions = std::size_t{1} << kPartitionBits;
 
-class FingerprintStore {
+class REWRIGHT_API FingerprintStore {
  public:
   /// Keeps about `memory_bytes` in memory (0: no limit) and the rest in a file without a name in `folder`.
   FingerprintStore(std::uint64_t memory_bytes, std::string folder);
@@ -29,7 +32,7 @@ class FingerprintStore {
   FingerprintStore& operator=(const FingerprintStore&) = delete;
 
   /// For one thread. What it holds back is handed over when it is flushed or ends.
-  class Writer {
+  class REWRIGHT_API Writer {
    public:
     explicit Writer(FingerprintStore& store);
     ~Writer() { flush(); }
@@ -58,9 +61,25 @@ class FingerprintStore {
     std::vector<Open> open_;
   };
 
-  /// Number of distinct fingerprints; those that occur more than once, ascending, go to `shared` (may be null). No
-  /// writer may be at work. Errors: kIo, kBudget, of the file.
-  [[nodiscard]] Result<std::uint64_t> count_distinct(std::vector<std::uint64_t>* shared, int threads);
+  /// What is added from now on is one piece of work. No writer may be at work.
+  void begin_piece();
+  /// Writes the piece to a file, which then serves instead of memory. Under a temporary name first: a file that is
+  /// there is whole. No writer may be at work. Errors: kIo, kBudget.
+  [[nodiscard]] Status persist(const std::string& path);
+  /// Adds what persist() wrote. Errors: kIo; kMismatch where the file is damaged or something else.
+  [[nodiscard]] Status load(const std::string& path);
+
+  /// Partitions that are counted here: all, or every `size`-th from `rank` on.
+  struct Share {
+    std::size_t rank = 0;
+    std::size_t size = 1;
+  };
+  /// Number of distinct fingerprints in the share; those that occur more than once, ascending, go to `shared` (may be
+  /// null). No writer may be at work. Errors: kIo, kBudget, of the file.
+  [[nodiscard]] Result<std::uint64_t> count_distinct(std::vector<std::uint64_t>* shared, int threads, Share share);
+  [[nodiscard]] Result<std::uint64_t> count_distinct(std::vector<std::uint64_t>* shared, int threads) {
+    return count_distinct(shared, threads, Share{});
+  }
   [[nodiscard]] std::uint64_t size() const { return size_; }
   /// kIo, kBudget: what went wrong with the file since the last call; then fingerprints are lost.
   [[nodiscard]] Status status();
@@ -72,13 +91,13 @@ class FingerprintStore {
     std::uint32_t used = 0;
   };
   struct Stretch {
+    int file = -1;
     std::uint64_t offset = 0;  ///< In the file, in bytes.
     std::uint64_t count = 0;
   };
   std::uint64_t* take_chunk();
   void give(std::size_t partition, Chunk chunk);
   void spill();
-  Status read_partition(std::size_t partition, std::vector<std::uint64_t>& words) const;
 
   std::uint64_t memory_bytes_;
   std::string folder_;
@@ -87,6 +106,13 @@ class FingerprintStore {
   std::vector<std::uint64_t*> free_;
   std::vector<std::vector<Chunk>> chunks_;
   std::vector<std::vector<Stretch>> stretches_;
+  struct Mark {
+    std::size_t stretches = 0;
+    std::size_t chunks = 0;
+  };
+  Status read_partition(std::size_t partition, Mark from, std::vector<std::uint64_t>& words) const;
+  std::vector<Mark> marks_;  ///< By partition: what was there when the piece began.
+  std::vector<int> files_;   ///< Those with names.
   int file_ = -1;
   std::uint64_t file_bytes_ = 0;
   std::uint64_t size_ = 0;

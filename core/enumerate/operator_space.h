@@ -12,6 +12,8 @@
 // combinations of signs.
 #pragma once
 
+#include <rewright/export.h>
+
 #include "enumerate/enumerator.h"
 #include "enumerate/space.h"
 
@@ -38,9 +40,9 @@ namespace rewright::enumeration {
 
 /// Errors: inputs that differ in the number of shapes or in rank, too many inputs, an operator with too many operands
 /// or outputs.
-[[nodiscard]] Status check_space(const EnumerationConfig& config);
+[[nodiscard]] REWRIGHT_API Status check_space(const EnumerationConfig& config);
 
-class OperatorSpace final : public Space {
+class REWRIGHT_API OperatorSpace final : public Space {
  public:
   /// check_space(config) must hold; `config` must outlive the space and its clones.
   explicit OperatorSpace(const EnumerationConfig& config);

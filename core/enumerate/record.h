@@ -1,6 +1,8 @@
 // Graphs as the walk finds them, in a few bytes, and back.
 #pragma once
 
+#include <rewright/export.h>
+
 #include "enumerate/operator_space.h"
 #include "enumerate/walk.h"
 
@@ -41,7 +43,7 @@ struct Record {
 [[nodiscard]] Record record_of(const Leaf& leaf);
 /// Graphs without operators: one input, or two (what a split of a concatenation gives back); in the order of inputs
 /// within their groups if that is asked for.
-[[nodiscard]] std::vector<Record> wires(const Walk& walk, bool inputs_in_order);
+[[nodiscard]] REWRIGHT_API std::vector<Record> wires(const Walk& walk, bool inputs_in_order);
 /// One graph of several that share nothing but inputs; nothing if it is too large.
 [[nodiscard]] std::optional<Record> union_of(std::span<const Record> parts, const Space& space);
 

@@ -15,6 +15,8 @@
 // one vector of A times one of B. These vectors are the operands' *reductions*.
 #pragma once
 
+#include <rewright/export.h>
+
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -59,9 +61,9 @@ struct SpaceInput {
 };
 
 /// Objects are used by one thread at a time. Clones give equal types different numbers, perhaps, but equal hashes.
-class Space {
+class REWRIGHT_API Space {
  public:
-  virtual ~Space() = default;
+  virtual ~Space();
   [[nodiscard]] virtual std::unique_ptr<Space> clone() const = 0;
 
   [[nodiscard]] virtual std::span<const SpaceInput> inputs() const = 0;

@@ -64,6 +64,8 @@ Walk::Walk(std::unique_ptr<Space> space, const Scope& scope, std::size_t cache_s
 
 Walk::~Walk() = default;
 
+Space::~Space() = default;
+
 TypeId Walk::type_of(std::uint8_t tensor) const {
   const std::size_t inputs = input_hashes_.size();
   return tensor < inputs ? space_->inputs()[tensor].type : made_[tensor - inputs].type;

@@ -11,6 +11,8 @@
 // order, by any thread or process, and again.
 #pragma once
 
+#include <rewright/export.h>
+
 #include "enumerate/space.h"
 
 #include <cstdint>
@@ -78,7 +80,7 @@ struct Unit {
 /// What an output adds to a graph's fingerprint.
 [[nodiscard]] constexpr std::uint64_t output_hash(const TensorHash& hash) { return mixed(hash.content); }
 
-class Walk {
+class REWRIGHT_API Walk {
  public:
   Walk(std::unique_ptr<Space> space, const Scope& scope, std::size_t cache_slots);
   ~Walk();

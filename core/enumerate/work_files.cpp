@@ -1,0 +1,116 @@
+#include "enumerate/work_files.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace rewright::enumeration {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::milliseconds kBetweenLooks{20};
+constexpr std::array<char, 8> kMagic = {'r', 'w', 'w', 'k', 0, 0, 0, 1};
+
+struct Header {
+  std::array<char, 8> magic = kMagic;
+  std::uint64_t bytes = 0;
+  std::uint64_t checksum = 0;
+};
+
+Error file_error(const std::string& path, const char* what) {
+  const ErrorCode code = errno == ENOSPC || errno == EDQUOT ? ErrorCode::kBudget : ErrorCode::kIo;
+  return make_error(code, "{}: {}: {}", path, what, std::strerror(errno));
+}
+
+bool write_all(int file, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(file, bytes.data(), bytes.size());
+    if (written <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+WorkFiles::WorkFiles(std::string folder, std::size_t rank, std::size_t ranks, std::string token, double seconds)
+    : folder_(std::move(folder)), rank_(rank), ranks_(ranks), token_(std::move(token)), seconds_(seconds) {
+  std::error_code ignored;
+  if (!folder_.empty()) fs::create_directories(folder_, ignored);
+}
+
+bool WorkFiles::has(const std::string& name) const { return !folder_.empty() && access(path(name).c_str(), F_OK) == 0; }
+
+bool WorkFiles::wanted() const {
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+  return !folder_.empty() && (ranks_ > 1 || elapsed.count() >= seconds_);
+}
+
+Status WorkFiles::save_bytes(const std::string& name, std::span<const std::byte> bytes) const {
+  const std::string temporary = path(name) + ".new";
+  const int file = open(temporary.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
+  if (file < 0) return file_error(temporary, "finished work could not be written");
+  Header header;
+  header.bytes = bytes.size();
+  header.checksum = XXH3_64bits(bytes.data(), bytes.size());
+  const bool good = write_all(file, std::as_bytes(std::span(&header, 1))) && write_all(file, bytes) && fsync(file) == 0;
+  if (close(file) != 0 || !good || rename(temporary.c_str(), path(name).c_str()) != 0) {
+    return file_error(temporary, "finished work could not be written");
+  }
+  return {};
+}
+
+Status WorkFiles::load_bytes(const std::string& name, std::size_t item_bytes,
+                             const std::function<std::span<std::byte>(std::size_t)>& room) const {
+  const Error damaged =
+      make_error(ErrorCode::kMismatch,
+                 "{}: this file of finished work is damaged; delete it, and the work is done again", path(name));
+  std::ifstream file(path(name), std::ios::binary);
+  Header header;
+  if (!file.read(reinterpret_cast<char*>(&header), sizeof(header)) || header.magic != kMagic) return damaged;
+  std::error_code failed;
+  const std::uint64_t size = fs::file_size(path(name), failed);
+  if (failed || size != sizeof(header) + header.bytes || header.bytes % item_bytes != 0) return damaged;
+  const std::span<std::byte> bytes = room(header.bytes / item_bytes);
+  if (!file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()))) return damaged;
+  if (XXH3_64bits(bytes.data(), bytes.size()) != header.checksum) return damaged;
+  return {};
+}
+
+Result<bool> WorkFiles::barrier(const std::string& name, const std::function<bool()>& stop) const {
+  if (ranks_ == 1) return true;
+  const auto sign = [&](std::size_t rank) { return path(fmt::format("{}.{}.{}", token_, name, rank)); };
+  const auto failure = [&](std::size_t rank) { return path(fmt::format("{}.failed.{}", token_, rank)); };
+  if (!std::ofstream(sign(rank_))) return file_error(sign(rank_), "a sign to the other processes could not be written");
+  for (std::size_t rank = 0; rank < ranks_; ++rank) {
+    while (access(sign(rank).c_str(), F_OK) != 0) {
+      if (access(failure(rank).c_str(), F_OK) == 0) {
+        std::ifstream file(failure(rank));
+        std::string sentence;
+        std::getline(file, sentence);
+        if (sentence == kStopped) return false;
+        return make_error(ErrorCode::kIo, "process {} of {} failed: {}", rank, ranks_, sentence);
+      }
+      if (stop && stop()) return false;
+      std::this_thread::sleep_for(kBetweenLooks);
+    }
+  }
+  return true;
+}
+
+void WorkFiles::fail(const std::string& sentence) const {
+  if (ranks_ > 1) std::ofstream(path(fmt::format("{}.failed.{}", token_, rank_))) << sentence << "\n";
+}
+
+}  // namespace rewright::enumeration
