@@ -18,6 +18,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <thread>
 
 namespace rewright {
@@ -292,6 +293,117 @@ transpose = {}
   resume.resume = true;
   const auto done = run("store", resume);
   ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(dump("store"), dump("whole"));
+}
+
+// Enumeration with something to do, and nothing after it.
+constexpr const char* kEnumeration = R"(
+[campaign]
+name = "enumeration"
+max_operators = 3
+inputs = [
+  { name = "x", shapes = [[2, 3], [3, 2]] },
+  { name = "y", shapes = [[2, 3], [3, 2]] },
+  { name = "w", shapes = [[3, 3], [2, 2]], weight = true },
+]
+[operators]
+ewadd = {}
+relu = {}
+matmul = {}
+transpose = {}
+concat = { axis = [0, 1] }
+split = { axis = [0, 1] }
+)";
+
+TEST_F(CampaignTest, AnEnumerationKilledAtAnyMomentGoesOnToTheSameRows) {
+  write_campaign(kEnumeration);
+  ASSERT_TRUE(run("whole"));
+  const std::string whole = dump("whole");
+  std::mt19937_64 random(20);
+  std::vector<std::string> arguments = run_arguments("store", "2");
+  arguments.insert(arguments.end(), {"--checkpoint", "0"});
+  int killed = 0;
+  for (int i = 0; i < 20; ++i) {
+    const pid_t child = start(arguments);
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 120));
+    kill(child, SIGKILL);
+    killed += wait_for(child) == 128 + SIGKILL ? 1 : 0;
+  }
+  EXPECT_GT(killed, 5);
+  ASSERT_EQ(wait_for(start(arguments)), 0) << errors();
+  EXPECT_EQ(dump("store"), whole);
+  EXPECT_FALSE(fs::exists(store("store") + "/work")) << "what is done is not kept twice";
+}
+
+TEST_F(CampaignTest, ADamagedFileOfFinishedWorkIsNamed) {
+  write_campaign(kEnumeration);
+  bool stop = false;
+  RunOptions options;
+  options.checkpoint_seconds = 0;
+  options.progress = [&](const CampaignProgress& at) { stop = stop || at.unit == "equal graphs"; };
+  options.stop = [&] { return stop; };
+  const auto stopped = run("store", options);
+  ASSERT_TRUE(stopped) << stopped.error().message;
+  ASSERT_EQ(stopped->state, CampaignSummary::State::kStopped);
+  std::string damaged;
+  for (const auto& entry : fs::directory_iterator(store("store") + "/work")) {
+    damaged = entry.path().string();
+    fs::resize_file(entry.path(), fs::file_size(entry.path()) - 1);
+  }
+  ASSERT_FALSE(damaged.empty());
+  options.stop = {};
+  options.resume = true;
+  const auto refused = run("store", options);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, testing::AllOf(HasSubstr(store("store") + "/work/"), HasSubstr("delete it")));
+  fs::remove_all(store("store") + "/work");
+  ASSERT_TRUE(run("store", options));
+  ASSERT_TRUE(run("whole"));
+  EXPECT_EQ(dump("store"), dump("whole"));
+}
+
+TEST_F(CampaignTest, SeveralProcessesAndLittleMemoryGiveTheSameRows) {
+  write_campaign(kEnumeration);
+  ASSERT_TRUE(run("whole"));
+  const std::string whole = dump("whole");
+  for (const std::size_t count : {2, 3}) {
+    const std::string name = fmt::format("store{}", count);
+    std::vector<pid_t> children;
+    for (std::size_t rank = 0; rank < count; ++rank) {
+      setenv("OMPI_COMM_WORLD_RANK", std::to_string(rank).c_str(), 1);
+      setenv("OMPI_COMM_WORLD_SIZE", std::to_string(count).c_str(), 1);
+      setenv("PMIX_NAMESPACE", "test", 1);
+      children.push_back(start(run_arguments(name, "1")));
+    }
+    for (const char* variable : {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE"}) unsetenv(variable);
+    for (const pid_t child : children) EXPECT_EQ(wait_for(child), 0) << errors();
+    EXPECT_EQ(dump(name), whole) << count << " processes";
+  }
+  RunOptions options;
+  options.memory_bytes = std::uint64_t{1} << 30;
+  ASSERT_TRUE(run("memory", options));
+  EXPECT_EQ(dump("memory"), whole);
+}
+
+TEST_F(CampaignTest, AProcessThatDiesStopsTheOthersWithASentence) {
+  write_campaign(kEnumeration);
+  const auto start_rank = [&](const char* rank, const std::vector<std::string>& arguments) {
+    setenv("OMPI_COMM_WORLD_RANK", rank, 1);
+    setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
+    setenv("PMIX_NAMESPACE", "dies", 1);
+    const pid_t child = start(arguments);
+    for (const char* variable : {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE"}) unsetenv(variable);
+    return child;
+  };
+  const pid_t first = start_rank("0", run_arguments("store", "1"));
+  // The second never comes; the launcher ends the first, as mpirun does.
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  kill(first, SIGTERM);
+  EXPECT_EQ(wait_for(first), 3) << errors();
+  RunOptions options;
+  options.resume = true;
+  ASSERT_TRUE(run("store", options));
+  ASSERT_TRUE(run("whole"));
   EXPECT_EQ(dump("store"), dump("whole"));
 }
 

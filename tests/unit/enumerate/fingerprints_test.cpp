@@ -1,0 +1,140 @@
+#include "enumerate/fingerprints.h"
+
+#include "enumerate/space.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace rewright::enumeration {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Fingerprints : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("rewright-fingerprints-" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  /// Every third of the first numbers comes twice.
+  static void add(FingerprintStore& store, std::uint64_t from, std::uint64_t to) {
+    FingerprintStore::Writer writer(store);
+    for (std::uint64_t i = from; i < to; ++i) {
+      writer.add(mixed(i));
+      if (i % 3 == 0) writer.add(mixed(i));
+    }
+  }
+  static void expect(FingerprintStore& store, std::uint64_t distinct) {
+    std::vector<std::uint64_t> shared;
+    const auto counted = store.count_distinct(&shared, 2);
+    ASSERT_TRUE(counted) << counted.error().message;
+    EXPECT_EQ(*counted, distinct);
+    EXPECT_EQ(shared.size(), (distinct + 2) / 3);
+    EXPECT_TRUE(std::is_sorted(shared.begin(), shared.end()));
+    for (std::uint64_t i = 0; i < 30; i += 3) EXPECT_TRUE(std::binary_search(shared.begin(), shared.end(), mixed(i)));
+  }
+  fs::path folder_;
+};
+
+constexpr std::uint64_t kMany = 6'000'000;  // 64 MB with the repetitions.
+
+TEST_F(Fingerprints, AreCountedInMemory) {
+  FingerprintStore store(0, folder_.string());
+  add(store, 0, 100'000);
+  EXPECT_EQ(store.size(), 133'334U);
+  expect(store, 100'000);
+}
+
+TEST_F(Fingerprints, ThatDoNotFitTheMemoryAreReadBackFromDisk) {
+  FingerprintStore store(std::uint64_t{32} << 20, folder_.string());
+  add(store, 0, kMany);
+  ASSERT_TRUE(store.status());
+  expect(store, kMany);
+  EXPECT_TRUE(fs::is_empty(folder_)) << "the file has no name";
+}
+
+TEST_F(Fingerprints, AFullDiskIsAnError) {
+  FingerprintStore store(std::uint64_t{32} << 20, path("no such folder"));
+  add(store, 0, kMany);
+  const Status status = store.status();
+  ASSERT_FALSE(status);
+  EXPECT_NE(status.error().message.find("no such folder"), std::string::npos);
+}
+
+TEST_F(Fingerprints, OfAPieceGoToItsFileAndNoOthers) {
+  for (const std::uint64_t memory : {std::uint64_t{0}, std::uint64_t{32} << 20}) {
+    {
+      FingerprintStore store(memory, folder_.string());
+      add(store, 0, kMany / 4);
+      store.begin_piece();
+      add(store, kMany / 4, kMany);
+      ASSERT_TRUE(store.persist(path("piece")));
+      expect(store, kMany);
+      store.begin_piece();
+      add(store, kMany, kMany + 10);
+      ASSERT_TRUE(store.persist(path("small")));
+    }
+    FingerprintStore again(memory, folder_.string());
+    ASSERT_TRUE(again.load(path("small")));
+    EXPECT_EQ(again.size(), 14U);
+    FingerprintStore whole(memory, folder_.string());
+    ASSERT_TRUE(whole.load(path("piece")));
+    add(whole, 0, kMany / 4);
+    expect(whole, kMany);
+  }
+}
+
+TEST_F(Fingerprints, SharesAddUp) {
+  FingerprintStore store(0, folder_.string());
+  add(store, 0, 100'000);
+  std::uint64_t distinct = 0;
+  std::vector<std::uint64_t> all, shared;
+  for (std::size_t rank = 0; rank < 3; ++rank) distinct += *store.count_distinct(&shared, 1, {rank, 3});
+  EXPECT_EQ(distinct, 100'000U);
+  ASSERT_TRUE(store.count_distinct(&all, 1));
+  std::sort(shared.begin(), shared.end());
+  EXPECT_EQ(shared, all);
+}
+
+TEST_F(Fingerprints, ADamagedFileIsToldFromAWholeOne) {
+  {
+    FingerprintStore store(0, folder_.string());
+    add(store, 0, 1000);
+    ASSERT_TRUE(store.persist(path("piece")));
+  }
+  const auto size = fs::file_size(path("piece"));
+  const auto refused = [&](const char* what) {
+    FingerprintStore store(0, folder_.string());
+    const Status status = store.load(path("piece"));
+    ASSERT_FALSE(status) << what;
+    EXPECT_NE(status.error().message.find(path("piece")), std::string::npos);
+  };
+  for (const std::uint64_t at : {std::uint64_t{3}, std::uint64_t{100}, size - 3}) {
+    std::fstream file(path("piece"), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(at));
+    const auto byte = static_cast<char>(file.get());
+    file.seekp(static_cast<std::streamoff>(at));
+    file.put(static_cast<char>(byte ^ 1));
+    file.close();
+    refused("a bit is turned");
+    file.open(path("piece"), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(at));
+    file.put(byte);
+  }
+  fs::resize_file(path("piece"), size - 8);
+  refused("the end is missing");
+  fs::resize_file(path("piece"), 10);
+  refused("nearly all is missing");
+}
+
+}  // namespace
+}  // namespace rewright::enumeration
