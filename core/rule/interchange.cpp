@@ -99,7 +99,6 @@ class TermWriter {
       arguments.push_back(terms[port.node.value][port.output]);
       sorts += "Tensor ";
     }
-    // A slash is no character of a plain symbol only in egg's eyes: SMT-LIB has it.
     functions_[name] = fmt::format("(declare-fun {} ({}) Tensor)", name, sorts);
     if (arguments.empty()) return language_ == Language::kEgg ? fmt::format("({})", name) : name;
     return fmt::format("({} {})", name, fmt::join(arguments, " "));
