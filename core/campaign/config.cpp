@@ -256,6 +256,7 @@ Result<CampaignConfig> read_document(const std::string& file, const toml::table&
   enumeration.max_operators = static_cast<int>(operators);
   REWRIGHT_TRY(enumeration.max_elements,
                campaign.integer("max_elements", {1, kMostElements}, enumeration.max_elements));
+  REWRIGHT_TRY(enumeration.instances, campaign.boolean("instances", true));
   REWRIGHT_CHECK(read_inputs(campaign, file, enumeration));
   REWRIGHT_TRY(config.budget, read_budget(root, file));
   REWRIGHT_TRY(config.pruners, read_uses<Pruner>(campaign, file, "pruner", registry));
@@ -306,7 +307,10 @@ std::string resolved_text(const CampaignConfig& config) {
   for (const OperatorChoice& choice : config.enumeration.operators) {
     operators.push_back({{"choice", choice.op->name() + to_string(choice.op->info().params, choice.params)},
                          {"no_weight_operands", choice.no_weight_operands},
-                         {"inputs_only", choice.inputs_only}});
+                         {"inputs_only", choice.inputs_only},
+                         {"distinct_operands", choice.distinct_operands},
+                         {"operands_in_order", choice.operands_in_order},
+                         {"operands_up_to", choice.operands_up_to}});
     for (const Params& params : choice.more_params)
       operators.back()["more_params"].push_back(to_string(choice.op->info().params, params));
   }
@@ -318,6 +322,7 @@ std::string resolved_text(const CampaignConfig& config) {
               {"seed", config.enumeration.seed},
               {"max_operators", config.enumeration.max_operators},
               {"max_elements", config.enumeration.max_elements},
+              {"instances", config.enumeration.instances},
               {"inputs", std::move(inputs)},
               {"operators", std::move(operators)},
               {"pruners", std::move(pruners)},

@@ -136,6 +136,27 @@ Result<std::vector<Value>> read_sizes_by_shape(const std::string& file, const Pa
   return values;
 }
 
+// operands_up_to = [[0, 0, 0, 0], [0, 0, 3, 3]]: rank and largest sizes of each operand, 0 for any size.
+Result<std::vector<std::vector<std::int64_t>>> read_operands_up_to(const Operator& op, Section& section) {
+  REWRIGHT_TRY(const toml::array* list, section.list("operands_up_to", false));
+  std::vector<std::vector<std::int64_t>> operands;
+  for (const toml::node& node : *list) {
+    const auto sizes = integers(node);
+    if (!sizes || std::any_of(sizes->begin(), sizes->end(), [](std::int64_t size) { return size < 0; })) {
+      return section.error(
+          node,
+          fmt::format("'operands_up_to' is a list of lists of sizes like [[0, 0, 3, 3]], not of {}", describe(node)));
+    }
+    operands.push_back(*sizes);
+  }
+  const auto arity = static_cast<std::size_t>(op.info().max_arity < 0 ? 2 : op.info().min_arity);
+  if (!operands.empty() && operands.size() != arity) {
+    return section.error(
+        *list, fmt::format("'operands_up_to' lists {} operands, and '{}' takes {}", operands.size(), op.name(), arity));
+  }
+  return operands;
+}
+
 // All combinations of one table { parameter = values, ... }.
 Result<std::vector<std::vector<NamedParam>>> combinations(const Operator& op, const std::string& file, Section& section,
                                                           std::size_t shapes,
@@ -183,7 +204,13 @@ Status add_choices(const std::string& file, const Operator& op, const toml::node
   std::map<std::string, std::vector<Value>> by_shape;
   REWRIGHT_TRY(const auto all, combinations(op, file, section, shapes, by_shape));
   REWRIGHT_TRY(const std::uint32_t data_operands, read_data_operands(op, section));
-  REWRIGHT_TRY(const bool inputs_only, section.boolean("inputs_only", false));
+  OperatorChoice chosen;
+  chosen.op = &op;
+  chosen.no_weight_operands = data_operands;
+  REWRIGHT_TRY(chosen.inputs_only, section.boolean("inputs_only", false));
+  REWRIGHT_TRY(chosen.distinct_operands, section.boolean("distinct_operands", false));
+  REWRIGHT_TRY(chosen.operands_in_order, section.boolean("operands_in_order", false));
+  REWRIGHT_TRY(chosen.operands_up_to, read_operands_up_to(op, section));
   REWRIGHT_CHECK(section.finish());
   for (const std::vector<NamedParam>& named : all) {
     Result<Params> params = make_params(op.name(), op.info().params, named);
@@ -193,7 +220,8 @@ Status add_choices(const std::string& file, const Operator& op, const toml::node
       return toml_error(file, node,
                         fmt::format("{}{} is listed twice", op.name(), to_string(op.info().params, *params)));
     }
-    choices.push_back({&op, *std::move(params), data_operands, inputs_only, {}});
+    choices.push_back(chosen);
+    choices.back().params = *std::move(params);
     for (std::size_t shape = 1; shape < shapes && !by_shape.empty(); ++shape) {
       std::vector<NamedParam> other = named;
       for (NamedParam& param : other) {

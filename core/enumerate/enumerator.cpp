@@ -34,7 +34,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr Scope kScope{.inputs_in_order = true, .connected = true, .keep_repetitions = true};
 constexpr Scope kPartScope{.inputs_in_order = false, .connected = true, .keep_repetitions = false};
-constexpr std::size_t kWalkCacheSlots = 8192;
+constexpr std::size_t kWalkCacheSlots = 4096;
 constexpr std::uint64_t kFreshSeed = 0x5deece66d1ce4e5bULL;
 constexpr std::uint32_t kFreshFactor = 4;
 
@@ -269,7 +269,11 @@ class Run {
       const bool last = level == static_cast<std::size_t>(config_.max_operators);
       REWRIGHT_TRY(const std::optional<std::uint64_t> classes, count_classes(store, level, last ? &shared : nullptr));
       if (!classes) return false;
-      report_.levels.push_back({static_cast<int>(level), store.size() - before, *classes, 0, 0, seconds_since(start)});
+      EnumerationLevel& found = report_.levels.emplace_back();
+      found.operators = static_cast<int>(level);
+      found.graphs = store.size() - before;
+      found.classes = *classes;
+      found.seconds = seconds_since(start);
     }
     return true;
   }
@@ -453,6 +457,30 @@ class Run {
     }
   }
 
+  void leave_out_instances(const std::vector<Record>& records, std::vector<Pair>& pairs) {
+    tbb::enumerable_thread_specific<Evaluator> evaluators([&] { return Evaluator(config_); });
+    std::vector<char> superfluous(pairs.size(), 0);
+    arena_.execute([&] {
+      tbb::parallel_for(
+          tbb::blocked_range<std::size_t>(0, pairs.size(), 256), [&](const tbb::blocked_range<std::size_t>& range) {
+            Evaluator& evaluator = evaluators.local();
+            for (std::size_t i = range.begin(); i < range.end() && !stop_; ++i)
+              superfluous[i] = is_instance(evaluator, records[pairs[i].source], records[pairs[i].target]) ? 1 : 0;
+            report("pairs", static_cast<std::size_t>(config_.max_operators), range.end(),
+                   static_cast<double>(range.end()) / static_cast<double>(pairs.size()));
+          });
+    });
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      if (superfluous[i] != 0) {
+        ++level_of(records[pairs[i].source]).instances;
+      } else {
+        pairs[left++] = pairs[i];
+      }
+    }
+    pairs.resize(left);
+  }
+
   static bool share(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b) {
     for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
       if (a[i] == b[j]) return true;
@@ -466,6 +494,11 @@ class Run {
     confirm(records);
     std::vector<Pair> pairs;
     pair_up(records, pairs);
+    if (stop_) {
+      report_.stopped_early = true;
+      return {};
+    }
+    if (!config_.instances) leave_out_instances(records, pairs);
     // Small ones first, so that they make larger ones superfluous.
     std::vector<Ordered> all;
     for (const Pair& pair : pairs) all.push_back({&records[pair.source], &records[pair.target]});

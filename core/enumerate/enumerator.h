@@ -21,6 +21,12 @@ struct OperatorChoice {
   std::uint32_t no_weight_operands = 0;
   /// Operands are inputs, never results of operators (TASO's enlarge).
   bool inputs_only = false;
+  /// The two operands are different tensors; the first is made before the second, inputs before all (TASO's
+  /// restrictions, which cost rules and save graphs).
+  bool distinct_operands = false;
+  bool operands_in_order = false;
+  /// Empty, or for each operand its rank, as the number of entries, and the largest size along each axis; 0: any.
+  std::vector<std::vector<std::int64_t>> operands_up_to = {};
   /// The parameters for the further shapes of the inputs, where they differ from `params` (sizes of constants).
   std::vector<Params> more_params = {};
 };
@@ -40,6 +46,9 @@ struct EnumerationConfig {
   int max_operators = 2;
   std::int64_t max_elements = 512;  ///< Larger tensors are not made.
   std::uint64_t seed = 1;
+  /// Pairs that are instances of smaller ones are candidates too: two graphs that begin with the same application, of
+  /// which what follows is equal whatever that application makes; or that end with the same one.
+  bool instances = true;
   std::uint32_t sample_factor = 1;  ///< Samples are that many times as many as would do.
   int threads = 1;
   std::uint64_t memory_bytes = 0;  ///< Of fingerprints kept in memory, about; the rest goes to `folder`. 0: no limit.
@@ -60,7 +69,8 @@ struct EnumerationLevel {
   std::uint64_t graphs = 0;
   std::uint64_t classes = 0;      ///< Distinct fingerprints among graphs of up to that many operators.
   std::uint64_t candidates = 0;   ///< Pairs found whose larger side has that many operators.
-  std::uint64_t unconfirmed = 0;  ///< Pairs whose fingerprints agreed on the first samples only.
+  std::uint64_t unconfirmed = 0;  ///< Classes that fell apart on fresh samples.
+  std::uint64_t instances = 0;    ///< Pairs left out as instances of smaller ones.
   double seconds = 0;
 };
 

@@ -64,6 +64,15 @@ bool exchangeable(const EnumerationInput& a, const EnumerationInput& b) {
   return a.kind == b.kind && a.shape == b.shape && a.more_shapes == b.more_shapes;
 }
 
+bool fits(const Shape& shape, const std::vector<std::int64_t>& largest) {
+  if (shape.rank() != static_cast<int>(largest.size())) return false;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    const std::int64_t most = largest[static_cast<std::size_t>(axis)];
+    if (most != 0 && shape[axis] > most) return false;
+  }
+  return true;
+}
+
 bool is_scalar(const EnumerationInput& input) { return input.shape.elements() == 1; }
 
 /// Which bit of the sample's number is the sign of the first element: scalars take turns.
@@ -191,6 +200,8 @@ OperatorSpace::OperatorSpace(const EnumerationConfig& config)
       }
     }
     rules.inputs_only = choice.inputs_only;
+    rules.distinct = choice.distinct_operands;
+    rules.made_in_order = choice.operands_in_order;
     rules_.push_back(rules);
     reductions_.push_back(rules.arity == 2 ? dynamic_cast<const HashReduction*>(choice.op) : nullptr);
   }
@@ -236,7 +247,11 @@ bool OperatorSpace::infer(ChoiceId number, std::span<const TypeId> operands, Use
   const auto axis = static_cast<int>(axis_of(choice));
   for (std::size_t world = 0; world < samples_.size(); ++world) {
     std::vector<CutShape> in;
-    for (const TypeId type : operands) in.push_back(types_[type].cuts[world]);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const Type& type = types_[operands[i]];
+      if (!choice.operands_up_to.empty() && !fits(type.worlds[world].shape, choice.operands_up_to[i])) return false;
+      in.push_back(type.cuts[world]);
+    }
     Params params = world == 0 || choice.more_params.empty() ? choice.params : choice.more_params[world - 1];
     if (open) {
       if (axis < 0 || axis >= in[0].rank() || in[0][axis].cut() == nullptr) return false;
@@ -307,6 +322,20 @@ void OperatorSpace::input(std::size_t index, Word* out) const {
     for (std::uint32_t sample = 0; sample < samples_[world]; ++sample) {
       const std::vector<Field> elements = sample_elements(input.name, sign_patterns_[order_[index]],
                                                           shape_in(input, world), config_->seed, first_sample + sample);
+      std::copy(elements.begin(), elements.end(), fields(out));
+      out += elements.size();
+    }
+    first_sample += samples_[world];
+  }
+}
+
+void OperatorSpace::fill(TypeId type, std::uint64_t key, Word* out) const {
+  std::uint32_t first_sample = 0;
+  for (std::size_t world = 0; world < samples_.size(); ++world) {
+    for (std::uint32_t sample = 0; sample < samples_[world]; ++sample) {
+      const auto elements =
+          sample_elements("", static_cast<std::uint32_t>(key % kSignPatterns), types_[type].worlds[world].shape,
+                          mixed(key ^ config_->seed), first_sample + sample);
       std::copy(elements.begin(), elements.end(), fields(out));
       out += elements.size();
     }

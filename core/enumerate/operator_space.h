@@ -60,6 +60,8 @@ class REWRIGHT_API OperatorSpace final : public Space {
   void reduce(const Signature& signature, std::size_t operand, const Word* value, Word* out) override;
   [[nodiscard]] std::uint64_t product(const Signature& signature, const Word* left, const Word* right) const override;
 
+  /// Elements of an input that is not one of the configuration's, from a key.
+  void fill(TypeId type, std::uint64_t key, Word* out) const;
   /// Parameters as applied, in one world: a split's sizes are filled in from the cut.
   [[nodiscard]] const Params& params(const Signature& signature, std::size_t world) const;
   /// The input at this place; they are sorted so that exchangeable ones are neighbours.

@@ -67,6 +67,23 @@ std::optional<Record> union_of(std::span<const Record> parts, const Space& space
 
 // --- evaluation ------------------------------------------------------------------------------------------------------
 
+namespace {
+
+constexpr std::uint64_t kReplacement = 0x3c6ef372fe94f82b;
+
+/// The term of an application, given those of its operands; the same for either order where order does not count.
+std::uint64_t application_term(const Space& space, const Step& step, std::span<const Evaluator::Tensor> tensors) {
+  const ChoiceRules& rules = space.choices()[step.choice];
+  std::array<std::uint64_t, kMaxOperands> operands{};
+  for (std::uint32_t i = 0; i < rules.arity; ++i) operands[i] = tensors[step.operands[i]].term;
+  if (rules.commutative && operands[1] < operands[0]) std::swap(operands[0], operands[1]);
+  std::uint64_t term = mixed(step.choice + std::uint64_t{0x100});
+  for (std::uint32_t i = 0; i < rules.arity; ++i) term = mixed(term ^ operands[i]);
+  return term;
+}
+
+}  // namespace
+
 struct Evaluator::Slot {
   std::uint64_t term = 0;
   std::array<std::vector<Word>, kMaxOutputs> words;
@@ -84,7 +101,7 @@ Evaluator::Evaluator(const EnumerationConfig& config) : space_(config), cache_(k
 
 Evaluator::~Evaluator() = default;
 
-std::span<const Evaluator::Tensor> Evaluator::run(const Record& record) {
+std::span<const Evaluator::Tensor> Evaluator::run(const Record& record, std::uint64_t replaced) {
   tensors_.clear();
   signatures_.clear();
   made_words_.clear();
@@ -97,16 +114,16 @@ std::span<const Evaluator::Tensor> Evaluator::run(const Record& record) {
     const std::uint32_t arity = space_.choices()[step.choice].arity;
     std::array<TypeId, kMaxOperands> types{};
     std::array<const Word*, kMaxOperands> in{};
-    std::uint64_t term = mixed(step.choice + std::uint64_t{0x100});
     for (std::uint32_t i = 0; i < arity; ++i) {
       Tensor& operand = tensors_[step.operands[i]];
       operand.consumed = true;
       types[i] = operand.type;
       in[i] = words[step.operands[i]];
-      term = mixed(term ^ operand.term);
     }
+    std::uint64_t term = application_term(space_, step, tensors_);
     const Signature& signature = space_.signature(step.choice, std::span(types.data(), arity));
     signatures_.push_back(&signature);
+    if (replaced != 0 && term == replaced) term = mixed(replaced ^ kReplacement);
     std::unique_ptr<Slot>& cached = cache_[term % cache_.size()];
     if (cached == nullptr) cached = std::make_unique<Slot>();
     if (cached->term != term) {
@@ -115,7 +132,11 @@ std::span<const Evaluator::Tensor> Evaluator::run(const Record& record) {
         cached->words[k].resize(space_.words(signature.outputs[k]));
         out[k] = cached->words[k].data();
       }
-      space_.evaluate(signature, {in.data(), arity}, {out.data(), signature.output_count});
+      if (term == mixed(replaced ^ kReplacement)) {
+        space_.fill(signature.outputs[0], replaced, out[0]);
+      } else {
+        space_.evaluate(signature, {in.data(), arity}, {out.data(), signature.output_count});
+      }
       for (std::uint32_t k = 0; k < signature.output_count; ++k)
         cached->hashes[k] = hash_of(space_, signature.outputs[k], space_.hash(signature.outputs[k], out[k]));
       cached->term = term;
@@ -139,11 +160,126 @@ std::vector<std::size_t> Evaluator::outputs() const {
   return outputs;
 }
 
-std::uint64_t Evaluator::fingerprint(const Record& record) {
-  run(record);
+std::uint64_t Evaluator::fingerprint(const Record& record) { return fingerprint_without(record, 0); }
+
+std::uint64_t Evaluator::fingerprint_without(const Record& record, std::uint64_t term) {
+  run(record, term);
   std::uint64_t sum = 0;
   for (const std::size_t output : outputs()) sum += output_hash(tensors_[output].hash);
   return sum;
+}
+
+namespace {
+
+std::uint32_t inputs_of(const Record& record, const Space& space) {
+  std::uint32_t used = 0;
+  for (std::uint8_t i = 0; i < record.wire_count; ++i) used |= 1U << record.wires[i];
+  for (const Step& step : record.all()) {
+    for (std::uint32_t i = 0; i < space.choices()[step.choice].arity; ++i) {
+      if (step.operands[i] < space.inputs().size()) used |= 1U << step.operands[i];
+    }
+  }
+  return used;
+}
+
+}  // namespace
+
+namespace {
+
+/// Terms of the applications to inputs alone that have one output of a type that some input has.
+struct Beginning {
+  std::uint64_t term = 0;
+  TypeId type = 0;
+  std::uint32_t others = 0;  ///< Inputs that the rest of the graph uses.
+};
+
+void beginnings(const Record& record, std::span<const Evaluator::Tensor> tensors, const Space& space,
+                std::vector<Beginning>& found) {
+  found.clear();
+  const std::size_t inputs = space.inputs().size();
+  std::size_t made = inputs;
+  for (std::size_t s = 0; s < record.count; ++s) {
+    const Step& step = record.steps[s];
+    const std::uint32_t arity = space.choices()[step.choice].arity;
+    bool on_inputs = record.output_count(s) == 1;
+    for (std::uint32_t i = 0; i < arity; ++i) on_inputs &= step.operands[i] < inputs;
+    const TypeId type = tensors[made].type;
+    if (on_inputs) {
+      Record rest = record;
+      rest.steps[s] = {step.choice, {}};
+      rest.steps[s].operands.fill(static_cast<std::uint8_t>(inputs));
+      found.push_back({application_term(space, step, tensors), type, inputs_of(rest, space)});
+    }
+    made += record.output_count(s);
+  }
+}
+
+/// Choice, operands and what is left without it, of the applications whose outputs nothing consumes.
+struct Ending {
+  std::uint16_t choice = 0;
+  std::array<std::uint64_t, kMaxOperands> operands{};
+  std::uint64_t rest = 0;  ///< Fingerprint of the graph without the application.
+  friend auto operator<=>(const Ending&, const Ending&) = default;
+};
+
+void endings(const Record& record, std::span<const Evaluator::Tensor> tensors, const Space& space,
+             std::vector<Ending>& found) {
+  found.clear();
+  if (record.count < 2) return;
+  const std::size_t inputs = space.inputs().size();
+  std::array<std::uint32_t, kMaxInputs + kMaxOperators * kMaxOutputs> uses{};
+  for (const Step& step : record.all()) {
+    for (std::uint32_t i = 0; i < space.choices()[step.choice].arity; ++i) ++uses[step.operands[i]];
+  }
+  std::size_t first = inputs;
+  for (std::size_t s = 0; s < record.count; first += record.output_count(s), ++s) {
+    const Step& step = record.steps[s];
+    bool is_sink = true;
+    for (std::size_t k = 0; k < record.output_count(s); ++k) is_sink &= uses[first + k] == 0;
+    if (!is_sink) continue;
+    const ChoiceRules& rules = space.choices()[step.choice];
+    Ending ending;
+    ending.choice = step.choice;
+    for (std::uint32_t i = 0; i < rules.arity; ++i) ending.operands[i] = tensors[step.operands[i]].hash.identity;
+    if (rules.commutative && ending.operands[1] < ending.operands[0]) std::swap(ending.operands[0], ending.operands[1]);
+    auto left = uses;
+    for (std::uint32_t i = 0; i < rules.arity; ++i) --left[step.operands[i]];
+    for (std::size_t t = inputs; t < tensors.size(); ++t) {
+      const bool of_sink = t >= first && t < first + record.output_count(s);
+      if (!of_sink && left[t] == 0) ending.rest += output_hash(tensors[t].hash);
+    }
+    found.push_back(ending);
+  }
+}
+
+}  // namespace
+
+bool is_instance(Evaluator& evaluator, const Record& source, const Record& target) {
+  const Space& space = evaluator.space();
+  std::vector<Beginning> begin_source, begin_target;
+  std::vector<Ending> end_source, end_target;
+  const auto tensors = evaluator.run(source);
+  beginnings(source, tensors, space, begin_source);
+  endings(source, tensors, space, end_source);
+  const auto others = evaluator.run(target);
+  beginnings(target, others, space, begin_target);
+  endings(target, others, space, end_target);
+  for (const Ending& a : end_source) {
+    if (a.rest != 0 && std::find(end_target.begin(), end_target.end(), a) != end_target.end()) return true;
+  }
+  for (const Beginning& a : begin_source) {
+    const auto same =
+        std::find_if(begin_target.begin(), begin_target.end(), [&](const Beginning& b) { return a.term == b.term; });
+    if (same == begin_target.end()) continue;
+    const std::uint32_t used = a.others | same->others;
+    // The smaller pair is enumerated if there is an input to take the application's place.
+    bool free_input = false;
+    for (std::size_t i = 0; i < space.inputs().size(); ++i)
+      free_input |= space.inputs()[i].type == a.type && (used >> i & 1) == 0;
+    if (!free_input) continue;
+    if (evaluator.fingerprint_without(source, a.term) == evaluator.fingerprint_without(target, a.term)) return true;
+  }
+  return false;
 }
 
 void application_terms(const Record& record, const Space& space, std::vector<std::uint64_t>& terms) {
@@ -192,17 +328,6 @@ Result<Graph> make_graph(const EnumerationConfig& config, Evaluator& evaluator, 
   }
   for (const std::size_t output : evaluator.outputs()) builder.output(ports[output]);
   return builder.finish();
-}
-
-std::uint32_t inputs_of(const Record& record, const Space& space) {
-  std::uint32_t used = 0;
-  for (std::uint8_t i = 0; i < record.wire_count; ++i) used |= 1U << record.wires[i];
-  for (const Step& step : record.all()) {
-    for (std::uint32_t i = 0; i < space.choices()[step.choice].arity; ++i) {
-      if (step.operands[i] < space.inputs().size()) used |= 1U << step.operands[i];
-    }
-  }
-  return used;
 }
 
 }  // namespace

@@ -60,17 +60,19 @@ class Evaluator {
     bool consumed = false;
   };
   /// Tensors of the record, inputs first. Valid until the next call.
-  std::span<const Tensor> run(const Record& record);
+  std::span<const Tensor> run(const Record& record) { return run(record, 0); }
   /// Signatures of the steps of the last run.
   [[nodiscard]] std::span<const Signature* const> signatures() const { return signatures_; }
   /// Tensors that are outputs in the last run, by content.
   [[nodiscard]] std::vector<std::size_t> outputs() const;
   [[nodiscard]] std::uint64_t fingerprint(const Record& record);
+  /// The fingerprint if one application's only output were not what it is but an input of its own, known by `term`.
+  [[nodiscard]] std::uint64_t fingerprint_without(const Record& record, std::uint64_t term);
   [[nodiscard]] OperatorSpace& space() { return space_; }
 
  private:
   struct Slot;
-  Slot& slot_of(std::uint64_t term);
+  std::span<const Tensor> run(const Record& record, std::uint64_t replaced);
   OperatorSpace space_;
   std::vector<Tensor> tensors_;
   std::vector<const Signature*> signatures_;
@@ -80,6 +82,11 @@ class Evaluator {
   std::vector<std::unique_ptr<Slot>> cache_;
   std::vector<std::vector<Word>> made_words_;
 };
+
+/// Is source = target an instance of an equality of fewer operators? Either both contain an application to inputs, of
+/// one output of a type that a free input has, and are equal for every value of it; or both end with an application of
+/// one choice to equal operands, and are equal without it.
+[[nodiscard]] bool is_instance(Evaluator& evaluator, const Record& source, const Record& target);
 
 /// The terms of a record's applications, ascending: equal in two records for the same application of the same tensors.
 void application_terms(const Record& record, const Space& space, std::vector<std::uint64_t>& terms);

@@ -559,6 +559,72 @@ TEST(Enumerator, FindsTheLawsOfTheTextbooks) {
   EXPECT_TRUE(has_candidate(matrix_config(3), {"concat", "matmul", "split"}, {"matmul", "matmul"}));  // merged products
 }
 
+TEST(Enumerator, FindsTheLawsWithoutTheirInstances) {
+  EnumerationConfig three = matrix_config(3), two = matrix_config(2);
+  three.instances = two.instances = false;
+  EXPECT_TRUE(has_candidate(three, {"matmul", "matmul", "ewadd"}, {"ewadd", "matmul"}));
+  EXPECT_TRUE(has_candidate(two, {"relu", "relu"}, {"relu"}));
+  EXPECT_TRUE(has_candidate(two, {"concat", "split"}, {}));
+  EXPECT_TRUE(has_candidate(three, {"concat", "matmul", "split"}, {"matmul", "matmul"}));
+  // relu(relu(x v)) = relu(x v) is relu(relu(z)) = relu(z).
+  EXPECT_FALSE(has_candidate(three, {"matmul", "relu", "relu"}, {"matmul", "relu"}));
+}
+
+TEST(Enumerator, LeavesOutAsInstancesOnlyPairsThatHaveAnApplicationOrAnEndInCommon) {
+  std::uint64_t left_out = 0;
+  for (std::uint64_t seed = 1; seed <= 25; ++seed) {
+    EnumerationConfig config = random_config(seed, 3);
+    using Sides = std::pair<Naive::Key, Naive::Key>;
+    const auto pairs = [&] {
+      std::set<Sides> all;
+      const auto report = enumerate(config, [&](const Candidate& candidate) -> Status {
+        all.emplace(key_of(candidate.source, config), key_of(candidate.target, config));
+        return {};
+      });
+      EXPECT_TRUE(report);
+      return all;
+    };
+    const auto all = pairs();
+    config.instances = false;
+    const auto some = pairs();
+    for (const Sides& pair : some) EXPECT_TRUE(all.contains(pair)) << describe(config);
+    const auto operators = [](const Naive::Key& key) {
+      std::set<std::string> names;
+      for (const std::string& application : key) names.insert(application.substr(0, application.find('(')));
+      return names;
+    };
+    for (const auto& [source, target] : all) {
+      if (some.contains({source, target})) continue;
+      ++left_out;
+      const auto of_source = operators(source), of_target = operators(target);
+      EXPECT_TRUE(std::any_of(of_source.begin(), of_source.end(), [&](const std::string& name) {
+        return of_target.contains(name);
+      })) << describe(config);
+    }
+  }
+  EXPECT_GT(left_out, 20U);
+}
+
+TEST(Enumerator, RestrictsOperandsAsAsked) {
+  EnumerationConfig config = matrix_config(1);
+  config.operators = {choice("matmul"), choice("concat", "[axis=1]")};
+  const auto graphs = [&] {
+    const auto report = enumerate(config, [](const Candidate&) { return Status(); });
+    EXPECT_TRUE(report);
+    return report->levels[0].graphs;
+  };
+  // x v, v v, v w, w v; concat of x x, x y, y x and the same of v and w.
+  EXPECT_EQ(graphs(), 10U);
+  config.operators[0].distinct_operands = true;
+  EXPECT_EQ(graphs(), 9U);
+  config.operators[1].operands_in_order = config.operators[1].distinct_operands = true;
+  EXPECT_EQ(graphs(), 5U);
+  config.operators[0].operands_up_to = {{2, 0}, {0, 0}};
+  EXPECT_EQ(graphs(), 3U);
+  config.operators[0].operands_up_to = {{0, 0, 0}, {0, 0, 0}};
+  EXPECT_EQ(graphs(), 2U);
+}
+
 TEST(Enumerator, DoesNotTakeAFalseLawForALaw) {
   // relu(s * x) = s * relu(x) holds for s >= 0 only.
   EnumerationConfig config;
