@@ -86,21 +86,19 @@ struct EnumerationProgress {
   double fraction = 0;       ///< Of this level, by the share of first operators done.
 };
 
-/// Two graphs make a candidate when their outputs have equal hashes in every sample and again in samples of a fresh
-/// seed. Each class of equal graphs yields its members paired with its first, the one of fewest operators: what holds
-/// between two members follows from two such pairs. A graph of no operators (inputs as they are) is a member too.
-/// Left out: graphs that are not connected through shared tensors; graphs in which a tensor is computed twice, unless
-/// all of the graph serves the one operator that repeats it; graphs with two equal outputs; and graphs that use a later
-/// input of a shape and kind while an earlier one is unused (they are renamings of others).
+/// Two graphs make a candidate when their outputs have equal hashes in every sample and again in more samples of a fresh
+/// seed. Each class of equal graphs yields its members paired with its first, the one of fewest operators, and every two
+/// members that share no application; what holds between any two follows. A graph of no operators (inputs as they are)
+/// is a member too. Which graphs are visited, how those that fall apart are found, and how often an equality errs stands
+/// in core/enumerate/README.md; in short, for operators that are polynomial in their operands: two unequal graphs of
+/// degree d agree in one output element on one sample with probability at most d / 30 over the choice of inputs, and
+/// candidates agree in all elements of 20 samples or more (Schwartz, JACM 1980; Zippel, EUROSAM 1979). Under an order the
+/// samples are multiples of 36, so a law of large integers that fails between 0 and 1 (relu(x + x * x) = x + x * x)
+/// passes. A candidate is no more than that: rules rest on verifiers.
 ///
-/// Error bound, for operators that are polynomial in their operands (all but those of Traits::uses_order and
-/// uses_functions): two unequal graphs of degree d agree in one output element on one sample with probability at most
-/// d / 30 over the choice of inputs, and candidates agree in all elements of 8 samples or more (Schwartz, JACM 1980;
-/// Zippel, EUROSAM 1979). Under an order the samples are multiples of 36, so a law of large integers that fails between
-/// 0 and 1 (relu(x + x * x) = x + x * x) passes. A candidate is no more than that: rules rest on verifiers.
-///
-/// Calls `sink` with every candidate, in one fixed order that depends on the configuration alone (not on `threads`).
-/// `progress` may be empty; returning false stops early, after which the sink has seen whole levels only.
+/// Calls `sink` with every candidate, small ones first, in one fixed order that depends on the graphs asked for alone:
+/// not on threads, memory, processes, or what an earlier run left in the work folder. `progress` may be empty; returning
+/// false stops early.
 [[nodiscard]] REWRIGHT_API Result<EnumerationReport> enumerate(
     const EnumerationConfig& config, const std::function<Status(Candidate)>& sink,
     const std::function<bool(const EnumerationProgress&)>& progress = {});
