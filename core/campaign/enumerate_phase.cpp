@@ -54,6 +54,9 @@ Result<bool> enumerate_phase(Run& run) {
                enumerate(
                    config, [&](Candidate candidate) { return writer.add(candidate); }, progress));
   REWRIGHT_CHECK(writer.flush());
+  run.log.write(fmt::format(
+      "enumerate: {} of {} repeated tensors that were compared again on fresh inputs differ{}", report.pruned_by_chance,
+      report.audited, report.pruned_by_chance > 0 ? ": rules may be lost; take larger inputs or more of them" : ""));
   REWRIGHT_CHECK(run.store.database().transaction([&]() -> Status {
     for (const EnumerationLevel& level : report.levels) {
       REWRIGHT_CHECK(run.store.add(LevelRecord{level.operators, level.graphs, level.classes, level.candidates}));

@@ -4,6 +4,7 @@
 
 #include <rewright/axiom.h>
 
+#include "campaign/log.h"
 #include "campaign/progress.h"
 #include "campaign/runner.h"
 #include "rule/store.h"
@@ -20,6 +21,7 @@ struct Run {
   Store& store;
   const AxiomSet& axioms;
   ProgressReporter& progress;
+  Log& log;
   std::atomic<const char*> stopped_by = nullptr;
 
   /// True once the run is to stop; `stopped_by` then says why. From any thread.

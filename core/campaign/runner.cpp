@@ -243,7 +243,7 @@ Result<CampaignSummary> run_campaign(const CampaignConfig& config, const Registr
         fmt::format("campaign {}: {} with {} threads", config.name, resumed ? "goes on" : "begins", options.threads));
     REWRIGHT_CHECK(store->begin_run(options.threads, resumed));
     ProgressReporter progress(store->path("progress.json"), options.progress);
-    Run run{config, registry, options, *store, axioms, progress};
+    Run run{config, registry, options, *store, axioms, progress, log};
     REWRIGHT_TRY(const bool finished, run_phases(run, log));
     if (!finished) {
       summary.state = CampaignSummary::State::kStopped;

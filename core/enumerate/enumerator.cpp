@@ -112,6 +112,7 @@ class Run {
     std::vector<std::uint64_t> shared;
     REWRIGHT_TRY(const bool counted, count(shared));
     if (!counted) return false;
+    audit();
     const FingerprintSet repeated(std::move(shared));
     std::vector<Record> records;
     std::vector<Joined> joined;
@@ -127,7 +128,19 @@ class Run {
     return !report_.stopped_early;
   }
 
-  [[nodiscard]] bool stop_requested() const { return stop_; }
+  /// Of pass 1: the later ones meet the same graphs again.
+  void audit() {
+    EnumerationConfig fresh = config_;
+    fresh.seed ^= kFreshSeed;
+    fresh.sample_factor *= kFreshFactor;
+    Evaluator evaluator(fresh);
+    for (const std::unique_ptr<Walk>& walk : walks_) {
+      for (const Walk::Repetition& repetition : walk->take_repetitions()) {
+        ++report_.audited;
+        report_.pruned_by_chance += evaluator.repeats(record_of(repetition)) ? 0 : 1;
+      }
+    }
+  }
 
   void report(const char* pass, std::size_t operators, std::uint64_t graphs, double fraction) {
     const std::unique_lock lock(reporting_, std::try_to_lock);

@@ -76,6 +76,10 @@ struct EnumerationLevel {
 
 struct EnumerationReport {
   std::vector<EnumerationLevel> levels;
+  /// Of the tensors that repeat another and were not computed upon, a fixed 16th is compared again on fresh inputs;
+  /// those that differ were pruned by chance, and rules may be lost with them. Of work done by this process.
+  std::uint64_t audited = 0;
+  std::uint64_t pruned_by_chance = 0;
   bool stopped_early = false;
 };
 
@@ -86,19 +90,19 @@ struct EnumerationProgress {
   double fraction = 0;       ///< Of this level, by the share of first operators done.
 };
 
-/// Two graphs make a candidate when their outputs have equal hashes in every sample and again in more samples of a fresh
-/// seed. Each class of equal graphs yields its members paired with its first, the one of fewest operators, and every two
-/// members that share no application; what holds between any two follows. A graph of no operators (inputs as they are)
-/// is a member too. Which graphs are visited, how those that fall apart are found, and how often an equality errs stands
-/// in core/enumerate/README.md; in short, for operators that are polynomial in their operands: two unequal graphs of
-/// degree d agree in one output element on one sample with probability at most d / 30 over the choice of inputs, and
-/// candidates agree in all elements of 20 samples or more (Schwartz, JACM 1980; Zippel, EUROSAM 1979). Under an order the
-/// samples are multiples of 36, so a law of large integers that fails between 0 and 1 (relu(x + x * x) = x + x * x)
-/// passes. A candidate is no more than that: rules rest on verifiers.
+/// Two graphs make a candidate when their outputs have equal hashes in every sample and again in more samples of a
+/// fresh seed. Each class of equal graphs yields its members paired with its first, the one of fewest operators, and
+/// every two members that share no application; what holds between any two follows. A graph of no operators (inputs as
+/// they are) is a member too. Which graphs are visited, how those that fall apart are found, and how often an equality
+/// errs stands in core/enumerate/README.md; in short, for operators that are polynomial in their operands: two unequal
+/// graphs of degree d agree in one output element on one sample with probability at most d / 30 over the choice of
+/// inputs, and candidates agree in all elements of 20 samples or more (Schwartz, JACM 1980; Zippel, EUROSAM 1979).
+/// Under an order the samples are multiples of 36, so a law of large integers that fails between 0 and 1 (relu(x + x *
+/// x) = x + x * x) passes. A candidate is no more than that: rules rest on verifiers.
 ///
 /// Calls `sink` with every candidate, small ones first, in one fixed order that depends on the graphs asked for alone:
-/// not on threads, memory, processes, or what an earlier run left in the work folder. `progress` may be empty; returning
-/// false stops early.
+/// not on threads, memory, processes, or what an earlier run left in the work folder. `progress` may be empty;
+/// returning false stops early.
 [[nodiscard]] REWRIGHT_API Result<EnumerationReport> enumerate(
     const EnumerationConfig& config, const std::function<Status(Candidate)>& sink,
     const std::function<bool(const EnumerationProgress&)>& progress = {});

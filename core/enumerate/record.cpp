@@ -13,16 +13,22 @@ namespace {
 constexpr std::size_t kCacheSlots = 1 << 13;
 }
 
-Record record_of(const Leaf& leaf) {
+Record record_of(std::span<const Entry> applications) {
   Record record;
-  record.fingerprint = leaf.fingerprint;
-  const auto add = [&](const Entry& entry) {
+  for (const Entry& entry : applications) {
     record.two_outputs |= static_cast<std::uint8_t>((entry.signature->output_count - 1) << record.count);
     record.made = static_cast<std::uint8_t>(record.made + entry.signature->output_count);
     record.steps[record.count++] = {entry.choice, entry.operands};
-  };
-  for (const Entry& entry : leaf.applications) add(entry);
-  add(*leaf.last);
+  }
+  return record;
+}
+
+Record record_of(const Leaf& leaf) {
+  std::array<Entry, kMaxOperators> all;
+  std::copy(leaf.applications.begin(), leaf.applications.end(), all.begin());
+  all[leaf.applications.size()] = *leaf.last;
+  Record record = record_of(std::span<const Entry>(all.data(), leaf.applications.size() + 1));
+  record.fingerprint = leaf.fingerprint;
   return record;
 }
 
@@ -158,6 +164,17 @@ std::vector<std::size_t> Evaluator::outputs() const {
   std::sort(outputs.begin(), outputs.end(),
             [&](std::size_t a, std::size_t b) { return tensors_[a].hash.content < tensors_[b].hash.content; });
   return outputs;
+}
+
+bool Evaluator::repeats(const Record& record) {
+  const auto tensors = run(record);
+  const std::size_t last = tensors.size() - record.output_count(record.count - 1U);
+  for (std::size_t i = last; i < tensors.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (tensors[i].hash.identity == tensors[j].hash.identity) return true;
+    }
+  }
+  return false;
 }
 
 std::uint64_t Evaluator::fingerprint(const Record& record) { return fingerprint_without(record, 0); }

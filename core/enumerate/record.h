@@ -41,6 +41,7 @@ struct Record {
 };
 
 [[nodiscard]] Record record_of(const Leaf& leaf);
+[[nodiscard]] Record record_of(std::span<const Entry> applications);
 /// Graphs without operators: one input, or two (what a split of a concatenation gives back); in the order of inputs
 /// within their groups if that is asked for.
 [[nodiscard]] REWRIGHT_API std::vector<Record> wires(const Walk& walk, bool inputs_in_order);
@@ -48,7 +49,7 @@ struct Record {
 [[nodiscard]] std::optional<Record> union_of(std::span<const Record> parts, const Space& space);
 
 /// What a record computes. One thread at a time.
-class Evaluator {
+class REWRIGHT_API Evaluator {
  public:
   explicit Evaluator(const EnumerationConfig& config);
   ~Evaluator();
@@ -66,6 +67,8 @@ class Evaluator {
   /// Tensors that are outputs in the last run, by content.
   [[nodiscard]] std::vector<std::size_t> outputs() const;
   [[nodiscard]] std::uint64_t fingerprint(const Record& record);
+  /// Does one of the last step's outputs have the identity of another tensor of the record?
+  [[nodiscard]] bool repeats(const Record& record);
   /// The fingerprint if one application's only output were not what it is but an input of its own, known by `term`.
   [[nodiscard]] std::uint64_t fingerprint_without(const Record& record, std::uint64_t term);
   [[nodiscard]] OperatorSpace& space() { return space_; }

@@ -254,7 +254,14 @@ int Walk::skipped_inputs(std::uint32_t used) const {
 }
 
 bool Walk::extensible(const Entry& entry, std::size_t left) const {
-  if (entry.repeats_input || repeats_itself(entry) || repeats_made(entry)) return false;
+  if (entry.repeats_input || repeats_itself(entry) || repeats_made(entry)) {
+    const std::uint64_t lot = mixed(sum_at_[graph_.size()] ^ mixed(entry.hashes[0].identity + entry.choice));
+    if (lot % kAuditOne == 0) {
+      repetitions_.push_back(graph_);
+      repetitions_.back().push_back(entry);
+    }
+    return false;
+  }
   const std::size_t depth = graph_.size();
   const int skipped = scope_.inputs_in_order ? skipped_inputs(used_at_[depth] | entry.inputs) : 0;
   auto operands = static_cast<int>(left * largest_arity_);

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace rewright::enumeration {
@@ -94,6 +95,12 @@ class REWRIGHT_API Walk {
   void run(std::size_t operators, const Unit& unit, Visit&& visit);
 
   [[nodiscard]] std::span<const TensorHash> input_hashes() const { return input_hashes_; }
+
+  /// Graphs that were not walked on from because their last application repeats a tensor: about one in `kAuditOne`, the
+  /// same ones whoever walks. Gives them once.
+  using Repetition = std::vector<Entry>;
+  static constexpr std::uint64_t kAuditOne = 16;
+  [[nodiscard]] std::vector<Repetition> take_repetitions() { return std::exchange(repetitions_, {}); }
   /// Is of each group of inputs a first few used, not any?
   [[nodiscard]] bool in_order(std::uint32_t used) const;
   [[nodiscard]] Space& space() { return *space_; }
@@ -175,6 +182,7 @@ class REWRIGHT_API Walk {
   };
   std::vector<Remembered> remembered_;  ///< Hashes of applications that had to be evaluated.
   std::vector<Word> scratch_;
+  mutable std::vector<Repetition> repetitions_;
 };
 
 // --- the walk itself -------------------------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 // The enumerator against a naive one: no order, no pruning, no hash-consing.
 #include "enumerate/enumerator.h"
 
+#include "enumerate/record.h"
+
 #include <rewright/plugin.h>
 
 #include <gtest/gtest.h>
@@ -602,6 +604,27 @@ TEST(Enumerator, LeavesOutAsInstancesOnlyPairsThatHaveAnApplicationOrAnEndInComm
     }
   }
   EXPECT_GT(left_out, 20U);
+}
+
+TEST(Enumerator, ComparesSomeRepeatedTensorsAgain) {
+  const auto report = enumerate(matrix_config(3), [](const Candidate&) { return Status(); });
+  ASSERT_TRUE(report);
+  EXPECT_GT(report->audited, 0U);
+  EXPECT_EQ(report->pruned_by_chance, 0U);
+  // What is compared: does the last application give a tensor that is there?
+  const EnumerationConfig config = matrix_config(2);
+  enumeration::Evaluator evaluator(config);
+  constexpr std::uint16_t kRelu = 2, kTranspose = 5;
+  const auto record = [](std::uint16_t first, std::uint16_t second) {
+    enumeration::Record made;
+    made.steps[0] = {first, {0}};
+    made.steps[1] = {second, {static_cast<std::uint8_t>(matrix_config(2).inputs.size())}};
+    made.count = made.made = 2;
+    return made;
+  };
+  EXPECT_TRUE(evaluator.repeats(record(kRelu, kRelu)));
+  EXPECT_TRUE(evaluator.repeats(record(kTranspose, kTranspose)));
+  EXPECT_FALSE(evaluator.repeats(record(kTranspose, kRelu)));
 }
 
 TEST(Enumerator, RestrictsOperandsAsAsked) {
