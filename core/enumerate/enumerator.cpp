@@ -404,16 +404,31 @@ class Run {
       if (stop_) return false;
     }
     tbb::parallel_sort(found.begin(), found.end());
-    const auto first_of = [&](std::uint64_t fingerprint) -> const Record& {
-      return *std::lower_bound(found.begin(), found.end(), fingerprint,
-                               [](const Record& r, std::uint64_t f) { return r.fingerprint < f; });
-    };
     for (const Joined& each : joined) {
       std::vector<Record> parts;
-      for (std::size_t i = 0; i < each.part_count; ++i) parts.push_back(first_of(each.parts[i]));
-      if (const auto all = union_of(parts, space_)) apart_.push_back({each.whole, *all});
+      if (const auto all = unite(found, std::span(each.parts.data(), each.part_count), parts)) {
+        apart_.push_back({each.whole, *all});
+      }
     }
     return true;
+  }
+
+  /// One graph of the smallest of each part; where two of these share an application, others as small are tried.
+  std::optional<Record> unite(const std::vector<Record>& found, std::span<const std::uint64_t> fingerprints,
+                              std::vector<Record>& chosen) const {
+    if (chosen.size() == fingerprints.size()) return union_of(chosen, space_);
+    constexpr std::ptrdiff_t kMostTried = 16;
+    const std::uint64_t fingerprint = fingerprints[chosen.size()];
+    const auto first = std::lower_bound(found.begin(), found.end(), fingerprint,
+                                        [](const Record& record, std::uint64_t f) { return record.fingerprint < f; });
+    for (auto part = first; part != found.end() && part - first < kMostTried; ++part) {
+      if (part->fingerprint != fingerprint || part->count != first->count) break;
+      chosen.push_back(*part);
+      auto all = unite(found, fingerprints, chosen);
+      chosen.pop_back();
+      if (all) return all;
+    }
+    return std::nullopt;
   }
 
   /// Takes the fingerprints of all records again, on inputs of a fresh seed and more of them: what was equal by chance

@@ -104,7 +104,12 @@ std::vector<std::uint32_t> samples_of_worlds(const EnumerationConfig& config) {
   const bool has_order =
       std::any_of(config.operators.begin(), config.operators.end(),
                   [](const OperatorChoice& choice) { return choice.op->traits(choice.params).uses_order; });
-  const std::uint32_t wanted = (scalars > 0 && has_order ? 8 : 4) * config.sample_factor;
+  // Under an order two elements are to be seen with all combinations of signs; a small tensor has few pairs of them.
+  std::int64_t smallest = 64;
+  for (const EnumerationInput& input : config.inputs) {
+    if (!is_scalar(input)) smallest = std::min(smallest, input.shape.elements());
+  }
+  const std::uint32_t wanted = (!has_order ? 4 : smallest <= 4 ? 16 : 8) * (scalars > 3 ? 2 : 1) * config.sample_factor;
   std::vector<std::uint32_t> samples(worlds, 2 * config.sample_factor);
   const auto others = static_cast<std::uint32_t>(worlds - 1) * 2 * config.sample_factor;
   samples[0] = std::max(samples[0], wanted - std::min(wanted, others));

@@ -50,6 +50,14 @@ std::vector<Record> wires(const Walk& walk, bool inputs_in_order) {
 
 std::optional<Record> union_of(std::span<const Record> parts, const Space& space) {
   const std::size_t inputs = space.inputs().size();
+  std::vector<std::uint64_t> terms, seen;
+  for (const Record& part : parts) {
+    application_terms(part, space, terms);
+    for (const std::uint64_t term : terms) {
+      if (std::find(seen.begin(), seen.end(), term) != seen.end()) return std::nullopt;
+    }
+    seen.insert(seen.end(), terms.begin(), terms.end());
+  }
   Record all;
   std::size_t made = inputs;
   for (const Record& part : parts) {

@@ -45,7 +45,8 @@ struct Record {
 /// Graphs without operators: one input, or two (what a split of a concatenation gives back); in the order of inputs
 /// within their groups if that is asked for.
 [[nodiscard]] REWRIGHT_API std::vector<Record> wires(const Walk& walk, bool inputs_in_order);
-/// One graph of several that share nothing but inputs; nothing if it is too large.
+/// One graph of several that share nothing but inputs; nothing if they share an application, so that it hangs together
+/// after all, or if it is too large.
 [[nodiscard]] std::optional<Record> union_of(std::span<const Record> parts, const Space& space);
 
 /// What a record computes. One thread at a time.

@@ -500,6 +500,18 @@ TEST(Enumerator, FindsWhatTheNaiveOneFindsUpToThreeOperators) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) expect_same_as_naive(random_config(seed, 3));
 }
 
+TEST(Enumerator, FindsWhatTheNaiveOneFindsUpToFourOperators) {
+  // Few operators on one input or two: parts of graphs that fall apart often share an application here.
+  for (const auto& names :
+       {std::vector<std::string>{"relu", "ewmul"}, {"relu", "ewadd", "transpose"}, {"matmul", "relu"}}) {
+    EnumerationConfig config;
+    config.max_operators = 4;
+    for (const std::string& name : names) config.operators.push_back(choice(name));
+    config.inputs = {{"v", {2, 2}, InputKind::kData}};
+    expect_same_as_naive(config);
+  }
+}
+
 EnumerationConfig matrix_config(int max_operators) {
   EnumerationConfig config;
   config.max_operators = max_operators;
