@@ -109,12 +109,14 @@ Processes processes_from_environment() {
   struct Launcher {
     const char* rank;
     const char* count;
-    std::array<const char*, 2> token;
+    std::array<const char*, 3> token;
   };
   constexpr Launcher kLaunchers[] = {
-      {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"}},
-      {"PMI_RANK", "PMI_SIZE", {"PMI_JOBID", "SLURM_JOB_ID"}},
-      {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", {"SLURM_JOB_ID", "SLURM_STEP_ID"}},
+      {"OMPI_COMM_WORLD_RANK",
+       "OMPI_COMM_WORLD_SIZE",
+       {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "SLURM_RESTART_COUNT"}},
+      {"PMI_RANK", "PMI_SIZE", {"PMI_JOBID", "SLURM_JOB_ID", "SLURM_RESTART_COUNT"}},
+      {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", {"SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_RESTART_COUNT"}},
   };
   const auto variable = [](const char* name) {
     return std::string(std::getenv(name) != nullptr ? std::getenv(name) : "");
