@@ -1,5 +1,7 @@
 #include "enumerate/fingerprints.h"
 
+#include "enumerate/raw_files.h"
+
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -191,22 +193,6 @@ struct Header {
   std::uint64_t checksum = 0;
 };
 
-Error file_error(const std::string& path, const char* what) {
-  const ErrorCode code = errno == ENOSPC || errno == EDQUOT ? ErrorCode::kBudget : ErrorCode::kIo;
-  return make_error(code, "{}: {}: {}", path, what, std::strerror(errno));
-}
-
-bool write_all(int file, const void* data, std::size_t bytes) {
-  const char* from = static_cast<const char*>(data);
-  while (bytes > 0) {
-    const ssize_t written = write(file, from, bytes);
-    if (written <= 0) return false;
-    from += written;
-    bytes -= static_cast<std::size_t>(written);
-  }
-  return true;
-}
-
 }  // namespace
 
 void FingerprintStore::begin_piece() {
@@ -232,7 +218,7 @@ Status FingerprintStore::persist(const std::string& path) {
       return read;
     }
     header->counts[partition] = words.size();
-    good = write_all(file, words.data(), words.size() * sizeof(std::uint64_t));
+    good = write_all(file, std::as_bytes(std::span(words)));
     XXH64_update(state, words.data(), words.size() * sizeof(std::uint64_t));
     for (std::size_t i = marks_[partition].chunks; i < chunks_[partition].size(); ++i)
       free_.push_back(chunks_[partition][i].words);
@@ -244,8 +230,8 @@ Status FingerprintStore::persist(const std::string& path) {
   XXH64_update(state, header->counts.data(), sizeof(header->counts));
   header->checksum = XXH64_digest(state);
   XXH64_freeState(state);
-  good = good && lseek(file, 0, SEEK_SET) == 0 && write_all(file, header.get(), sizeof(Header)) && fsync(file) == 0 &&
-         rename(temporary.c_str(), path.c_str()) == 0;
+  good = good && lseek(file, 0, SEEK_SET) == 0 && write_all(file, std::as_bytes(std::span(header.get(), 1))) &&
+         fsync(file) == 0 && rename(temporary.c_str(), path.c_str()) == 0;
   if (!good) return file_error(temporary, "fingerprints could not be written");
   return {};
 }

@@ -1,5 +1,7 @@
 #include "enumerate/work_files.h"
 
+#include "enumerate/raw_files.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -27,20 +29,6 @@ struct Header {
   std::uint64_t bytes = 0;
   std::uint64_t checksum = 0;
 };
-
-Error file_error(const std::string& path, const char* what) {
-  const ErrorCode code = errno == ENOSPC || errno == EDQUOT ? ErrorCode::kBudget : ErrorCode::kIo;
-  return make_error(code, "{}: {}: {}", path, what, std::strerror(errno));
-}
-
-bool write_all(int file, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(file, bytes.data(), bytes.size());
-    if (written <= 0) return false;
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-  return true;
-}
 
 }  // namespace
 
