@@ -80,7 +80,7 @@ class Books {
     goal.position = goals_++;
     goal.id = candidate.id;
     goal.text = to_text(candidate);
-    goal.name = candidate.name.empty() ? readable_name(candidate) : candidate.name;
+    goal.name = rule_name(candidate);
     goal.example = example_text(candidate);
     goal.status = rewright::name_of(report.outcome.kind);
     REWRIGHT_CHECK(store_.add(goal));
@@ -96,19 +96,13 @@ class Books {
     REWRIGHT_CHECK(store_.settle(goal));
     if (!rule_ids_.insert(proved->id).second) return {};
     RuleRecord record{rules_++, goal.position, *proved, goal.rule};
-    record.rule.name = unique_name(goal.name);
+    record.rule.name = unique_name(record.rule, names_);
     record.rule.trust = goal.certificate.empty() ? Trust::kSolver : Trust::kCertificate;
     record.rule.certificate = goal.certificate;
     return store_.add(record);
   }
 
  private:
-  std::string unique_name(const std::string& name) {
-    std::string unique = name;
-    for (int number = 2; !names_.insert(unique).second; ++number) unique = fmt::format("{}-{}", name, number);
-    return unique;
-  }
-
   Store& store_;
   std::set<std::string> goal_ids_, rule_ids_, names_;
   std::int64_t goals_ = 0, rules_ = 0;

@@ -1,17 +1,9 @@
 #include "campaign/phases.h"
+#include "rule/canonical.h"
 
 #include <set>
 
 namespace rewright {
-namespace {
-
-std::string unique_name(const std::string& name, std::set<std::string>& taken) {
-  std::string unique = name;
-  for (int number = 2; !taken.insert(unique).second; ++number) unique = fmt::format("{}-{}", name, number);
-  return unique;
-}
-
-}  // namespace
 
 Result<bool> library_phase(Run& run) {
   REWRIGHT_CHECK(run.store.database().transaction([&]() -> Status {
@@ -24,7 +16,7 @@ Result<bool> library_phase(Run& run) {
       REWRIGHT_TRY(record.rule, parse_rule(goal.rule, run.registry));
       record.rule.id = rule_id(record.rule);
       if (!ids.insert(record.rule.id).second) continue;  // Two goals that the conditions of their proofs made equal.
-      record.rule.name = unique_name(goal.name, names);
+      record.rule.name = unique_name(record.rule, names);
       record.rule.trust = goal.trust == name_of(Trust::kCertificate) ? Trust::kCertificate : Trust::kSolver;
       record.rule.certificate = goal.certificate;
       REWRIGHT_CHECK(read_example(goal.example, record.rule));

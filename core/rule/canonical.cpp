@@ -188,6 +188,20 @@ std::string readable_name(const Rule& rule) {
   return (source.empty() ? "input" : source) + "-to-" + target;
 }
 
+std::string rule_name(const Rule& rule) {
+  constexpr std::size_t kDigits = 8;
+  return fmt::format("{}-{}", readable_name(rule), rule.id.substr(0, kDigits));
+}
+
+std::string unique_name(const Rule& rule, std::set<std::string>& taken) {
+  std::string name = rule_name(rule);
+  if (!taken.insert(name).second) {
+    name = fmt::format("{}-{}", readable_name(rule), rule.id);
+    taken.insert(name);
+  }
+  return name;
+}
+
 SizeOrder size_order(const Rule& rule) {
   std::vector<PatternInput> inputs;
   for (const std::size_t input : input_order(rule.source, rule.inputs.size())) inputs.push_back(rule.inputs[input]);

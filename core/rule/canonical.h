@@ -6,6 +6,7 @@
 #include <rewright/rule.h>
 
 #include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,6 +38,11 @@ using SizeReplacement = std::function<std::optional<SymbolicDim>(std::string_vie
 
 /// "split-concat", "concat-relu-relu-to-relu-concat": the operators of both sides, outermost first.
 [[nodiscard]] REWRIGHT_API std::string readable_name(const Rule& rule);
+/// The readable name and the first 8 digits of the id: "split-concat-5c0e17a2". It depends on the rule alone, so it
+/// stays when a library grows. Two rules of one library share it once in some 10^9 pairs of equal operators.
+[[nodiscard]] REWRIGHT_API std::string rule_name(const Rule& rule);
+/// The rule's name, added to those that are `taken`; where another rule has it, the whole id stands in it.
+[[nodiscard]] REWRIGHT_API std::string unique_name(const Rule& rule, std::set<std::string>& taken);
 
 /// The order of the rule's size variables: inputs by first use in the source, then match variables.
 [[nodiscard]] REWRIGHT_API SizeOrder size_order(const Rule& rule);

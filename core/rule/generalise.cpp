@@ -284,10 +284,10 @@ Result<Rule> generalise(const Graph& source, const Graph& target, FreeSizes free
   }
   REWRIGHT_TRY(rule.precondition, open_conditions(rule));
 
-  rule.name = readable_name(rule);
   rule = canonical(rule);
-  REWRIGHT_CHECK(check_example(rule));
   rule.id = rule_id(rule);
+  rule.name = rule_name(rule);
+  REWRIGHT_CHECK(check_example(rule));
   return rename(rule, readable_names(rule, left.pattern, source));
 }
 

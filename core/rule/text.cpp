@@ -438,8 +438,8 @@ Result<Rule> parse_rule_at(std::string_view text, const Registry& registry, std:
   const auto open = open_conditions(rule);
   if (!open) return make_error(open.error().code, "line {}: {}", line, open.error().message);
   rule.precondition.insert(rule.precondition.end(), open->begin(), open->end());
-  rule.name = readable_name(rule);
   rule.id = rule_id(rule);
+  rule.name = rule_name(rule);
   find_example(rule);
   return rule;
 }

@@ -1,5 +1,7 @@
 // From graphs of numbers to rules over all sizes: each case is a pair of graphs, the rule expected of it, and, by
 // evaluation over the prime field, that the rule holds inside its precondition and not outside.
+#include "rule/canonical.h"
+
 #include "rules.h"
 
 #include <gmock/gmock.h>
@@ -322,11 +324,19 @@ TEST(Generalise, MakesNamesFitForTheText) {
             "(conv1_x_0:2, conv1_x_0_2:2) ewadd(conv1_x_0, conv1_x_0_2) => ewadd(conv1_x_0, conv1_x_0_2)");
 }
 
-TEST(Generalise, NamesTheRuleByItsOperators) {
+TEST(Generalise, NamesTheRuleByItsOperatorsAndItsId) {
   EXPECT_EQ(generalised("(x:2, y:2) split[sizes=[2, 3]](concat(x, y)) => x, y", {{2, 4}, {3, 4}})->name,
-            "split-concat");
+            "split-concat-b8bc03c8");
   EXPECT_EQ(generalised("(x:2, y:2) ewadd(relu(x), y) => ewadd(y, relu(x))", {{2, 4}, {2, 4}})->name,
-            "ewadd-relu-to-ewadd-relu");
+            "ewadd-relu-to-ewadd-relu-a11888e6");
+}
+
+TEST(Generalise, GivesTwoRulesThatWouldShareANameTwoNames) {
+  auto rule = generalised("(x:2) relu(relu(x)) => relu(x)", {{2, 4}});
+  ASSERT_TRUE(rule);
+  std::set<std::string> taken;
+  EXPECT_EQ(unique_name(*rule, taken), rule->name);
+  EXPECT_EQ(unique_name(*rule, taken), "relu-relu-to-relu-" + rule->id);
 }
 
 std::vector<Case> equal_for_all_sizes() {

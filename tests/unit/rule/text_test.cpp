@@ -127,7 +127,7 @@ TEST(RuleText, ReadsAFileOfRules) {
       "# two rules\n\n(x:2) relu(relu(x)) => relu(x)\r\n  # and\n(x:2, y:2) ewadd(x, y) => ewadd(y, x)", loaded());
   ASSERT_TRUE(rules) << rules.error().message;
   ASSERT_EQ(rules->size(), 2u);
-  EXPECT_EQ((*rules)[0].name, "relu-relu-to-relu");
+  EXPECT_EQ((*rules)[0].name, "relu-relu-to-relu-509a6c8b");
   const auto broken = parse_rules("# one rule\n(x:2) relu(x) => relu(y)\n", loaded());
   ASSERT_FALSE(broken);
   EXPECT_THAT(broken.error().message, ::testing::StartsWith("line 2, column 23: 'y' is no input"));

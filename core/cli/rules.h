@@ -1,0 +1,40 @@
+// What the subcommands of `rewright rules` share: stores as they are shown, and the word by which a rule is named.
+#pragma once
+
+#include <rewright/result.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/output.h"
+#include "cli/program.h"
+#include "rule/store.h"
+
+namespace rewright::cli {
+
+struct OpenStore {
+  std::unique_ptr<Store> store;
+  std::vector<RuleText> rules;
+};
+[[nodiscard]] Result<OpenStore> open_store(const std::string& folder);
+
+/// By id, by the beginning of an id (4 digits or more), by name, or by the name without its digits where one rule alone
+/// has it.
+[[nodiscard]] Result<const RuleText*> find_rule(const std::vector<RuleText>& rules, const std::string& wanted);
+
+/// The first digits, as tables show it.
+[[nodiscard]] std::string short_id(const std::string& id);
+/// "source => target where condition".
+[[nodiscard]] std::string equation(const RuleText& rule);
+
+[[nodiscard]] Json to_json(const RuleText& rule);
+[[nodiscard]] Json to_json(const std::vector<RuleText>& rules);
+
+// One subcommand each, in the file of that name.
+void add_rules_list(Program& program, CLI::App& group);
+void add_rules_show(Program& program, CLI::App& group);
+void add_rules_export(Program& program, CLI::App& group);
+void add_rules_import(Program& program, CLI::App& group);
+
+}  // namespace rewright::cli

@@ -1,0 +1,136 @@
+// rewright rules import FILE --store DIR
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+#include <thread>
+
+#include "campaign/files.h"
+#include "campaign/import_rules.h"
+#include "cli/interrupt.h"
+#include "cli/rules.h"
+
+namespace rewright::cli {
+namespace {
+
+struct Arguments {
+  std::string file;
+  std::string format = "text";
+  std::string store;
+  std::vector<std::string> axioms;
+  std::vector<std::string> verifiers;
+  std::uint64_t work = 2'000'000;
+  int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+};
+
+/// The axiom files that came with the program: installed, or of the source tree.
+Result<std::vector<std::string>> default_axioms() {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  for (const fs::path& folder :
+       {program.parent_path().parent_path() / REWRIGHT_DATA_DIR "/axioms", fs::path(REWRIGHT_AXIOMS)}) {
+    std::vector<std::string> files;
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+      const std::string name = entry.path().filename().string();
+      if (entry.path().extension() == ".smt2" && name != "rejected.smt2" && name != "taso.smt2")
+        files.push_back(entry.path().string());
+    }
+    std::sort(files.begin(), files.end());
+    if (!files.empty()) return files;
+  }
+  return make_error(ErrorCode::kNotFound,
+                    "the program's own axiom files were not found; name some with --axioms FILE...");
+}
+
+/// Those that are loaded, of the usual order: refute first, then proofs with certificates, then a solver.
+std::vector<std::string> default_verifiers(const Registry& registry) {
+  std::vector<std::string> names;
+  for (const char* name : {"evaluate", "egraph", "z3"}) {
+    if (registry.find<Verifier>(name) != nullptr) names.emplace_back(name);
+  }
+  return names;
+}
+
+Json to_json(const RuleImportReport& report) {
+  return {{"index", report.index},
+          {"verdict", name_of(report.verdict)},
+          {"rule", report.text},
+          {"precondition", report.precondition},
+          {"reason", report.reason},
+          {"counterexample", report.counterexample},
+          {"certificate", report.certificate}};
+}
+
+void print_report(const RuleImportReport& report) {
+  print_line(fmt::format("rule {}: {}", report.index, name_of(report.verdict)));
+  if (!report.text.empty()) print_line("  " + report.text);
+  const bool proved = report.verdict == ImportVerdict::kProved;
+  if (report.verdict == ImportVerdict::kConditional) print_line("  where " + report.precondition);
+  if (!proved) print_line("  " + report.reason);
+  if (report.counterexample.empty()) return;
+  std::istringstream lines(report.counterexample);
+  for (std::string line; std::getline(lines, line);) print_line("    " + line);
+}
+
+Result<ExitCode> import(const Settings& settings, const Arguments& arguments) {
+  REWRIGHT_TRY(const Registry registry, settings.registry());
+  REWRIGHT_TRY(const std::string content, read_file(arguments.file));
+  REWRIGHT_TRY(const auto candidates, read_rules(content, arguments.file, arguments.format, registry));
+  std::vector<std::string> files = arguments.axioms;
+  if (files.empty()) {
+    REWRIGHT_TRY(files, default_axioms());
+  }
+  REWRIGHT_TRY(const AxiomSet axioms, load_axioms(files, registry));
+  RuleImportOptions options;
+  options.file = std::filesystem::path(arguments.file).filename().string();
+  for (const std::string& name : arguments.verifiers.empty() ? default_verifiers(registry) : arguments.verifiers)
+    options.verifiers.push_back({name, {}});
+  options.portfolio.budget.work = arguments.work;
+  options.portfolio.threads = arguments.threads;
+  options.portfolio.stop = interrupted;
+  REWRIGHT_TRY(const std::unique_ptr<Store> store, Store::open(arguments.store, Store::Mode::kRun));
+  REWRIGHT_TRY(const auto reports, import_rules(candidates, axioms, *store, registry, options));
+  Json list = Json::array();
+  std::size_t counts[4] = {};
+  for (const RuleImportReport& report : reports) {
+    ++counts[static_cast<std::size_t>(report.verdict)];
+    if (settings.json)
+      list.push_back(to_json(report));
+    else
+      print_report(report);
+  }
+  if (settings.json)
+    print_json({{"rules", std::move(list)}});
+  else
+    print_line(fmt::format("{} entries: {} proved, {} proved under a condition, {} refuted, {} unknown", reports.size(),
+                           counts[0], counts[1], counts[2], counts[3]));
+  return counts[2] == 0 ? ExitCode::kDone : ExitCode::kNegative;
+}
+
+}  // namespace
+
+void add_rules_import(Program& program, CLI::App& group) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App& command = program.command(
+      group, "import", "Reads rules from a file, verifies each anew, and keeps those that are proved in a new store",
+      {"rewright rules import --format taso graph_subst.pb --store taso.store",
+       "rewright rules import --format text rules.txt --store mine.store --verifiers evaluate z3 cvc5"},
+      [arguments](const Settings& settings) { return import(settings, *arguments); });
+  command.add_option("FILE", arguments->file, "The file of rules")->required();
+  command.add_option("--store", arguments->store, "The folder for the results; it must be new")
+      ->required()
+      ->type_name("DIR");
+  command
+      .add_option("--format", arguments->format,
+                  "text: one rule a line; json: as rules export writes it; taso: TASO's protobuf files")
+      ->check(CLI::IsMember({"text", "json", "taso"}));
+  command.add_option("--axioms", arguments->axioms, "Axiom files (default: the program's own)")->type_name("FILE");
+  command.add_option("--verifiers", arguments->verifiers, "Verifiers, in their order (default: evaluate egraph z3)")
+      ->type_name("NAME");
+  command.add_option("--work", arguments->work, "Each verifier's budget for a rule, in units of work")->type_name("N");
+  command.add_option("--threads", arguments->threads, "Threads; no result depends on their number")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+}
+
+}  // namespace rewright::cli
