@@ -113,8 +113,8 @@ Status summarise_levels(Store& store, CampaignSummary& summary) {
     // A rule counts where the first candidate that led to it was found.
     REWRIGHT_TRY(entry.rules,
                  tell(store, "rules",
-                      fmt::format("(SELECT operators FROM candidates WHERE position = (SELECT min(candidate) FROM "
-                                  "proposals WHERE proposals.goal = rules.goal)) = {}",
+                      fmt::format("goal IN (SELECT goal FROM (SELECT goal, min(candidate), operators FROM proposals JOIN "
+                                  "candidates ON candidate = position GROUP BY goal) WHERE operators = {})",
                                   level.operators)));
     summary.graphs += level.graphs;
     summary.classes = level.classes;
