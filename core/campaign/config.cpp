@@ -191,7 +191,7 @@ Result<std::vector<PluginUse>> read_uses(Section& campaign, const std::string& f
                         fmt::format("there is no {} '{}'; {}there are: {}", kind, use.name,
                                     near ? fmt::format("did you mean '{}'? ", *near) : "", fmt::join(names, ", ")));
     }
-    const auto same = [&](const PluginUse& other) { return other.name == use.name; };
+    const auto same = [&](const PluginUse& other) { return other.name == use.name && other.options == use.options; };
     if (std::any_of(uses.begin(), uses.end(), same)) {
       return toml_error(file, node, fmt::format("{} '{}' is listed twice", kind, use.name));
     }

@@ -111,11 +111,12 @@ Status summarise_levels(Store& store, CampaignSummary& summary) {
     REWRIGHT_TRY(entry.seconds, store.seconds(phase));
     REWRIGHT_TRY(entry.peak_memory_bytes, store.peak_memory_bytes(phase));
     // A rule counts where the first candidate that led to it was found.
-    REWRIGHT_TRY(entry.rules,
-                 tell(store, "rules",
-                      fmt::format("goal IN (SELECT goal FROM (SELECT goal, min(candidate), operators FROM proposals JOIN "
-                                  "candidates ON candidate = position GROUP BY goal) WHERE operators = {})",
-                                  level.operators)));
+    REWRIGHT_TRY(
+        entry.rules,
+        tell(store, "rules",
+             fmt::format("goal IN (SELECT goal FROM (SELECT goal, min(candidate), operators FROM proposals JOIN "
+                         "candidates ON candidate = position GROUP BY goal) WHERE operators = {})",
+                         level.operators)));
     summary.graphs += level.graphs;
     summary.classes = level.classes;
   }

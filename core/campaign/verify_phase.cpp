@@ -106,9 +106,7 @@ PortfolioOptions portfolio_options(Run& run, std::size_t before, std::size_t tot
   options.cross_check = run.config.cross_check;
   options.stop = [&run] { return run.should_stop(); };
   const std::size_t verifiers = std::max<std::size_t>(1, run.config.verifiers.size());
-  options.progress = [&run, before, total, verifiers](std::string_view verifier, std::size_t done, std::size_t of) {
-    std::size_t place = 0;
-    while (place < run.config.verifiers.size() && run.config.verifiers[place].name != verifier) ++place;
+  options.progress = [&run, before, total, verifiers](std::size_t place, std::size_t done, std::size_t of) {
     const std::size_t batch = std::min(kBatch, total - before);
     const double part = of == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(of);
     const double seen =

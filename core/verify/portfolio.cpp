@@ -34,7 +34,6 @@ Result<std::vector<Member>> members_of(std::span<const VerifierChoice> choices, 
     REWRIGHT_CHECK(prototype->clone()->configure(choice.options));
     members.push_back({choice, prototype, version_of(registry, choice.name)});
   }
-  std::ranges::stable_partition(members, [](const Member& member) { return !member.prototype->proves(); });
   return members;
 }
 
@@ -123,9 +122,9 @@ Contradiction contradiction_of(std::size_t index, const Rule& rule, const AxiomS
 }
 
 /// Runs one member over the rules `which`, chunk by chunk.
-Status run_member(const Member& member, std::span<const Rule> rules, std::span<const std::size_t> which,
-                  const AxiomSet& axioms, const Registry& registry, const PortfolioOptions& options,
-                  std::vector<RuleReport>& reports) {
+Status run_member(const Member& member, std::size_t place, std::span<const Rule> rules,
+                  std::span<const std::size_t> which, const AxiomSet& axioms, const Registry& registry,
+                  const PortfolioOptions& options, std::vector<RuleReport>& reports) {
   const std::size_t chunk = std::max<std::size_t>(options.chunk, 1);
   const std::size_t chunks = (which.size() + chunk - 1) / chunk;
   std::vector<std::optional<Error>> errors(chunks);
@@ -151,7 +150,7 @@ Status run_member(const Member& member, std::span<const Rule> rules, std::span<c
         }
         const std::scoped_lock lock(mutex);
         done += part.size();
-        if (options.progress) options.progress(member.choice.name, done, which.size());
+        if (options.progress) options.progress(place, done, which.size());
       },
       oneapi::tbb::simple_partitioner());
   for (auto& error : errors) {
@@ -162,12 +161,12 @@ Status run_member(const Member& member, std::span<const Rule> rules, std::span<c
 
 Status run_all(std::span<const Member> members, std::span<const Rule> rules, const AxiomSet& axioms,
                const Registry& registry, const PortfolioOptions& options, std::vector<RuleReport>& reports) {
-  for (const Member& member : members) {
+  for (std::size_t place = 0; place < members.size(); ++place) {
     std::vector<std::size_t> which;
     for (std::size_t i = 0; i < rules.size(); ++i) {
       if (options.cross_check || !decided(reports[i])) which.push_back(i);
     }
-    REWRIGHT_CHECK(run_member(member, rules, which, axioms, registry, options, reports));
+    REWRIGHT_CHECK(run_member(members[place], place, rules, which, axioms, registry, options, reports));
   }
   return {};
 }

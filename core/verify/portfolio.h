@@ -1,8 +1,9 @@
 // The portfolio: several verifiers, one verdict per rule.
 //
-// Verifiers run in the order given, those that can only refute first. A rule stays open until one proves or refutes it;
-// with cross_check every verifier sees every rule. Work is cut into chunks whose bounds depend on the rules alone, and
-// each chunk gets a fresh verifier object, so the report does not depend on the number of threads.
+// Verifiers run in the order given. A rule stays open until one proves or refutes it, so one verifier may be asked
+// twice: quickly at first, and with other options where those between have left a rule open. With cross_check every
+// verifier sees every rule. Work is cut into chunks whose bounds depend on the rules alone, and each chunk gets a fresh
+// verifier object, so the report does not depend on the number of threads.
 #pragma once
 
 #include <rewright/axiom.h>
@@ -55,8 +56,9 @@ struct PortfolioReport {
   std::vector<Contradiction> contradictions;  ///< Not empty: stop the campaign.
 };
 
-/// `done` of `total` rules have been seen by `verifier`. Called from one thread at a time, more than once a verifier.
-using VerifyProgress = std::function<void(std::string_view verifier, std::size_t done, std::size_t total)>;
+/// `done` of `total` rules have been seen by the verifier at `place` in the list. Called from one thread at a time,
+/// more than once a verifier.
+using VerifyProgress = std::function<void(std::size_t place, std::size_t done, std::size_t total)>;
 
 struct PortfolioOptions {
   Budget budget;  ///< For each rule and verifier.

@@ -19,7 +19,9 @@ enum class Draw : std::uint8_t {
   kSmall,     ///< Integers from -9 to 9.
   kQuarters,  ///< The same over 4: laws that hold for integers alone, as relu(x + x * x) = x + x * x, fail here.
   kNegative,  ///< Quarters from -19/4 to -1/4: the greatest of many is seldom negative otherwise.
+  kPeaks,     ///< -1, and 1 at one of eight or so: pooled, they have negative parts beside positive ones.
 };
+inline constexpr std::size_t kDraws = 5;
 
 struct Point {
   Draw kind = Draw::kSmall;
@@ -48,6 +50,7 @@ class Draws {
     if constexpr (std::is_same_v<Scalar, rewright::Field>) {
       if (kind == Draw::kWhole) return rewright::Field::from_residue((bits >> 3) % rewright::Field::kPrime);
     }
+    if (kind == Draw::kPeaks) return Scalar::from_integer(bits % 8 == 0 ? 1 : -1);
     const auto number = static_cast<std::int64_t>(bits % 19);
     const Scalar whole = Scalar::from_integer(kind == Draw::kNegative ? -1 - number : number - 9);
     if (kind == Draw::kWhole || kind == Draw::kSmall) return whole;
@@ -62,7 +65,7 @@ class Draws {
   }
 
   std::uint64_t seed_;
-  std::array<std::vector<Scalar>, 4> numbers_;
+  std::array<std::vector<Scalar>, kDraws> numbers_;
 };
 
 }  // namespace evaluate_verifier

@@ -210,9 +210,9 @@ class Evaluation {
   }
 
   std::optional<Verdict> compare_ordered() {
-    static constexpr Draw kKinds[] = {Draw::kSmall, Draw::kQuarters, Draw::kNegative};
+    static constexpr Draw kKinds[] = {Draw::kSmall, Draw::kQuarters, Draw::kNegative, Draw::kPeaks};
     for (std::int64_t i = 0; i < points(); ++i) {
-      const Point at = point(i, kKinds[i % 3]);
+      const Point at = point(i, kKinds[i % 4]);
       if (!difference_at(algebras_.real, at, [](Real a, Real b) { return differ(a, b, kScreening); })) continue;
       if (const auto exact = exact_difference_at(at)) return exact_verdict(at, *exact);
     }
@@ -220,9 +220,9 @@ class Evaluation {
   }
 
   std::optional<Verdict> compare_reals() {
-    static constexpr Draw kKinds[] = {Draw::kSmall, Draw::kQuarters, Draw::kNegative};
+    static constexpr Draw kKinds[] = {Draw::kSmall, Draw::kQuarters, Draw::kNegative, Draw::kPeaks};
     for (std::int64_t i = 0; i < points(); ++i) {
-      const Point at = point(i, kKinds[i % 3]);
+      const Point at = point(i, kKinds[i % 4]);
       const auto found = difference_at(algebras_.real, at, [](Real a, Real b) { return differ(a, b, kRounding); });
       if (found) return real_verdict(at, *found);
     }

@@ -37,8 +37,8 @@ std::vector<VerifierChoice> choices(std::initializer_list<std::string> names) {
 const std::string kTrue = "(x:2, y:2) ewadd(x, y) => ewadd(y, x)";
 const std::string kWrong = "(x:2, y:2) matmul(x, y) => matmul(y, x)";
 
-TEST(Portfolio, AsksRefutersFirstAndStopsAtADecision) {
-  const auto report = verify_all(rules({kTrue, kWrong}), test::axioms(), choices({"z3", "evaluate"}), test::plugins());
+TEST(Portfolio, AsksInTheOrderGivenAndStopsAtADecision) {
+  const auto report = verify_all(rules({kTrue, kWrong}), test::axioms(), choices({"evaluate", "z3"}), test::plugins());
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->rules[0].decided_by, "z3");
   EXPECT_EQ(report->rules[0].verdicts.at(0).verifier, "evaluate");
@@ -46,6 +46,20 @@ TEST(Portfolio, AsksRefutersFirstAndStopsAtADecision) {
   EXPECT_EQ(report->rules[1].decided_by, "evaluate");
   EXPECT_EQ(report->rules[1].verdicts.size(), 1u);
   EXPECT_THAT((std::vector{report->proved, report->refuted, report->unknown}), ElementsAre(1, 1, 0));
+}
+
+TEST(Portfolio, AsksAVerifierAgainWithOtherOptionsAboutWhatIsLeft) {
+  const std::string rare =
+      "(v:4) let p = pool2d_max[kernel=[3, 3]](matmul(v, v)) in conv2d(p, p) => "
+      "let p = pool2d_max[kernel=[3, 3]](matmul(v, v)) in conv2d[activation=relu](p, p)";
+  const std::vector<VerifierChoice> chosen = {
+      {"evaluate", {}}, {"egraph", {}}, {"evaluate", {{"points", std::int64_t{128}}}}};
+  const auto report = verify_all(rules({kTrue, kWrong, rare}), test::axioms(), chosen, test::plugins());
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_THAT((std::vector{report->proved, report->refuted, report->unknown}), ElementsAre(1, 2, 0));
+  EXPECT_EQ(report->rules[0].verdicts.size(), 2u);
+  EXPECT_EQ(report->rules[1].verdicts.size(), 1u);
+  EXPECT_EQ(report->rules[2].verdicts.size(), 3u) << "a rule that fails at few inputs only";
 }
 
 TEST(Portfolio, GivesEveryReasonWhereNobodyDecides) {
@@ -146,7 +160,7 @@ TEST(Portfolio, SaysTheSameOnAnyNumberOfThreads) {
   const auto one = verify_all(all, test::axioms(), choices({"evaluate", "z3"}), test::plugins(), options);
   options.threads = 4;
   std::vector<std::size_t> progress;
-  options.progress = [&](std::string_view, std::size_t done, std::size_t) { progress.push_back(done); };
+  options.progress = [&](std::size_t, std::size_t done, std::size_t) { progress.push_back(done); };
   const auto four = verify_all(all, test::axioms(), choices({"evaluate", "z3"}), test::plugins(), options);
   ASSERT_TRUE(one && four);
   EXPECT_EQ(summary(*one), summary(*four));

@@ -112,6 +112,8 @@ inline const std::vector<std::string>& wrong_rules() {
       "(x:4) pool2d_avg[kernel=[3, 3], count_include_pad=no](x) => conv2d(x, constant_pool[sizes=[x.1, x.1, 3, 3]])",
       "(w:4, x:4) conv2d[activation=relu](pool2d_max[kernel=[3, 3]](w), ewmul(x, x)) => conv2d(pool2d_max[kernel=[3, "
       "3]](w), ewmul(x, x))",
+      "(x:4) let p = pool2d_max[kernel=[3, 3]](x) in relu(conv2d(p, p)) => let p = pool2d_max[kernel=[3, 3]](x) in "
+      "conv2d(p, p)",
       "(s:0) relu(ewadd(s, ewmul(s, s))) => ewadd(s, ewmul(s, s))",
       "(x:2) relu(ewadd(x, ewmul(x, x))) => ewadd(x, ewmul(x, x))",
       "(x:2, y:2) relu(ewadd(x, y)) => ewadd(relu(x), relu(y))",
