@@ -40,12 +40,14 @@ class EGraphVerifier final : public Verifier {
 
   Result<std::vector<Verdict>> verify(std::span<const Goal> goals) override {
     std::vector<Verdict> verdicts;
+    Stopwatch watch;
     for (const Goal& goal : goals) {
       if (!prover_ || axioms_ != &goal.axioms) {
         prover_.emplace(goal.axioms.axioms());
         axioms_ = &goal.axioms;
       }
       verdicts.push_back(verdict_on(goal));
+      verdicts.back().seconds = watch.lap();
     }
     return verdicts;
   }

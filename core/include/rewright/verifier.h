@@ -5,9 +5,11 @@
 #include <rewright/result.h>
 #include <rewright/rule.h>
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -41,6 +43,21 @@ struct Verdict {
   std::string certificate;             ///< Proved: what the independent checker replays; empty: the solver's word only.
   std::vector<Constraint> conditions;  ///< Proved: beyond defined(source) and defined(target).
   std::vector<std::string> axioms;     ///< Proved: names of the axioms used, where the backend tells.
+  double seconds = 0;                  ///< That it took, or 0. A circumstance: nothing may depend on it.
+};
+
+/// Fills in Verdict::seconds, goal by goal.
+class Stopwatch {
+ public:
+  /// Since the object was made, or since the last call.
+  [[nodiscard]] double lap() {
+    const Clock::time_point now = Clock::now();
+    return std::chrono::duration<double>(now - std::exchange(start_, now)).count();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
 };
 
 class REWRIGHT_API Verifier {

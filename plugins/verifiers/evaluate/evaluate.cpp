@@ -309,7 +309,11 @@ class EvaluateVerifier final : public Verifier {
     Algebras algebras(settings_.seed);
     std::vector<Verdict> verdicts;
     verdicts.reserve(goals.size());
-    for (const Goal& goal : goals) verdicts.push_back(Evaluation(goal, settings_, algebras).run());
+    Stopwatch watch;
+    for (const Goal& goal : goals) {
+      verdicts.push_back(Evaluation(goal, settings_, algebras).run());
+      verdicts.back().seconds = watch.lap();
+    }
     return verdicts;
   }
   std::unique_ptr<Verifier> clone() const override { return std::make_unique<EvaluateVerifier>(); }

@@ -90,10 +90,12 @@ class Cvc5Verifier final : public Verifier {
     const Cvc5 solver(settings_, program);
     std::unique_ptr<Prover> prover;
     std::vector<Verdict> verdicts;
+    Stopwatch watch;
     for (const Goal& goal : goals) {
       if (!prover || !prover->serves(goal))
         prover = std::make_unique<Prover>(solver, shelf_->of(goal.axioms), goal.axioms, goal.budget);
       REWRIGHT_TRY(Verdict verdict, prover->prove(prover->render(goal.rule)));
+      verdict.seconds = watch.lap();
       verdicts.push_back(std::move(verdict));
     }
     return verdicts;

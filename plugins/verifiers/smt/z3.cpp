@@ -146,6 +146,7 @@ class Z3Verifier final : public Verifier {
     std::unique_ptr<Prover> first, second;
     std::optional<Result<GoalText>> next;  // The next goal is rendered while Z3 works on the one before.
     std::vector<Verdict> verdicts;
+    Stopwatch watch;
     for (std::size_t i = 0; i < goals.size(); ++i) {
       const Goal& goal = goals[i];
       if (!first || !first->serves(goal)) {
@@ -164,6 +165,7 @@ class Z3Verifier final : public Verifier {
         if (other.kind == VerdictKind::kUnknown) other.reason = fmt::format("{}; {}", verdict.reason, other.reason);
         verdict = std::move(other);
       }
+      verdict.seconds = watch.lap();
       verdicts.push_back(std::move(verdict));
     }
     return verdicts;
