@@ -25,6 +25,7 @@
 #include "optimize/cost_cache.h"
 #include "optimize/equivalence.h"
 #include "optimize/optimizer.h"
+#include "optimize/uses.h"
 #include "rule/store.h"
 
 namespace rewright::cli {
@@ -49,6 +50,7 @@ struct Arguments {
   std::vector<std::string> dims;
   std::string cost_cache;
   bool measure = false;
+  bool no_record = false;
 };
 
 // --- reading ---------------------------------------------------------------------------------------------------
@@ -252,6 +254,21 @@ Status check_result(const ImportedModel& imported, const EquivalenceOptions& opt
   return {};
 }
 
+/// Tells the stores which of their rules gained what. A store that cannot be written stays as it is.
+void record(const Arguments& arguments, const std::string& model, const SearchResult& search, bool quiet) {
+  UseRecord run;
+  run.model = std::filesystem::path(arguments.input).filename().string();
+  run.model_hash = content_hash(model);
+  run.search = arguments.search;
+  run.cost = arguments.cost;
+  const std::vector<UseRecord> uses = uses_of(search, run);
+  for (const std::string& source : arguments.rules) {
+    if (!std::filesystem::is_directory(source)) continue;
+    const Status status = record_uses(source, uses);
+    if (!status) note(fmt::format("the uses of rules are not recorded: {}", status.error().message), quiet);
+  }
+}
+
 Result<Outcome> perform(const Arguments& arguments, const Settings& settings) {
   REWRIGHT_CHECK(check_output(arguments.output));
   REWRIGHT_TRY(const Registry registry, settings.registry());
@@ -284,6 +301,8 @@ Result<Outcome> perform(const Arguments& arguments, const Settings& settings) {
   REWRIGHT_TRY(outcome.model, options.to_model(outcome.report.best));
   REWRIGHT_CHECK(check_result(imported, options, outcome));
   REWRIGHT_CHECK(write_file(arguments.output, outcome.model));
+  if (outcome.equivalence.equal && !arguments.no_record)
+    record(arguments, original, outcome.report.search, settings.quiet);
 
   if (setting.runtime != nullptr) {
     const int rounds = arguments.measure ? kRoundsWhenMeasuring : kRoundsByDefault;
@@ -444,6 +463,7 @@ void add_optimize(Program& program) {
   command.add_option("--dim", arguments->dims, "NAME=SIZE: a size that the model leaves open (repeatable)")
       ->expected(1)
       ->take_all();
+  command.add_flag("--no-record", arguments->no_record, "Do not note in the store which rules were used");
   command.add_flag("--measure", arguments->measure, "Measure both whole graphs in turn, many rounds, with spread");
 }
 

@@ -200,6 +200,23 @@ Status Database::set_version(std::string_view component, std::int64_t version) {
   return statement.run(component, version);
 }
 
+Status Database::move_to_memory() {
+  sqlite3* memory = nullptr;
+  int code = sqlite3_open_v2(":memory:", &memory, SQLITE_OPEN_READWRITE, nullptr);
+  if (sqlite3_backup* copy = code == SQLITE_OK ? sqlite3_backup_init(memory, "main", handle_, "main") : nullptr) {
+    sqlite3_backup_step(copy, -1);
+    code = sqlite3_backup_finish(copy);
+  } else if (code == SQLITE_OK) {
+    code = sqlite3_errcode(memory);
+  }
+  std::swap(handle_, memory);
+  const Status status = code == SQLITE_OK ? Status() : Status(error(code));
+  sqlite3_close(memory);
+  if (!status) return status;
+  sqlite3_extended_result_codes(handle_, 1);
+  return run("PRAGMA foreign_keys = ON");
+}
+
 Status Database::migrate(Migrations migrations, std::string_view component) {
   const auto wanted = static_cast<std::int64_t>(migrations.size());
   REWRIGHT_TRY(const std::int64_t found, version(component));
@@ -211,10 +228,13 @@ Status Database::migrate(Migrations migrations, std::string_view component) {
   }
   if (found == wanted) return {};
   if (mode_ == Mode::kRead) {
-    return make_error(ErrorCode::kMismatch,
-                      "'{}' has schema version {} and this program reads version {}; a run of "
-                      "its campaign brings it up to date",
-                      file_, found, wanted);
+    if (found == 0 || !component.empty()) {
+      return make_error(ErrorCode::kMismatch,
+                        "'{}' has schema version {} and this program reads version {}; a run of "
+                        "its campaign brings it up to date",
+                        file_, found, wanted);
+    }
+    REWRIGHT_CHECK(move_to_memory());
   }
   return transaction([&]() -> Status {
     for (std::int64_t step = found; step < wanted; ++step) {

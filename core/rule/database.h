@@ -104,8 +104,9 @@ class REWRIGHT_API Database {
   Status transaction(const std::function<Status()>& work);
 
   /// Brings the schema to version migrations.size(). The version is PRAGMA user_version, or, for a `component` that
-  /// adds tables of its own to somebody's database, its row in the table `component`. In kRead mode it only checks.
-  /// Errors: kMismatch, the file is of a newer version than this program knows.
+  /// adds tables of its own to somebody's database, its row in the table `component`. In kRead mode the file stays as
+  /// it is: a copy in memory is brought up to date and read in its place. Errors: kMismatch, the file is of a newer
+  /// version than this program knows.
   Status migrate(Migrations migrations, std::string_view component = {});
   /// Errors: kMismatch where pages are damaged or rows refer to rows that are not there.
   Status check();
@@ -115,6 +116,7 @@ class REWRIGHT_API Database {
   Database(std::string file, Mode mode) : file_(std::move(file)), mode_(mode) {}
   [[nodiscard]] Error error(int code) const;
   [[nodiscard]] Result<std::int64_t> version(std::string_view component);
+  Status move_to_memory();
   Status set_version(std::string_view component, std::int64_t version);
 
   std::string file_;

@@ -1,5 +1,7 @@
 #include "rule/store.h"
 
+#include "rule/store_schema.h"
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -13,101 +15,6 @@ namespace rewright {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Every version of the schema, as steps. A released step is never changed: a new one is added.
-constexpr std::array<std::string_view, 1> kSchema = {R"sql(
-CREATE TABLE campaign (
-  one INTEGER PRIMARY KEY CHECK (one = 1),
-  name TEXT NOT NULL,
-  config_hash TEXT NOT NULL,
-  config TEXT NOT NULL
-) STRICT;
-CREATE TABLE ingredients (
-  kind TEXT NOT NULL,
-  name TEXT NOT NULL,
-  version TEXT NOT NULL,
-  hash TEXT NOT NULL,
-  PRIMARY KEY (kind, name)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE phases (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
-CREATE TABLE levels (
-  operators INTEGER PRIMARY KEY,
-  graphs INTEGER NOT NULL,
-  classes INTEGER NOT NULL,
-  candidates INTEGER NOT NULL
-) STRICT;
-CREATE TABLE candidates (
-  position INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
-  operators INTEGER NOT NULL,
-  source TEXT NOT NULL,
-  target TEXT NOT NULL
-) STRICT;
-CREATE TABLE removals (
-  candidate INTEGER PRIMARY KEY REFERENCES candidates (position),
-  pruner TEXT NOT NULL,
-  by TEXT REFERENCES candidates (id),
-  reason TEXT NOT NULL,
-  reinstated INTEGER NOT NULL DEFAULT 0
-) STRICT;
-CREATE TABLE goals (
-  position INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
-  text TEXT NOT NULL,
-  name TEXT NOT NULL,
-  example TEXT NOT NULL,
-  status TEXT NOT NULL CHECK (status IN ('open', 'proved', 'refuted', 'unknown')),
-  rule TEXT NOT NULL,
-  trust TEXT NOT NULL,
-  certificate TEXT NOT NULL
-) STRICT;
-CREATE TABLE proposals (
-  candidate INTEGER NOT NULL REFERENCES candidates (position),
-  reversed INTEGER NOT NULL,
-  numbers INTEGER NOT NULL,
-  goal INTEGER REFERENCES goals (position),
-  reason TEXT NOT NULL,
-  PRIMARY KEY (candidate, reversed, numbers)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE verdicts (
-  goal INTEGER NOT NULL REFERENCES goals (position),
-  place INTEGER NOT NULL,
-  verifier TEXT NOT NULL,
-  version TEXT NOT NULL,
-  work INTEGER NOT NULL,
-  memory_bytes INTEGER NOT NULL,
-  kind TEXT NOT NULL CHECK (kind IN ('proved', 'refuted', 'unknown')),
-  reason TEXT NOT NULL,
-  counterexample TEXT NOT NULL,
-  certificate TEXT NOT NULL,
-  conditions TEXT NOT NULL,
-  axioms TEXT NOT NULL,
-  PRIMARY KEY (goal, place)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE rules (
-  position INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
-  name TEXT NOT NULL UNIQUE,
-  goal INTEGER NOT NULL REFERENCES goals (position),
-  text TEXT NOT NULL,
-  trust TEXT NOT NULL CHECK (trust IN ('solver', 'certificate')),
-  example TEXT NOT NULL,
-  certificate TEXT NOT NULL
-) STRICT;
-CREATE TABLE runs (
-  number INTEGER PRIMARY KEY,
-  started TEXT NOT NULL,
-  threads INTEGER NOT NULL,
-  resumed INTEGER NOT NULL
-) STRICT;
-CREATE TABLE timings (
-  run INTEGER NOT NULL REFERENCES runs (number),
-  phase TEXT NOT NULL,
-  seconds REAL NOT NULL,
-  peak_memory_bytes INTEGER NOT NULL,
-  PRIMARY KEY (run, phase)
-) STRICT, WITHOUT ROWID;
-)sql"};
 
 Error folder_error(const std::string& folder, int code) {
   return make_error(ErrorCode::kIo,
@@ -164,7 +71,7 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& folder, Mode mode)
                       folder, file, folder);
   }
   REWRIGHT_TRY(store->database_, Database::open(file, database_mode(mode)));
-  REWRIGHT_CHECK(store->database_->migrate(kSchema));
+  REWRIGHT_CHECK(store->database_->migrate(store_schema()));
   if (mode == Mode::kRun) REWRIGHT_CHECK(store->database_->check());
   return store;
 }
@@ -213,7 +120,9 @@ Status Store::begin(const CampaignRecord& campaign) {
 Status Store::clear() {
   return database_->transaction([&] {
     return database_->run(
-        "DELETE FROM timings; DELETE FROM runs; DELETE FROM rules; DELETE FROM verdicts; DELETE FROM proposals;"
+        "DELETE FROM timings; DELETE FROM runs; DELETE FROM uses; DELETE FROM rules; DELETE FROM goal_origins;"
+        "DELETE FROM candidate_origins; DELETE FROM campaigns; DELETE FROM verdict_times; DELETE FROM verdicts;"
+        "DELETE FROM proposals;"
         "DELETE FROM goals; DELETE FROM removals; DELETE FROM candidates; DELETE FROM levels; DELETE FROM phases;"
         "DELETE FROM ingredients; DELETE FROM campaign;");
   });
@@ -259,10 +168,12 @@ Result<std::uint64_t> Store::peak_memory_bytes(const std::string& phase) {
 }
 
 Result<std::string> Store::dump() {
-  constexpr std::array kTables = {"campaign ORDER BY 1", "ingredients ORDER BY 1, 2",  "phases ORDER BY 1",
-                                  "levels ORDER BY 1",   "candidates ORDER BY 1",      "removals ORDER BY 1",
-                                  "goals ORDER BY 1",    "proposals ORDER BY 1, 2, 3", "verdicts ORDER BY 1, 2",
-                                  "rules ORDER BY 1"};
+  constexpr std::array kTables = {
+      "campaign ORDER BY 1",       "ingredients ORDER BY 1, 2",  "phases ORDER BY 1",
+      "levels ORDER BY 1",         "candidates ORDER BY 1",      "removals ORDER BY 1",
+      "goals ORDER BY 1",          "proposals ORDER BY 1, 2, 3", "verdicts ORDER BY 1, 2",
+      "rules ORDER BY 1",          "campaigns ORDER BY 1",       "candidate_origins ORDER BY 1, 2",
+      "goal_origins ORDER BY 1, 2"};
   std::string text;
   for (const char* table : kTables) {
     text += fmt::format("-- {}\n", std::string_view(table).substr(0, std::string_view(table).find(' ')));

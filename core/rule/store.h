@@ -1,13 +1,13 @@
 // The store: one folder that holds everything a campaign has found.
 //
-//   STORE/store.sqlite    the database; its tables are described in core/campaign/README.md
+//   STORE/store.sqlite    the database; its tables are described in core/rule/STORE.md
 //   STORE/campaign.toml   the campaign file, as it was
 //   STORE/progress.json   where the running campaign stands; replaced about once a second
 //   STORE/log.txt         one line per event, with times
 //   STORE/lock            held by the running campaign
 //
-// All tables but `runs` and `timings` depend on the campaign file, the plugins and the program alone: two stores of one
-// campaign have equal rows, whatever the number of threads, kills and resumes.
+// All tables but `runs`, `timings`, `verdict_times` and `uses` depend on the campaign file, the plugins and the program
+// alone: two stores of one campaign have equal rows, whatever the number of threads, kills and resumes.
 #pragma once
 
 #include <rewright/export.h>
@@ -105,6 +105,20 @@ struct RuleRecord {
   std::string text;
 };
 
+/// What the optimizer gained with a rule in a model: the steps of its path that the rule made, together. A second run
+/// of the same model, search and cost model takes the place of the first.
+struct UseRecord {
+  std::string rule;        ///< Its id.
+  std::string model;       ///< The file's name.
+  std::string model_hash;  ///< Of the file.
+  std::string search;
+  std::string cost;
+  std::int64_t times = 0;
+  double gain_us = 0;  ///< Cost before the steps minus cost after them; negative where a rule prepares for another.
+  double model_before_us = 0;
+  double model_after_us = 0;
+};
+
 /// A rule as it is shown: no operators have to be loaded.
 struct RuleText {
   std::string id;
@@ -125,8 +139,8 @@ struct RuleText {
 class REWRIGHT_API Store {
  public:
   enum class Mode {
-    kRead,   ///< Another process may be writing.
-    kWrite,  ///< Adds to a store that is there (measured costs); a campaign may run meanwhile.
+    kRead,   ///< Another process may be writing. A store of an older version is read as if it were of this one.
+    kWrite,  ///< Adds to a store that is there (uses, measured costs); a campaign may run meanwhile.
     kRun,    ///< Makes the store if it is not there, and locks out other campaigns.
   };
 
@@ -156,6 +170,8 @@ class REWRIGHT_API Store {
   Status add(const ProposalRecord& proposal);
   Status add(const VerdictRecord& verdict);
   Status add(const RuleRecord& rule);
+  /// Errors: kIo where the store holds no such rule any more.
+  Status add(const UseRecord& use);
   /// Sets status, rule, trust and certificate.
   Status settle(const GoalRecord& goal);
   Status reinstate(std::int64_t candidate);
@@ -173,6 +189,8 @@ class REWRIGHT_API Store {
   [[nodiscard]] Result<std::vector<ProposalRecord>> proposals();
   [[nodiscard]] Result<std::vector<VerdictRecord>> verdicts(std::int64_t goal);
   [[nodiscard]] Result<std::vector<RuleText>> rule_texts();
+  /// By gain, the greatest first.
+  [[nodiscard]] Result<std::vector<UseRecord>> uses();
   /// The library, in its fixed order. Errors: an operator that is not loaded.
   [[nodiscard]] Result<std::vector<Rule>> rules(const Registry& registry);
   [[nodiscard]] Result<std::int64_t> count(const std::string& table, const std::string& where = "1");

@@ -95,13 +95,24 @@ Status Store::add(const ProposalRecord& proposal) {
 }
 
 Status Store::add(const VerdictRecord& record) {
-  return insert("INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [&](Statement& statement) {
-    const Verdict& verdict = record.verdict;
+  const Verdict& verdict = record.verdict;
+  REWRIGHT_CHECK(insert("INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [&](Statement& statement) {
     return statement.run(record.goal, record.place, record.verifier, record.version, record.budget.work,
                          record.budget.memory_bytes, word(verdict.kind), verdict.reason, verdict.counterexample,
                          verdict.certificate, join_conditions(verdict.conditions),
                          fmt::format("{}", fmt::join(verdict.axioms, "\n")));
-  });
+  }));
+  if (verdict.seconds <= 0) return {};
+  return insert("INSERT INTO verdict_times VALUES (?, ?, ?)",
+                [&](Statement& statement) { return statement.run(record.goal, record.place, verdict.seconds); });
+}
+
+Status Store::add(const UseRecord& use) {
+  return insert("INSERT OR REPLACE INTO uses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, datetime('now'))",
+                [&](Statement& statement) {
+                  return statement.run(use.rule, use.model_hash, use.search, use.cost, use.model, use.times,
+                                       use.gain_us, use.model_before_us, use.model_after_us);
+                });
 }
 
 Status Store::add(const RuleRecord& record) {
@@ -176,7 +187,9 @@ Result<std::vector<ProposalRecord>> Store::proposals() {
 }
 
 Result<std::vector<VerdictRecord>> Store::verdicts(std::int64_t goal) {
-  REWRIGHT_TRY(Statement row, database_->prepare("SELECT * FROM verdicts WHERE goal = ? ORDER BY place"));
+  REWRIGHT_TRY(Statement row, database_->prepare("SELECT verdicts.*, total(seconds) FROM verdicts LEFT JOIN "
+                                                 "verdict_times USING (goal, place) WHERE goal = ? "
+                                                 "GROUP BY place ORDER BY place"));
   std::vector<VerdictRecord> records;
   REWRIGHT_TRY(bool more, row.query(goal));
   while (more) {
@@ -191,6 +204,7 @@ Result<std::vector<VerdictRecord>> Store::verdicts(std::int64_t goal) {
     record.verdict.counterexample = row.text(8);
     record.verdict.certificate = row.text(9);
     record.verdict.axioms = split_words(row.text(11));
+    record.verdict.seconds = row.real(12);
     records.push_back(std::move(record));
     REWRIGHT_TRY(more, row.step());
   }
@@ -210,6 +224,16 @@ Result<std::vector<RuleText>> Store::rule_texts() {
         rule.goal = row.integer(6);
         return rule;
       });
+}
+
+Result<std::vector<UseRecord>> Store::uses() {
+  return all<UseRecord>(database_->prepare("SELECT rule, model, model_hash, search, cost, times, gain_us, "
+                                           "model_before_us, model_after_us FROM uses "
+                                           "ORDER BY gain_us DESC, rule, model_hash, search, cost"),
+                        [](const Statement& row) {
+                          return UseRecord{row.text(0),    row.text(1), row.text(2), row.text(3), row.text(4),
+                                           row.integer(5), row.real(6), row.real(7), row.real(8)};
+                        });
 }
 
 Result<std::vector<Rule>> Store::rules(const Registry& registry) {

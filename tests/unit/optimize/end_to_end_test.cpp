@@ -14,6 +14,7 @@
 #include "onnx/import.h"
 #include "optimize/equivalence.h"
 #include "optimize/optimizer.h"
+#include "rule/store.h"
 #include "support/true_rules.h"
 
 namespace rewright {
@@ -130,6 +131,36 @@ TEST_F(OptimizeProgram, WritesAFasterModelAndSaysWhatItDid) {
   const auto imported = import_model(std::as_bytes(std::span(model)), loaded());
   ASSERT_TRUE(imported) << imported.error().message;
   EXPECT_LT(model.size(), read("model.onnx").size() + 16 * 16 * 4 * 2 + 1000) << "two sums of weights, folded";
+}
+
+TEST_F(OptimizeProgram, NotesInTheStoreWhichRulesGainedWhat) {
+  const auto program = [&](const std::string& arguments) {
+    return std::system(fmt::format("cd '{}' && '{}/bin/rewright' {} >out.txt 2>err.txt", folder_.string(),
+                                   REWRIGHT_BUILD_DIR, arguments)
+                           .c_str());
+  };
+  ASSERT_EQ(program("rules import true.rules --format text --store proved --verifiers egraph"), 0) << read("err.txt");
+  const auto uses = [&] {
+    const auto store = Store::open((folder_ / "proved").string(), Store::Mode::kRead);
+    return store ? *(*store)->uses() : std::vector<UseRecord>();
+  };
+  ASSERT_EQ(run("model.onnx -o out.onnx --rules proved --no-record").status, 0) << read("err.txt");
+  EXPECT_THAT(uses(), SizeIs(0));
+  const Ran ran = run("model.onnx -o out.onnx --rules proved --json");
+  ASSERT_EQ(ran.status, 0) << ran.errors;
+  ASSERT_EQ(run("model.onnx -o out.onnx --rules proved").status, 0) << "the same again";
+  const auto json = last_line(ran.output);
+  const std::vector<UseRecord> found = uses();
+  std::int64_t times = 0;
+  double gain = 0;
+  for (const UseRecord& use : found) {
+    EXPECT_EQ(use.model, "model.onnx");
+    EXPECT_EQ(use.search, "backtracking");
+    times += use.times;
+    gain += use.gain_us;
+  }
+  EXPECT_EQ(times, static_cast<std::int64_t>(json.at("rewrites").size()));
+  EXPECT_NEAR(gain, json.at("cost_before").get<double>() - json.at("cost_after").get<double>(), 1e-6);
 }
 
 TEST_F(OptimizeProgram, IsTheSameEachTime) {

@@ -277,6 +277,121 @@ TEST_F(StoreTest, AComponentKeepsTablesAndAVersionOfItsOwn) {
   EXPECT_THAT(older.error().message, HasSubstr("newer Rewright: its schema of costs has version 2"));
 }
 
+// --- versions --------------------------------------------------------------------------------------------------
+
+// What the program that wrote version 1 left behind.
+class OldStoreTest : public StoreTest {
+ protected:
+  OldStoreTest() {
+    fs::create_directory(store_);
+    std::ifstream file(REWRIGHT_SOURCE_DIR "/tests/unit/store/version_1.sql");
+    const std::string sql((std::istreambuf_iterator<char>(file)), {});
+    raw(sql.c_str());
+  }
+  std::string version() {
+    sqlite3* database = nullptr;
+    std::string version;
+    sqlite3_open((store_ + "/store.sqlite").c_str(), &database);
+    sqlite3_exec(
+        database, "PRAGMA user_version",
+        [](void* text, int, char** values, char**) {
+          *static_cast<std::string*>(text) = values[0];
+          return 0;
+        },
+        &version, nullptr);
+    sqlite3_close(database);
+    return version;
+  }
+};
+
+void expect_rules(Store& store) {
+  const auto rules = store.rule_texts();
+  ASSERT_TRUE(rules) << rules.error().message;
+  ASSERT_EQ(rules->size(), 5U);
+  EXPECT_EQ((*rules)[1].text, "(x:2) relu(relu(x)) => relu(x)");
+  EXPECT_EQ((*rules)[1].name, "relu-relu-to-relu-509a6c8b") << "named as a program of today names it";
+  EXPECT_THAT((*rules)[1].certificate, HasSubstr("relu-relu@2c8d2d48"));
+  EXPECT_EQ(store.verdicts(1)->size(), 2U);
+  EXPECT_EQ(*store.count("rules", "precondition = ''"), 5);
+  EXPECT_EQ(store.uses()->size(), 0U);
+}
+
+TEST_F(OldStoreTest, IsReadAsIfItWereNewAndStaysAsItIs) {
+  const std::string before = version();
+  expect_rules(*open(Store::Mode::kRead));
+  EXPECT_EQ(before, "1");
+  EXPECT_EQ(version(), "1");
+}
+
+TEST_F(OldStoreTest, IsBroughtUpToDateByWhoeverWrites) {
+  expect_rules(*open(Store::Mode::kWrite));
+  EXPECT_EQ(version(), "2");
+  expect_rules(*open(Store::Mode::kRead));
+  EXPECT_TRUE(open()->database().check());
+}
+
+TEST_F(OldStoreTest, ThatCannotBeBroughtUpToDateStaysAsItIs) {
+  raw("CREATE TABLE uses (mine INTEGER)");
+  EXPECT_THAT(refusal(Store::Mode::kWrite), HasSubstr("already exists"));
+  EXPECT_EQ(version(), "1");
+  raw("DROP TABLE uses");
+  expect_rules(*open(Store::Mode::kWrite));
+}
+
+TEST_F(StoreTest, AnEmptyDatabaseIsNoStoreToRead) {
+  fs::create_directory(store_);
+  raw("CREATE TABLE other (x INTEGER)");
+  EXPECT_THAT(refusal(Store::Mode::kRead), HasSubstr("schema version 0"));
+}
+
+// --- uses ------------------------------------------------------------------------------------------------------
+
+RuleRecord relu_rule() {
+  RuleRecord record;
+  record.rule.id = "509a6c8ba35ebea912a3043486496696";
+  record.rule.name = "relu-relu-to-relu-509a6c8b";
+  record.rule.trust = Trust::kCertificate;
+  record.text = "(x:2) relu(relu(x)) => relu(x) where x.0 = x.1";
+  return record;
+}
+
+TEST_F(StoreTest, AUseOfARuleIsKeptOnceAModelAndSearch) {
+  const auto store = open();
+  ASSERT_TRUE(store->add(goal(0)));
+  ASSERT_TRUE(store->add(relu_rule()));
+  UseRecord use{relu_rule().rule.id, "a.onnx", "hash a", "greedy", "flops", 2, 1.5, 10, 8};
+  ASSERT_TRUE(store->add(use));
+  use.gain_us = 2.5;
+  ASSERT_TRUE(store->add(use));
+  use.model_hash = "hash b";
+  use.gain_us = 9;
+  ASSERT_TRUE(store->add(use));
+  const auto uses = store->uses();
+  ASSERT_TRUE(uses);
+  ASSERT_EQ(uses->size(), 2U);
+  EXPECT_EQ((*uses)[0].gain_us, 9) << "the greatest gain first";
+  EXPECT_EQ((*uses)[1].gain_us, 2.5) << "the last run's";
+  EXPECT_EQ(*store->count("rules", "precondition = 'x.0 = x.1'"), 1);
+}
+
+TEST_F(StoreTest, AUseOfARuleThatIsNotThereIsRefused) {
+  EXPECT_FALSE(open()->add(UseRecord{"nobody", "a.onnx", "hash", "greedy", "flops", 1, 1, 2, 1}));
+}
+
+TEST_F(StoreTest, TimesOfVerdictsAreKeptAndAreNoPartOfTheResult) {
+  const auto store = open();
+  ASSERT_TRUE(store->add(goal(0)));
+  const std::string before = *store->dump();
+  Verdict verdict{VerdictKind::kProved, "", "", "", {}, {}};
+  verdict.seconds = 0.25;
+  ASSERT_TRUE(store->add(VerdictRecord{0, 0, "egraph", "1.0.0", {}, verdict}));
+  const std::string timed = *store->dump();
+  EXPECT_NE(timed, before);
+  EXPECT_EQ(store->verdicts(0)->front().verdict.seconds, 0.25);
+  ASSERT_TRUE(store->database().run("UPDATE verdict_times SET seconds = 7"));
+  EXPECT_EQ(*store->dump(), timed);
+}
+
 TEST(RuleText, IsTakenApart) {
   const RuleText rule = split_rule_text("(x:2, y:2) relu(x) => relu(y) where x.0 = y.0, x.1 = y.1");
   EXPECT_EQ(rule.inputs, "x:2, y:2");
