@@ -1,8 +1,8 @@
 #include "campaign/import_rules.h"
 
 #include "campaign/files.h"
+#include "campaign/proposals.h"
 #include "rule/canonical.h"
-#include "rule/size_facts.h"
 #include "rule/taso.h"
 
 #include <nlohmann/json.hpp>
@@ -55,18 +55,6 @@ std::string conditions_text(const std::vector<Constraint>& conditions) {
   std::string text;
   for (const Constraint& condition : conditions) text += (text.empty() ? "" : ", ") + to_string(condition);
   return text;
-}
-
-/// The rule with the conditions of its proof, as far as nothing implies them.
-Result<Rule> with_conditions(Rule rule, const std::vector<Constraint>& conditions) {
-  if (conditions.empty()) return rule;
-  REWRIGHT_TRY(const PatternShapes source, infer_shapes(rule.inputs, rule.source));
-  std::vector<Constraint> known = source.defined;
-  known.insert(known.end(), rule.precondition.begin(), rule.precondition.end());
-  REWRIGHT_TRY(const auto missing, missing_conditions(known, conditions, size_order(rule)));
-  rule.precondition.insert(rule.precondition.end(), missing.begin(), missing.end());
-  rule.id = rule_id(rule);
-  return rule;
 }
 
 /// What the store gets: goals by id, rules by id and name.

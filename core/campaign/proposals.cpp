@@ -1,6 +1,8 @@
 #include "campaign/proposals.h"
 
+#include "rule/canonical.h"
 #include "rule/matcher.h"
+#include "rule/size_facts.h"
 
 namespace rewright {
 namespace {
@@ -26,6 +28,17 @@ Result<Proposal> propose(const CandidateRecord& candidate, bool reversed, FreeSi
     proposal.record.reason = rule.error().message;
   }
   return proposal;
+}
+
+Result<Rule> with_conditions(Rule rule, const std::vector<Constraint>& conditions) {
+  if (conditions.empty()) return rule;
+  REWRIGHT_TRY(const PatternShapes source, infer_shapes(rule.inputs, rule.source));
+  std::vector<Constraint> known = source.defined;
+  known.insert(known.end(), rule.precondition.begin(), rule.precondition.end());
+  REWRIGHT_TRY(const auto missing, missing_conditions(known, conditions, size_order(rule)));
+  rule.precondition.insert(rule.precondition.end(), missing.begin(), missing.end());
+  rule.id = rule_id(rule);
+  return rule;
 }
 
 Result<GoalBook> GoalBook::open(Store& store) {

@@ -20,6 +20,9 @@ struct Proposal {
 [[nodiscard]] Result<Proposal> propose(const CandidateRecord& candidate, bool reversed, FreeSizes free,
                                        const Registry& registry);
 
+/// The rule with the conditions of its proof, in normal form, as far as nothing implies them.
+[[nodiscard]] Result<Rule> with_conditions(Rule rule, const std::vector<Constraint>& conditions);
+
 /// The goals of a store by id, and how more are added.
 class GoalBook {
  public:

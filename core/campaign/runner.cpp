@@ -158,6 +158,9 @@ Status summarise(Store& store, CampaignSummary& summary) {
   REWRIGHT_TRY(summary.goals, tell(store, "goals"));
   REWRIGHT_TRY(summary.unfit, tell(store, "proposals", "goal IS NULL"));
   REWRIGHT_TRY(summary.proved, tell(store, "goals", "status = 'proved'"));
+  REWRIGHT_TRY(
+      summary.conditional,
+      tell(store, "goals", "status = 'proved' AND position IN (SELECT goal FROM verdicts WHERE conditions <> '')"));
   REWRIGHT_TRY(summary.refuted, tell(store, "goals", "status = 'refuted'"));
   REWRIGHT_TRY(summary.unknown, tell(store, "goals", "status = 'unknown'"));
   REWRIGHT_TRY(summary.open, tell(store, "goals", "status = 'open'"));

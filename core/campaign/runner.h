@@ -66,6 +66,7 @@ struct CampaignSummary {
   std::uint64_t goals = 0;       ///< Directed, generalised candidates.
   std::uint64_t unfit = 0;       ///< Candidates in a direction that makes no rule.
   std::uint64_t proved = 0;
+  std::uint64_t conditional = 0;  ///< Of those: under a condition that the proof found.
   std::uint64_t refuted = 0;
   std::uint64_t unknown = 0;
   std::uint64_t open = 0;  ///< Not looked at yet.

@@ -3,8 +3,6 @@
 #include "campaign/proposals.h"
 #include "verify/portfolio.h"
 
-#include <rewright/linear.h>
-
 #include <algorithm>
 #include <set>
 
@@ -51,17 +49,6 @@ Result<Rule> read_goal(const Run& run, const GoalRecord& goal) {
   rule.id = goal.id;
   rule.name = goal.name;
   REWRIGHT_CHECK(read_example(goal.example, rule));
-  return rule;
-}
-
-// The rule with the conditions of its proof, as far as the source and the precondition do not imply them.
-Result<Rule> with_conditions(Rule rule, const std::vector<Constraint>& conditions) {
-  REWRIGHT_TRY(const PatternShapes source, infer_shapes(rule.inputs, rule.source));
-  for (const Constraint& condition : conditions) {
-    std::vector<Constraint> known = source.defined;
-    known.insert(known.end(), rule.precondition.begin(), rule.precondition.end());
-    if (!SizeSystem(known).implies(condition)) rule.precondition.push_back(condition);
-  }
   return rule;
 }
 

@@ -50,6 +50,7 @@ Json to_json(const CampaignSummary& summary) {
           {"reinstated", summary.reinstated},
           {"goals", summary.goals},
           {"proved", summary.proved},
+          {"conditional", summary.conditional},
           {"refuted", summary.refuted},
           {"unknown", summary.unknown},
           {"open", summary.open},
@@ -80,6 +81,7 @@ void print_funnel(const CampaignSummary& summary) {
   if (summary.reinstated > 0) table.add({"taken back", with_commas(summary.reinstated)});
   table.add({"goals (one per direction)", with_commas(summary.goals)});
   table.add({"  proved", with_commas(summary.proved)});
+  if (summary.conditional > 0) table.add({"    under a condition", with_commas(summary.conditional)});
   table.add({"  refuted", with_commas(summary.refuted)});
   table.add({"  unknown", with_commas(summary.unknown)});
   if (summary.open > 0) table.add({"  open", with_commas(summary.open)});

@@ -18,6 +18,7 @@ struct Member {
   VerifierChoice choice;
   const Verifier* prototype = nullptr;
   std::string version;
+  bool finds_conditions = false;  ///< As configured.
 };
 
 std::string version_of(const Registry& registry, const std::string& verifier) {
@@ -31,8 +32,9 @@ Result<std::vector<Member>> members_of(std::span<const VerifierChoice> choices, 
   std::vector<Member> members;
   for (const VerifierChoice& choice : choices) {
     REWRIGHT_TRY(const Verifier* prototype, registry.get<Verifier>(choice.name));
-    REWRIGHT_CHECK(prototype->clone()->configure(choice.options));
-    members.push_back({choice, prototype, version_of(registry, choice.name)});
+    const auto configured = prototype->clone();
+    REWRIGHT_CHECK(configured->configure(choice.options));
+    members.push_back({choice, prototype, version_of(registry, choice.name), configured->finds_conditions()});
   }
   return members;
 }
@@ -159,6 +161,22 @@ Status run_member(const Member& member, std::size_t place, std::span<const Rule>
   return {};
 }
 
+/// Asks about refuted rules, which hold at their examples perhaps, those members that may find the condition.
+Status seek_conditions(std::span<const Member> members, std::span<const Rule> rules, const AxiomSet& axioms,
+                       const Registry& registry, const PortfolioOptions& options, std::vector<RuleReport>& reports) {
+  for (std::size_t place = 0; place < members.size(); ++place) {
+    if (!members[place].finds_conditions) continue;
+    std::vector<std::size_t> which;
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      const bool open =
+          reports[i].outcome.kind == VerdictKind::kRefuted && !find_verdict(reports[i], VerdictKind::kProved);
+      if (open && !rules[i].example.empty()) which.push_back(i);
+    }
+    REWRIGHT_CHECK(run_member(members[place], place, rules, which, axioms, registry, options, reports));
+  }
+  return {};
+}
+
 Status run_all(std::span<const Member> members, std::span<const Rule> rules, const AxiomSet& axioms,
                const Registry& registry, const PortfolioOptions& options, std::vector<RuleReport>& reports) {
   for (std::size_t place = 0; place < members.size(); ++place) {
@@ -168,7 +186,7 @@ Status run_all(std::span<const Member> members, std::span<const Rule> rules, con
     }
     REWRIGHT_CHECK(run_member(members[place], place, rules, which, axioms, registry, options, reports));
   }
-  return {};
+  return options.cross_check ? Status() : seek_conditions(members, rules, axioms, registry, options, reports);
 }
 
 /// Does a refutation stand against the proof? One that proves the rule under conditions says nothing outside them, so

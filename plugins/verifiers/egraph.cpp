@@ -19,6 +19,7 @@ class EGraphVerifier final : public Verifier {
   std::string summary() const override { return "Proves by equality saturation over the axioms, with certificates"; }
   bool proves() const override { return true; }
   bool refutes() const override { return false; }
+  bool finds_conditions() const override { return limits_.assume; }
 
   Status configure(const Options& options) override {
     for (const auto& [key, value] : options) {

@@ -75,6 +75,9 @@ class REWRIGHT_API Verifier {
   [[nodiscard]] virtual Result<std::vector<Verdict>> verify(std::span<const Goal> goals) = 0;
   /// A fresh, unconfigured object of the same kind: one per thread.
   [[nodiscard]] virtual std::unique_ptr<Verifier> clone() const = 0;
+  /// Can a proof come with conditions of its own (Verdict::conditions)? Then it is asked about refuted rules too, which
+  /// may hold where a condition is met.
+  [[nodiscard]] virtual bool finds_conditions() const { return false; }
 };
 
 }  // namespace rewright

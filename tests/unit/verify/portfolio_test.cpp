@@ -58,8 +58,29 @@ TEST(Portfolio, AsksAVerifierAgainWithOtherOptionsAboutWhatIsLeft) {
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_THAT((std::vector{report->proved, report->refuted, report->unknown}), ElementsAre(1, 2, 0));
   EXPECT_EQ(report->rules[0].verdicts.size(), 2u);
-  EXPECT_EQ(report->rules[1].verdicts.size(), 1u);
-  EXPECT_EQ(report->rules[2].verdicts.size(), 3u) << "a rule that fails at few inputs only";
+  EXPECT_EQ(report->rules[1].decided_by, "evaluate");
+  EXPECT_EQ(report->rules[2].decided_by, "evaluate");
+  EXPECT_EQ(report->rules[2].verdicts.at(0).verdict.kind, VerdictKind::kUnknown) << "it fails at few inputs only";
+  EXPECT_EQ(report->rules[2].verdicts.at(2).verdict.kind, VerdictKind::kRefuted);
+}
+
+TEST(Portfolio, KeepsARefutedRuleWithTheConditionUnderWhichItIsTrue) {
+  const std::string swapped =
+      "(a:2, b:2) let p, q = split[sizes=[s0, s1]](concat(a, b)) in q, p => split[sizes=[s1, s0]](concat(b, a))";
+  std::vector<Rule> asked = rules({swapped, swapped});
+  asked[0].example = asked[1].example = {Shape({1, 3}), Shape({2, 3})};
+  asked[0].example_sizes = {{"s0", 1}, {"s1", 2}};
+  asked[1].example_sizes = {{"s0", 2}, {"s1", 1}};
+  const auto report = verify_all(asked, test::axioms(), choices({"evaluate", "egraph"}), test::plugins());
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_TRUE(report->contradictions.empty());
+  const RuleReport& kept = report->rules[0];
+  ASSERT_EQ(kept.outcome.kind, VerdictKind::kProved) << kept.outcome.reason;
+  EXPECT_EQ(kept.verdicts.at(0).verdict.kind, VerdictKind::kRefuted);
+  EXPECT_EQ(kept.decided_by, "egraph");
+  ASSERT_EQ(kept.outcome.conditions.size(), 1u);
+  EXPECT_EQ(to_string(kept.outcome.conditions[0]), "a.0 = s0");
+  EXPECT_EQ(report->rules[1].outcome.kind, VerdictKind::kRefuted) << "false at this example, so no condition is sought";
 }
 
 TEST(Portfolio, GivesEveryReasonWhereNobodyDecides) {
