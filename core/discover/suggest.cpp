@@ -67,7 +67,8 @@ class Suggester {
     REWRIGHT_TRY(const std::vector<GoalRecord> records, store_.goals());
     for (const GoalRecord& record : records) {
       if (record.status != "unknown" && !(options_.ask_all && record.status == "proved")) continue;
-      REWRIGHT_TRY(Rule rule, parse_rule(record.text, registry_));
+      // One that is proved under a condition is true under that only.
+      REWRIGHT_TRY(Rule rule, parse_rule(record.rule.empty() ? record.text : record.rule, registry_));
       rule.id = record.id;
       rule.name = record.name;
       REWRIGHT_CHECK(read_example(record.example, rule));
