@@ -240,6 +240,9 @@ Result<CampaignSummary> run_campaign(const CampaignConfig& config, const Registr
   CampaignSummary summary;
   REWRIGHT_TRY(summary.was_finished, store->finished("library"));
   REWRIGHT_TRY(const bool enumerated, store->finished("enumerate"));
+  // A run that was killed once its candidates were recorded may have left its work behind.
+  std::error_code ignored;
+  if (enumerated && options.ranks == 1) std::filesystem::remove_all(store->path("work"), ignored);
   REWRIGHT_CHECK(start_together(store->path("work"), options, enumerated));
   if (!summary.was_finished) {
     Log log(store->path("log.txt"));
