@@ -1,6 +1,9 @@
 // rewright rules SUBCOMMAND: one file each, rules_*.cpp; here is what they share.
 #include "cli/rules.h"
 
+#include <filesystem>
+
+#include "campaign/files.h"
 #include "cli/commands.h"
 
 namespace rewright::cli {
@@ -16,6 +19,25 @@ Result<OpenStore> open_store(const std::string& folder) {
   REWRIGHT_TRY(open.store, Store::open(folder, Store::Mode::kRead));
   REWRIGHT_TRY(open.rules, open.store->rule_texts());
   return open;
+}
+
+Result<RuleSource> read_rules(const std::string& path, const Registry& registry) {
+  RuleSource source{path, {}};
+  if (std::filesystem::is_directory(path)) {
+    REWRIGHT_TRY(OpenStore open, open_store(path));
+    source.rules = std::move(open.rules);
+    return source;
+  }
+  REWRIGHT_TRY(const std::string content, read_file(path));
+  const auto rules = parse_rules(content, registry);
+  if (!rules) return make_error(rules.error().code, "'{}': {}", path, rules.error().message);
+  for (const Rule& rule : *rules) {
+    RuleText& text = source.rules.emplace_back(split_rule_text(to_text(rule)));
+    text.id = rule.id;
+    text.name = rule.name;
+    text.trust = name_of(Trust::kNone);
+  }
+  return source;
 }
 
 Result<const RuleText*> find_rule(const std::vector<RuleText>& rules, const std::string& wanted) {
@@ -59,6 +81,9 @@ void add_rules(Program& program) {
   CLI::App& group = program.group("rules", "Rules: the library that a campaign has found and proved");
   add_rules_list(program, group);
   add_rules_show(program, group);
+  add_rules_diff(program, group);
+  add_rules_merge(program, group);
+  add_rules_stats(program, group);
   add_rules_export(program, group);
   add_rules_import(program, group);
 }

@@ -9,6 +9,7 @@
 
 #include "cli/output.h"
 #include "cli/program.h"
+#include "rule/compare.h"
 #include "rule/store.h"
 
 namespace rewright::cli {
@@ -18,6 +19,9 @@ struct OpenStore {
   std::vector<RuleText> rules;
 };
 [[nodiscard]] Result<OpenStore> open_store(const std::string& folder);
+
+/// The rules of a store (its folder) or of a text file of one rule a line.
+[[nodiscard]] Result<RuleSource> read_rules(const std::string& path, const Registry& registry);
 
 /// By id, by the beginning of an id (4 digits or more), by name, or by the name without its digits where one rule alone
 /// has it.
@@ -34,6 +38,9 @@ struct OpenStore {
 // One subcommand each, in the file of that name.
 void add_rules_list(Program& program, CLI::App& group);
 void add_rules_show(Program& program, CLI::App& group);
+void add_rules_diff(Program& program, CLI::App& group);
+void add_rules_merge(Program& program, CLI::App& group);
+void add_rules_stats(Program& program, CLI::App& group);
 void add_rules_export(Program& program, CLI::App& group);
 void add_rules_import(Program& program, CLI::App& group);
 

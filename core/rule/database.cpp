@@ -144,7 +144,10 @@ Status Database::transaction(const std::function<Status()>& work) {
 Error Database::error(int code) const {
   const char* message = handle_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle_);
   const int system = handle_ == nullptr ? 0 : sqlite3_system_errno(handle_);
-  const bool full = system == ENOSPC || system == EDQUOT || system == EFBIG;
+  // SQLite sometimes loses the system's reason for a failed write; as a rule it is a full disk or a limit on file
+  // sizes.
+  const bool full =
+      system == ENOSPC || system == EDQUOT || system == EFBIG || (system == 0 && code == SQLITE_IOERR_WRITE);
   switch (code & 0xff) {
     case SQLITE_FULL:
       return make_error(ErrorCode::kBudget,
