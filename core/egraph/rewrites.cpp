@@ -23,23 +23,33 @@ std::optional<std::uint32_t> position_of(const std::vector<std::string>& names, 
 
 // --- patterns --------------------------------------------------------------------------------------------------------
 
-Rewrites::Rewrites(std::span<const Axiom> axioms, Heads& heads) : axioms_(axioms), heads_(heads) {
-  for (std::uint32_t i = 0; i < axioms.size(); ++i) {
-    const Axiom& axiom = axioms[i];
-    parameters_.push_back(parameter_variables(axiom));
-    if (axiom.variables.size() > kMaxVariables || parameters_[i].size() > kMaxVariables) continue;
-    auto left = compile_side(axiom, axiom.left, parameters_[i]),
-         right = compile_side(axiom, axiom.right, parameters_[i]);
-    if (left->applications.size() > kMaxApplications || right->applications.size() > kMaxApplications) continue;
-    const auto operators_of = [&](const Side& side) {
-      Vocabulary operators;
-      for (const PatternApplication& application : side.applications) operators.set(heads.number_of(*application.op));
-      return operators;
-    };
-    if (!left->root.is_variable) directions_.push_back({i, true, left.get(), right.get(), operators_of(*right)});
-    if (!right->root.is_variable) directions_.push_back({i, false, right.get(), left.get(), operators_of(*left)});
-    sides_.push_back(std::move(left));
-    sides_.push_back(std::move(right));
+bool Rewrites::add(const Axiom& axiom) {
+  std::vector<std::string> parameters = parameter_variables(axiom);
+  if (axiom.variables.size() > kMaxVariables || parameters.size() > kMaxVariables) return false;
+  auto left = compile_side(axiom, axiom.left, parameters), right = compile_side(axiom, axiom.right, parameters);
+  if (left->applications.size() > kMaxApplications || right->applications.size() > kMaxApplications) return false;
+  const auto number = static_cast<std::uint32_t>(axioms_.size());
+  axioms_.push_back(&axiom);
+  parameters_.push_back(std::move(parameters));
+  const auto operators_of = [&](const Side& side) {
+    Vocabulary operators;
+    for (const PatternApplication& application : side.applications) operators.set(heads_.number_of(*application.op));
+    return operators;
+  };
+  if (!left->root.is_variable) add({number, true, left.get(), right.get(), operators_of(*right)});
+  if (!right->root.is_variable) add({number, false, right.get(), left.get(), operators_of(*left)});
+  sides_.push_back(std::move(left));
+  sides_.push_back(std::move(right));
+  return true;
+}
+
+void Rewrites::add(Direction direction) {
+  const auto number = static_cast<std::uint32_t>(directions_.size());
+  directions_.push_back(direction);
+  for (HeadId id = 0; id < of_head_.size(); ++id) {
+    if (!of_head_[id] || !may_start(direction, heads_[id])) continue;
+    of_head_[id]->directions.push_back(number);
+    of_head_[id]->depth = std::max(of_head_[id]->depth, direction.from->depth);
   }
 }
 
@@ -97,21 +107,25 @@ ParamPattern Rewrites::compile_param(const ParamSpec& spec, const AxiomParam& pa
   return pattern;
 }
 
-/// The directions whose root this head may be, by operator, output and the parameters that are given as values.
+/// By operator, output and the parameters that are given as values.
+bool Rewrites::may_start(const Direction& direction, const Head& head) const {
+  const PatternApplication& root = direction.from->applications.front();
+  if (root.op != head.op || root.output != head.output || root.params.size() != head.params.size()) return false;
+  for (std::size_t p = 0; p < root.params.size(); ++p) {
+    const auto kind = root.params[p].kind;
+    const bool given = kind == ParamPattern::Kind::kEqual || kind == ParamPattern::Kind::kSizes;
+    if (given && root.params[p].value != head.params[p]) return false;
+  }
+  return true;
+}
+
+/// The directions whose root this head may be.
 const Rewrites::OfHead& Rewrites::of_head(HeadId id) {
   if (of_head_.size() <= id) of_head_.resize(heads_.size());
   if (of_head_[id]) return *of_head_[id];
-  const Head& head = heads_[id];
   OfHead fitting;
   for (std::uint32_t d = 0; d < directions_.size(); ++d) {
-    const PatternApplication& root = directions_[d].from->applications.front();
-    bool fits = root.op == head.op && root.output == head.output && root.params.size() == head.params.size();
-    for (std::size_t p = 0; fits && p < root.params.size(); ++p) {
-      const auto kind = root.params[p].kind;
-      if (kind == ParamPattern::Kind::kEqual || kind == ParamPattern::Kind::kSizes)
-        fits = root.params[p].value == head.params[p];
-    }
-    if (!fits) continue;
+    if (!may_start(directions_[d], heads_[id])) continue;
     fitting.directions.push_back(d);
     fitting.depth = std::max(fitting.depth, directions_[d].from->depth);
   }
@@ -221,7 +235,7 @@ class Rewrites::Matcher {
     return key_.values[variable] == value;
   }
   void finish() {
-    const Axiom& axiom = rewrites_.axioms_[axiom_];
+    const Axiom& axiom = *rewrites_.axioms_[axiom_];
     for (std::size_t i = 0; i < rewrites_.parameters_[axiom_].size(); ++i) {
       if (key_.values[i] == kUnbound) return;
     }
@@ -249,9 +263,10 @@ class Rewrites::Matcher {
 };
 
 void Rewrites::match(const EGraph& graph, const Sizes& sizes, const Vocabulary& vocabulary, NodeId node,
-                     std::vector<Match>& matches) {
+                     std::vector<Match>& matches, std::uint32_t first, std::uint32_t last) {
   Matcher matcher(*this, graph, sizes, matches);
   for (const std::uint32_t direction : of_head(graph.head(node)).directions) {
+    if (direction < first || direction >= last) continue;
     if ((directions_[direction].brings & ~vocabulary).none()) matcher.run(direction, node);
   }
 }
@@ -271,7 +286,7 @@ const Use* Rewrites::use_of(const Key& key) {
 
 std::unique_ptr<Use> Rewrites::compile_use(const Key& key) {
   const Direction& direction = directions_[key.direction];
-  const Axiom& axiom = axioms_[direction.axiom];
+  const Axiom& axiom = *axioms_[direction.axiom];
   const AxiomRanks ranks(key.ranks.begin(), key.ranks.begin() + std::ssize(axiom.variables));
   if (std::ranges::find(axiom.ranks, ranks) == axiom.ranks.end()) return nullptr;
   ParamBinding fixed;

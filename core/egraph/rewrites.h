@@ -22,7 +22,7 @@
 namespace rewright::egraph {
 
 inline constexpr std::size_t kMaxVariables = 16;     ///< Of one axiom, tensors and parameters each.
-inline constexpr std::size_t kMaxApplications = 12;  ///< On one side of an axiom.
+inline constexpr std::size_t kMaxApplications = 16;  ///< On one side of an axiom.
 
 /// A tensor variable of the axiom, or an application of the same side.
 struct Ref {
@@ -122,15 +122,20 @@ struct Match {
 
 class Rewrites {
  public:
-  /// The axioms must outlive the object.
-  Rewrites(std::span<const Axiom> axioms, Heads& heads);
+  explicit Rewrites(Heads& heads) : heads_(heads) {}
+
+  /// Adds both directions of the axiom, which must outlive the object. One with too many variables or applications is
+  /// left out: false.
+  bool add(const Axiom& axiom);
 
   /// The depth of the deepest pattern that this head may be the root of; 0 if there is none.
   [[nodiscard]] int depth_of(HeadId head);
-  /// Appends the matches that have `node` as their root, of directions that bring no operator but those of
-  /// `vocabulary`.
+  /// Directions are numbered in the order of add(): each axiom's from left to right, then from right to left.
+  [[nodiscard]] std::uint32_t directions() const { return static_cast<std::uint32_t>(directions_.size()); }
+  /// Appends the matches that have `node` as their root, of directions first .. last - 1 that bring no operator but
+  /// those of `vocabulary`.
   void match(const EGraph& graph, const Sizes& sizes, const Vocabulary& vocabulary, NodeId node,
-             std::vector<Match>& matches);
+             std::vector<Match>& matches, std::uint32_t first = 0, std::uint32_t last = kNoId);
 
   enum class Applied : std::uint8_t { kMerged, kNothingNew, kBlocked };
   /// May a condition that does not follow be taken for granted? Null: never.
@@ -167,14 +172,16 @@ class Rewrites {
                                                    const std::vector<std::string>& parameters);
   [[nodiscard]] ParamPattern compile_param(const ParamSpec& spec, const AxiomParam& param,
                                            const std::vector<std::string>& parameters);
+  void add(Direction direction);
+  [[nodiscard]] bool may_start(const Direction& direction, const Head& head) const;
   [[nodiscard]] const OfHead& of_head(HeadId head);
   [[nodiscard]] const Use* use_of(const Key& key);
   [[nodiscard]] std::unique_ptr<Use> compile_use(const Key& key);
   bool compile_sizes(Use& use);
   bool compile_builds(Use& use);
 
-  std::span<const Axiom> axioms_;
   Heads& heads_;
+  std::vector<const Axiom*> axioms_;
   std::vector<std::vector<std::string>> parameters_;  ///< By axiom: the parameter variables.
   std::vector<std::unique_ptr<Side>> sides_;
   std::vector<Direction> directions_;

@@ -1,12 +1,15 @@
 // Proofs by equality saturation: both sides of a rule go into one e-graph, axioms are applied to what is there, both
 // ways, until the sides are equal. A proof holds for all shapes at which both sides are defined and the conditions
-// hold, and comes as a certificate (<rewright/certificate.h>).
+// hold, and comes as a certificate (<rewright/certificate.h>). Proved rules can stand in the place of axioms: then the
+// certificate is a derivation (<rewright/derivation.h>).
 //
 // Source  Willsey et al.: egg: Fast and Extensible Equality Saturation, POPL 2021.
 #pragma once
 
 #include <rewright/axiom.h>
+#include <rewright/derivation.h>
 #include <rewright/export.h>
+#include <rewright/registry.h>
 #include <rewright/result.h>
 #include <rewright/rule.h>
 
@@ -53,6 +56,40 @@ class REWRIGHT_API EqualityProver {
   [[nodiscard]] Result<EqualityProof> prove(const Rule& rule, const SaturationLimits& limits = {});
   /// Of the last call.
   [[nodiscard]] const SaturationStats& stats() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// How a rule follows from others.
+struct Derivation {
+  std::string certificate;          ///< Its steps name rules (<rewright/derivation.h>).
+  std::vector<DerivationUse> uses;  ///< Of rules, each once, sorted.
+  std::size_t steps = 0;            ///< Of all outputs' chains, those that change the order of operands included.
+};
+
+/// Derives rules from rules, each of which may be used from source to target and back, at any place of either side.
+/// Rules are tried in the order in which they were added; a derivation depends on them and the rule alone, not on what
+/// was derived before. To be used from one thread at a time.
+class REWRIGHT_API RuleDeriver {
+ public:
+  explicit RuleDeriver(const Registry& registry);
+  ~RuleDeriver();
+  RuleDeriver(RuleDeriver&&) noexcept;
+  RuleDeriver& operator=(RuleDeriver&&) noexcept;
+
+  /// False for a rule that is too large to be looked for (more than 16 applications a side, shared ones counted as
+  /// often as they are used). Errors: a pattern that is defined nowhere.
+  Result<bool> add(const Rule& rule);
+  /// How many were added.
+  [[nodiscard]] std::size_t size() const;
+
+  /// `limits.assume` is not looked at. Errors: as EqualityProver::prove.
+  [[nodiscard]] Result<Derivation> derive(const Rule& rule, const SaturationLimits& limits = {});
+  /// One rule at each output, with inputs put in for the rule's, and the order of operands. Errors: kNotFound where it
+  /// is no such instance; kUnsupported as derive().
+  [[nodiscard]] Result<Derivation> instance(const Rule& rule);
 
  private:
   struct State;

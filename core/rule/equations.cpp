@@ -1,0 +1,194 @@
+// Rules as equations, in the form that provers and checkers know: axioms.
+#include "rule/canonical.h"
+#include "rule/matcher.h"
+
+#include <rewright/derivation.h>
+
+#include <algorithm>
+#include <map>
+
+namespace rewright {
+namespace {
+
+constexpr std::string_view kCommutes = "commutes.";
+
+AxiomParam param_of(const BasicParamValue<SymbolicDim>& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return SymbolicDim(*number);
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  if (const auto* sizes = std::get_if<SizeList<SymbolicDim>>(&value)) return sizes->values;
+  const auto& numbers = std::get<std::vector<std::int64_t>>(value);
+  return std::vector<SymbolicDim>(numbers.begin(), numbers.end());
+}
+
+/// The equation of one output; variables are those that its sides or the conditions mention.
+class EquationBuilder {
+ public:
+  EquationBuilder(const Rule& rule, const std::vector<Constraint>& conditions) : rule_(rule) {
+    axiom_.condition = conditions;
+  }
+
+  Axiom build(std::size_t output) {
+    axiom_.name = fmt::format("{}.{}", rule_.id, output);
+    axiom_.source = "rule " + rule_.id;
+    axiom_.left = term_of(rule_.source, rule_.source.outputs[output], made_left_);
+    axiom_.right = term_of(rule_.target, rule_.target.outputs[output], made_right_);
+    for (const Constraint& condition : axiom_.condition) {
+      mention(condition.left);
+      mention(condition.right);
+    }
+    AxiomRanks ranks;
+    for (const AxiomVariable& variable : axiom_.variables) {
+      const auto input = std::ranges::find(rule_.inputs, variable.name, &PatternInput::name);
+      ranks.push_back(input == rule_.inputs.end() ? 0 : input->rank);
+    }
+    axiom_.ranks = {std::move(ranks)};
+    return std::move(axiom_);
+  }
+
+ private:
+  using Made = std::map<Port, std::uint32_t>;
+
+  std::uint32_t term_of(const Pattern& side, Port port, Made& made) {
+    if (port.node.value < rule_.inputs.size()) return input_term(port.node.value);
+    if (const auto found = made.find(port); found != made.end()) return found->second;
+    const PatternNode& node = side.nodes[port.node.value - rule_.inputs.size()];
+    AxiomTerm term;
+    term.op = node.op;
+    term.output = port.output;
+    for (const Port operand : node.inputs) term.operands.push_back(term_of(side, operand, made));
+    for (const auto& value : node.params.values()) {
+      if (const auto* sizes = std::get_if<SizeList<SymbolicDim>>(&value)) {
+        for (const SymbolicDim& size : sizes->values) mention(size);
+      }
+      term.params.push_back(param_of(value));
+    }
+    axiom_.terms.push_back(std::move(term));
+    return made[port] = static_cast<std::uint32_t>(axiom_.terms.size() - 1);
+  }
+
+  std::uint32_t input_term(std::size_t input) {
+    if (const auto found = inputs_.find(input); found != inputs_.end()) return found->second;
+    AxiomTerm term;
+    term.variable = variable(rule_.inputs[input].name, AxiomSort::kTensor);
+    axiom_.terms.push_back(std::move(term));
+    return inputs_[input] = static_cast<std::uint32_t>(axiom_.terms.size() - 1);
+  }
+
+  std::size_t variable(const std::string& name, AxiomSort sort) {
+    const auto found = std::ranges::find(axiom_.variables, name, &AxiomVariable::name);
+    if (found != axiom_.variables.end()) return static_cast<std::size_t>(found - axiom_.variables.begin());
+    axiom_.variables.push_back({name, sort});
+    return axiom_.variables.size() - 1;
+  }
+
+  /// Whatever a size names: an input, or a variable of the match.
+  void mention(const SymbolicDim& size) {
+    for (const std::string& name : size.variables()) {
+      const std::size_t dot = name.find('.');
+      variable(name.substr(0, dot), dot == std::string::npos ? AxiomSort::kInt : AxiomSort::kTensor);
+    }
+  }
+
+  const Rule& rule_;
+  Axiom axiom_;
+  Made made_left_, made_right_;
+  std::map<std::size_t, std::uint32_t> inputs_;
+};
+
+void add_once(const std::vector<Constraint>& more, std::vector<Constraint>& conditions) {
+  for (const Constraint& constraint : more) {
+    if (std::ranges::find(conditions, constraint) == conditions.end()) conditions.push_back(constraint);
+  }
+}
+
+Axiom operand_order(const Operator& op) {
+  Axiom axiom;
+  axiom.name = std::string(kCommutes) + op.name();
+  axiom.source = "the operator's description";
+  axiom.variables = {{"x", AxiomSort::kTensor}, {"y", AxiomSort::kTensor}};
+  axiom.terms.resize(2);
+  axiom.terms[0].variable = 0;
+  axiom.terms[1].variable = 1;
+  AxiomTerm applied;
+  applied.op = &op;
+  for (const ParamSpec& spec : op.info().params) {
+    const std::string name = "p" + std::to_string(axiom.variables.size());
+    const bool number = spec.kind == ParamKind::kInt || spec.kind == ParamKind::kChoice;
+    applied.params.push_back(number ? AxiomParam(SymbolicDim::variable(name)) : AxiomParam(AxiomParamVariable{name}));
+    axiom.variables.push_back({name, number                            ? AxiomSort::kInt
+                                     : spec.kind == ParamKind::kReal ? AxiomSort::kReal
+                                                                     : AxiomSort::kSizes});
+  }
+  applied.operands = {0, 1};
+  axiom.terms.push_back(applied);
+  applied.operands = {1, 0};
+  axiom.terms.push_back(applied);
+  axiom.left = 2;
+  axiom.right = 3;
+  for (int x = 0; x <= kMaxRank; ++x) {
+    for (int y = 0; y <= kMaxRank; ++y) {
+      axiom.ranks.emplace_back(axiom.variables.size(), 0);
+      axiom.ranks.back()[0] = x;
+      axiom.ranks.back()[1] = y;
+    }
+  }
+  return axiom;
+}
+
+}  // namespace
+
+Result<std::vector<Axiom>> equations_of(const Rule& given) {
+  Rule rule = canonical(given);
+  rule.id = given.id;
+  REWRIGHT_TRY(const PatternShapes source, infer_shapes(rule.inputs, rule.source));
+  REWRIGHT_TRY(const PatternShapes target, infer_shapes(rule.inputs, rule.target));
+  std::vector<Constraint> conditions = rule.precondition;
+  add_once(source.defined, conditions);
+  add_once(target.defined, conditions);
+  std::vector<Axiom> equations;
+  for (std::size_t k = 0; k < rule.source.outputs.size(); ++k)
+    equations.push_back(EquationBuilder(rule, conditions).build(k));
+  return equations;
+}
+
+std::vector<Axiom> operand_order_axioms(const Registry& registry) {
+  std::vector<Axiom> axioms;
+  for (const Operator* op : registry.all<Operator>()) {
+    const OperatorInfo& info = op->info();
+    if (info.commutative && info.min_arity == 2 && info.max_arity == 2) axioms.push_back(operand_order(*op));
+  }
+  return axioms;
+}
+
+std::string_view rule_of_step(std::string_view axiom_name) {
+  return axiom_name.starts_with(kCommutes) ? std::string_view() : axiom_name.substr(0, axiom_name.rfind('.'));
+}
+
+Result<Rule> converse(const Rule& rule) {
+  Rule turned = rule;
+  turned.name.clear();
+  turned.certificate.clear();
+  turned.trust = Trust::kNone;
+  std::swap(turned.source, turned.target);
+  const std::size_t count = rule.inputs.size();
+  const auto bound = input_order(turned.source, count);
+  for (const std::size_t input : input_order(turned.target, count)) {
+    if (std::ranges::find(bound, input) == bound.end())
+      return make_error(ErrorCode::kUnsupported, "the target does not use input {}: no match would bind it",
+                        rule.inputs[input].name);
+  }
+  turned.precondition.clear();
+  REWRIGHT_TRY(const PatternShapes given, infer_shapes(turned.inputs, turned.source));
+  REWRIGHT_TRY(PatternShapes wanted, infer_shapes(turned.inputs, turned.target));
+  wanted.defined.insert(wanted.defined.end(), rule.precondition.begin(), rule.precondition.end());
+  REWRIGHT_TRY(turned.precondition, missing_conditions(given.defined, wanted.defined, size_order(turned)));
+  REWRIGHT_TRY(const std::vector<Constraint> open, open_conditions(turned));
+  turned.precondition.insert(turned.precondition.end(), open.begin(), open.end());
+  turned = canonical(turned);
+  REWRIGHT_CHECK(CompiledRule::compile(turned));
+  turned.id = rule_id(turned);
+  turned.name = readable_name(turned);
+  return turned;
+}
+
+}  // namespace rewright
