@@ -168,8 +168,11 @@ Result<PluginUse> read_use(const std::string& file, const char* kind, const toml
 
 // Finds the plugin and tries its options, so that a mistake is reported where it stands.
 Status try_use(const PluginUse& use, const Pruner& pruner) {
-  const auto session = pruner.start(use.options);
-  if (!session) return session.error();
+  if (pruner.subject() == Pruner::Subject::kRules) {
+    REWRIGHT_CHECK(pruner.start_on_rules(use.options));
+  } else {
+    REWRIGHT_CHECK(pruner.start(use.options));
+  }
   return {};
 }
 Status try_use(const PluginUse& use, const Verifier& verifier) { return verifier.clone()->configure(use.options); }
@@ -197,6 +200,22 @@ Result<std::vector<PluginUse>> read_uses(Section& campaign, const std::string& f
     }
     if (const Status status = try_use(use, *plugin); !status) return toml_error(file, node, status.error().message);
     uses.push_back(std::move(use));
+  }
+  return uses;
+}
+
+// Pruners of rules come last: they work on what is proved, the others on what is to be proved.
+Result<std::vector<PluginUse>> read_pruners(Section& campaign, const std::string& file, const Registry& registry) {
+  REWRIGHT_TRY(std::vector<PluginUse> uses, read_uses<Pruner>(campaign, file, "pruner", registry));
+  const PluginUse* before = nullptr;
+  for (PluginUse& use : uses) {
+    use.on_rules = registry.find<Pruner>(use.name)->subject() == Pruner::Subject::kRules;
+    if (before != nullptr && !use.on_rules) {
+      return toml_error(file, *campaign.find("pruners"),
+                        fmt::format("pruner '{}' works on candidates and '{}' on proved rules; list '{}' first",
+                                    use.name, before->name, use.name));
+    }
+    if (use.on_rules) before = &use;
   }
   return uses;
 }
@@ -259,7 +278,7 @@ Result<CampaignConfig> read_document(const std::string& file, const toml::table&
   REWRIGHT_TRY(enumeration.instances, campaign.boolean("instances", true));
   REWRIGHT_CHECK(read_inputs(campaign, file, enumeration));
   REWRIGHT_TRY(config.budget, read_budget(root, file));
-  REWRIGHT_TRY(config.pruners, read_uses<Pruner>(campaign, file, "pruner", registry));
+  REWRIGHT_TRY(config.pruners, read_pruners(campaign, file, registry));
   REWRIGHT_TRY(config.verifiers, read_uses<Verifier>(campaign, file, "verifier", registry));
   REWRIGHT_TRY(config.axioms, read_axioms(campaign, file));
   REWRIGHT_TRY(config.cross_check, campaign.boolean("cross_check", false));
@@ -281,7 +300,9 @@ Json to_json(const PluginUse& use) {
   for (const auto& [key, value] : use.options) {
     std::visit([&, &name = key](const auto& plain) { options[name] = plain; }, value);
   }
-  return {{"name", use.name}, {"options", std::move(options)}};
+  Json json = {{"name", use.name}, {"options", std::move(options)}};
+  if (use.on_rules) json["on_rules"] = true;
+  return json;
 }
 
 }  // namespace
@@ -335,12 +356,12 @@ std::string resolved_text(const CampaignConfig& config) {
       .dump();
 }
 
-std::vector<std::string> pruners_of(const std::string& resolved) {
+std::vector<PluginUse> pruners_of(const std::string& resolved) {
   const Json config = Json::parse(resolved, nullptr, false);
-  std::vector<std::string> names;
-  if (!config.is_object() || !config.contains("pruners")) return names;
-  for (const Json& use : config["pruners"]) names.push_back(use.value("name", ""));
-  return names;
+  std::vector<PluginUse> uses;
+  if (!config.is_object() || !config.contains("pruners")) return uses;
+  for (const Json& use : config["pruners"]) uses.push_back({use.value("name", ""), {}, use.value("on_rules", false)});
+  return uses;
 }
 
 }  // namespace rewright

@@ -20,6 +20,7 @@ namespace rewright {
 struct PluginUse {
   std::string name;
   Options options;
+  bool on_rules = false;  ///< A pruner of proved rules.
 };
 
 /// An axiom file: as the campaign file names it, and where it lies.
@@ -47,7 +48,7 @@ struct CampaignConfig {
 
 /// Everything of the configuration that a result depends on, as JSON in one fixed form.
 [[nodiscard]] REWRIGHT_API std::string resolved_text(const CampaignConfig& config);
-/// The names of the pruners in what resolved_text wrote, in order.
-[[nodiscard]] REWRIGHT_API std::vector<std::string> pruners_of(const std::string& resolved);
+/// The pruners in what resolved_text wrote, in order, without their options.
+[[nodiscard]] REWRIGHT_API std::vector<PluginUse> pruners_of(const std::string& resolved);
 
 }  // namespace rewright

@@ -14,6 +14,7 @@ Result<Chain> start_chain(const Run& run) {
   Chain chain;
   for (const PluginUse& use : run.config.pruners) {
     REWRIGHT_TRY(const Pruner* pruner, run.registry.get<Pruner>(use.name));
+    if (pruner->subject() != Pruner::Subject::kCandidates) continue;
     REWRIGHT_TRY(auto session, pruner->start(use.options));
     chain.names.push_back(use.name);
     chain.sessions.push_back(std::move(session));

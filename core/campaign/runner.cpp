@@ -6,6 +6,7 @@
 #include "campaign/identity.h"
 #include "campaign/log.h"
 #include "campaign/phases.h"
+#include "rule/derivations.h"
 
 #include <chrono>
 #include <filesystem>
@@ -125,13 +126,21 @@ Status summarise_levels(Store& store, CampaignSummary& summary) {
 
 // The chain of pruners in the order of the campaign file, as its stored copy has it.
 Status summarise_pruners(Store& store, const std::string& config, CampaignSummary& summary) {
-  std::uint64_t left = summary.candidates;
-  for (const std::string& pruner : pruners_of(config)) {
-    REWRIGHT_TRY(Statement statement, store.database().prepare("SELECT count(*) FROM removals WHERE pruner = ?"));
-    REWRIGHT_CHECK(statement.query(pruner));
-    const auto removed = static_cast<std::uint64_t>(statement.integer(0));
-    left -= removed;
-    summary.pruners.push_back({pruner, removed, left});
+  std::uint64_t candidates = summary.candidates, rules = summary.proved;
+  for (const PluginUse& use : pruners_of(config)) {
+    PrunerSummary pruner{use.name, 0, 0, use.on_rules, 0};
+    if (use.on_rules) {
+      REWRIGHT_TRY(const DerivationCounts counts, count_derivations(store, use.name));
+      pruner.removed = counts.all;
+      pruner.forward = counts.forward;
+      pruner.left = rules -= counts.all;
+    } else {
+      REWRIGHT_TRY(Statement statement, store.database().prepare("SELECT count(*) FROM removals WHERE pruner = ?"));
+      REWRIGHT_CHECK(statement.query(use.name));
+      pruner.removed = static_cast<std::uint64_t>(statement.integer(0));
+      pruner.left = candidates -= pruner.removed;
+    }
+    summary.pruners.push_back(std::move(pruner));
   }
   return {};
 }
@@ -153,7 +162,6 @@ Status summarise(Store& store, CampaignSummary& summary) {
   }
   REWRIGHT_CHECK(summarise_levels(store, summary));
   REWRIGHT_TRY(summary.candidates, tell(store, "candidates"));
-  REWRIGHT_CHECK(summarise_pruners(store, record->config, summary));
   REWRIGHT_TRY(summary.reinstated, tell(store, "removals", "reinstated = 1"));
   REWRIGHT_TRY(summary.goals, tell(store, "goals"));
   REWRIGHT_TRY(summary.unfit, tell(store, "proposals", "goal IS NULL"));
@@ -161,6 +169,7 @@ Status summarise(Store& store, CampaignSummary& summary) {
   REWRIGHT_TRY(
       summary.conditional,
       tell(store, "goals", "status = 'proved' AND position IN (SELECT goal FROM verdicts WHERE conditions <> '')"));
+  REWRIGHT_CHECK(summarise_pruners(store, record->config, summary));
   REWRIGHT_TRY(summary.refuted, tell(store, "goals", "status = 'refuted'"));
   REWRIGHT_TRY(summary.unknown, tell(store, "goals", "status = 'unknown'"));
   REWRIGHT_TRY(summary.open, tell(store, "goals", "status = 'open'"));

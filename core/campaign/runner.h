@@ -42,11 +42,13 @@ struct LevelSummary {
   std::uint64_t peak_memory_bytes = 0;
 };
 
-/// Candidates before and after a pruner.
+/// What a pruner removed and left: candidates, or proved rules.
 struct PrunerSummary {
   std::string pruner;
   std::uint64_t removed = 0;
   std::uint64_t left = 0;
+  bool on_rules = false;
+  std::uint64_t forward = 0;  ///< Of the rules removed: those that follow by rules used from source to target alone.
 };
 
 struct CampaignSummary {

@@ -40,6 +40,7 @@ Json to_json(const CampaignSummary& summary) {
   Json pruners = Json::array();
   for (const PrunerSummary& pruner : summary.pruners) {
     pruners.push_back({{"pruner", pruner.pruner}, {"removed", pruner.removed}, {"left", pruner.left}});
+    if (pruner.on_rules) pruners.back()["forward"] = pruner.forward;
   }
   return {{"name", summary.name},
           {"store", summary.store},
@@ -76,7 +77,7 @@ void print_funnel(const CampaignSummary& summary) {
   table.align_right({1});
   table.add({"candidates", with_commas(summary.candidates)});
   for (const PrunerSummary& pruner : summary.pruners) {
-    table.add({fmt::format("after pruner {}", pruner.pruner), with_commas(pruner.left)});
+    if (!pruner.on_rules) table.add({fmt::format("after pruner {}", pruner.pruner), with_commas(pruner.left)});
   }
   if (summary.reinstated > 0) table.add({"taken back", with_commas(summary.reinstated)});
   table.add({"goals (one per direction)", with_commas(summary.goals)});
@@ -85,7 +86,18 @@ void print_funnel(const CampaignSummary& summary) {
   table.add({"  refuted", with_commas(summary.refuted)});
   table.add({"  unknown", with_commas(summary.unknown)});
   if (summary.open > 0) table.add({"  open", with_commas(summary.open)});
+  std::uint64_t derived = 0, forward = 0;
+  for (const PrunerSummary& pruner : summary.pruners) {
+    if (!pruner.on_rules) continue;
+    table.add({fmt::format("rules after pruner {}", pruner.pruner), with_commas(pruner.left)});
+    derived += pruner.removed;
+    forward += pruner.forward;
+  }
   table.add({"rules in the library", with_commas(summary.rules)});
+  if (derived > 0) {
+    table.add({"rules that follow from it", with_commas(derived)});
+    table.add({"  by using it from source to target alone", with_commas(forward)});
+  }
   print(table.to_string());
 }
 

@@ -1,6 +1,7 @@
 // Rules from rules: the e-graph with equations of rules in the place of axioms.
 #include <rewright/egraph.h>
 
+#include <algorithm>
 #include <deque>
 
 #include "egraph/saturation.h"
@@ -64,7 +65,11 @@ struct RuleDeriver::State {
       }
     }
     if (!saturation.equal()) return make_error(ErrorCode::kNotFound, "it is no instance of a rule");
-    return explain(rule);
+    REWRIGHT_TRY(Derivation derivation, explain(rule));
+    const auto other = [&](const DerivationUse& use) { return use.rule != derivation.uses.front().rule; };
+    if (std::ranges::any_of(derivation.uses, other))
+      return make_error(ErrorCode::kNotFound, "its outputs are instances of different rules");
+    return derivation;
   }
 
   void saturate_operand_orders() {

@@ -11,7 +11,14 @@ namespace rewright {
 
 Verifier::~Verifier() = default;
 PruneSession::~PruneSession() = default;
+RulePruneSession::~RulePruneSession() = default;
 Pruner::~Pruner() = default;
+Result<std::unique_ptr<PruneSession>> Pruner::start(const Options&) const {
+  return make_error(ErrorCode::kUnsupported, "pruner {} works on rules, not on candidates", name());
+}
+Result<std::unique_ptr<RulePruneSession>> Pruner::start_on_rules(const Options&) const {
+  return make_error(ErrorCode::kUnsupported, "pruner {} works on candidates, not on rules", name());
+}
 CostModel::~CostModel() = default;
 CostCache::~CostCache() = default;
 RewriteSystem::~RewriteSystem() = default;

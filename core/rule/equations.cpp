@@ -164,27 +164,40 @@ std::string_view rule_of_step(std::string_view axiom_name) {
   return axiom_name.starts_with(kCommutes) ? std::string_view() : axiom_name.substr(0, axiom_name.rfind('.'));
 }
 
+namespace {
+
+/// Inputs in the order in which the source first uses them; names stay.
+Rule in_reading_order(const Rule& rule) {
+  const std::vector<std::size_t> order = input_order(rule.source, rule.inputs.size());
+  std::vector<std::size_t> position(rule.inputs.size(), 0);
+  Rule result = rule;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    position[order[i]] = i;
+    result.inputs[i] = rule.inputs[order[i]];
+    if (!rule.example.empty()) result.example[i] = rule.example[order[i]];
+  }
+  result.source = arrange(rule.source, position, order.size());
+  result.target = arrange(rule.target, position, order.size());
+  return result;
+}
+
+}  // namespace
+
 Result<Rule> converse(const Rule& rule) {
   Rule turned = rule;
-  turned.name.clear();
   turned.certificate.clear();
   turned.trust = Trust::kNone;
   std::swap(turned.source, turned.target);
-  const std::size_t count = rule.inputs.size();
-  const auto bound = input_order(turned.source, count);
-  for (const std::size_t input : input_order(turned.target, count)) {
-    if (std::ranges::find(bound, input) == bound.end())
-      return make_error(ErrorCode::kUnsupported, "the target does not use input {}: no match would bind it",
-                        rule.inputs[input].name);
-  }
   turned.precondition.clear();
+  const std::size_t count = rule.inputs.size();
+  if (input_order(turned.source, count).size() < count)
+    return make_error(ErrorCode::kUnsupported, "rule {}: the target does not use all inputs, so no match of it would "
+                      "bind them", rule.id);
+  turned = in_reading_order(turned);
   REWRIGHT_TRY(const PatternShapes given, infer_shapes(turned.inputs, turned.source));
-  REWRIGHT_TRY(PatternShapes wanted, infer_shapes(turned.inputs, turned.target));
-  wanted.defined.insert(wanted.defined.end(), rule.precondition.begin(), rule.precondition.end());
-  REWRIGHT_TRY(turned.precondition, missing_conditions(given.defined, wanted.defined, size_order(turned)));
+  REWRIGHT_TRY(turned.precondition, missing_conditions(given.defined, rule.precondition, size_order(turned)));
   REWRIGHT_TRY(const std::vector<Constraint> open, open_conditions(turned));
   turned.precondition.insert(turned.precondition.end(), open.begin(), open.end());
-  turned = canonical(turned);
   REWRIGHT_CHECK(CompiledRule::compile(turned));
   turned.id = rule_id(turned);
   turned.name = readable_name(turned);

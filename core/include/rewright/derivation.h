@@ -49,8 +49,8 @@ struct DerivationUse {
 
 /// The certificate of target => source. Errors: kParse.
 [[nodiscard]] REWRIGHT_API Result<std::string> reversed_certificate(std::string_view certificate);
-/// target => source with its own precondition, where that is a rule: the target binds all that the source uses.
-/// Name, trust and certificate are not set.
+/// target => source with its own precondition, inputs named as they were. Nothing is said of its proof: it has no trust
+/// and no certificate. Errors: where that is no rule, since the target does not bind all that the source uses.
 [[nodiscard]] REWRIGHT_API Result<Rule> converse(const Rule& rule);
 
 /// Replays derivations. Shares with the search (<rewright/egraph.h>) how a rule is read as equations, and nothing else.

@@ -15,7 +15,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -95,5 +97,26 @@ class REWRIGHT_API RuleDeriver {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+struct DeriveOptions {
+  bool instances_only = false;  ///< RuleDeriver::instance in place of derive.
+  SaturationLimits limits;
+  int threads = 1;             ///< No result depends on it.
+  std::function<bool()> stop;  ///< From any thread; true ends the work with kBudget.
+  std::function<void(std::size_t done, std::size_t total)> progress;  ///< From one thread at a time.
+};
+
+/// How each rule follows from the library; nothing where it does not.
+[[nodiscard]] REWRIGHT_API Result<std::vector<std::optional<Derivation>>> derive_all(std::span<const Rule> rules,
+                                                                                     std::span<const Rule> library,
+                                                                                     const Registry& registry,
+                                                                                     const DeriveOptions& options = {});
+
+/// Goes through the rules in order and keeps each that does not follow from those kept before it; one answer a rule,
+/// nothing where it is kept. Best first: what comes early is what the library will consist of.
+///
+/// Source  Nandi et al.: Rewrite Rule Inference Using Equality Saturation (Ruler), OOPSLA 2021.
+[[nodiscard]] REWRIGHT_API Result<std::vector<std::optional<Derivation>>> select_rules(
+    std::span<const Rule> rules, const Registry& registry, const DeriveOptions& options = {});
 
 }  // namespace rewright
