@@ -86,6 +86,8 @@ void add_rules(Program& program) {
   add_rules_stats(program, group);
   add_rules_export(program, group);
   add_rules_import(program, group);
+  add_rules_audit(program, group);
+  add_rules_derive(program, group);
 }
 
 }  // namespace rewright::cli
