@@ -82,8 +82,15 @@ class Builder {
     for (const ProvedRule& proved : kept_) forward.insert({proved.rule.id, false});
     for (const auto& [rule, converse] : directions_) forward.insert({rule, true});
     for (const Dropped& dropped : dropped_) {
-      DerivationRecord record{dropped.proved.goal, dropped.proved.rule.id, dropped.pruner, dropped.removal.by,
-                              dropped.removal.reason, 0, true, dropped.removal.derivation, {}};
+      DerivationRecord record{dropped.proved.goal,
+                              dropped.proved.rule.id,
+                              dropped.pruner,
+                              dropped.removal.by,
+                              dropped.removal.reason,
+                              0,
+                              true,
+                              dropped.removal.derivation,
+                              {}};
       REWRIGHT_TRY(const std::vector<DerivationUse> uses, uses_of(record.certificate));
       for (const DerivationUse& use : uses) {
         record.forward = record.forward && forward.contains(use);
@@ -103,10 +110,11 @@ class Builder {
     options.threads = run_.options.threads;
     options.stop = [this] { return run_.should_stop(); };
     options.progress = [this](std::size_t done, std::size_t total) {
-      run_.progress.report({.phase = "library",
-                            .unit = "rules",
-                            .done = done,
-                            .fraction = static_cast<double>(done) / static_cast<double>(std::max<std::size_t>(1, total))});
+      run_.progress.report(
+          {.phase = "library",
+           .unit = "rules",
+           .done = done,
+           .fraction = static_cast<double>(done) / static_cast<double>(std::max<std::size_t>(1, total))});
     };
     return options;
   }
@@ -150,7 +158,8 @@ class Builder {
     const std::set<std::string> ids = kept_ids();
     for (std::size_t i = 0; i < dropped_.size(); ++i) {
       REWRIGHT_TRY(const auto uses, uses_of(dropped_[i].removal.derivation));
-      if (!std::ranges::all_of(uses, [&](const DerivationUse& use) { return ids.contains(use.rule); })) open.push_back(i);
+      if (!std::ranges::all_of(uses, [&](const DerivationUse& use) { return ids.contains(use.rule); }))
+        open.push_back(i);
     }
     REWRIGHT_CHECK(derive_again(open, {}));
     DeriveOptions patient = derive_options();

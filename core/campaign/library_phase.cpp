@@ -6,8 +6,8 @@
 namespace rewright {
 namespace {
 
-// The rules that are proved well enough, in the order of their goals, each once: the conditions of their proofs may make
-// two goals one rule.
+// The rules that are proved well enough, in the order of their goals, each once: the conditions of their proofs may
+// make two goals one rule.
 Result<std::vector<ProvedRule>> proved_rules(Run& run) {
   REWRIGHT_TRY(const std::vector<GoalRecord> goals, run.store.goals());
   std::vector<ProvedRule> proved;

@@ -77,8 +77,7 @@ Result<ExitCode> derive(const Settings& settings, const Arguments& arguments) {
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const std::vector<Rule> rules, read_rule_source(arguments.rules, registry));
   REWRIGHT_TRY(const std::vector<Rule> library, read_rule_source(arguments.library, registry));
-  REWRIGHT_TRY(const auto derivations,
-               derive_all(rules, one_direction_each(library), registry, options_of(arguments)));
+  REWRIGHT_TRY(const auto derivations, derive_all(rules, one_direction_each(library), registry, options_of(arguments)));
   REWRIGHT_TRY(DerivationChecker checker, DerivationChecker::over(library, registry));
   std::size_t forward = 0;
   std::vector<AuditFailure> failures;
@@ -101,10 +100,10 @@ Result<ExitCode> derive(const Settings& settings, const Arguments& arguments) {
                 {"not_derived", to_json(failures)}});
   } else {
     print_failures(failures);
-    print_line(fmt::format("{} of {} rules follow from the {} of the library; {} by using those from source to target "
-                           "alone",
-                           with_commas(derived), with_commas(rules.size()), with_commas(library.size()),
-                           with_commas(forward)));
+    print_line(fmt::format(
+        "{} of {} rules follow from the {} of the library; {} by using those from source to target "
+        "alone",
+        with_commas(derived), with_commas(rules.size()), with_commas(library.size()), with_commas(forward)));
   }
   return failures.empty() ? ExitCode::kDone : ExitCode::kNegative;
 }

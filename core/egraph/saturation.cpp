@@ -53,8 +53,7 @@ Outcome Saturation::saturate_with(const Vocabulary& vocabulary, const Saturation
 
 std::vector<Match> Saturation::matches_at(NodeId node, std::uint32_t first, std::uint32_t last) {
   std::vector<Match> matches;
-  if (!graph_.is_input(node))
-    rewrites_.match(graph_, sizes_, Vocabulary().set(), node, matches, first, last);
+  if (!graph_.is_input(node)) rewrites_.match(graph_, sizes_, Vocabulary().set(), node, matches, first, last);
   return matches;
 }
 

@@ -83,8 +83,8 @@ Result<DerivationCounts> count_derivations(Store& store, const std::string& prun
   DerivationCounts counts;
   REWRIGHT_TRY(const bool there, has_tables(store));
   if (!there) return counts;
-  REWRIGHT_TRY(Statement row, store.database().prepare(
-                                  "SELECT count(*), total(forward) FROM derivations WHERE pruner = ?"));
+  REWRIGHT_TRY(Statement row,
+               store.database().prepare("SELECT count(*), total(forward) FROM derivations WHERE pruner = ?"));
   REWRIGHT_CHECK(row.query(pruner));
   counts.all = static_cast<std::uint64_t>(row.integer(0));
   counts.forward = static_cast<std::uint64_t>(row.integer(1));

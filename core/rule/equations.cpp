@@ -115,7 +115,7 @@ Axiom operand_order(const Operator& op) {
     const std::string name = "p" + std::to_string(axiom.variables.size());
     const bool number = spec.kind == ParamKind::kInt || spec.kind == ParamKind::kChoice;
     applied.params.push_back(number ? AxiomParam(SymbolicDim::variable(name)) : AxiomParam(AxiomParamVariable{name}));
-    axiom.variables.push_back({name, number                            ? AxiomSort::kInt
+    axiom.variables.push_back({name, number                          ? AxiomSort::kInt
                                      : spec.kind == ParamKind::kReal ? AxiomSort::kReal
                                                                      : AxiomSort::kSizes});
   }
@@ -191,8 +191,10 @@ Result<Rule> converse(const Rule& rule) {
   turned.precondition.clear();
   const std::size_t count = rule.inputs.size();
   if (input_order(turned.source, count).size() < count)
-    return make_error(ErrorCode::kUnsupported, "rule {}: the target does not use all inputs, so no match of it would "
-                      "bind them", rule.id);
+    return make_error(ErrorCode::kUnsupported,
+                      "rule {}: the target does not use all inputs, so no match of it would "
+                      "bind them",
+                      rule.id);
   turned = in_reading_order(turned);
   REWRIGHT_TRY(const PatternShapes given, infer_shapes(turned.inputs, turned.source));
   REWRIGHT_TRY(turned.precondition, missing_conditions(given.defined, rule.precondition, size_order(turned)));

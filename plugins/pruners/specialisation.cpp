@@ -13,7 +13,6 @@
 #include <rewright/plugin.h>
 #include <rewright/pruner.h>
 
-
 namespace {
 using namespace rewright;
 

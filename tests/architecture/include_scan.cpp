@@ -26,6 +26,7 @@ const std::map<std::string, int> kFloorOfRoom = {
 const std::map<std::string, std::string> kRoomOfHeader = {
     {"certificate", "verify"},
     {"cost", "optimize"},
+    {"derivation", "rule"},
     {"dim", "tensor"},
     {"export", "base"},
     {"families", "kit"},

@@ -1,0 +1,248 @@
+// Campaigns with pruners of proved rules: what the library keeps, what the store says of the rest, and the audit.
+#include "campaign/audit_library.h"
+#include "campaign/config.h"
+#include "campaign/rule_source.h"
+#include "campaign/runner.h"
+#include "rule/derivations.h"
+#include "rule/store.h"
+
+#include <rewright/derivation.h>
+#include <rewright/registry.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+namespace rewright {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr const char* kCampaign = R"(
+[campaign]
+name = "library"
+max_operators = 2
+inputs = [
+  { name = "x", shapes = [[2, 3], [3, 2]] },
+  { name = "y", shapes = [[2, 3], [3, 2]] },
+  { name = "w", shapes = [[3, 3], [2, 2]], weight = true },
+  { name = "v", shapes = [[3, 3], [2, 2]], weight = true },
+]
+pruners = [PRUNERS]
+verifiers = ["evaluate", "egraph"]
+axioms = ["AXIOMS/elementwise.smt2", "AXIOMS/linear_algebra.smt2", "AXIOMS/layout.smt2"]
+
+[operators]
+ewadd = {}
+ewmul = {}
+relu = {}
+matmul = {}
+transpose = {}
+concat = { axis = [0, 1] }
+split = { axis = [0, 1] }
+)";
+constexpr const char* kCheap = R"("renaming", "common_subgraph")";
+constexpr const char* kAll = R"("renaming", "common_subgraph", "specialisation", "derivable")";
+
+class LibraryTest : public testing::Test {
+ protected:
+  LibraryTest() {
+    std::string pattern = (fs::temp_directory_path() / "rewright-library-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+    if (const Status status = registry_.load_default(); !status) ADD_FAILURE() << status.error().message;
+  }
+  ~LibraryTest() override { fs::remove_all(folder_); }
+
+  Result<CampaignSummary> run(const std::string& name, const std::string& pruners, RunOptions options = {}) {
+    std::string text = kCampaign;
+    for (const auto& [word, value] :
+         {std::pair<std::string, std::string>{"PRUNERS", pruners}, {"AXIOMS", REWRIGHT_SOURCE_DIR "/axioms"}}) {
+      for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + value.size()))
+        text.replace(at, word.size(), value);
+    }
+    const std::string file = (folder_ / "campaign.toml").string();
+    std::ofstream(file) << text;
+    REWRIGHT_TRY(const CampaignConfig config, load_campaign(file, registry_));
+    options.store = store(name);
+    return run_campaign(config, registry_, options);
+  }
+  [[nodiscard]] std::string store(const std::string& name) const { return (folder_ / name).string(); }
+  std::unique_ptr<Store> open(const std::string& name, Store::Mode mode = Store::Mode::kRead) {
+    auto opened = Store::open(store(name), mode);
+    if (!opened) fail(opened.error().message);
+    return *std::move(opened);
+  }
+  std::vector<Rule> rules(const std::string& name) { return *open(name)->rules(registry_); }
+  std::vector<DerivationRecord> derivations(const std::string& name) {
+    auto records = DerivationTable::read(*open(name));
+    if (!records) fail(records.error().message);
+    return *std::move(records);
+  }
+  AuditReport audit(const std::string& name) {
+    const auto report = audit_library(*open(name), registry_, {});
+    if (!report) fail(report.error().message);
+    return *report;
+  }
+  std::string content(const std::string& name) {
+    std::string text;
+    for (const Rule& rule : rules(name)) text += rule.id + rule.name + to_text(rule) + rule.certificate;
+    for (const DerivationRecord& record : derivations(name))
+      text +=
+          fmt::format("{} {} {} {} {}", record.id, record.pruner, record.reason, record.forward, record.certificate);
+    return text;
+  }
+  void alter(const std::string& name, const std::string& sql) {
+    const auto opened = open(name, Store::Mode::kWrite);
+    const Status status = opened->database().run(sql);
+    ASSERT_TRUE(status) << status.error().message;
+  }
+
+  fs::path folder_;
+  Registry registry_;
+};
+
+TEST_F(LibraryTest, EveryProvedRuleIsKeptOrDerived) {
+  const auto all = run("all", kCheap), small = run("small", kAll);
+  ASSERT_TRUE(all) << all.error().message;
+  ASSERT_TRUE(small) << small.error().message;
+  EXPECT_LT(small->rules, all->rules);
+  std::set<std::string> accounted;
+  for (const Rule& rule : rules("small")) accounted.insert(rule.id);
+  for (const DerivationRecord& record : derivations("small")) accounted.insert(record.id);
+  for (const Rule& rule : rules("all")) EXPECT_TRUE(accounted.contains(rule.id)) << to_text(rule);
+}
+TEST_F(LibraryTest, DerivesWhatTheCheapPrunersAloneLeave) {
+  ASSERT_TRUE(run("all", kCheap) && run("small", kAll));
+  const auto found = derive_all(rules("all"), one_direction_each(rules("small")), registry_);
+  ASSERT_TRUE(found);
+  const std::vector<Rule> all = rules("all");
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_TRUE((*found)[i]) << to_text(all[i]);
+}
+TEST_F(LibraryTest, HasBothDirectionsOfAnEquationWithProofs) {
+  ASSERT_TRUE(run("small", kAll));
+  std::set<std::string> ids;
+  for (const Rule& rule : rules("small")) ids.insert(rule.id);
+  for (const Rule& rule : rules("small")) {
+    EXPECT_EQ(rule.trust, Trust::kCertificate);
+    const auto turned = converse(rule);
+    if (turned) {
+      EXPECT_TRUE(ids.contains(turned->id)) << to_text(rule);
+    }
+  }
+}
+TEST_F(LibraryTest, ThePrunersSayWhatTheyRemoved) {
+  const auto summary = run("small", kAll);
+  ASSERT_TRUE(summary);
+  ASSERT_EQ(summary->pruners.size(), 4u);
+  EXPECT_GT(summary->pruners[2].removed, 0u);
+  EXPECT_GT(summary->pruners[3].removed, 0u);
+  EXPECT_EQ(summary->pruners[3].left, summary->proved - summary->pruners[2].removed - summary->pruners[3].removed);
+  EXPECT_LE(summary->pruners[3].forward, summary->pruners[3].removed);
+  for (const DerivationRecord& record : derivations("small")) {
+    EXPECT_FALSE(record.reason.empty());
+    EXPECT_EQ(record.by.empty(), record.rules.empty()) << record.certificate;
+  }
+}
+TEST_F(LibraryTest, AnyNumberOfThreadsGivesTheSameBytes) {
+  RunOptions two, five;
+  two.threads = 2;
+  five.threads = 5;
+  ASSERT_TRUE(run("one", kAll) && run("two", kAll, two) && run("five", kAll, five));
+  EXPECT_EQ(content("one"), content("two"));
+  EXPECT_EQ(content("one"), content("five"));
+  EXPECT_EQ(*open("one")->dump(), *open("five")->dump());
+}
+TEST_F(LibraryTest, StoppedWhileTheLibraryIsMadeItGoesOnToTheSameBytes) {
+  ASSERT_TRUE(run("whole", kAll));
+  RunOptions stopped;
+  bool in_library = false;
+  stopped.progress = [&](const CampaignProgress& progress) { in_library = in_library || progress.phase == "library"; };
+  stopped.stop = [&] { return in_library; };
+  const auto first = run("parts", kAll, stopped);
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_EQ(first->state, CampaignSummary::State::kStopped);
+  RunOptions on;
+  on.resume = true;
+  ASSERT_TRUE(run("parts", kAll, on));
+  EXPECT_EQ(content("whole"), content("parts"));
+}
+TEST_F(LibraryTest, FreshForgetsDerivationsToo) {
+  ASSERT_TRUE(run("store", kAll));
+  RunOptions fresh;
+  fresh.fresh = true;
+  const auto again = run("store", kCheap, fresh);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(derivations("store").empty());
+}
+TEST_F(LibraryTest, PrunersOfCandidatesComeFirst) {
+  const auto wrong = run("wrong", R"("renaming", "derivable", "common_subgraph")");
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().message, HasSubstr("list 'common_subgraph' first"));
+  EXPECT_THAT(run("wrong", R"({ name = "derivable", nodes = 0 })").error().message, HasSubstr("nodes"));
+}
+
+TEST_F(LibraryTest, TheAuditAcceptsWhatACampaignLeft) {
+  const auto summary = run("small", kAll);
+  ASSERT_TRUE(summary);
+  const AuditReport report = audit("small");
+  EXPECT_TRUE(report.failures.empty()) << report.failures[0].text << report.failures[0].reason;
+  EXPECT_EQ(report.dropped, derivations("small").size());
+  EXPECT_EQ(report.replayed, report.dropped);
+  EXPECT_EQ(report.derived, report.dropped);
+}
+TEST_F(LibraryTest, TheAuditMissesAnEssentialRule) {
+  ASSERT_TRUE(run("small", kAll));
+  alter("small",
+        "DELETE FROM rules WHERE text LIKE '%matmul(matmul(%=> matmul(%, matmul(%' "
+        "OR text LIKE '%matmul(%, matmul(%=> matmul(matmul(%'");
+  const AuditReport report = audit("small");
+  EXPECT_LT(report.replayed, report.dropped);
+  EXPECT_LT(report.derived, report.dropped);
+  ASSERT_FALSE(report.failures.empty());
+  EXPECT_THAT(report.failures[0].text, HasSubstr("matmul"));
+}
+TEST_F(LibraryTest, TheAuditRejectsAnAlteredDerivation) {
+  ASSERT_TRUE(run("small", kAll));
+  alter("small",
+        "UPDATE derivations SET certificate = replace(certificate, ' > ', ' < ') WHERE goal = "
+        "(SELECT min(goal) FROM derivations WHERE certificate LIKE '% > %')");
+  const AuditReport report = audit("small");
+  ASSERT_EQ(report.failures.size(), 1u);
+  EXPECT_THAT(report.failures[0].reason, HasSubstr("rejected"));
+}
+TEST_F(LibraryTest, TheAuditMissesALostDerivation) {
+  ASSERT_TRUE(run("small", kAll));
+  alter("small", "DELETE FROM derivations WHERE goal = (SELECT max(goal) FROM derivations)");
+  const AuditReport report = audit("small");
+  ASSERT_EQ(report.failures.size(), 1u);
+  EXPECT_THAT(report.failures[0].reason, HasSubstr("neither in the library nor derived"));
+}
+
+TEST_F(LibraryTest, AFileOfProofsIsBelievedOnlyAfterReplay) {
+  ASSERT_TRUE(run("small", kAll));
+  const Rule rule = rules("small").front();
+  const auto write = [&](const std::string& certificate) {
+    const std::string file = store("proofs.txt");
+    std::ofstream(file) << "axioms " << fs::relative(REWRIGHT_SOURCE_DIR "/axioms/elementwise.smt2", folder_).string()
+                        << "\naxioms "
+                        << fs::relative(REWRIGHT_SOURCE_DIR "/axioms/linear_algebra.smt2", folder_).string()
+                        << "\naxioms " << fs::relative(REWRIGHT_SOURCE_DIR "/axioms/layout.smt2", folder_).string()
+                        << "\n\nrule " << to_text(rule) << "\n"
+                        << certificate;
+    return read_rule_source(file, registry_);
+  };
+  const auto believed = write(rule.certificate);
+  ASSERT_TRUE(believed) << believed.error().message;
+  EXPECT_EQ(believed->at(0).id, rule.id);
+  EXPECT_EQ(believed->at(0).trust, Trust::kCertificate);
+  const auto rejected = write("certificate 1\noutput 0\n");
+  ASSERT_FALSE(rejected);
+  EXPECT_THAT(rejected.error().message, HasSubstr("proofs.txt:5: the proof is rejected"));
+}
+
+}  // namespace
+}  // namespace rewright
