@@ -46,7 +46,7 @@ std::int64_t content(const SymbolicDim& form) {
 }
 
 std::int64_t coefficient_of(const SymbolicDim& form, const std::string& atom) {
-  const auto found = form.atoms().find(atom);
+  const auto found = std::ranges::find(form.atoms(), atom, &std::pair<std::string, Atom>::first);
   return found == form.atoms().end() ? 0 : found->second.coefficient;
 }
 

@@ -26,12 +26,36 @@ CutDim join(const CutDim& left, const CutDim& right) {
 namespace {
 
 using Atom = SymbolicDim::Atom;
-using Atoms = std::map<std::string, Atom>;
+using Atoms = SymbolicDim::Atoms;
 
-void add_atom(Atoms& atoms, const std::string& key, const Atom& atom) {
-  auto [place, fresh] = atoms.emplace(key, atom);
-  if (!fresh) place->second.coefficient += atom.coefficient;
-  if (place->second.coefficient == 0) atoms.erase(place);
+/// Calls `visit(entry, coefficient)` for every atom of a + factor * b, in order, coefficients of 0 included; `entry` is
+/// that of a or b.
+template <class Visit>
+void for_each_of_sum(const Atoms& a, const Atoms& b, std::int64_t factor, Visit visit) {
+  std::size_t i = 0, j = 0;
+  while (i < a.size() || j < b.size()) {
+    const int order = i == a.size() ? 1 : j == b.size() ? -1 : a[i].first.compare(b[j].first);
+    if (order < 0) {
+      visit(a[i], a[i].second.coefficient);
+    } else if (order > 0) {
+      visit(b[j], factor * b[j].second.coefficient);
+    } else {
+      visit(a[i], a[i].second.coefficient + factor * b[j].second.coefficient);
+    }
+    i += order <= 0 ? 1 : 0;
+    j += order >= 0 ? 1 : 0;
+  }
+}
+
+Atoms sum_of(const Atoms& a, const Atoms& b, std::int64_t factor) {
+  Atoms sum;
+  sum.reserve(a.size() + b.size());
+  for_each_of_sum(a, b, factor, [&](const auto& entry, std::int64_t coefficient) {
+    if (coefficient == 0) return;
+    sum.push_back(entry);
+    sum.back().second.coefficient = coefficient;
+  });
+  return sum;
 }
 
 std::string term_text(const std::string& key, std::int64_t magnitude) {
@@ -53,29 +77,35 @@ void collect_factors(const std::string& key, const Atom& atom, std::vector<std::
 
 }  // namespace
 
-SymbolicDim SymbolicDim::variable(std::string name) {
-  SymbolicDim dim;
-  Atom atom;
-  atom.name = name;
-  dim.atoms_.emplace(std::move(name), std::move(atom));
+const SymbolicDim::Atoms& SymbolicDim::no_atoms() {
+  static const Atoms kNone;
+  return kNone;
+}
+
+SymbolicDim SymbolicDim::of(std::int64_t constant, Atoms atoms) {
+  SymbolicDim dim(constant);
+  if (!atoms.empty()) dim.atoms_ = std::make_shared<const Atoms>(std::move(atoms));
   return dim;
 }
 
-std::optional<std::int64_t> SymbolicDim::constant() const {
-  if (!atoms_.empty()) return std::nullopt;
-  return constant_;
+SymbolicDim SymbolicDim::variable(std::string name) {
+  Atom atom;
+  atom.name = name;
+  Atoms atoms;
+  atoms.emplace_back(std::move(name), std::move(atom));
+  return of(0, std::move(atoms));
 }
 
 std::optional<std::string> SymbolicDim::variable_name() const {
-  if (constant_ != 0 || atoms_.size() != 1) return std::nullopt;
-  const Atom& atom = atoms_.begin()->second;
+  if (constant_ != 0 || atoms().size() != 1) return std::nullopt;
+  const Atom& atom = atoms().front().second;
   if (atom.kind != Atom::Kind::kVariable || atom.coefficient != 1) return std::nullopt;
   return atom.name;
 }
 
 std::optional<std::int64_t> SymbolicDim::evaluate(const DimBinding& binding) const {
   std::int64_t sum = constant_;
-  for (const auto& [key, atom] : atoms_) {
+  for (const auto& [key, atom] : atoms()) {
     std::optional<std::int64_t> value;
     switch (atom.kind) {
       case Atom::Kind::kVariable:
@@ -104,7 +134,7 @@ std::optional<std::int64_t> SymbolicDim::evaluate(const DimBinding& binding) con
 
 SymbolicDim SymbolicDim::substitute(const std::function<std::optional<SymbolicDim>(std::string_view)>& replace) const {
   SymbolicDim result(constant_);
-  for (const auto& [key, atom] : atoms_) {
+  for (const auto& [key, atom] : atoms()) {
     SymbolicDim value;
     switch (atom.kind) {
       case Atom::Kind::kVariable: value = replace(atom.name).value_or(variable(atom.name)); break;
@@ -122,7 +152,7 @@ SymbolicDim SymbolicDim::substitute(const std::function<std::optional<SymbolicDi
 
 std::vector<std::string> SymbolicDim::variables() const {
   std::set<std::string> names;
-  for (const auto& [key, atom] : atoms_) {
+  for (const auto& [key, atom] : atoms()) {
     if (atom.kind == Atom::Kind::kVariable) names.insert(atom.name);
     for (const auto& part : {atom.left, atom.right}) {
       if (!part) continue;
@@ -133,24 +163,31 @@ std::vector<std::string> SymbolicDim::variables() const {
 }
 
 SymbolicDim operator+(const SymbolicDim& a, const SymbolicDim& b) {
-  SymbolicDim sum;
-  sum.constant_ = a.constant_ + b.constant_;
-  sum.atoms_ = a.atoms_;
-  for (const auto& [key, atom] : b.atoms_) add_atom(sum.atoms_, key, atom);
+  if (a.atoms_ && b.atoms_) return SymbolicDim::of(a.constant_ + b.constant_, sum_of(*a.atoms_, *b.atoms_, 1));
+  SymbolicDim sum(a.constant_ + b.constant_);
+  sum.atoms_ = a.atoms_ ? a.atoms_ : b.atoms_;
   return sum;
 }
 
-SymbolicDim operator-(const SymbolicDim& a, const SymbolicDim& b) { return a + SymbolicDim(-1) * b; }
+SymbolicDim operator-(const SymbolicDim& a, const SymbolicDim& b) {
+  SymbolicDim difference(a.constant_ - b.constant_);
+  if (a.atoms_ == b.atoms_) return difference;
+  if (b.atoms_) return SymbolicDim::of(difference.constant_, sum_of(a.atoms(), *b.atoms_, -1));
+  difference.atoms_ = a.atoms_;
+  return difference;
+}
 
 SymbolicDim operator*(const SymbolicDim& a, const SymbolicDim& b) {
   if (const auto factor = a.constant()) {
     SymbolicDim product(b.constant_ * *factor);
-    if (*factor == 0) return product;
-    for (auto [key, atom] : b.atoms_) {
-      atom.coefficient *= *factor;
-      product.atoms_.emplace(key, std::move(atom));
+    if (*factor == 0 || !b.atoms_) return product;
+    if (*factor == 1) {
+      product.atoms_ = b.atoms_;
+      return product;
     }
-    return product;
+    SymbolicDim::Atoms atoms = *b.atoms_;
+    for (auto& [key, atom] : atoms) atom.coefficient *= *factor;
+    return SymbolicDim::of(product.constant_, std::move(atoms));
   }
   if (b.constant()) return b * a;
   // Neither is a number: multiply out, so that equal products compare equal. A product of atoms becomes one atom,
@@ -158,25 +195,21 @@ SymbolicDim operator*(const SymbolicDim& a, const SymbolicDim& b) {
   SymbolicDim product = SymbolicDim(a.constant_) * (b - SymbolicDim(b.constant_)) +
                         SymbolicDim(b.constant_) * (a - SymbolicDim(a.constant_)) +
                         SymbolicDim(a.constant_ * b.constant_);
-  for (const auto& [left_key, left] : a.atoms_) {
-    for (const auto& [right_key, right] : b.atoms_) {
+  for (const auto& [left_key, left] : a.atoms()) {
+    for (const auto& [right_key, right] : b.atoms()) {
       std::vector<std::pair<std::string, Atom>> factors;
       collect_factors(left_key, left, factors);
       collect_factors(right_key, right, factors);
       std::sort(factors.begin(), factors.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
       std::string key = factors.front().first;
-      SymbolicDim chain;
-      chain.atoms_.emplace(factors.front());
+      SymbolicDim chain = SymbolicDim::of(0, {factors.front()});
       for (std::size_t i = 1; i < factors.size(); ++i) {
-        SymbolicDim factor;
-        factor.atoms_.emplace(factors[i]);
         Atom atom;
         atom.kind = Atom::Kind::kProduct;
-        atom.left = std::make_shared<const SymbolicDim>(chain);
-        atom.right = std::make_shared<const SymbolicDim>(factor);
+        atom.left = std::make_shared<const SymbolicDim>(std::move(chain));
+        atom.right = std::make_shared<const SymbolicDim>(SymbolicDim::of(0, {factors[i]}));
         key += "*" + factors[i].first;
-        chain = SymbolicDim();
-        chain.atoms_.emplace(key, std::move(atom));
+        chain = SymbolicDim::of(0, {{key, std::move(atom)}});
       }
       product = product + SymbolicDim(left.coefficient * right.coefficient) * chain;
     }
@@ -185,11 +218,10 @@ SymbolicDim operator*(const SymbolicDim& a, const SymbolicDim& b) {
 }
 
 bool operator==(const SymbolicDim& a, const SymbolicDim& b) {
-  return a.constant_ == b.constant_ && std::equal(a.atoms_.begin(), a.atoms_.end(), b.atoms_.begin(), b.atoms_.end(),
-                                                  [](const auto& x, const auto& y) {
-                                                    return x.first == y.first &&
-                                                           x.second.coefficient == y.second.coefficient;
-                                                  });
+  return a.constant_ == b.constant_ &&
+         (a.atoms_ == b.atoms_ || std::ranges::equal(a.atoms(), b.atoms(), [](const auto& x, const auto& y) {
+            return x.second.coefficient == y.second.coefficient && x.first == y.first;
+          }));
 }
 
 SymbolicDim join(const SymbolicDim& left, const SymbolicDim& right) {
@@ -200,24 +232,25 @@ SymbolicDim join(const SymbolicDim& left, const SymbolicDim& right) {
 
 SymbolicDim floor_divide(const SymbolicDim& value, std::int64_t divisor) {
   // floor((k*q + r) / k) = q + floor(r / k): what is divisible leaves the quotient.
-  SymbolicDim whole(rewright::floor_divide(value.constant_, divisor));
-  SymbolicDim rest(value.constant_ - divisor * whole.constant_);
-  for (const auto& [key, atom] : value.atoms_) {
+  const std::int64_t constant = rewright::floor_divide(value.constant_, divisor);
+  Atoms whole, rest;
+  for (const auto& [key, atom] : value.atoms()) {
     Atom outside = atom;
     outside.coefficient = rewright::floor_divide(atom.coefficient, divisor);
     Atom inside = atom;
     inside.coefficient = atom.coefficient - divisor * outside.coefficient;
-    if (outside.coefficient != 0) whole.atoms_.emplace(key, outside);
-    if (inside.coefficient != 0) rest.atoms_.emplace(key, inside);
+    if (outside.coefficient != 0) whole.emplace_back(key, std::move(outside));
+    if (inside.coefficient != 0) rest.emplace_back(key, std::move(inside));
   }
-  if (rest.atoms_.empty()) return whole;
+  const SymbolicDim quotient = SymbolicDim::of(constant, std::move(whole));
+  if (rest.empty()) return quotient;
+  const SymbolicDim dividend = SymbolicDim::of(value.constant_ - divisor * constant, std::move(rest));
   Atom atom;
   atom.kind = Atom::Kind::kQuotient;
-  atom.left = std::make_shared<const SymbolicDim>(rest);
+  atom.left = std::make_shared<const SymbolicDim>(dividend);
   atom.divisor = divisor;
-  SymbolicDim quotient;
-  quotient.atoms_.emplace(fmt::format("floor(({}) / {})", to_string(rest), divisor), std::move(atom));
-  return whole + quotient;
+  return quotient +
+         SymbolicDim::of(0, {{fmt::format("floor(({}) / {})", to_string(dividend), divisor), std::move(atom)}});
 }
 
 std::string to_string(const SymbolicDim& dim) {
@@ -393,14 +426,13 @@ std::optional<bool> Constraint::decided() const {
     }
     return right.constant_term() % *divisor == 0;
   }
-  const SymbolicDim difference = left - right;
-  if (const auto number = difference.constant()) return relation_holds(kind, *number, 0);
   // a*x + b*y + ... = c has no integer solution where the greatest common divisor of a, b, ... does not divide c.
-  if (kind == Kind::kEqual || kind == Kind::kNotEqual) {
-    std::int64_t divisor = 0;
-    for (const auto& [key, atom] : difference.atoms()) divisor = std::gcd(divisor, atom.coefficient);
-    if (difference.constant_term() % divisor != 0) return kind == Kind::kNotEqual;
-  }
+  const std::int64_t constant = left.constant_term() - right.constant_term();
+  std::int64_t divisor = 0;
+  for_each_of_sum(left.atoms(), right.atoms(), -1,
+                  [&](const auto&, std::int64_t coefficient) { divisor = std::gcd(divisor, coefficient); });
+  if (divisor == 0) return relation_holds(kind, constant, 0);
+  if ((kind == Kind::kEqual || kind == Kind::kNotEqual) && constant % divisor != 0) return kind == Kind::kNotEqual;
   return std::nullopt;
 }
 

@@ -15,7 +15,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -73,7 +72,7 @@ using DimBinding = std::function<std::optional<std::int64_t>(std::string_view)>;
 
 /// c0 + c1*atom1 + c2*atom2 + ..., where an atom is a variable ("x.0": size of x along axis 0), a quotient
 /// floor(e / k) or a product of two expressions. Equal linear forms compare equal. Like CutDim it remembers the
-/// last concatenation, which equality ignores.
+/// last concatenation, which equality ignores. Copies share what they are made of.
 class REWRIGHT_API SymbolicDim {
  public:
   SymbolicDim(std::int64_t constant = 0) : constant_(constant) {}
@@ -81,7 +80,9 @@ class REWRIGHT_API SymbolicDim {
   /// Reads what to_string wrote: sums, differences, products, floor(e / k), parentheses, names, numbers.
   [[nodiscard]] static Result<SymbolicDim> parse(std::string_view text);
 
-  [[nodiscard]] std::optional<std::int64_t> constant() const;
+  [[nodiscard]] std::optional<std::int64_t> constant() const {
+    return atoms_ ? std::nullopt : std::optional(constant_);
+  }
   /// The variable's name if the expression is just one variable.
   [[nodiscard]] std::optional<std::string> variable_name() const;
   /// Nothing if a variable is not bound or the value does not fit 63 bits.
@@ -101,8 +102,9 @@ class REWRIGHT_API SymbolicDim {
     std::int64_t divisor = 1;                  ///< kQuotient.
     std::int64_t coefficient = 1;              ///< In the linear form.
   };
-  /// By the atom's text, so in one fixed order.
-  [[nodiscard]] const std::map<std::string, Atom>& atoms() const { return atoms_; }
+  /// Each with its text, in the order of the texts.
+  using Atoms = std::vector<std::pair<std::string, Atom>>;
+  [[nodiscard]] const Atoms& atoms() const { return atoms_ ? *atoms_ : no_atoms(); }
   [[nodiscard]] std::int64_t constant_term() const { return constant_; }
 
   friend REWRIGHT_API SymbolicDim operator+(const SymbolicDim& a, const SymbolicDim& b);
@@ -113,8 +115,11 @@ class REWRIGHT_API SymbolicDim {
   friend REWRIGHT_API SymbolicDim floor_divide(const SymbolicDim& value, std::int64_t divisor);
 
  private:
+  [[nodiscard]] static const Atoms& no_atoms();
+  [[nodiscard]] static SymbolicDim of(std::int64_t constant, Atoms atoms);
+
   std::int64_t constant_ = 0;
-  std::map<std::string, Atom> atoms_;
+  std::shared_ptr<const Atoms> atoms_;  ///< Null where there are none.
   std::shared_ptr<const std::pair<SymbolicDim, SymbolicDim>> cut_;
 };
 
