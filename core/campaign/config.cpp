@@ -279,6 +279,12 @@ Result<CampaignConfig> read_document(const std::string& file, const toml::table&
   REWRIGHT_CHECK(read_inputs(campaign, file, enumeration));
   REWRIGHT_TRY(config.budget, read_budget(root, file));
   REWRIGHT_TRY(config.pruners, read_pruners(campaign, file, registry));
+  REWRIGHT_TRY(config.generalise, campaign.boolean("generalise", false));
+  if (config.generalise && std::ranges::none_of(config.pruners, &PluginUse::on_rules)) {
+    return toml_error(file, *campaign.find("generalise"),
+                      "'generalise' needs a pruner of rules ('specialisation', 'derivable') that drops what a more "
+                      "general rule makes superfluous");
+  }
   REWRIGHT_TRY(config.verifiers, read_uses<Verifier>(campaign, file, "verifier", registry));
   REWRIGHT_TRY(config.axioms, read_axioms(campaign, file));
   REWRIGHT_TRY(config.cross_check, campaign.boolean("cross_check", false));
@@ -347,6 +353,7 @@ std::string resolved_text(const CampaignConfig& config) {
               {"inputs", std::move(inputs)},
               {"operators", std::move(operators)},
               {"pruners", std::move(pruners)},
+              {"generalise", config.generalise},
               {"verifiers", std::move(verifiers)},
               {"work", config.budget.work},
               {"memory_bytes", config.budget.memory_bytes},

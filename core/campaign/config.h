@@ -34,6 +34,7 @@ struct CampaignConfig {
   std::string name;
   EnumerationConfig enumeration;  ///< Without the number of threads, which no result depends on.
   std::vector<PluginUse> pruners;
+  bool generalise = false;  ///< The library also takes more general forms of its rules, as far as they are proved.
   std::vector<PluginUse> verifiers;
   std::vector<AxiomFile> axioms;
   Budget budget;                 ///< Of each verifier, for each rule.

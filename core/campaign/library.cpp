@@ -1,5 +1,7 @@
 #include "campaign/library.h"
 
+#include "campaign/generality.h"
+
 #include <rewright/certificate.h>
 #include <rewright/egraph.h>
 #include <rewright/pruner.h>
@@ -10,6 +12,8 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <atomic>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -41,10 +45,10 @@ std::size_t tree_size(const Rule& rule, const Pattern& side) {
   return all;
 }
 
-using SortKey = std::tuple<std::size_t, std::size_t, std::size_t, bool, std::string>;
+using SortKey = std::tuple<std::size_t, std::size_t, std::size_t, bool, std::string>;  // As comes_before() says.
 SortKey sort_key(const Rule& rule) {
   const std::size_t source = tree_size(rule, rule.source), target = tree_size(rule, rule.target);
-  return {source + target, rule.precondition.size(), ~rule.inputs.size(), target > source, rule.id};
+  return {source + target, ~rule.inputs.size(), rule.precondition.size(), target > source, rule.id};
 }
 
 template <class Element, class RuleOf>
@@ -63,14 +67,12 @@ class Builder {
 
   Status build() {
     sort_rules(kept_, [](const ProvedRule& proved) -> const Rule& { return proved.rule; });
-    bool pruned = false;
-    for (const PluginUse& use : run_.config.pruners) {
-      REWRIGHT_TRY(const Pruner* pruner, run_.registry.get<Pruner>(use.name));
-      if (pruner->subject() != Pruner::Subject::kRules) continue;
-      REWRIGHT_CHECK(apply(*pruner, use));
-      pruned = true;
+    if (std::ranges::none_of(run_.config.pruners, &PluginUse::on_rules)) return {};
+    REWRIGHT_CHECK(apply_pruners());
+    if (run_.config.generalise) {
+      REWRIGHT_CHECK(generalise());
+      REWRIGHT_CHECK(apply_pruners());
     }
-    if (!pruned) return {};
     REWRIGHT_CHECK(settle());
     REWRIGHT_CHECK(replay());
     return add_converses();
@@ -82,7 +84,8 @@ class Builder {
     for (const ProvedRule& proved : kept_) forward.insert({proved.rule.id, false});
     for (const auto& [rule, converse] : directions_) forward.insert({rule, true});
     for (const Dropped& dropped : dropped_) {
-      DerivationRecord record{dropped.proved.goal,
+      if (!dropped.proved.goal) continue;  // A general form that is not needed after all.
+      DerivationRecord record{*dropped.proved.goal,
                               dropped.proved.rule.id,
                               dropped.pruner,
                               dropped.removal.by,
@@ -132,6 +135,59 @@ class Builder {
     return rules;
   }
 
+  Status apply_pruners() {
+    for (const PluginUse& use : run_.config.pruners) {
+      if (!use.on_rules) continue;
+      REWRIGHT_TRY(const Pruner* pruner, run_.registry.get<Pruner>(use.name));
+      REWRIGHT_CHECK(apply(*pruner, use));
+    }
+    return {};
+  }
+
+  /// Adds the more general forms of the rules that are kept.
+  Status generalise() {
+    std::vector<std::optional<Rule>> found(kept_.size());
+    tbb::enumerable_thread_specific<EqualityProver> provers([this] { return EqualityProver(run_.axioms.axioms()); });
+    std::atomic<std::size_t> done = 0;
+    tbb::task_arena(run_.options.threads).execute([&] {
+      tbb::parallel_for(tbb::blocked_range<std::size_t>(0, kept_.size(), 4), [&](const auto& range) {
+        if (run_.should_stop()) return;
+        EqualityProver& prover = provers.local();
+        for (std::size_t i = range.begin(); i < range.end(); ++i) found[i] = general_form(kept_[i].rule, prover);
+        done += range.size();
+      });
+    });
+    if (run_.should_stop()) return make_error(ErrorCode::kBudget, "stopped");
+    std::set<std::string> known = kept_ids();
+    for (const Dropped& dropped : dropped_) known.insert(dropped.proved.rule.id);
+    CertificateChecker checker(run_.axioms.axioms(), run_.registry);
+    std::size_t count = 0;
+    for (std::optional<Rule>& rule : found) {
+      if (!rule || !known.insert(rule->id).second) continue;
+      if (const Status proved = checker.check(*rule, rule->certificate); !proved)
+        return make_error(ErrorCode::kInternal, "the proof of a general form, {}, is rejected: {}", to_text(*rule),
+                          proved.error().message);
+      kept_.push_back({*std::move(rule), std::nullopt});
+      ++count;
+    }
+    sort_rules(kept_, [](const ProvedRule& proved) -> const Rule& { return proved.rule; });
+    run_.log.write(fmt::format("library: {} rules have a more general form", count));
+    return {};
+  }
+  static std::optional<Rule> general_form(const Rule& rule, EqualityProver& prover) {
+    SaturationLimits limits;
+    limits.nodes = 800;
+    limits.matches = 8'000;
+    limits.assume = false;
+    auto general = more_general(rule, [&](const Rule& form) { return prover.prove(form, limits).has_value(); });
+    if (!general) return std::nullopt;
+    auto proof = prover.prove(*general, limits);
+    if (!proof) return std::nullopt;
+    general->trust = Trust::kCertificate;
+    general->certificate = std::move(proof->certificate);
+    return general;
+  }
+
   Status apply(const Pruner& pruner, const PluginUse& use) {
     REWRIGHT_TRY(const auto session, pruner.start_on_rules(use.options));
     const std::vector<Rule> rules = kept_rules();
@@ -161,26 +217,22 @@ class Builder {
       if (!std::ranges::all_of(uses, [&](const DerivationUse& use) { return ids.contains(use.rule); }))
         open.push_back(i);
     }
-    REWRIGHT_CHECK(derive_again(open, {}));
+    REWRIGHT_CHECK(derive_again(open, kept_rules(), {}));
     DeriveOptions patient = derive_options();
     patient.limits.nodes *= kPatience;
     patient.limits.matches *= kPatience;
-    REWRIGHT_CHECK(derive_again(open, patient.limits));
+    REWRIGHT_CHECK(derive_again(open, kept_rules(), patient.limits));
     std::set<std::size_t> back;
+    std::vector<Rule> library = kept_rules();
     while (!open.empty()) {
+      const Rule& rule = dropped_[open.front()].proved.rule;
+      run_.log.write(fmt::format("library: rule {} comes back, since no derivation is found", rule.id));
       back.insert(open.front());
-      run_.log.write(fmt::format("library: rule {} comes back", dropped_[open.front()].proved.rule.id));
-      kept_.push_back(dropped_[open.front()].proved);
+      library.push_back(rule);
       open.erase(open.begin());
-      REWRIGHT_CHECK(derive_again(open, {}));
+      REWRIGHT_CHECK(derive_again(open, library, {}));
     }
-    if (back.empty()) return {};
-    std::vector<Dropped> left;
-    for (std::size_t i = 0; i < dropped_.size(); ++i) {
-      if (!back.contains(i)) left.push_back(std::move(dropped_[i]));
-    }
-    dropped_ = std::move(left);
-    sort_rules(kept_, [](const ProvedRule& proved) -> const Rule& { return proved.rule; });
+    take_back(back);
     return {};
   }
   std::set<std::string> kept_ids() const {
@@ -188,13 +240,14 @@ class Builder {
     for (const ProvedRule& proved : kept_) ids.insert(proved.rule.id);
     return ids;
   }
-  Status derive_again(std::vector<std::size_t>& open, const SaturationLimits& limits) {
+  Status derive_again(std::vector<std::size_t>& open, const std::vector<Rule>& library,
+                      const SaturationLimits& limits) {
     if (open.empty()) return {};
     std::vector<Rule> rules;
     for (const std::size_t i : open) rules.push_back(dropped_[i].proved.rule);
     DeriveOptions options = derive_options();
     options.limits = limits;
-    REWRIGHT_TRY(auto derivations, derive_all(rules, kept_rules(), run_.registry, options));
+    REWRIGHT_TRY(auto derivations, derive_all(rules, library, run_.registry, options));
     std::vector<std::size_t> left;
     for (std::size_t k = 0; k < open.size(); ++k) {
       if (derivations[k]) {
@@ -220,12 +273,30 @@ class Builder {
           replayed[i] = checkers.local().check(dropped_[i].proved.rule, dropped_[i].removal.derivation);
       });
     });
+    std::set<std::size_t> back;
     for (std::size_t i = 0; i < dropped_.size(); ++i) {
       if (replayed[i]) continue;
-      return make_error(ErrorCode::kInternal, "the derivation of rule {}, which pruner {} dropped, is rejected: {}",
-                        dropped_[i].proved.rule.id, dropped_[i].pruner, replayed[i].error().message);
+      run_.log.write(fmt::format("library: rule {} comes back, since its derivation is rejected: {}",
+                                 dropped_[i].proved.rule.id, replayed[i].error().message));
+      back.insert(i);
     }
+    take_back(back);
     return {};
+  }
+
+  /// Dropped rules become rules of the library again.
+  void take_back(const std::set<std::size_t>& back) {
+    if (back.empty()) return;
+    std::vector<Dropped> left;
+    for (std::size_t i = 0; i < dropped_.size(); ++i) {
+      if (back.contains(i)) {
+        kept_.push_back(std::move(dropped_[i].proved));
+      } else {
+        left.push_back(std::move(dropped_[i]));
+      }
+    }
+    dropped_ = std::move(left);
+    sort_rules(kept_, [](const ProvedRule& proved) -> const Rule& { return proved.rule; });
   }
 
   /// After each rule the one that leads back, with its own proof or its equation's read backwards.

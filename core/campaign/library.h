@@ -12,7 +12,7 @@ namespace rewright {
 
 struct ProvedRule {
   Rule rule;
-  std::int64_t goal = 0;  ///< Where its proof is.
+  std::optional<std::int64_t> goal;  ///< Where its proof is; none for a more general form of a rule, which was no goal.
 };
 
 struct Library {
@@ -21,14 +21,16 @@ struct Library {
 };
 
 /// True if `a` comes before `b` in a library: it is smaller (applications of both sides, shared ones counted as often
-/// as they are used), then more general (fewer conditions, then more inputs), then cheaper (it does not lead to the
+/// as they are used), then more general (more inputs, then fewer conditions), then cheaper (it does not lead to the
 /// larger side), then first by its id.
 [[nodiscard]] bool comes_before(const Rule& a, const Rule& b);
 
-/// Sorts the rules, lets the campaign's pruners of rules drop what is superfluous, in their order, and finds for each
-/// dropped rule a derivation from what is left in the end; every derivation is replayed. A rule for which none is found
-/// within the limits comes back. Of each equation that stays the library has both directions, as far as they are rules.
-/// Without pruners of rules the library is what was proved. Nothing: the run was stopped.
+/// Sorts the rules and lets the campaign's pruners of rules drop what is superfluous, in their order. Where the
+/// campaign says `generalise`, more general forms of what is left are proved (campaign/generality.h), and the pruners
+/// see these and what is left once more. Then each dropped rule gets a derivation from what is left in the end, and
+/// every derivation is replayed. A rule for which none is found within the limits comes back. Of each equation that
+/// stays the library has both directions, as far as they are rules. Without pruners of rules the library is what was
+/// proved. Nothing: the run was stopped.
 [[nodiscard]] Result<std::optional<Library>> build_library(Run& run, std::vector<ProvedRule> proved);
 
 }  // namespace rewright

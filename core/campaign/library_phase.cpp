@@ -26,10 +26,30 @@ Result<std::vector<ProvedRule>> proved_rules(Run& run) {
   return proved;
 }
 
+// A general form was no goal, or one that no verifier decided; it becomes one that is proved.
+Result<std::int64_t> goal_of(Store& store, const ProvedRule& proved) {
+  if (proved.goal) return *proved.goal;
+  REWRIGHT_TRY(Statement row, store.database().prepare("SELECT position FROM goals WHERE id = ?"));
+  REWRIGHT_TRY(const bool known, row.query(proved.rule.id));
+  REWRIGHT_TRY(const std::int64_t count, store.count("goals"));
+  GoalRecord goal;
+  goal.position = known ? row.integer(0) : count;
+  goal.id = proved.rule.id;
+  goal.text = goal.rule = to_text(proved.rule);
+  goal.name = proved.rule.name;
+  goal.example = example_text(proved.rule);
+  goal.status = "proved";
+  goal.trust = name_of(proved.rule.trust);
+  goal.certificate = proved.rule.certificate;
+  REWRIGHT_CHECK(known ? store.settle(goal) : store.add(goal));
+  return goal.position;
+}
+
 Status write(Run& run, const Library& library) {
   std::set<std::string> names;
   for (const ProvedRule& proved : library.rules) {
-    RuleRecord record{static_cast<std::int64_t>(names.size()), proved.goal, proved.rule, to_text(proved.rule)};
+    REWRIGHT_TRY(const std::int64_t goal, goal_of(run.store, proved));
+    RuleRecord record{static_cast<std::int64_t>(names.size()), goal, proved.rule, to_text(proved.rule)};
     record.rule.name = unique_name(record.rule, names);
     REWRIGHT_CHECK(run.store.add(record));
   }

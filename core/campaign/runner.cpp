@@ -169,6 +169,12 @@ Status summarise(Store& store, CampaignSummary& summary) {
   REWRIGHT_TRY(
       summary.conditional,
       tell(store, "goals", "status = 'proved' AND position IN (SELECT goal FROM verdicts WHERE conditions <> '')"));
+  // What the library phase has proved was no candidate's goal.
+  REWRIGHT_TRY(
+      summary.generalised,
+      tell(store, "goals", "status = 'proved' AND position NOT IN (SELECT goal FROM proposals WHERE goal NOT NULL)"));
+  summary.goals -= summary.generalised;
+  summary.proved -= summary.generalised;
   REWRIGHT_CHECK(summarise_pruners(store, record->config, summary));
   REWRIGHT_TRY(summary.refuted, tell(store, "goals", "status = 'refuted'"));
   REWRIGHT_TRY(summary.unknown, tell(store, "goals", "status = 'unknown'"));

@@ -55,6 +55,7 @@ Json to_json(const CampaignSummary& summary) {
           {"refuted", summary.refuted},
           {"unknown", summary.unknown},
           {"open", summary.open},
+          {"generalised", summary.generalised},
           {"rules", summary.rules},
           {"seconds", summary.seconds},
           {"peak_memory_bytes", summary.peak_memory_bytes},
@@ -94,6 +95,9 @@ void print_funnel(const CampaignSummary& summary) {
     forward += pruner.forward;
   }
   table.add({"rules in the library", with_commas(summary.rules)});
+  if (summary.generalised > 0) {
+    table.add({"  more general forms of proved ones", with_commas(summary.generalised)});
+  }
   if (derived > 0) {
     table.add({"rules that follow from it", with_commas(derived)});
     table.add({"  by using it from source to target alone", with_commas(forward)});

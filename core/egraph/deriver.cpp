@@ -57,9 +57,13 @@ struct RuleDeriver::State {
   Result<Derivation> instance(const Rule& rule) {
     REWRIGHT_CHECK(saturation.load(rule));
     saturate_operand_orders();
+    Rewrites::Wanted wanted;
+    wanted.vocabulary = saturation.vocabulary();
+    wanted.first = operand_orders;
     for (std::size_t k = 0; k < saturation.goal().source().size() && !saturation.equal(); ++k) {
       const egraph::NodeId source = saturation.goal().source()[k], target = saturation.goal().target()[k];
-      for (const egraph::Match& match : matches_of_class(source)) {
+      wanted.roots = saturation.operators_of_class(target);
+      for (const egraph::Match& match : matches_of_class(source, wanted)) {
         if (saturation.graph().find(source) == saturation.graph().find(target)) break;
         saturation.apply(match);
       }
@@ -73,16 +77,19 @@ struct RuleDeriver::State {
   }
 
   void saturate_operand_orders() {
+    Rewrites::Wanted orders;
+    orders.vocabulary.set();
+    orders.last = operand_orders;
     for (egraph::NodeId node = 0; node < saturation.graph().size() && node < kMostOrders; ++node) {
-      for (const egraph::Match& match : saturation.matches_at(node, 0, operand_orders)) saturation.apply(match);
+      for (const egraph::Match& match : saturation.matches_at(node, orders)) saturation.apply(match);
     }
   }
-  std::vector<egraph::Match> matches_of_class(egraph::NodeId node) {
+  std::vector<egraph::Match> matches_of_class(egraph::NodeId node, const Rewrites::Wanted& wanted) {
     std::vector<egraph::Match> matches;
     egraph::NodeId member = node;
     do {
       if (!saturation.graph().superfluous(member)) {
-        const auto more = saturation.matches_at(member, operand_orders, saturation.rewrites().directions());
+        const auto more = saturation.matches_at(member, wanted);
         matches.insert(matches.end(), more.begin(), more.end());
       }
       member = saturation.graph().next(member);

@@ -48,7 +48,7 @@ void Rewrites::add(Direction direction) {
   directions_.push_back(direction);
   for (HeadId id = 0; id < of_head_.size(); ++id) {
     if (!of_head_[id] || !may_start(direction, heads_[id])) continue;
-    of_head_[id]->directions.push_back(number);
+    of_head_[id]->entries.push_back(entry_of(number));
     of_head_[id]->depth = std::max(of_head_[id]->depth, direction.from->depth);
   }
 }
@@ -107,6 +107,19 @@ ParamPattern Rewrites::compile_param(const ParamSpec& spec, const AxiomParam& pa
   return pattern;
 }
 
+Rewrites::Entry Rewrites::entry_of(std::uint32_t direction) {
+  const Side &from = *directions_[direction].from, &to = *directions_[direction].to;
+  Entry entry;
+  entry.direction = direction;
+  const auto& operands = from.applications.front().operands;
+  for (std::size_t i = 0; i < std::min(operands.size(), entry.operands.size()); ++i) {
+    if (operands[i].is_variable) continue;
+    entry.operands[i] = static_cast<std::uint16_t>(heads_.number_of(*from.applications[operands[i].index].op));
+  }
+  if (!to.root.is_variable) entry.to_root = static_cast<std::uint16_t>(heads_.number_of(*to.applications.front().op));
+  return entry;
+}
+
 /// By operator, output and the parameters that are given as values.
 bool Rewrites::may_start(const Direction& direction, const Head& head) const {
   const PatternApplication& root = direction.from->applications.front();
@@ -126,7 +139,7 @@ const Rewrites::OfHead& Rewrites::of_head(HeadId id) {
   OfHead fitting;
   for (std::uint32_t d = 0; d < directions_.size(); ++d) {
     if (!may_start(directions_[d], heads_[id])) continue;
-    fitting.directions.push_back(d);
+    fitting.entries.push_back(entry_of(d));
     fitting.depth = std::max(fitting.depth, directions_[d].from->depth);
   }
   return of_head_[id].emplace(std::move(fitting));
@@ -262,12 +275,26 @@ class Rewrites::Matcher {
   Match match_;
 };
 
-void Rewrites::match(const EGraph& graph, const Sizes& sizes, const Vocabulary& vocabulary, NodeId node,
-                     std::vector<Match>& matches, std::uint32_t first, std::uint32_t last) {
+void Rewrites::match(const EGraph& graph, const Sizes& sizes, const Wanted& wanted, NodeId node,
+                     std::vector<Match>& matches) {
   Matcher matcher(*this, graph, sizes, matches);
-  for (const std::uint32_t direction : of_head(graph.head(node)).directions) {
-    if (direction < first || direction >= last) continue;
-    if ((directions_[direction].brings & ~vocabulary).none()) matcher.run(direction, node);
+  const auto operands = graph.operands(node);
+  std::array<Vocabulary, 2> at_operand;
+  for (std::size_t i = 0; i < std::min(operands.size(), at_operand.size()); ++i) {
+    NodeId member = operands[i];
+    do {
+      if (!graph.is_input(member)) at_operand[i].set(heads_[graph.head(member)].operator_number);
+      member = graph.next(member);
+    } while (member != operands[i]);
+  }
+  const auto fits = [](std::uint16_t number, const Vocabulary& there) {
+    return number == kAnyOperator || there.test(number);
+  };
+  for (const Entry& entry : of_head(graph.head(node)).entries) {
+    if (!fits(entry.operands[0], at_operand[0]) || !fits(entry.operands[1], at_operand[1]) ||
+        !fits(entry.to_root, wanted.roots) || entry.direction < wanted.first || entry.direction >= wanted.last)
+      continue;
+    if ((directions_[entry.direction].brings & ~wanted.vocabulary).none()) matcher.run(entry.direction, node);
   }
 }
 

@@ -132,10 +132,13 @@ class Rewrites {
   [[nodiscard]] int depth_of(HeadId head);
   /// Directions are numbered in the order of add(): each axiom's from left to right, then from right to left.
   [[nodiscard]] std::uint32_t directions() const { return static_cast<std::uint32_t>(directions_.size()); }
-  /// Appends the matches that have `node` as their root, of directions first .. last - 1 that bring no operator but
-  /// those of `vocabulary`.
-  void match(const EGraph& graph, const Sizes& sizes, const Vocabulary& vocabulary, NodeId node,
-             std::vector<Match>& matches, std::uint32_t first = 0, std::uint32_t last = kNoId);
+  struct Wanted {
+    Vocabulary vocabulary;             ///< No other operator is brought.
+    Vocabulary roots = ~Vocabulary();  ///< What is built has one of these at its root, or is a tensor that was matched.
+    std::uint32_t first = 0, last = kNoId;  ///< Directions first .. last - 1.
+  };
+  /// Appends the matches that have `node` as their root.
+  void match(const EGraph& graph, const Sizes& sizes, const Wanted& wanted, NodeId node, std::vector<Match>& matches);
 
   enum class Applied : std::uint8_t { kMerged, kNothingNew, kBlocked };
   /// May a condition that does not follow be taken for granted? Null: never.
@@ -162,8 +165,16 @@ class Rewrites {
     Key key;
     std::unique_ptr<Use> use;  ///< Null where there is no such use.
   };
+  /// A direction in short, so that most of those that cannot match are passed over at once: operators at the first
+  /// operands and at the root of what is built, where the pattern has one there.
+  struct Entry {
+    std::uint32_t direction = 0;
+    std::array<std::uint16_t, 2> operands{kAnyOperator, kAnyOperator};
+    std::uint16_t to_root = kAnyOperator;
+  };
+  static constexpr std::uint16_t kAnyOperator = 0xffff;
   struct OfHead {
-    std::vector<std::uint32_t> directions;
+    std::vector<Entry> entries;
     int depth = 0;
   };
   class Matcher;
@@ -173,6 +184,7 @@ class Rewrites {
   [[nodiscard]] ParamPattern compile_param(const ParamSpec& spec, const AxiomParam& param,
                                            const std::vector<std::string>& parameters);
   void add(Direction direction);
+  [[nodiscard]] Entry entry_of(std::uint32_t direction);
   [[nodiscard]] bool may_start(const Direction& direction, const Head& head) const;
   [[nodiscard]] const OfHead& of_head(HeadId head);
   [[nodiscard]] const Use* use_of(const Key& key);

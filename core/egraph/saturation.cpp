@@ -21,25 +21,31 @@ bool Saturation::equal() const {
 Outcome Saturation::saturate(const SaturationLimits& limits, const Rewrites::MayAssume& may_assume) {
   stats_ = {};
   if (equal()) return Outcome::kEqual;
-  Vocabulary vocabulary;
-  for (NodeId node = 0; node < graph_.size(); ++node) {
-    if (!graph_.is_input(node)) vocabulary.set(heads_[graph_.head(node)].operator_number);
-  }
-  const Outcome outcome = saturate_with(vocabulary, limits, may_assume);
+  const Outcome outcome = saturate_with(vocabulary(), limits, may_assume);
   if (outcome != Outcome::kSaturated) return outcome;
   graph_.touch_all();
   return saturate_with(Vocabulary().set(), limits, may_assume);
 }
 
+Vocabulary Saturation::vocabulary() const {
+  Vocabulary operators;
+  for (NodeId node = 0; node < graph_.size(); ++node) {
+    if (!graph_.is_input(node)) operators.set(heads_[graph_.head(node)].operator_number);
+  }
+  return operators;
+}
+
 /// Applies axioms to nodes in the order in which these appear or change, until all outputs are equal.
 Outcome Saturation::saturate_with(const Vocabulary& vocabulary, const SaturationLimits& limits,
                                   const Rewrites::MayAssume& may_assume) {
+  Rewrites::Wanted wanted;
+  wanted.vocabulary = vocabulary;
   for (std::size_t next = 0; next < graph_.touched().size(); ++next) {
     const NodeId node = graph_.touched()[next];
     graph_.take(node);
     if (graph_.superfluous(node)) continue;
     matches_.clear();
-    rewrites_.match(graph_, sizes_, vocabulary, node, matches_);
+    rewrites_.match(graph_, sizes_, wanted, node, matches_);
     for (const Match& match : matches_) {
       stats_.nodes = graph_.size();
       if (++stats_.matches > limits.matches || stats_.nodes > limits.nodes) return Outcome::kLimit;
@@ -51,10 +57,20 @@ Outcome Saturation::saturate_with(const Vocabulary& vocabulary, const Saturation
   return Outcome::kSaturated;
 }
 
-std::vector<Match> Saturation::matches_at(NodeId node, std::uint32_t first, std::uint32_t last) {
+std::vector<Match> Saturation::matches_at(NodeId node, const Rewrites::Wanted& wanted) {
   std::vector<Match> matches;
-  if (!graph_.is_input(node)) rewrites_.match(graph_, sizes_, Vocabulary().set(), node, matches, first, last);
+  if (!graph_.is_input(node)) rewrites_.match(graph_, sizes_, wanted, node, matches);
   return matches;
+}
+
+Vocabulary Saturation::operators_of_class(NodeId node) const {
+  Vocabulary operators;
+  NodeId member = node;
+  do {
+    if (!graph_.is_input(member)) operators.set(heads_[graph_.head(member)].operator_number);
+    member = graph_.next(member);
+  } while (member != node);
+  return operators;
 }
 
 bool Saturation::apply(const Match& match) {

@@ -30,8 +30,11 @@ class Saturation {
   [[nodiscard]] bool equal() const;
   /// Axioms that stay among the operators of both sides come first; the others only where these lead nowhere.
   Outcome saturate(const SaturationLimits& limits, const Rewrites::MayAssume& may_assume = nullptr);
-  /// The matches of directions first .. last - 1 at one node, in order.
-  [[nodiscard]] std::vector<Match> matches_at(NodeId node, std::uint32_t first, std::uint32_t last);
+  /// The matches at one node, in order.
+  [[nodiscard]] std::vector<Match> matches_at(NodeId node, const Rewrites::Wanted& wanted);
+  /// The operators of all nodes; of a node's class.
+  [[nodiscard]] Vocabulary vocabulary() const;
+  [[nodiscard]] Vocabulary operators_of_class(NodeId node) const;
   /// Applies one match and restores congruence; false if that merged nothing.
   bool apply(const Match& match);
   /// A certificate of the goal, whose sides must be equal.

@@ -296,6 +296,7 @@ bool Sizes::one_implies(const Condition& known, const Condition& wanted) {
 
 bool Sizes::implies(const Condition& condition) {
   if (contradictory_) return true;
+  if (condition.kind == Kind::kAtLeast && never_negative(combine(1, condition.left, -1, condition.right))) return true;
   const Condition wanted{condition.kind, normalise(condition.left), normalise(condition.right)};
   if (const auto truth = decided(wanted)) return *truth;
   if (wanted.kind == Kind::kAtLeast && never_negative(combine(1, wanted.left, -1, wanted.right))) return true;

@@ -119,6 +119,8 @@ SymbolicDim SizeSystem::normalise(const SymbolicDim& dim) const { return replace
 
 bool SizeSystem::implies(const Constraint& constraint) const {
   if (contradictory_) return true;
+  // A solved variable is a size all the same: what it equals (2*x.0 - y.0, say) does not show that it is not negative.
+  if (constraint.kind == Kind::kAtLeast && never_negative(constraint.left - constraint.right)) return true;
   const Constraint wanted{constraint.kind, normalise(constraint.left), normalise(constraint.right)};
   if (const auto decided = wanted.decided()) return *decided;
   if (wanted.kind == Kind::kAtLeast && never_negative(wanted.left - wanted.right)) return true;

@@ -57,10 +57,12 @@ class LibraryTest : public testing::Test {
   }
   ~LibraryTest() override { fs::remove_all(folder_); }
 
-  Result<CampaignSummary> run(const std::string& name, const std::string& pruners, RunOptions options = {}) {
+  Result<CampaignSummary> run(const std::string& name, const std::string& pruners, RunOptions options = {},
+                              const std::string& more = {}) {
     std::string text = kCampaign;
-    for (const auto& [word, value] :
-         {std::pair<std::string, std::string>{"PRUNERS", pruners}, {"AXIOMS", REWRIGHT_SOURCE_DIR "/axioms"}}) {
+    for (const auto& [word, value] : {std::pair<std::string, std::string>{
+                                          "pruners = [PRUNERS]\n", fmt::format("pruners = [{}]\n{}", pruners, more)},
+                                      {"AXIOMS", REWRIGHT_SOURCE_DIR "/axioms"}}) {
       for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + value.size()))
         text.replace(at, word.size(), value);
     }
@@ -183,6 +185,19 @@ TEST_F(LibraryTest, PrunersOfCandidatesComeFirst) {
   ASSERT_FALSE(wrong);
   EXPECT_THAT(wrong.error().message, HasSubstr("list 'common_subgraph' first"));
   EXPECT_THAT(run("wrong", R"({ name = "derivable", nodes = 0 })").error().message, HasSubstr("nodes"));
+}
+
+TEST_F(LibraryTest, TakesMoreGeneralFormsAndIsStillProved) {
+  ASSERT_TRUE(run("small", kAll));
+  const auto summary = run("general", kAll, {}, "generalise = true\n");
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_GT(summary->generalised, 0u);
+  EXPECT_LT(summary->rules, open("small")->rule_texts()->size());
+  const AuditReport report = audit("general");
+  EXPECT_TRUE(report.failures.empty()) << report.failures[0].text << report.failures[0].reason;
+  const std::vector<Rule> proved = rules("general");
+  EXPECT_TRUE(std::ranges::all_of(proved, [](const Rule& rule) { return rule.trust == Trust::kCertificate; }));
+  EXPECT_THAT(run("wrong", kCheap, {}, "generalise = true\n").error().message, HasSubstr("needs a pruner of rules"));
 }
 
 TEST_F(LibraryTest, TheAuditAcceptsWhatACampaignLeft) {
