@@ -171,6 +171,12 @@ class Generaliser {
       if (std::ranges::find(used, input) == used.end()) return false;
     }
     rule = canonical(rule);
+    // Outputs that shared work must go on sharing it: that is what such a rule is for.
+    const auto grows = [](const Pattern& side, const Pattern& before) {
+      return side.nodes.size() > before.nodes.size();
+    };
+    if (rule.source.outputs.size() > 1 && (grows(rule.source, best_.source) || grows(rule.target, best_.target)))
+      return false;
     const auto open = open_conditions(rule);
     if (!open) return false;
     rule.precondition.insert(rule.precondition.end(), open->begin(), open->end());

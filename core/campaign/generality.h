@@ -4,9 +4,10 @@
 // concat(concat(x, relu(y)), y) = ... where nothing depends on the relu. From a rule's two sides, seen as trees,
 //   a subterm that stands on both sides becomes an input;
 //   an input that stands in several places becomes several inputs,
-// as long as what comes out is proved.
+// as long as what comes out is proved. Outputs that share work go on sharing it.
 #pragma once
 
+#include <rewright/export.h>
 #include <rewright/rule.h>
 
 #include <functional>
@@ -19,6 +20,6 @@ using HoldsRule = std::function<bool(const Rule&)>;
 
 /// The most general form that these two steps reach, largest subterm first, most inputs first; nothing where that is
 /// the rule itself.
-[[nodiscard]] std::optional<Rule> more_general(const Rule& rule, const HoldsRule& holds);
+[[nodiscard]] REWRIGHT_API std::optional<Rule> more_general(const Rule& rule, const HoldsRule& holds);
 
 }  // namespace rewright
