@@ -1,4 +1,4 @@
-// rewright axioms check FILE... [--redundant] [--uses STORE] | suggest STORE
+// rewright axioms check FILE... [--redundant] [--collapse] [--uses STORE] | suggest STORE
 #include "axiom/audit.h"
 #include "axiom/writer.h"
 #include "cli/commands.h"
@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/progress.h"
+#include "discover/collapse.h"
 #include "discover/redundancy.h"
 #include "discover/suggest.h"
 #include "discover/usage.h"
@@ -25,8 +26,10 @@ struct CheckOptions {
   std::size_t sample = 0;
   int threads = 0;
   bool redundant = false;
-  std::string uses;      ///< A store.
-  std::string verifier;  ///< That redundancy asks; empty: the default.
+  bool collapse = false;
+  std::size_t goals = 0;  ///< That collapse makes of two axioms; 0: as many as by default.
+  std::string uses;       ///< A store.
+  std::string verifier;   ///< That redundancy asks; empty: the default.
 };
 
 int threads_of(int wanted) { return wanted > 0 ? wanted : static_cast<int>(std::thread::hardware_concurrency()); }
@@ -134,6 +137,51 @@ Result<ExitCode> check_redundancy(const Settings& settings, const CheckOptions& 
     print_line(fmt::format("{} axioms: {} follow from the other {} by {}; {} lemmas not proved", entries.size(), follow,
                            entries.size() - follow, entailment.verifier(), unproved));
   return unproved == 0 ? ExitCode::kDone : ExitCode::kNegative;
+}
+
+// --- what they make equal together
+// -------------------------------------------------------------------------------------
+
+void print_collapse(const Collapse& collapse) {
+  std::string chain = collapse.chain.substr(0, collapse.chain.find_last_not_of('\n') + 1);
+  for (std::size_t at = chain.find('\n'); at != std::string::npos; at = chain.find('\n', at + 1))
+    chain.insert(at + 1, "  ");
+  print_line(fmt::format("{} is to BLAME: it makes equal what differs at {}\n  {}\n  {}\nin {}\n  {}", collapse.axiom,
+                         collapse.values, collapse.left, collapse.right, collapse.goal, chain));
+}
+
+Result<ExitCode> check_collapse(const Settings& settings, const CheckOptions& options, const AxiomSet& axioms) {
+  CollapseOptions asked;
+  if (options.goals > 0) asked.composed = options.goals;
+  asked.threads = threads_of(options.threads);
+  ProgressLine line(settings.quiet);
+  asked.progress = [&](std::size_t done, std::size_t total) {
+    line.show("collapse", done, "goals", static_cast<double>(done) / static_cast<double>(total));
+  };
+  REWRIGHT_TRY(const CollapseReport report, check_collapse(axioms.axioms(), axioms.axioms(), asked));
+  line.clear();
+  Json list = Json::array();
+  for (const Collapse& collapse : report.found) {
+    list.push_back({{"axiom", collapse.axiom},
+                    {"goal", collapse.goal},
+                    {"left", collapse.left},
+                    {"right", collapse.right},
+                    {"values", collapse.values},
+                    {"chain", collapse.chain}});
+    if (!settings.json) print_collapse(collapse);
+  }
+  if (settings.json)
+    print_json({{"goals", report.goals},
+                {"terms", report.nodes},
+                {"compared", report.pairs},
+                {"nowhere", report.nowhere},
+                {"axioms", std::move(list)}});
+  else
+    print_line(fmt::format(
+        "{} goals, {} terms; {} comparisons of terms that the axioms make equal; {} axioms to blame{}",
+        with_commas(report.goals), with_commas(report.nodes), with_commas(report.pairs), report.found.size(),
+        report.nowhere > 0 ? fmt::format("; {} goals at no small sizes", report.nowhere) : ""));
+  return report.found.empty() ? ExitCode::kDone : ExitCode::kNegative;
 }
 
 // --- which rules use them --------------------------------------------------------------------------------------------
@@ -269,6 +317,7 @@ Result<ExitCode> check_axioms(const Settings& settings, const CheckOptions& opti
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const AxiomSet axioms, load_axioms(options.files, registry));
   if (options.redundant) return check_redundancy(settings, options, registry, axioms);
+  if (options.collapse) return check_collapse(settings, options, axioms);
   if (!options.uses.empty()) return check_uses(settings, options, axioms);
   AuditOptions audit_of = audit_options(options);
   ProgressLine line(settings.quiet);
@@ -314,6 +363,10 @@ void add_axioms(Program& program) {
   check.add_option("--sample", options->sample, "At most about so many sizes for each choice of ranks and parameters")
       ->check(CLI::PositiveNumber);
   check.add_flag("--redundant", options->redundant, "Instead: which axioms follow from the others");
+  check.add_flag("--collapse", options->collapse,
+                 "Instead: terms that the axioms make equal together are evaluated; names the axiom to blame");
+  check.add_option("--goals", options->goals, "Goals that --collapse makes of two axioms each (2000)")
+      ->check(CLI::PositiveNumber);
   check.add_option("--uses", options->uses, "Instead: how many rules of this store each axiom is used by");
   check.add_option("--verifier", options->verifier, "The verifier that --redundant asks (egraph, else the first)");
   check.add_option("--threads", options->threads, "Threads (as many as there are cores)")->check(CLI::Range(1, 1024));

@@ -24,6 +24,11 @@ class Renderer {
   /// Forgets what belongs to the last goal.
   void begin(const Rule& rule, std::span<const std::string> size_names);
   void append_output(std::size_t output, std::span<const ChainStep> steps, std::string& text);
+  [[nodiscard]] std::string term(NodeId node) {
+    std::string text;
+    append_term(node, text);
+    return text;
+  }
   /// Names of the axioms in what was appended since begin().
   [[nodiscard]] const std::set<std::string_view>& axioms() const { return axioms_; }
 
