@@ -61,7 +61,8 @@ class GoalCheck {
  private:
   void saturate() {
     std::size_t matches = 0;
-    const Vocabulary all = Vocabulary().set();
+    Rewrites::Wanted all;
+    all.vocabulary.set();
     for (std::size_t next = 0; next < graph_.touched().size(); ++next) {
       const egraph::NodeId node = graph_.touched()[next];
       graph_.take(node);
