@@ -393,14 +393,48 @@ Result<std::vector<TermId>> outputs_of(Terms& terms, const Rule& rule, const Pat
   return map_all(side.outputs, term_of);
 }
 
+/// Terms as they are read.
+ProofTerm read_out(const Terms& terms, std::span<const PatternInput> inputs, TermId id) {
+  const Term& term = terms[id];
+  if (!term.op) return {inputs[id].name, true, {}};
+  ProofTerm out{term.op->name(), false, {}};
+  if (term.output > 0) out.text += fmt::format(".{}", term.output);
+  out.text += to_string(term.op->info().params, terms.params(term.params));
+  for (const TermId operand : term.operands) out.operands.push_back(read_out(terms, inputs, operand));
+  return out;
+}
+
+/// Takes down what a replay goes through.
+struct Explanation {
+  const Terms& terms;
+  std::span<const PatternInput> inputs;
+  std::vector<ProofChain>& chains;
+
+  void begin(TermId term) const { chains.push_back({read_out(terms, inputs, term), {}}); }
+  Status add(std::string_view line, TermId term) const {
+    REWRIGHT_TRY(const StepText step, read_step(line));
+    REWRIGHT_TRY(const EquationText equation, read_equation(step.equation));
+    ProofChain::Step& said = chains.back().steps.emplace_back();
+    REWRIGHT_TRY(said.position, read_position(step.position));
+    said.left_to_right = equation.left_to_right;
+    said.axiom = equation.axiom;
+    for (const auto& [variable, value] : equation.substitution) said.substitution.emplace_back(variable, value);
+    said.after = read_out(terms, inputs, term);
+    return {};
+  }
+};
+
 /// The steps of one output, up to the next "output" or the end.
-Status replay_output(Replay& replay, TermId from, TermId to, std::string_view& text) {
+Status replay_output(Replay& replay, TermId from, TermId to, std::string_view& text, const Explanation* explanation) {
   REWRIGHT_TRY(TermId term, replay.accept(from));
+  if (explanation) explanation->begin(term);
   REWRIGHT_TRY(const TermId wanted, replay.accept(to));
   for (std::size_t number = 1; !text.empty() && !text.starts_with("output "); ++number) {
-    const auto next = replay.step(term, take_line(text));
+    const std::string_view line = take_line(text);
+    const auto next = replay.step(term, line);
     if (!next) return make_error(next.error().code, "step {}: {}", number, next.error().message);
     term = *next;
+    if (explanation) REWRIGHT_CHECK(explanation->add(line, term));
   }
   if (term != wanted) return mismatch("the steps do not lead to the target");
   return {};
@@ -414,7 +448,7 @@ struct CertificateChecker::State {
   std::unordered_map<std::string, std::unique_ptr<RuleSpace>> inputs;
   std::size_t replays = 0;
 
-  Status check(const Rule& rule, std::string_view text) {
+  Status check(const Rule& rule, std::string_view text, std::vector<ProofChain>* chains = nullptr) {
     if (replays > kMostReplays) inputs.clear(), replays = 0;
     Key names, facts;
     for (const PatternInput& input : rule.inputs) {
@@ -434,9 +468,11 @@ struct CertificateChecker::State {
     if (source.size() != target.size()) return mismatch("source and target have different numbers of outputs");
     if (take_line(text) != "certificate 1")
       return make_error(ErrorCode::kParse, "the first line is not 'certificate 1'");
+    std::optional<Explanation> explanation;
+    if (chains) explanation.emplace(Explanation{over->terms, rule.inputs, *chains});
     for (std::size_t k = 0; k < source.size(); ++k) {
       if (take_line(text) != fmt::format("output {}", k)) return mismatch("the proof of output {} is missing", k);
-      const Status status = replay_output(*replay, source[k], target[k], text);
+      const Status status = replay_output(*replay, source[k], target[k], text, explanation ? &*explanation : nullptr);
       if (!status) return make_error(status.error().code, "output {}: {}", k, status.error().message);
     }
     if (!text.empty()) return mismatch("the certificate goes on after the last output");
@@ -452,6 +488,12 @@ CertificateChecker::~CertificateChecker() = default;
 
 Status CertificateChecker::check(const Rule& rule, std::string_view certificate) {
   return state_->check(rule, certificate);
+}
+
+Result<std::vector<ProofChain>> CertificateChecker::explain(const Rule& rule, std::string_view certificate) {
+  std::vector<ProofChain> chains;
+  REWRIGHT_CHECK(state_->check(rule, certificate, &chains));
+  return chains;
 }
 
 }  // namespace rewright

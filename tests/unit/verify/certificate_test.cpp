@@ -61,6 +61,33 @@ TEST(Certificate, OfEveryTrueRuleIsAccepted) {
     EXPECT_EQ(reason(check(true_rule, proof)), "accepted") << text << "\n" << proof;
   }
 }
+std::string written(const ProofTerm& term) {
+  std::string text = term.text;
+  for (std::size_t i = 0; i < term.operands.size(); ++i) text += (i == 0 ? "(" : ", ") + written(term.operands[i]);
+  return text + (term.operands.empty() ? "" : ")");
+}
+
+TEST(Certificate, IsExplainedStepByStep) {
+  CertificateChecker checker(test::axioms().axioms(), test::plugins());
+  const auto chains = checker.explain(rule(), certificate());
+  ASSERT_TRUE(chains) << chains.error().message;
+  ASSERT_EQ(chains->size(), 1U);
+  const ProofChain& chain = chains->front();
+  EXPECT_EQ(written(chain.start), "relu(conv2d[strides=[2, 2]](ewadd(x, y), v))");
+  ASSERT_EQ(chain.steps.size(), 2U);
+  EXPECT_EQ(chain.steps[0].axiom, "ewadd-commutes");
+  EXPECT_EQ(chain.steps[0].position, (std::vector<std::size_t>{0, 0}));
+  EXPECT_EQ(written(chain.steps[0].after), "relu(conv2d[strides=[2, 2]](ewadd(y, x), v))");
+  EXPECT_FALSE(chain.steps[1].left_to_right);
+  EXPECT_EQ(chain.steps[1].substitution.back(), std::pair(std::string("w"), std::string("v")));
+  EXPECT_EQ(written(chain.steps[1].after), "conv2d[strides=[2, 2], activation=relu](ewadd(y, x), v)");
+}
+
+TEST(Certificate, ThatIsRejectedIsNotExplained) {
+  CertificateChecker checker(test::axioms().axioms(), test::plugins());
+  EXPECT_FALSE(checker.explain(rule(), replaced(certificate(), "x=x; y=y", "x=y; y=x")));
+}
+
 TEST(Certificate, OfOneRuleIsNoneOfAnother) {
   for (const auto& text : test::true_rules()) {
     const std::string proof = certificate_of(test::rule(text));
