@@ -2,6 +2,7 @@
 
 #include "campaign/files.h"
 #include "rule/compare.h"
+#include "rule/derivations.h"
 #include "rule/store.h"
 
 #include <unistd.h>
@@ -65,11 +66,13 @@ class Merger {
     REWRIGHT_CHECK(add_verdicts(in, numbers));
     REWRIGHT_CHECK(add_proposals(in, numbers));
     REWRIGHT_CHECK(add_rules(in, numbers, part));
+    REWRIGHT_CHECK(keep_derivations(in, numbers));
     REWRIGHT_CHECK(add_uses(in));
     return add_runs(in);
   }
 
   Status finish() {
+    REWRIGHT_CHECK(add_derivations());
     REWRIGHT_CHECK(database_.run(
         "INSERT INTO removals SELECT candidate, pruner, by, reason, max(reinstated) FROM candidate_origins AS o "
         "WHERE campaign = (SELECT min(campaign) FROM candidate_origins AS p WHERE p.candidate = o.candidate) AND NOT "
@@ -254,6 +257,25 @@ class Merger {
     return {};
   }
 
+  // Until all rules are there: what one library does without may be in another.
+  Status keep_derivations(Store& in, const Numbers& numbers) {
+    REWRIGHT_TRY(const std::vector<DerivationRecord> records, DerivationTable::read(in));
+    for (DerivationRecord record : records) {
+      record.goal = numbers.goals.at(record.goal);
+      derivations_.push_back(std::move(record));
+    }
+    return {};
+  }
+  Status add_derivations() {
+    if (derivations_.empty()) return {};
+    REWRIGHT_TRY(DerivationTable table, DerivationTable::open(out_));
+    std::set<std::int64_t> known;
+    for (const DerivationRecord& record : derivations_) {
+      if (!rules_.contains(record.id) && known.insert(record.goal).second) REWRIGHT_CHECK(table.add(record));
+    }
+    return {};
+  }
+
   Status add_uses(Store& in) {
     REWRIGHT_TRY(Statement insert,
                  database_.prepare("INSERT OR IGNORE INTO uses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
@@ -280,6 +302,7 @@ class Merger {
   const Registry& registry_;
   std::map<std::pair<std::string, std::string>, std::int64_t> campaigns_;
   std::vector<std::string> campaign_names_;
+  std::vector<DerivationRecord> derivations_;
   std::vector<Json> pruners_;  // As campaign files have them, each once.
   std::unordered_map<std::string, std::int64_t> candidates_;
   std::unordered_map<std::string, KnownGoal> goals_;

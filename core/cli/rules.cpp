@@ -84,6 +84,7 @@ void add_rules(Program& program) {
   add_rules_diff(program, group);
   add_rules_merge(program, group);
   add_rules_stats(program, group);
+  add_rules_gallery(program, group);
   add_rules_export(program, group);
   add_rules_import(program, group);
   add_rules_audit(program, group);

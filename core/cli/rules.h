@@ -41,6 +41,7 @@ void add_rules_show(Program& program, CLI::App& group);
 void add_rules_diff(Program& program, CLI::App& group);
 void add_rules_merge(Program& program, CLI::App& group);
 void add_rules_stats(Program& program, CLI::App& group);
+void add_rules_gallery(Program& program, CLI::App& group);
 void add_rules_export(Program& program, CLI::App& group);
 void add_rules_import(Program& program, CLI::App& group);
 void add_rules_audit(Program& program, CLI::App& group);   // rules_audit.cpp

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <set>
 
+#include "rule/derivations.h"
+
 namespace rewright {
 namespace {
 
@@ -87,7 +89,15 @@ Status count_funnel(Store& store, RuleStatistics& result) {
   const std::uint64_t goals = std::accumulate(result.goals.begin(), result.goals.end(), std::uint64_t{0},
                                               [](std::uint64_t sum, const auto& goal) { return sum + goal.second; });
   add("goals (one per direction)", goals);
-  add("proved", result.goals["proved"]);
+  std::uint64_t proved = result.goals["proved"];
+  add("proved", proved);
+  REWRIGHT_TRY(const auto record, store.campaign());
+  for (const std::string& pruner : pruners_of(record)) {
+    REWRIGHT_TRY(const DerivationCounts dropped, count_derivations(store, pruner));
+    if (dropped.all == 0) continue;
+    proved -= std::min(proved, dropped.all);
+    add("after " + pruner, proved);
+  }
   add("library", result.rules);
   return {};
 }

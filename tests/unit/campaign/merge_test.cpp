@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "rule/compare.h"
+#include "rule/derivations.h"
 #include "rule/statistics.h"
 #include "support/true_rules.h"
 
@@ -186,6 +187,27 @@ TEST_F(MergeTest, KeepsWhatRulesGained) {
   ASSERT_EQ(uses->size(), 1U);
   EXPECT_EQ(uses->front().rule, id);
   EXPECT_EQ(uses->front().gain_us, 2.5);
+}
+
+TEST_F(MergeTest, ADerivationStaysUnlessTheOtherLibraryHasTheRule) {
+  make("here", {{kTwice}, {kOrder}});
+  {
+    const auto store = *Store::open(path("here"), Store::Mode::kWrite);
+    const std::string kept = read_rule(kTwice).id, dropped = read_rule(kOrder).id;
+    ASSERT_TRUE(store->database().run("DELETE FROM rules WHERE goal = 1"));
+    auto table = DerivationTable::open(*store);
+    ASSERT_TRUE(table);
+    ASSERT_TRUE(table->add({1, dropped, "derivable", {kept}, "follows", 2, true, "certificate 1\n", {kept}}));
+  }
+  make("without", {{kBack}});
+  make("with", {{kBack}, {kOrder}});
+  ASSERT_TRUE(merge({"without", "here"}, "one"));
+  const auto derived = DerivationTable::read(*open("one"));
+  ASSERT_TRUE(derived);
+  ASSERT_EQ(derived->size(), 1U);
+  EXPECT_EQ(open("one")->goals()->at(static_cast<std::size_t>(derived->front().goal)).text, kOrder);
+  ASSERT_TRUE(merge({"with", "here"}, "two"));
+  EXPECT_EQ(DerivationTable::read(*open("two"))->size(), 0U);
 }
 
 TEST_F(MergeTest, StopsWhereOneStoreProvesWhatAnotherRefutes) {

@@ -1,0 +1,66 @@
+// rewright rules gallery STORE -o DIR
+#include <algorithm>
+#include <thread>
+
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "cli/rules.h"
+#include "report/gallery.h"
+
+namespace rewright::cli {
+namespace {
+
+struct Arguments {
+  std::string store;
+  std::string folder;
+  int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+};
+
+Result<ExitCode> gallery(const Settings& settings, const Arguments& arguments) {
+  REWRIGHT_TRY(const Registry registry, settings.registry());
+  REWRIGHT_TRY(const auto store, Store::open(arguments.store, Store::Mode::kRead));
+  ProgressLine line(settings.quiet);
+  GalleryOptions options;
+  options.threads = arguments.threads;
+  options.stop = interrupted;
+  options.progress = [&](std::size_t done, std::size_t total) {
+    line.show("gallery", done, "pages",
+              static_cast<double>(done) / static_cast<double>(std::max<std::size_t>(total, 1)));
+  };
+  REWRIGHT_TRY(const GalleryReport report, write_gallery(*store, registry, arguments.folder, options));
+  line.clear();
+  if (!report.drawn)
+    note("Graphviz's program 'dot' is not installed, so rules are shown as text; install graphviz for drawings",
+         settings.quiet);
+  if (settings.json) {
+    print_json({{"rules", report.rules},
+                {"proofs", report.proofs},
+                {"axioms", report.axioms},
+                {"bytes", report.bytes},
+                {"index", arguments.folder + "/index.html"}});
+    return ExitCode::kDone;
+  }
+  print_line(fmt::format("{} rules, {} proofs step by step, {} axioms, {}: open {}/index.html in a browser",
+                         with_commas(report.rules), with_commas(report.proofs), with_commas(report.axioms),
+                         bytes(report.bytes), arguments.folder));
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+void add_rules_gallery(Program& program, CLI::App& group) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App& command = program.command(
+      group, "gallery", "Writes a site of all rules, drawn, with conditions, verdicts and proofs; needs no network",
+      {"rewright rules gallery quickstart.store -o gallery"},
+      [arguments](const Settings& settings) { return gallery(settings, *arguments); });
+  command.add_option("STORE", arguments->store, "The store")->required();
+  command.add_option("-o,--output", arguments->folder, "The site's folder; a gallery that is there is replaced")
+      ->required()
+      ->type_name("DIR");
+  command.add_option("--threads", arguments->threads, "Threads; no page depends on their number")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+}
+
+}  // namespace rewright::cli

@@ -1,0 +1,41 @@
+// The gallery: a static site of a store's rules, to be read from the disk, without a network.
+//
+//   index.html    search and filters over all rules     rules.txt   all rules as text
+//   rules/ID.html one rule: both sides drawn, its condition, verdicts, proof, what it derives, where it paid
+//   axioms.html, axioms/NAME.html                       summary.html
+//   assets/, data/                                      style sheet, script, what the index searches
+#pragma once
+
+#include <rewright/export.h>
+#include <rewright/registry.h>
+#include <rewright/result.h>
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include "rule/store.h"
+
+namespace rewright {
+
+struct GalleryOptions {
+  int threads = 1;                                                    ///< No file depends on it.
+  std::function<void(std::size_t done, std::size_t total)> progress;  ///< Pages; from one thread at a time.
+  std::function<bool()> stop;                                         ///< True ends the work with kBudget.
+};
+
+struct GalleryReport {
+  std::size_t rules = 0;
+  std::size_t proofs = 0;  ///< Shown step by step.
+  std::size_t axioms = 0;
+  std::size_t bytes = 0;
+  bool drawn = false;  ///< False: Graphviz is not installed, and rules are shown as text.
+};
+
+/// Makes `folder`, all of it or nothing; a gallery that is there already is replaced once the new one is whole. Errors:
+/// kUsage where something else is there; kBudget where the disk is full; the store cannot be read.
+[[nodiscard]] REWRIGHT_API Result<GalleryReport> write_gallery(Store& store, const Registry& registry,
+                                                               const std::string& folder,
+                                                               const GalleryOptions& options = {});
+
+}  // namespace rewright

@@ -1,0 +1,117 @@
+#include "report/gallery/html.h"
+
+#include <fmt/format.h>
+
+namespace rewright::gallery {
+namespace {
+
+// The length of the UTF-8 character at the start of `text`; 0 if it is none.
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::size_t length = byte(0) < 0x80                      ? 1
+                             : byte(0) >= 0xc2 && byte(0) < 0xe0 ? 2
+                             : byte(0) >= 0xe0 && byte(0) < 0xf0 ? 3
+                             : byte(0) >= 0xf0 && byte(0) < 0xf5 ? 4
+                                                                 : 0;
+  if (length == 0 || length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  return length;
+}
+
+constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+
+// Calls `write` for every character, with kReplacement for what is none.
+template <class Write>
+void each_character(std::string_view text, const Write& write) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    const char c = text.front();
+    const bool control = static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t';
+    write(length == 0 || control || c == 0x7f ? kReplacement : text.substr(0, length));
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+}
+
+// Letters, digits, '.', '-' and '_' stay, other bytes become MARK and two hexadecimal digits.
+std::string with_bytes_escaped(std::string_view text, char mark) {
+  std::string result;
+  for (const char c : text) {
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+    result += plain ? std::string(1, c) : fmt::format("{}{:02x}", mark, static_cast<unsigned char>(c));
+  }
+  return result;
+}
+
+std::string menu_entry(const PageFrame& frame, std::string_view key, std::string_view file, std::string_view label) {
+  const std::string_view here = frame.current == key ? " aria-current=\"page\"" : "";
+  return fmt::format("<a href=\"{}{}\"{}>{}</a>", frame.top, file, here, label);
+}
+
+}  // namespace
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  each_character(text, [&](std::string_view c) {
+    switch (c.front()) {
+      case '&': result += "&amp;"; break;
+      case '<': result += "&lt;"; break;
+      case '>': result += "&gt;"; break;
+      case '"': result += "&quot;"; break;
+      case '\'': result += "&#39;"; break;
+      default: result += c;
+    }
+  });
+  return result;
+}
+
+std::string json_string(std::string_view text) {
+  std::string result = "\"";
+  each_character(text, [&](std::string_view c) {
+    switch (c.front()) {
+      case '"': result += "\\\""; break;
+      case '\\': result += "\\\\"; break;
+      case '\n': result += "\\n"; break;
+      case '\t': result += "\\t"; break;
+      case '<': result += "\\u003c"; break;
+      default: result += c;
+    }
+  });
+  return result + '"';
+}
+
+std::string file_name(std::string_view name) {
+  std::string result = with_bytes_escaped(name, '~');
+  if (result.empty() || result.front() == '.') result.insert(result.begin(), '~');
+  return result;
+}
+
+std::string url_part(std::string_view name) { return with_bytes_escaped(name, '%'); }
+
+std::string page(const PageFrame& frame, std::string_view body) {
+  std::string scripts;
+  for (std::size_t at = 0; at < frame.scripts.size();) {
+    const std::size_t end = std::min(frame.scripts.find(' ', at), frame.scripts.size());
+    scripts += fmt::format("<script defer src=\"{}{}\"></script>\n", frame.top, frame.scripts.substr(at, end - at));
+    at = end + 1;
+  }
+  return fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<title>{0}</title>\n<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" "
+      "href=\"{1}assets/gallery.css\">\n{2}</head>\n<body>\n"
+      "<a class=\"skip\" href=\"#main\">Skip to the content</a>\n"
+      "<header class=\"bar\"><a class=\"brand\" href=\"{1}index.html\">Rewright <span>{3}</span></a>"
+      "<nav aria-label=\"Site\">{4}{5}{6}</nav></header>\n<main id=\"main\">\n{7}</main>\n"
+      "<footer>Made by <code>rewright rules gallery</code>. Every rule here was proved; the page of a rule says by "
+      "what."
+      "</footer>\n</body>\n</html>\n",
+      escaped(frame.title), frame.top, scripts, escaped(frame.site), menu_entry(frame, "rules", "index.html", "Rules"),
+      menu_entry(frame, "axioms", "axioms.html", "Axioms"), menu_entry(frame, "summary", "summary.html", "Summary"),
+      body);
+}
+
+}  // namespace rewright::gallery

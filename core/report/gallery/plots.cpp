@@ -1,0 +1,88 @@
+#include "report/gallery/plots.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/gallery/html.h"
+#include "report/gallery/pages.h"
+
+namespace rewright::gallery {
+namespace {
+
+constexpr double kWidth = 640;
+
+std::string svg(const std::string& title, double height, const std::string& content) {
+  return fmt::format(
+      "<figure class=\"plot\"><figcaption>{0}</figcaption>\n<svg viewBox=\"0 0 {1} {2}\" role=\"img\" "
+      "aria-label=\"{0}\">\n"
+      "{3}</svg></figure>\n",
+      escaped(title), kWidth, height, content);
+}
+
+std::string text(double x, double y, std::string_view anchor, std::string_view words) {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor, escaped(words));
+}
+
+std::string bar(double x, double y, double width, double height) {
+  return fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"2\"/>\n", x, y, width,
+                     height);
+}
+
+// 1 as the greatest.
+double length(std::uint64_t count, std::uint64_t greatest, bool logarithmic) {
+  if (count == 0 || greatest == 0) return 0;
+  const auto value = static_cast<double>(count), most = static_cast<double>(greatest);
+  return logarithmic ? std::log1p(value) / std::log1p(most) : value / most;
+}
+
+}  // namespace
+
+std::string bar_chart(const std::string& title, const Counts& counts, bool logarithmic) {
+  constexpr double kLine = 26, kBar = 16, kNumbers = 90;
+  std::size_t longest = 0;
+  std::uint64_t greatest = 0;
+  for (const auto& [label, count] : counts) {
+    longest = std::max(longest, label.size());
+    greatest = std::max(greatest, count);
+  }
+  const double left = std::min(220.0, 12 + 7.2 * static_cast<double>(longest));
+  std::string content;
+  double y = 4;
+  for (const auto& [label, count] : counts) {
+    const double width = length(count, greatest, logarithmic) * (kWidth - left - kNumbers);
+    content += text(left - 8, y + 13, "end", label) + bar(left, y, std::max(width, count > 0 ? 1.5 : 0.0), kBar) +
+               text(left + width + 6, y + 13, "start", grouped(count));
+    y += kLine;
+  }
+  return svg(title, y, content);
+}
+
+std::string time_histogram(const std::string& title, std::span<const double> seconds) {
+  constexpr double kHeight = 150, kBottom = 22, kTop = 16, kBins = 4;
+  if (seconds.empty()) return {};
+  const auto bin_of = [](double value) {
+    return static_cast<int>(std::floor(std::log10(std::max(value, 1e-9)) * kBins));
+  };
+  const int first = static_cast<int>(std::floor(bin_of(seconds.front()) / kBins)) * static_cast<int>(kBins);
+  const int last = std::max(bin_of(seconds.back()), first + static_cast<int>(kBins) - 1);
+  std::vector<std::uint64_t> bins(static_cast<std::size_t>(last - first + 1));
+  for (const double value : seconds) ++bins[static_cast<std::size_t>(bin_of(value) - first)];
+  const std::uint64_t greatest = *std::ranges::max_element(bins);
+  const double step = kWidth / static_cast<double>(bins.size());
+  std::string content;
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    const double x = static_cast<double>(i) * step;
+    const double height = std::max(length(bins[i], greatest, false) * (kHeight - kTop), bins[i] > 0 ? 1.5 : 0.0);
+    content += bar(x + 1, kTop + (kHeight - kTop) - height, step - 2, height);
+    if (bins[i] == greatest)
+      content += text(x + step / 2, kTop + (kHeight - kTop) - height - 4, "middle", grouped(greatest));
+    if ((static_cast<int>(i) + first) % static_cast<int>(kBins) == 0)
+      content += text(x + 2, kHeight + kBottom - 6, "start",
+                      microseconds(std::pow(10.0, (static_cast<double>(i) + first) / kBins) * 1e6));
+  }
+  return svg(title, kHeight + kBottom, content);
+}
+
+}  // namespace rewright::gallery
