@@ -1,0 +1,36 @@
+// One side of a TASO rule, in our operators.
+#pragma once
+
+#include "rule/taso_format.h"
+#include "rule/taso_ranks.h"
+
+#include <rewright/registry.h>
+#include <rewright/rule.h>
+
+#include <vector>
+
+namespace rewright::taso_format {
+
+/// What both sides of a rule are read with.
+struct Scope {
+  const Registry& registry;
+  std::vector<int> ids;              ///< Of the inputs, as the file numbers them.
+  std::vector<PatternInput> inputs;  ///< In the same order.
+  Ranks& ranks;
+  int open_rank = 2;             ///< Of what the file leaves open.
+  std::int64_t open_groups = 1;  ///< Of convolutions that do not say.
+};
+
+struct Side {
+  Pattern pattern;
+  std::vector<std::vector<SymbolicShape>> shapes;  ///< By port, the inputs first.
+  std::vector<Constraint> defined;
+  std::vector<Constraint> kernels;  ///< That the file asks of convolutions' weights.
+  bool has_open_groups = false;
+};
+
+/// Sizes that the file leaves open are variables: s0, s1, ... in the source (side 1), t0, ... in the target (side 2).
+/// Errors: a parameter that is missing or out of range; an operator that is not defined at these ranks.
+[[nodiscard]] Result<Side> read_side(const taso::Rule& rule, int side, const Scope& scope);
+
+}  // namespace rewright::taso_format
