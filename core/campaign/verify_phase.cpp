@@ -3,7 +3,11 @@
 #include "campaign/proposals.h"
 #include "verify/portfolio.h"
 
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace rewright {
@@ -16,6 +20,47 @@ const Error kStop{ErrorCode::kBudget, "stopped"};
 
 // --- proposals -------------------------------------------------------------------------------------------------
 
+// Both directions of candidates, made in parallel and written in their order.
+class Proposer {
+ public:
+  Proposer(Run& run, GoalBook& book, std::uint64_t total)
+      : run_(run), book_(book), total_(total), arena_(std::max(run.options.threads, 1)) {}
+
+  Status add(const CandidateRecord& candidate) {
+    batch_.push_back(candidate);
+    return batch_.size() < kBatch ? Status() : flush();
+  }
+  Status flush() {
+    if (run_.should_stop()) return kStop;
+    std::vector<std::optional<Result<Proposal>>> made(2 * batch_.size());
+    arena_.execute([&] {
+      oneapi::tbb::parallel_for(std::size_t{0}, made.size(), [&](std::size_t i) {
+        made[i].emplace(propose(batch_[i / 2], i % 2 == 1, FreeSizes::kVariable, run_.registry));
+      });
+    });
+    for (std::optional<Result<Proposal>>& proposal : made) {
+      if (!*proposal) return proposal->error();
+      REWRIGHT_CHECK(book_.add(**std::move(proposal)));
+    }
+    done_ += batch_.size();
+    batch_.clear();
+    run_.progress.report({.phase = "generalise",
+                          .unit = "candidates",
+                          .done = done_,
+                          .fraction = total_ == 0 ? 1.0 : static_cast<double>(done_) / static_cast<double>(total_)});
+    return {};
+  }
+
+ private:
+  static constexpr std::size_t kBatch = 512;
+  Run& run_;
+  GoalBook& book_;
+  std::uint64_t total_;
+  std::uint64_t done_ = 0;
+  oneapi::tbb::task_arena arena_;
+  std::vector<CandidateRecord> batch_;
+};
+
 // Every candidate that no pruner removed and that has not been generalised yet: all in one transaction.
 Status propose_survivors(Run& run) {
   REWRIGHT_TRY(const std::int64_t proposed, run.store.count("proposals"));
@@ -23,22 +68,11 @@ Status propose_survivors(Run& run) {
   REWRIGHT_TRY(GoalBook book, GoalBook::open(run.store));
   REWRIGHT_TRY(const std::int64_t total,
                run.store.count("candidates", "position NOT IN (SELECT candidate FROM removals)"));
-  std::uint64_t done = 0;
-  return run.store.database().transaction([&] {
-    return run.store.candidates(
-        [&](const CandidateRecord& candidate) -> Status {
-          if (run.should_stop()) return kStop;
-          run.progress.report({.phase = "generalise",
-                               .unit = "candidates",
-                               .done = ++done,
-                               .fraction = static_cast<double>(done) / static_cast<double>(total)});
-          for (const bool reversed : {false, true}) {
-            REWRIGHT_TRY(Proposal proposal, propose(candidate, reversed, FreeSizes::kVariable, run.registry));
-            REWRIGHT_CHECK(book.add(std::move(proposal)));
-          }
-          return {};
-        },
-        true);
+  Proposer proposer(run, book, static_cast<std::uint64_t>(total));
+  return run.store.database().transaction([&]() -> Status {
+    REWRIGHT_CHECK(
+        run.store.candidates([&](const CandidateRecord& candidate) { return proposer.add(candidate); }, true));
+    return proposer.flush();
   });
 }
 

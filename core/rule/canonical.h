@@ -35,6 +35,8 @@ using SizeReplacement = std::function<std::optional<SymbolicDim>(std::string_vie
 /// appearance; patterns arranged; conditions in normal form, sorted by their text. Inputs that neither side uses are
 /// dropped.
 [[nodiscard]] REWRIGHT_API Rule canonical(const Rule& rule);
+/// The id of a rule that is in this form.
+[[nodiscard]] std::string id_of_canonical(const Rule& rule);
 
 /// "split-concat", "concat-relu-relu-to-relu-concat": the operators of both sides, outermost first.
 [[nodiscard]] REWRIGHT_API std::string readable_name(const Rule& rule);

@@ -285,7 +285,7 @@ Result<Rule> generalise(const Graph& source, const Graph& target, FreeSizes free
   REWRIGHT_TRY(rule.precondition, open_conditions(rule));
 
   rule = canonical(rule);
-  rule.id = rule_id(rule);
+  rule.id = id_of_canonical(rule);
   rule.name = rule_name(rule);
   REWRIGHT_CHECK(check_example(rule));
   return rename(rule, readable_names(rule, left.pattern, source));

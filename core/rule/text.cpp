@@ -461,8 +461,10 @@ Result<std::vector<Rule>> parse_rules(std::string_view text, const Registry& reg
   return rules;
 }
 
-std::string rule_id(const Rule& rule) {
-  const std::string text = to_text(canonical(rule));
+std::string rule_id(const Rule& rule) { return id_of_canonical(canonical(rule)); }
+
+std::string id_of_canonical(const Rule& rule) {
+  const std::string text = to_text(rule);
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }

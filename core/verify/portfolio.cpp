@@ -2,6 +2,7 @@
 
 #include <rewright/certificate.h>
 
+#include <oneapi/tbb/enumerable_thread_specific.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
@@ -47,11 +48,13 @@ Status check_contract(const Verifier& verifier, const Rule& rule, const Verdict&
                     verifier.name(), name_of(verdict.kind), rule.name);
 }
 
-/// One verifier's verdicts on some rules, on a fresh object.
-Result<std::vector<Verdict>> ask(const Member& member, std::span<const Rule> rules, std::span<const std::size_t> which,
-                                 const AxiomSet& axioms, const Budget& budget) {
-  const auto verifier = member.prototype->clone();
-  REWRIGHT_CHECK(verifier->configure(member.choice.options));
+/// One verifier's verdicts on some rules. `verifier` is used where it is there; what can be used again is left in it.
+Result<std::vector<Verdict>> ask(const Member& member, std::unique_ptr<Verifier>& verifier, std::span<const Rule> rules,
+                                 std::span<const std::size_t> which, const AxiomSet& axioms, const Budget& budget) {
+  if (!verifier || !verifier->reusable()) {
+    verifier = member.prototype->clone();
+    REWRIGHT_CHECK(verifier->configure(member.choice.options));
+  }
   std::vector<Goal> goals;
   for (const std::size_t i : which) goals.push_back({rules[i], axioms, budget});
   REWRIGHT_TRY(auto verdicts, verifier->verify(goals));
@@ -132,6 +135,8 @@ Status run_member(const Member& member, std::size_t place, std::span<const Rule>
   std::vector<std::optional<Error>> errors(chunks);
   std::mutex mutex;
   std::size_t done = 0;
+  oneapi::tbb::enumerable_thread_specific<std::unique_ptr<Verifier>> verifiers;
+  oneapi::tbb::enumerable_thread_specific<std::optional<CertificateChecker>> checkers;
   oneapi::tbb::parallel_for(
       std::size_t{0}, chunks,
       [&](std::size_t c) {
@@ -140,14 +145,15 @@ Status run_member(const Member& member, std::size_t place, std::span<const Rule>
           return;
         }
         const auto part = which.subspan(c * chunk, std::min(chunk, which.size() - c * chunk));
-        auto verdicts = ask(member, rules, part, axioms, options.budget);
+        auto verdicts = ask(member, verifiers.local(), rules, part, axioms, options.budget);
         if (!verdicts) {
           errors[c] = verdicts.error();
           return;
         }
-        CertificateChecker checker(axioms.axioms(), registry);
+        auto& checker = checkers.local();
+        if (!checker) checker.emplace(axioms.axioms(), registry);
         for (std::size_t i = 0; i < part.size(); ++i) {
-          replay(checker, rules[part[i]], (*verdicts)[i]);
+          replay(*checker, rules[part[i]], (*verdicts)[i]);
           settle(reports[part[i]], member, options.budget, std::move((*verdicts)[i]));
         }
         const std::scoped_lock lock(mutex);
@@ -202,7 +208,8 @@ Result<std::optional<bool>> disputed(const Rule& rule, const RuleReport& report,
   static constexpr std::size_t kFirst[] = {0};
   for (const Member& member : members) {
     if (!member.prototype->refutes()) continue;
-    REWRIGHT_TRY(const auto verdicts, ask(member, inside, kFirst, axioms, options.budget));
+    std::unique_ptr<Verifier> verifier;
+    REWRIGHT_TRY(const auto verdicts, ask(member, verifier, inside, kFirst, axioms, options.budget));
     if (verdicts[0].kind == VerdictKind::kRefuted) return std::optional(true);
   }
   return std::optional(false);

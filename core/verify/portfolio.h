@@ -3,7 +3,8 @@
 // Verifiers run in the order given. A rule stays open until one proves or refutes it, so one verifier may be asked
 // twice: quickly at first, and with other options where those between have left a rule open. With cross_check every
 // verifier sees every rule. Work is cut into chunks whose bounds depend on the rules alone, and each chunk gets a fresh
-// verifier object, so the report does not depend on the number of threads.
+// verifier object, or one whose answers do not depend on what it was asked before, so the report does not depend on the
+// number of threads.
 #pragma once
 
 #include <rewright/axiom.h>

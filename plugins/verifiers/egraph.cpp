@@ -20,6 +20,7 @@ class EGraphVerifier final : public Verifier {
   bool proves() const override { return true; }
   bool refutes() const override { return false; }
   bool finds_conditions() const override { return limits_.assume; }
+  bool reusable() const override { return true; }
 
   Status configure(const Options& options) override {
     for (const auto& [key, value] : options) {

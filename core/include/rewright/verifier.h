@@ -78,6 +78,8 @@ class REWRIGHT_API Verifier {
   /// Can a proof come with conditions of its own (Verdict::conditions)? Then it is asked about refuted rules too, which
   /// may hold where a condition is met.
   [[nodiscard]] virtual bool finds_conditions() const { return false; }
+  /// Does no answer depend on what the object was asked before? Then it may serve one chunk of goals after another.
+  [[nodiscard]] virtual bool reusable() const { return false; }
 };
 
 }  // namespace rewright

@@ -287,6 +287,7 @@ class EvaluateVerifier final : public Verifier {
   std::string summary() const override { return "Refutes by evaluating both sides at small unequal shapes"; }
   bool proves() const override { return false; }
   bool refutes() const override { return true; }
+  bool reusable() const override { return true; }
 
   Status configure(const Options& options) override {
     const std::map<std::string, std::int64_t Settings::*> known = {{"shapes", &Settings::shapes},
