@@ -96,12 +96,15 @@ class Books {
   std::int64_t goals_ = 0, rules_ = 0;
 };
 
-Status begin(Store& store, const AxiomSet& axioms, const RuleImportOptions& options) {
+Status check_new(Store& store) {
   REWRIGHT_TRY(const std::optional<CampaignRecord> there, store.campaign());
-  if (there)
-    return make_error(ErrorCode::kMismatch,
-                      "the store '{}' holds a campaign or an import already ({}); choose a new folder with --store DIR",
-                      store.folder(), there->name);
+  if (!there) return {};
+  return make_error(ErrorCode::kMismatch,
+                    "the store '{}' holds a campaign or an import already ({}); choose a new folder with --store DIR",
+                    store.folder(), there->name);
+}
+
+Status begin(Store& store, const AxiomSet& axioms, const RuleImportOptions& options) {
   CampaignRecord record;
   record.name = fmt::format("import of {}", options.file);
   Json config = {{"import", options.file}, {"pruners", Json::array()}, {"axioms", axioms.digest()}};
@@ -170,7 +173,7 @@ Result<std::vector<ImportCandidate>> read_rules(const std::string& content, cons
 Result<std::vector<RuleImportReport>> import_rules(const std::vector<ImportCandidate>& candidates,
                                                    const AxiomSet& axioms, Store& store, const Registry& registry,
                                                    const RuleImportOptions& options) {
-  REWRIGHT_CHECK(begin(store, axioms, options));
+  REWRIGHT_CHECK(check_new(store));
   std::vector<Rule> rules, grouped;
   for (const ImportCandidate& candidate : candidates) {
     if (candidate.rule) rules.push_back(*candidate.rule);
@@ -189,6 +192,7 @@ Result<std::vector<RuleImportReport>> import_rules(const std::vector<ImportCandi
   Books books(store);
   std::size_t next = 0, next_grouped = 0;
   REWRIGHT_CHECK(store.database().transaction([&]() -> Status {
+    REWRIGHT_CHECK(begin(store, axioms, options));
     for (const ImportCandidate& candidate : candidates) {
       RuleImportReport& report = reports.emplace_back();
       report.index = candidate.index;

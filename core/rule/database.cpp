@@ -150,10 +150,11 @@ Error Database::error(int code) const {
       system == ENOSPC || system == EDQUOT || system == EFBIG || (system == 0 && code == SQLITE_IOERR_WRITE);
   switch (code & 0xff) {
     case SQLITE_FULL:
-      return make_error(ErrorCode::kBudget,
-                        "the disk is full: '{}' keeps what was saved before; free some space and run "
-                        "the same command again with --resume",
-                        file_);
+      return make_error(
+          ErrorCode::kBudget,
+          "the disk is full: '{}' keeps what was saved before; free some space and run the same command again, a "
+          "campaign with --resume",
+          file_);
     case SQLITE_IOERR:
       if (full) return error(SQLITE_FULL);
       return make_error(ErrorCode::kIo, "'{}' cannot be read or written: {}{}{}", file_, message,

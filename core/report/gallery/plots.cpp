@@ -79,7 +79,7 @@ std::string time_histogram(const std::string& title, std::span<const double> sec
     if (bins[i] == greatest)
       content += text(x + step / 2, kTop + (kHeight - kTop) - height - 4, "middle", grouped(greatest));
     if ((static_cast<int>(i) + first) % static_cast<int>(kBins) == 0)
-      content += text(x + 2, kHeight + kBottom - 6, "start",
+      content += text(x + 2, kHeight + kBottom - 6, x > kWidth - 50 ? "middle" : "start",
                       microseconds(std::pow(10.0, (static_cast<double>(i) + first) / kBins) * 1e6));
   }
   return svg(title, kHeight + kBottom, content);

@@ -112,8 +112,11 @@ std::string verdicts(const SiteRule& rule) {
   std::string rows;
   for (const VerdictRecord& record : rule.verdicts) {
     const char* kind = name_of(record.verdict.kind);
+    const bool refuted = record.verdict.kind == VerdictKind::kRefuted;
+    const char* note =
+        refuted && !rule.rule.precondition.empty() ? " <small>(outside the rule&#39;s condition)</small>" : "";
     rows += row({fmt::format("{} <small>{}</small>", escaped(record.verifier), escaped(record.version)),
-                 fmt::format("<span class=\"badge {0}\">{0}</span>", kind), escaped(record.verdict.reason),
+                 fmt::format("<span class=\"badge {0}\">{0}</span>", kind), escaped(record.verdict.reason) + note,
                  grouped(record.budget.work),
                  record.verdict.seconds > 0 ? microseconds(record.verdict.seconds * 1e6) : "&ndash;"});
   }
