@@ -12,13 +12,17 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "verify/byte_key.h"
 #include "verify/certificate_text.h"
+#include "verify/explanation.h"
 
 namespace rewright {
 namespace {
 
 using TermId = std::uint32_t;
 using ParamsId = std::uint32_t;
+/// With the digests of their statements.
+using AxiomsByName = std::map<std::string, std::pair<const Axiom*, std::string>, std::less<>>;
 
 constexpr std::size_t kMostReplays = 20'000;  // Kept; then all are forgotten, so that memory stays bounded.
 
@@ -47,38 +51,6 @@ struct Term {
   std::vector<Constraint> defined;  ///< What this application requires of its operands.
 };
 
-/// A key of bytes: equal for equal sequences of what is added.
-class Key {
- public:
-  template <class Value>
-  requires std::is_scalar_v<Value>
-  void add(Value value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof value); }
-  void add(std::string_view text) { bytes_.append(text).push_back('\0'); }
-  void add(const SymbolicDim& dim) {
-    add(dim.atoms().size());
-    for (const auto& [text, atom] : dim.atoms()) {
-      add(std::string_view(text));
-      add(atom.coefficient);
-    }
-    add(dim.constant_term());
-  }
-  template <class Element>
-  void add(const std::vector<Element>& list) {
-    add(list.size());
-    for (const Element& element : list) add(element);
-  }
-  void add(const SizeList<SymbolicDim>& sizes) { add(sizes.values); }
-  void add(const Constraint& constraint) {
-    add(constraint.kind);
-    add(constraint.left);
-    add(constraint.right);
-  }
-  [[nodiscard]] const std::string& bytes() const { return bytes_; }
-
- private:
-  std::string bytes_;
-};
-
 /// The terms over one list of inputs.
 class Terms {
  public:
@@ -95,23 +67,23 @@ class Terms {
   [[nodiscard]] const Term& operator[](TermId id) const { return terms_[id]; }
   [[nodiscard]] const SymbolicParams& params(ParamsId id) const { return params_[id]; }
   ParamsId intern(SymbolicParams params) {
-    Key key;
+    key_.clear();
     for (const auto& value : params.values()) {
-      key.add(value.index());
-      std::visit([&key](const auto& kind) { key.add(kind); }, value);
+      key_.add(value.index());
+      std::visit([this](const auto& kind) { key_.add(kind); }, value);
     }
-    const auto [place, fresh] = params_ids_.try_emplace(key.bytes(), static_cast<ParamsId>(params_.size()));
+    const auto [place, fresh] = params_ids_.try_emplace(key_.bytes(), static_cast<ParamsId>(params_.size()));
     if (fresh) params_.push_back(std::move(params));
     return place->second;
   }
   /// Errors: kShape where the application is defined nowhere.
   Result<TermId> apply(const Operator& op, std::uint32_t output, ParamsId params, std::vector<TermId> operands) {
-    Key key;
-    key.add(&op);
-    key.add(output);
-    key.add(params);
-    key.add(operands);
-    if (const auto found = term_ids_.find(key.bytes()); found != term_ids_.end()) return found->second;
+    key_.clear();
+    key_.add(&op);
+    key_.add(output);
+    key_.add(params);
+    key_.add(operands);
+    if (const auto found = term_ids_.find(key_.bytes()); found != term_ids_.end()) return found->second;
     std::vector<SymbolicShape> in;
     for (const TermId operand : operands) in.push_back(terms_[operand].shape);
     Constraints<SymbolicDim> where;
@@ -120,7 +92,7 @@ class Terms {
     if (output >= out.size())
       return shape_error("{} has {} outputs, and output {} is used", op.name(), out.size(), output);
     terms_.push_back({&op, output, params, std::move(operands), std::move(out[output]), where.conditions()});
-    return term_ids_[key.bytes()] = static_cast<TermId>(terms_.size() - 1);
+    return term_ids_[key_.bytes()] = static_cast<TermId>(terms_.size() - 1);
   }
 
  private:
@@ -128,6 +100,7 @@ class Terms {
   std::deque<SymbolicParams> params_;
   std::unordered_map<std::string, ParamsId> params_ids_;
   std::unordered_map<std::string, TermId> term_ids_;
+  ByteKey key_;  // Of what is being looked up.
 };
 
 /// What a certificate says of one variable of an axiom.
@@ -143,8 +116,7 @@ using Equation = std::pair<TermId, TermId>;
 /// Replays steps under what is known of the sizes.
 class Replay {
  public:
-  Replay(Terms& terms, std::span<const Constraint> known,
-         const std::map<std::string, const Axiom*, std::less<>>& axioms, const Registry& registry)
+  Replay(Terms& terms, std::span<const Constraint> known, const AxiomsByName& axioms, const Registry& registry)
       : terms_(terms), sizes_(known), axioms_(axioms), registry_(registry) {}
 
   [[nodiscard]] bool contradictory() const { return sizes_.contradictory(); }
@@ -177,12 +149,12 @@ class Replay {
  private:
   Status require(const Constraint& constraint) {
     if (constraint.kind == Constraint::Kind::kEqual && constraint.left == constraint.right) return {};
-    Key key;
-    key.add(constraint);
-    if (implied_.contains(key.bytes())) return {};
+    key_.clear();
+    key_.add(constraint);
+    if (implied_.contains(key_.bytes())) return {};
     if (!sizes_.implies(constraint))
       return mismatch("{} does not follow from the rule's conditions", to_string(constraint));
-    implied_.insert(key.bytes());
+    implied_.insert(key_.bytes());
     return {};
   }
 
@@ -218,10 +190,10 @@ class Replay {
     REWRIGHT_TRY(const EquationText text, read_equation(equation));
     const auto axiom = axioms_.find(text.axiom);
     if (axiom == axioms_.end()) return mismatch("the axiom files have no axiom {}", text.axiom);
-    if (const std::string digest = statement_digest(*axiom->second); text.digest != digest)
+    if (const auto& [known, digest] = axiom->second; text.digest != digest)
       return mismatch("the axiom {} is not what it was when the proof was made: @{}, now @{}", text.axiom, text.digest,
                       digest);
-    axiom_ = axiom->second;
+    axiom_ = axiom->second.first;
     REWRIGHT_CHECK(bind(text));
     REWRIGHT_TRY(const TermId raw_left, instantiate(axiom_->left));
     REWRIGHT_TRY(const TermId raw_right, instantiate(axiom_->right));
@@ -358,9 +330,10 @@ class Replay {
 
   Terms& terms_;
   SizeSystem sizes_;
-  const std::map<std::string, const Axiom*, std::less<>>& axioms_;
+  const AxiomsByName& axioms_;
   const Registry& registry_;
   std::unordered_set<std::string> implied_;
+  ByteKey key_;
   std::unordered_map<TermId, TermId> accepted_;
   std::unordered_map<std::string, Equation> equations_;
   const Axiom* axiom_ = nullptr;  ///< Of the step that is being read.
@@ -404,26 +377,6 @@ ProofTerm read_out(const Terms& terms, std::span<const PatternInput> inputs, Ter
   return out;
 }
 
-/// Takes down what a replay goes through.
-struct Explanation {
-  const Terms& terms;
-  std::span<const PatternInput> inputs;
-  std::vector<ProofChain>& chains;
-
-  void begin(TermId term) const { chains.push_back({read_out(terms, inputs, term), {}}); }
-  Status add(std::string_view line, TermId term) const {
-    REWRIGHT_TRY(const StepText step, read_step(line));
-    REWRIGHT_TRY(const EquationText equation, read_equation(step.equation));
-    ProofChain::Step& said = chains.back().steps.emplace_back();
-    REWRIGHT_TRY(said.position, read_position(step.position));
-    said.left_to_right = equation.left_to_right;
-    said.axiom = equation.axiom;
-    for (const auto& [variable, value] : equation.substitution) said.substitution.emplace_back(variable, value);
-    said.after = read_out(terms, inputs, term);
-    return {};
-  }
-};
-
 /// The steps of one output, up to the next "output" or the end.
 Status replay_output(Replay& replay, TermId from, TermId to, std::string_view& text, const Explanation* explanation) {
   REWRIGHT_TRY(TermId term, replay.accept(from));
@@ -444,13 +397,13 @@ Status replay_output(Replay& replay, TermId from, TermId to, std::string_view& t
 
 struct CertificateChecker::State {
   const Registry& registry;
-  std::map<std::string, const Axiom*, std::less<>> axioms;
+  AxiomsByName axioms;
   std::unordered_map<std::string, std::unique_ptr<RuleSpace>> inputs;
   std::size_t replays = 0;
 
   Status check(const Rule& rule, std::string_view text, std::vector<ProofChain>* chains = nullptr) {
     if (replays > kMostReplays) inputs.clear(), replays = 0;
-    Key names, facts;
+    ByteKey names, facts;
     for (const PatternInput& input : rule.inputs) {
       names.add(std::string_view(input.name));
       names.add(input.rank);
@@ -469,7 +422,7 @@ struct CertificateChecker::State {
     if (take_line(text) != "certificate 1")
       return make_error(ErrorCode::kParse, "the first line is not 'certificate 1'");
     std::optional<Explanation> explanation;
-    if (chains) explanation.emplace(Explanation{over->terms, rule.inputs, *chains});
+    if (chains) explanation.emplace([&](TermId term) { return read_out(over->terms, rule.inputs, term); }, *chains);
     for (std::size_t k = 0; k < source.size(); ++k) {
       if (take_line(text) != fmt::format("output {}", k)) return mismatch("the proof of output {} is missing", k);
       const Status status = replay_output(*replay, source[k], target[k], text, explanation ? &*explanation : nullptr);
@@ -482,7 +435,7 @@ struct CertificateChecker::State {
 
 CertificateChecker::CertificateChecker(std::span<const Axiom> axioms, const Registry& registry)
     : state_(std::make_unique<State>(State{registry, {}, {}, 0})) {
-  for (const Axiom& axiom : axioms) state_->axioms.emplace(axiom.name, &axiom);
+  for (const Axiom& axiom : axioms) state_->axioms.try_emplace(axiom.name, &axiom, statement_digest(axiom));
 }
 CertificateChecker::~CertificateChecker() = default;
 
