@@ -220,22 +220,23 @@ Result<std::vector<PluginUse>> read_pruners(Section& campaign, const std::string
   return uses;
 }
 
-Result<std::vector<AxiomFile>> read_axioms(Section& campaign, const std::string& file) {
-  REWRIGHT_TRY(const toml::array* list, campaign.list("axioms", false));
-  std::vector<AxiomFile> axioms;
+Result<std::vector<AxiomFile>> read_files(Section& campaign, const std::string& file, const std::string& key,
+                                          const std::string& kind) {
+  REWRIGHT_TRY(const toml::array* list, campaign.list(key, false));
+  std::vector<AxiomFile> files;
   for (const toml::node& node : *list) {
     const auto* name = node.as_string();
-    if (name == nullptr) return toml_error(file, node, "an axiom file is a path in quotes, not " + describe(node));
+    if (name == nullptr)
+      return toml_error(file, node, fmt::format("{} is a path in quotes, not {}", kind, describe(node)));
     const std::string path = beside(file, name->get());
     if (!fs::is_regular_file(path)) {
-      return toml_error(file, node,
-                        fmt::format("there is no axiom file '{}' (paths are relative to the campaign "
-                                    "file)",
-                                    path));
+      return toml_error(
+          file, node,
+          fmt::format("there is no file '{}' (paths are relative to the campaign file); {} is wanted", path, kind));
     }
-    axioms.push_back({name->get(), path});
+    files.push_back({name->get(), path});
   }
-  return axioms;
+  return files;
 }
 
 Result<Budget> read_budget(Section& root, const std::string& file) {
@@ -286,7 +287,8 @@ Result<CampaignConfig> read_document(const std::string& file, const toml::table&
                       "general rule makes superfluous");
   }
   REWRIGHT_TRY(config.verifiers, read_uses<Verifier>(campaign, file, "verifier", registry));
-  REWRIGHT_TRY(config.axioms, read_axioms(campaign, file));
+  REWRIGHT_TRY(config.axioms, read_files(campaign, file, "axioms", "an axiom file"));
+  REWRIGHT_TRY(config.rules, read_files(campaign, file, "rules", "a file of rules with proofs"));
   REWRIGHT_TRY(config.cross_check, campaign.boolean("cross_check", false));
   REWRIGHT_TRY(config.trust, read_trust(campaign, file));
   if (campaign.find("store") != nullptr) {
@@ -341,10 +343,11 @@ std::string resolved_text(const CampaignConfig& config) {
     for (const Params& params : choice.more_params)
       operators.back()["more_params"].push_back(to_string(choice.op->info().params, params));
   }
-  Json pruners = Json::array(), verifiers = Json::array(), axioms = Json::array();
+  Json pruners = Json::array(), verifiers = Json::array(), axioms = Json::array(), rules = Json::array();
   for (const PluginUse& use : config.pruners) pruners.push_back(to_json(use));
   for (const PluginUse& use : config.verifiers) verifiers.push_back(to_json(use));
   for (const AxiomFile& axiom : config.axioms) axioms.push_back(axiom.name);
+  for (const AxiomFile& library : config.rules) rules.push_back(library.name);
   return Json{{"name", config.name},
               {"seed", config.enumeration.seed},
               {"max_operators", config.enumeration.max_operators},
@@ -359,7 +362,8 @@ std::string resolved_text(const CampaignConfig& config) {
               {"memory_bytes", config.budget.memory_bytes},
               {"cross_check", config.cross_check},
               {"trust", name_of(config.trust)},
-              {"axioms", std::move(axioms)}}
+              {"axioms", std::move(axioms)},
+              {"rules", std::move(rules)}}
       .dump();
 }
 

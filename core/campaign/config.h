@@ -23,7 +23,7 @@ struct PluginUse {
   bool on_rules = false;  ///< A pruner of proved rules.
 };
 
-/// An axiom file: as the campaign file names it, and where it lies.
+/// An axiom file, or one of rules: as the campaign file names it, and where it lies.
 struct AxiomFile {
   std::string name;
   std::string path;
@@ -37,6 +37,7 @@ struct CampaignConfig {
   bool generalise = false;  ///< The library also takes more general forms of its rules, as far as they are proved.
   std::vector<PluginUse> verifiers;
   std::vector<AxiomFile> axioms;
+  std::vector<AxiomFile> rules;  ///< Files of rules with proofs that go into the library, too.
   Budget budget;                 ///< Of each verifier, for each rule.
   bool cross_check = false;      ///< Every verifier judges every rule, so that contradictions come to light.
   Trust trust = Trust::kSolver;  ///< What the library's rules must rest on, at least.

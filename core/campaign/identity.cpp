@@ -70,6 +70,10 @@ Result<CampaignRecord> identity(const CampaignConfig& config, const Registry& re
     REWRIGHT_TRY(const std::string hash, file_hash(axioms.path));
     record.ingredients.push_back({"axioms", axioms.name, "", hash});
   }
+  for (const AxiomFile& rules : config.rules) {
+    REWRIGHT_TRY(const std::string hash, file_hash(rules.path));
+    record.ingredients.push_back({"rules", rules.name, "", hash});
+  }
   std::sort(record.ingredients.begin(), record.ingredients.end(), [](const Ingredient& a, const Ingredient& b) {
     return std::tie(a.kind, a.name) < std::tie(b.kind, b.name);
   });

@@ -1,4 +1,5 @@
 #include "campaign/library.h"
+#include "campaign/rule_source.h"
 #include "rule/canonical.h"
 
 #include <set>
@@ -26,30 +27,60 @@ Result<std::vector<ProvedRule>> proved_rules(Run& run) {
   return proved;
 }
 
-// A general form was no goal, or one that no verifier decided; it becomes one that is proved.
-Result<std::int64_t> goal_of(Store& store, const ProvedRule& proved) {
-  if (proved.goal) return *proved.goal;
-  REWRIGHT_TRY(Statement row, store.database().prepare("SELECT position FROM goals WHERE id = ?"));
-  REWRIGHT_TRY(const bool known, row.query(proved.rule.id));
-  REWRIGHT_TRY(const std::int64_t count, store.count("goals"));
+// A rule that was no goal, or one that no verifier decided, as one that is proved.
+Result<GoalRecord> goal_of(Store& store, const Rule& rule, std::int64_t position) {
+  REWRIGHT_TRY(Statement row, store.database().prepare("SELECT position, status FROM goals WHERE id = ?"));
+  REWRIGHT_TRY(const bool known, row.query(rule.id));
+  if (known && row.text(1) == "refuted")
+    return make_error(ErrorCode::kMismatch, "rule {} is proved, and a verifier has refuted it: {}", rule.id,
+                      to_text(rule));
   GoalRecord goal;
-  goal.position = known ? row.integer(0) : count;
-  goal.id = proved.rule.id;
-  goal.text = goal.rule = to_text(proved.rule);
-  goal.name = proved.rule.name;
-  goal.example = example_text(proved.rule);
+  goal.position = known ? row.integer(0) : position;
+  goal.id = rule.id;
+  goal.text = goal.rule = to_text(rule);
+  goal.name = rule.name;
+  goal.example = example_text(rule);
   goal.status = "proved";
-  goal.trust = name_of(proved.rule.trust);
-  goal.certificate = proved.rule.certificate;
-  REWRIGHT_CHECK(known ? store.settle(goal) : store.add(goal));
-  return goal.position;
+  goal.trust = name_of(rule.trust);
+  goal.certificate = rule.certificate;
+  return goal;
 }
 
-Status write(Run& run, const Library& library) {
+Status add_goal(Store& store, const GoalRecord& goal) {
+  REWRIGHT_TRY(const std::int64_t known, store.count("goals", fmt::format("position = {}", goal.position)));
+  return known > 0 ? store.settle(goal) : store.add(goal);
+}
+
+// The rules of the files that the campaign names, as goals that are proved, unless they are goals already.
+Status add_rules_of_files(Run& run, std::vector<ProvedRule>& proved, std::vector<GoalRecord>& goals) {
+  std::set<std::string> known;
+  for (const ProvedRule& one : proved) known.insert(one.rule.id);
+  REWRIGHT_TRY(const std::int64_t count, run.store.count("goals"));
+  for (const AxiomFile& file : run.config.rules) {
+    REWRIGHT_TRY(std::vector<Rule> rules, read_proved_rules(file.path, run.axioms, run.registry));
+    for (Rule& rule : rules) {
+      if (!known.insert(rule.id).second) continue;
+      REWRIGHT_TRY(GoalRecord goal, goal_of(run.store, rule, count + static_cast<std::int64_t>(goals.size())));
+      proved.push_back({std::move(rule), goal.position});
+      goals.push_back(std::move(goal));
+    }
+  }
+  return {};
+}
+
+Status write(Run& run, const Library& library, const std::vector<GoalRecord>& goals) {
+  for (const GoalRecord& goal : goals) REWRIGHT_CHECK(add_goal(run.store, goal));
   std::set<std::string> names;
   for (const ProvedRule& proved : library.rules) {
-    REWRIGHT_TRY(const std::int64_t goal, goal_of(run.store, proved));
-    RuleRecord record{static_cast<std::int64_t>(names.size()), goal, proved.rule, to_text(proved.rule)};
+    REWRIGHT_TRY(std::int64_t position, run.store.count("goals"));
+    if (proved.goal) {
+      position = *proved.goal;
+    } else {
+      REWRIGHT_TRY(const GoalRecord goal, goal_of(run.store, proved.rule, position));
+      REWRIGHT_CHECK(add_goal(run.store, goal));
+      position = goal.position;
+    }
+    RuleRecord record{static_cast<std::int64_t>(names.size()), position, proved.rule, to_text(proved.rule)};
     record.rule.name = unique_name(record.rule, names);
     REWRIGHT_CHECK(run.store.add(record));
   }
@@ -63,10 +94,12 @@ Status write(Run& run, const Library& library) {
 
 Result<bool> library_phase(Run& run) {
   REWRIGHT_TRY(std::vector<ProvedRule> proved, proved_rules(run));
+  std::vector<GoalRecord> goals;
+  REWRIGHT_CHECK(add_rules_of_files(run, proved, goals));
   REWRIGHT_TRY(const std::optional<Library> library, build_library(run, std::move(proved)));
   if (!library) return false;
   REWRIGHT_CHECK(run.store.database().transaction([&]() -> Status {
-    REWRIGHT_CHECK(write(run, *library));
+    REWRIGHT_CHECK(write(run, *library, goals));
     return run.store.finish("library");
   }));
   return true;

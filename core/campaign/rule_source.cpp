@@ -35,14 +35,17 @@ Result<AxiomSet> axioms_of(const CertificateFile& file, const std::string& path,
   return load_axioms(files, registry);
 }
 
-Result<std::vector<Rule>> read_proved_rules(const std::string& text, const std::string& path,
-                                            const Registry& registry) {
-  const auto file = read_certificate_file(text);
+Result<CertificateFile> parse_file(const std::string& text, const std::string& path) {
+  auto file = read_certificate_file(text);
   if (!file) return make_error(file.error().code, "{}: {}", path, file.error().message);
-  REWRIGHT_TRY(const AxiomSet axioms, axioms_of(*file, path, registry));
+  return file;
+}
+
+Result<std::vector<Rule>> replay(const CertificateFile& file, const std::string& path, const AxiomSet& axioms,
+                                 const Registry& registry) {
   CertificateChecker checker(axioms.axioms(), registry);
   std::vector<Rule> rules;
-  for (const CertificateFile::Entry& entry : file->entries) {
+  for (const CertificateFile::Entry& entry : file.entries) {
     auto rule = parse_rule(entry.rule, registry);
     if (!rule) return make_error(rule.error().code, "{}:{}: {}", path, entry.line, rule.error().message);
     if (const Status proved = checker.check(*rule, entry.certificate); !proved)
@@ -57,13 +60,23 @@ Result<std::vector<Rule>> read_proved_rules(const std::string& text, const std::
 
 }  // namespace
 
+Result<std::vector<Rule>> read_proved_rules(const std::string& path, const AxiomSet& axioms, const Registry& registry) {
+  REWRIGHT_TRY(const std::string text, read_file(path));
+  REWRIGHT_TRY(const CertificateFile file, parse_file(text, path));
+  return replay(file, path, axioms, registry);
+}
+
 Result<std::vector<Rule>> read_rule_source(const std::string& path, const Registry& registry) {
   if (fs::is_directory(path)) {
     REWRIGHT_TRY(const auto store, Store::open(path, Store::Mode::kRead));
     return store->rules(registry);
   }
   REWRIGHT_TRY(const std::string text, read_file(path));
-  if (has_certificates(text)) return read_proved_rules(text, path, registry);
+  if (has_certificates(text)) {
+    REWRIGHT_TRY(const CertificateFile file, parse_file(text, path));
+    REWRIGHT_TRY(const AxiomSet axioms, axioms_of(file, path, registry));
+    return replay(file, path, axioms, registry);
+  }
   auto rules = parse_rules(text, registry);
   if (!rules) return make_error(rules.error().code, "'{}': {}", path, rules.error().message);
   return rules;

@@ -1,6 +1,7 @@
 // Rules from where a user keeps them: a store, a file of rules with their proofs, a file of rules.
 #pragma once
 
+#include <rewright/axiom.h>
 #include <rewright/export.h>
 #include <rewright/registry.h>
 #include <rewright/rule.h>
@@ -18,6 +19,10 @@ namespace rewright {
 /// Errors: what cannot be read, FILE:LINE where a proof is rejected.
 [[nodiscard]] REWRIGHT_API Result<std::vector<Rule>> read_rule_source(const std::string& path,
                                                                       const Registry& registry);
+
+/// A file of rules with certificates, each replayed on these axioms, whichever the file names.
+[[nodiscard]] REWRIGHT_API Result<std::vector<Rule>> read_proved_rules(const std::string& path, const AxiomSet& axioms,
+                                                                       const Registry& registry);
 
 /// Of each equation that is there in both directions only the rule that comes first.
 [[nodiscard]] REWRIGHT_API std::vector<Rule> one_direction_each(const std::vector<Rule>& rules);

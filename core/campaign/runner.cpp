@@ -126,7 +126,7 @@ Status summarise_levels(Store& store, CampaignSummary& summary) {
 
 // The chain of pruners in the order of the campaign file, as its stored copy has it.
 Status summarise_pruners(Store& store, const std::string& config, CampaignSummary& summary) {
-  std::uint64_t candidates = summary.candidates, rules = summary.proved;
+  std::uint64_t candidates = summary.candidates, rules = summary.proved + summary.generalised;
   for (const PluginUse& use : pruners_of(config)) {
     PrunerSummary pruner{use.name, 0, 0, use.on_rules, 0};
     if (use.on_rules) {
@@ -169,7 +169,7 @@ Status summarise(Store& store, CampaignSummary& summary) {
   REWRIGHT_TRY(
       summary.conditional,
       tell(store, "goals", "status = 'proved' AND position IN (SELECT goal FROM verdicts WHERE conditions <> '')"));
-  // What the library phase has proved was no candidate's goal.
+  // What the library phase has added was no candidate's goal.
   REWRIGHT_TRY(
       summary.generalised,
       tell(store, "goals", "status = 'proved' AND position NOT IN (SELECT goal FROM proposals WHERE goal NOT NULL)"));

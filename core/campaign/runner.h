@@ -72,7 +72,7 @@ struct CampaignSummary {
   std::uint64_t refuted = 0;
   std::uint64_t unknown = 0;
   std::uint64_t open = 0;         ///< Not looked at yet.
-  std::uint64_t generalised = 0;  ///< Rules of the library that are more general forms of what was proved.
+  std::uint64_t generalised = 0;  ///< Proved rules that were no candidates: general forms of others, rules of files.
   std::uint64_t rules = 0;
   double seconds = 0;  ///< Over all runs.
   std::uint64_t peak_memory_bytes = 0;

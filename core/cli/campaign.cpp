@@ -87,6 +87,9 @@ void print_funnel(const CampaignSummary& summary) {
   table.add({"  refuted", with_commas(summary.refuted)});
   table.add({"  unknown", with_commas(summary.unknown)});
   if (summary.open > 0) table.add({"  open", with_commas(summary.open)});
+  if (summary.generalised > 0) {
+    table.add({"more general forms, rules of files", with_commas(summary.generalised)});
+  }
   std::uint64_t derived = 0, forward = 0;
   for (const PrunerSummary& pruner : summary.pruners) {
     if (!pruner.on_rules) continue;
@@ -95,9 +98,6 @@ void print_funnel(const CampaignSummary& summary) {
     forward += pruner.forward;
   }
   table.add({"rules in the library", with_commas(summary.rules)});
-  if (summary.generalised > 0) {
-    table.add({"  more general forms of proved ones", with_commas(summary.generalised)});
-  }
   if (derived > 0) {
     table.add({"rules that follow from it", with_commas(derived)});
     table.add({"  by using it from source to target alone", with_commas(forward)});

@@ -21,6 +21,7 @@ constexpr std::size_t kShown = 20;  // Rejections that are written out; the rest
 
 struct Arguments {
   std::string path;
+  std::string output;
   std::vector<std::string> axioms;
 };
 
@@ -111,8 +112,15 @@ Result<ExitCode> check(const Settings& settings, const Arguments& arguments) {
 }
 
 Result<ExitCode> export_proofs(const Settings&, const Arguments& arguments) {
-  REWRIGHT_TRY(const Proofs proofs, read_store(arguments.path));
-  print(to_text(proofs.file));
+  REWRIGHT_TRY(Proofs proofs, read_store(arguments.path));
+  if (arguments.output.empty()) {
+    print(to_text(proofs.file));
+    return ExitCode::kDone;
+  }
+  const fs::path folder = fs::weakly_canonical(fs::absolute(arguments.output)).parent_path();
+  for (std::string& axioms : proofs.file.axioms)
+    axioms = fs::weakly_canonical(axioms).lexically_relative(folder).string();
+  REWRIGHT_CHECK(write_file(arguments.output, to_text(proofs.file)));
   return ExitCode::kDone;
 }
 
@@ -130,10 +138,15 @@ void add_certificates(Program& program) {
                            "The axiom files to believe; else those that the store or the file names");
 
   CLI::App& export_command =
-      program.command(group, "export", "Writes the rules of a store with their proofs to standard output",
-                      {"rewright certificates export quickstart.store > proofs.txt"},
+      program.command(group, "export", "Writes the rules of a store with their proofs",
+                      {"rewright certificates export quickstart.store > proofs.txt",
+                       "rewright certificates export library.store -o experiments/library/library.rules"},
                       [arguments](const Settings& settings) { return export_proofs(settings, *arguments); });
   export_command.add_option("STORE", arguments->path, "The store")->required();
+  export_command
+      .add_option("-o,--output", arguments->output,
+                  "The file to write, which names axiom files relative to itself (default: standard output)")
+      ->type_name("FILE");
 }
 
 }  // namespace rewright::cli

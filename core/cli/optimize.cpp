@@ -1,4 +1,4 @@
-// rewright optimize IN.onnx -o OUT.onnx --rules STORE|FILE
+// rewright optimize IN.onnx -o OUT.onnx [--rules STORE|FILE]
 //
 // import -> search -> export -> equivalence gate -> file. Nothing is written that was not checked.
 #include <rewright/rule.h>
@@ -14,9 +14,11 @@
 #include <sstream>
 
 #include "campaign/files.h"
+#include "campaign/rule_source.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/own_files.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "onnx/export.h"
@@ -104,14 +106,6 @@ Result<std::map<std::string, std::int64_t>> read_dims(const std::vector<std::str
   return dims;
 }
 
-/// A text file vouches for nothing: Trust::kNone.
-Result<std::vector<Rule>> read_rule_file(const std::string& path, const Registry& registry) {
-  REWRIGHT_TRY(const std::string content, read_file(path));
-  auto rules = parse_rules(content, registry);
-  if (!rules) return make_error(rules.error().code, "'{}': {}", path, rules.error().message);
-  return rules;
-}
-
 Result<Trust> read_trust(const std::string& name) {
   for (const Trust trust : {Trust::kNone, Trust::kSolver, Trust::kCertificate})
     if (name == name_of(trust)) return trust;
@@ -125,14 +119,13 @@ Result<std::vector<Rule>> read_rules(const Arguments& arguments, const Registry&
   std::vector<Rule> rules;
   std::set<std::string> ids;
   std::size_t distrusted = 0;
-  for (const std::string& source : arguments.rules) {
-    std::vector<Rule> found;
-    if (std::filesystem::is_directory(source)) {
-      REWRIGHT_TRY(const auto store, Store::open(source, Store::Mode::kRead));
-      REWRIGHT_TRY(found, store->rules(registry));
-    } else {
-      REWRIGHT_TRY(found, read_rule_file(source, registry));
-    }
+  std::vector<std::string> sources = arguments.rules;
+  if (sources.empty()) {
+    REWRIGHT_TRY(std::string own, own_library());
+    sources.push_back(std::move(own));
+  }
+  for (const std::string& source : sources) {
+    REWRIGHT_TRY(std::vector<Rule> found, read_rule_source(source, registry));
     for (Rule& rule : found) {
       if (rule.trust < needed) {
         ++distrusted;
@@ -146,7 +139,7 @@ Result<std::vector<Rule>> read_rules(const Arguments& arguments, const Registry&
                       "none of the {} rules is proved (rules in a text file never are); verify them into a store, or "
                       "use them at your own risk with --trust none: the result is still compared with the original",
                       distrusted);
-  if (rules.empty()) return make_error(ErrorCode::kUsage, "there is no rule in {}", fmt::join(arguments.rules, ", "));
+  if (rules.empty()) return make_error(ErrorCode::kUsage, "there is no rule in {}", fmt::join(sources, ", "));
   if (distrusted > 0) note(fmt::format("{} rules are left out: they are not proved", distrusted), quiet);
   return rules;
 }
@@ -431,15 +424,17 @@ void add_optimize(Program& program) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App& command = program.command(
       program.root(), "optimize", "Makes an ONNX model cheaper with proved rules, and checks that it stays equal",
-      {"rewright optimize model.onnx -o faster.onnx --rules my.store",
+      {"rewright optimize model.onnx -o faster.onnx", "rewright optimize model.onnx -o faster.onnx --rules my.store",
        "rewright optimize model.onnx -o faster.onnx --rules my.store --cost onnxruntime --measure",
        "rewright optimize model.onnx -o faster.onnx --rules my.rules --trust none --dim batch=1"},
       [arguments](const Settings& settings) { return run(settings, *arguments); });
   command.add_option("IN", arguments->input, "The model")->required();
   command.add_option("-o,--output", arguments->output, "Where the result goes, once it was checked")->required();
   command
-      .add_option("--rules", arguments->rules, "A campaign's store, or a text file with one rule a line (repeatable)")
-      ->required()
+      .add_option(
+          "--rules", arguments->rules,
+          "A campaign's store, a file of rules with their proofs, or one with a rule a line (repeatable; default: "
+          "the program's own library)")
       ->expected(1)
       ->take_all();
   command.add_option("--trust", arguments->trust, "Rules are proved by a 'certificate' or a 'solver', or by 'none'")

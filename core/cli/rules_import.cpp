@@ -7,6 +7,7 @@
 #include "campaign/files.h"
 #include "campaign/import_rules.h"
 #include "cli/interrupt.h"
+#include "cli/own_files.h"
 #include "cli/rules.h"
 
 namespace rewright::cli {
@@ -21,26 +22,6 @@ struct Arguments {
   std::uint64_t work = 2'000'000;
   int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 };
-
-/// The axiom files that came with the program: installed, or of the source tree.
-Result<std::vector<std::string>> default_axioms() {
-  namespace fs = std::filesystem;
-  std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  for (const fs::path& folder :
-       {program.parent_path().parent_path() / REWRIGHT_DATA_DIR "/axioms", fs::path(REWRIGHT_AXIOMS)}) {
-    std::vector<std::string> files;
-    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-      const std::string name = entry.path().filename().string();
-      if (entry.path().extension() == ".smt2" && name != "rejected.smt2" && name != "taso.smt2")
-        files.push_back(entry.path().string());
-    }
-    std::sort(files.begin(), files.end());
-    if (!files.empty()) return files;
-  }
-  return make_error(ErrorCode::kNotFound,
-                    "the program's own axiom files were not found; name some with --axioms FILE...");
-}
 
 /// Those that are loaded, of the usual order: refute first, then proofs with certificates, then a solver.
 std::vector<std::string> default_verifiers(const Registry& registry) {
@@ -78,7 +59,7 @@ Result<ExitCode> import(const Settings& settings, const Arguments& arguments) {
   REWRIGHT_TRY(const auto candidates, read_rules(content, arguments.file, arguments.format, registry));
   std::vector<std::string> files = arguments.axioms;
   if (files.empty()) {
-    REWRIGHT_TRY(files, default_axioms());
+    REWRIGHT_TRY(files, own_axioms());
   }
   REWRIGHT_TRY(const AxiomSet axioms, load_axioms(files, registry));
   RuleImportOptions options;

@@ -1,0 +1,46 @@
+#include "cli/own_files.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace rewright::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where such files may be, the installed ones first.
+std::vector<fs::path> roots() {
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  return {program.parent_path().parent_path() / REWRIGHT_DATA_DIR, fs::path(REWRIGHT_SOURCE_DATA)};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> own_axioms() {
+  std::error_code ignored;
+  for (const fs::path& root : roots()) {
+    std::vector<std::string> files;
+    for (const auto& entry : fs::directory_iterator(root / "axioms", ignored)) {
+      const std::string name = entry.path().filename().string();
+      if (entry.path().extension() == ".smt2" && name != "rejected.smt2" && name != "taso.smt2")
+        files.push_back(entry.path().string());
+    }
+    std::ranges::sort(files);
+    if (!files.empty()) return files;
+  }
+  return make_error(ErrorCode::kNotFound,
+                    "the program's own axiom files were not found; name some with --axioms FILE...");
+}
+
+Result<std::string> own_library() {
+  std::error_code ignored;
+  for (const fs::path& root : roots()) {
+    const fs::path file = root / "experiments/library/library.rules";
+    if (fs::is_regular_file(file, ignored)) return file.string();
+  }
+  return make_error(ErrorCode::kNotFound,
+                    "the program's own library of rules was not found; name a store or a file with --rules");
+}
+
+}  // namespace rewright::cli
