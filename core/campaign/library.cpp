@@ -12,7 +12,6 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <set>
 #include <tuple>
@@ -20,6 +19,7 @@
 namespace rewright {
 namespace {
 
+constexpr std::size_t kSmall = 8;     ///< Applications of both sides.
 constexpr std::size_t kPatience = 8;  ///< Times the usual limits for a rule that would come back otherwise.
 
 struct Dropped {
@@ -144,17 +144,21 @@ class Builder {
     return {};
   }
 
-  /// Adds the more general forms of the rules that are kept.
+  /// Adds the more general forms of the rules that are kept, and of small ones that were dropped: these follow from
+  /// rules that may be more special than their own general forms.
   Status generalise() {
-    std::vector<std::optional<Rule>> found(kept_.size());
+    std::vector<Rule> rules = kept_rules();
+    for (const Dropped& dropped : dropped_) {
+      const Rule& rule = dropped.proved.rule;
+      if (tree_size(rule, rule.source) + tree_size(rule, rule.target) <= kSmall) rules.push_back(rule);
+    }
+    std::vector<std::optional<Rule>> found(rules.size());
     tbb::enumerable_thread_specific<EqualityProver> provers([this] { return EqualityProver(run_.axioms.axioms()); });
-    std::atomic<std::size_t> done = 0;
     tbb::task_arena(run_.options.threads).execute([&] {
-      tbb::parallel_for(tbb::blocked_range<std::size_t>(0, kept_.size(), 4), [&](const auto& range) {
+      tbb::parallel_for(tbb::blocked_range<std::size_t>(0, rules.size(), 4), [&](const auto& range) {
         if (run_.should_stop()) return;
         EqualityProver& prover = provers.local();
-        for (std::size_t i = range.begin(); i < range.end(); ++i) found[i] = general_form(kept_[i].rule, prover);
-        done += range.size();
+        for (std::size_t i = range.begin(); i < range.end(); ++i) found[i] = general_form(rules[i], prover);
       });
     });
     if (run_.should_stop()) return make_error(ErrorCode::kBudget, "stopped");
