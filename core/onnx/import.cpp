@@ -1,33 +1,23 @@
 #include "onnx/import.h"
 
 #include <onnx/defs/schema.h>
-#include <rewright/onnx.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <set>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "onnx/check.h"
 #include "onnx/element.h"
-#include "onnx/infer.h"
-#include "onnx/opset.h"
-#include "onnx/proto.h"
+#include "onnx/importer.h"
+#include "onnx/open_dimensions.h"
 #include "onnx/scope.h"
 #include "onnx/unused.h"
 
 namespace rewright {
-namespace {
 
 using namespace model;
 
-/// Lists before IR 4 name every initializer among the inputs; since then that makes it a default.
-constexpr std::int64_t kIrOfDefaults = 4;
-/// Inference looks at values such as the shape given to Reshape, never at large ones.
-constexpr std::int64_t kInspectedElements = 4096;
-constexpr TensorType kNoType{{}, ElementType::kUnknown};
+namespace {
 
 /// By the schema of the opset, or the newest known here; an operator that is newer still needs its first input.
 bool has_required_inputs(const NodeProto& node, std::int64_t opset) {
@@ -42,137 +32,7 @@ bool has_required_inputs(const NodeProto& node, std::int64_t opset) {
   return node.input_size() >= schema->min_input();
 }
 
-/// Gives sizes to dimensions that the model leaves open.
-class OpenDimensions {
- public:
-  OpenDimensions(const ImportOptions& options) : options_(options), sizes_(options.dimensions) {}
-
-  /// Fixes the dimensions of one input; what stays open is remembered.
-  Status resolve(ValueInfoProto& input);
-  /// Puts in the sizes of named dimensions.
-  void substitute(ValueInfoProto& value) const;
-  /// Every dimension must have a size, every size must have been asked for.
-  [[nodiscard]] Status finish() const;
-
- private:
-  const ImportOptions& options_;
-  std::map<std::string, std::int64_t> sizes_;
-  std::set<std::string> used_, open_;
-  std::vector<std::string> places_;
-};
-
-Status OpenDimensions::resolve(ValueInfoProto& input) {
-  if (!input.type().has_tensor_type() || !input.type().tensor_type().has_shape()) return {};
-  auto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
-  for (int axis = 0; axis < shape.dim_size(); ++axis) {
-    auto& dim = *shape.mutable_dim(axis);
-    if (dim.has_dim_value()) {
-      if (dim.dim_value() >= 0) continue;
-      return make_error(ErrorCode::kParse, "{}: input '{}' has size {} on axis {}: a size is at least 0", options_.file,
-                        input.name(), dim.dim_value(), axis);
-    }
-    const std::string place = fmt::format("{}.{}", input.name(), axis);
-    const std::string name = dim.dim_param().empty() ? place : dim.dim_param();
-    auto size = sizes_.find(place);
-    if (size == sizes_.end()) size = sizes_.find(name);
-    if (size == sizes_.end()) {
-      open_.insert(name);
-      if (places_.empty()) places_.push_back(fmt::format("input '{}' leaves axis {} open", input.name(), axis));
-      continue;
-    }
-    if (size->second < 0) {
-      return make_error(ErrorCode::kUsage, "{}: dimension '{}' was given the size {}: a size is at least 0",
-                        options_.file, size->first, size->second);
-    }
-    used_.insert(size->first);
-    dim.set_dim_value(size->second);
-    const auto [known, is_new] = sizes_.emplace(name, size->second);
-    used_.insert(name);
-    if (!is_new && known->second != size->second) {
-      return make_error(ErrorCode::kUsage, "{}: dimension '{}' was given two sizes, {} and {}", options_.file, name,
-                        known->second, size->second);
-    }
-  }
-  return {};
-}
-
-void OpenDimensions::substitute(ValueInfoProto& value) const {
-  if (!value.type().has_tensor_type()) return;
-  for (auto& dim : *value.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()) {
-    const auto size = dim.has_dim_param() ? sizes_.find(dim.dim_param()) : sizes_.end();
-    if (size != sizes_.end()) dim.set_dim_value(size->second);
-  }
-}
-
-Status OpenDimensions::finish() const {
-  if (!open_.empty()) {
-    std::vector<std::string> flags;
-    for (const std::string& name : open_) flags.push_back(fmt::format("--dim {}=SIZE", name));
-    return make_error(ErrorCode::kUsage, "{}: {} ({}); give the size of every open dimension: {}", options_.file,
-                      places_.front(), fmt::join(open_, ", "), fmt::join(flags, " "));
-  }
-  for (const auto& [name, size] : options_.dimensions) {
-    if (!used_.contains(name)) {
-      return make_error(ErrorCode::kUsage, "{}: no input has an open dimension '{}' (given the size {})", options_.file,
-                        name, size);
-    }
-  }
-  return {};
-}
-
-class Importer {
- public:
-  Importer(ModelProto proto, const Registry& registry, const ImportOptions& options)
-      : proto_(std::move(proto)),
-        graph_(*proto_.mutable_graph()),
-        options_(options),
-        opset_(opset_of(proto_)),
-        builder_(&registry) {
-    for (const Operator* op : registry.all<Operator>()) {
-      for (const std::string& type : op->info().onnx) readers_[type].push_back(op);
-    }
-    for (const auto& function : proto_.functions()) local_.insert(function.domain() + ":" + function.name());
-  }
-
-  Result<ImportedModel> run();
-
- private:
-  Status fix_dimensions();
-  Status add_inputs();
-  Status add_initializers();
-  Status add_initializer(TensorProto& tensor);
-  Status add_node(const NodeProto& node);
-  Result<bool> add_constant(const NodeProto& node);
-  Result<bool> add_filled(const NodeProto& node);
-  Result<bool> add_applications(const NodeProto& node);
-  Result<OnnxNode> describe_to_operators(const NodeProto& node) const;
-  [[nodiscard]] std::string mismatch(const NodeProto& node, const OnnxNode& seen, const Operator& op,
-                                     const std::vector<Port>& ports) const;
-  void add_opaque(const NodeProto& node);
-  Status add_outputs();
-  std::string skeleton();
-
-  void define(const std::string& name, Port port);
-  void add_weight(const std::string& name, ConstantData value);
-  [[nodiscard]] Error named(const NodeProto& node, const Error& error) const {
-    return make_error(error.code, "{}: {}: {}", options_.file, describe(node), error.message);
-  }
-
-  ModelProto proto_;
-  GraphProto& graph_;
-  const ImportOptions& options_;
-  std::int64_t opset_;
-  GraphBuilder builder_;
-  std::optional<TypeInference> inference_;
-  std::unordered_map<std::string, std::vector<const Operator*>> readers_;  ///< By qualified ONNX type.
-  std::set<std::string> local_;                                            ///< Functions of the model: "domain:name".
-  std::unordered_map<std::string, Port> ports_;
-  std::unordered_map<std::string, std::shared_ptr<const ConstantData>> constants_;
-  std::unordered_set<std::string> kept_;  ///< Initializers that stay in the skeleton.
-  std::unordered_map<std::string, const ValueInfoProto*> declared_;
-  std::string refusal_;  ///< Why no operator took the node at hand.
-  std::vector<CarriedNode> carried_;
-};
+}  // namespace
 
 Result<ImportedModel> Importer::run() {
   REWRIGHT_TRY(const std::vector<int> order, check_model(proto_, options_.file));
@@ -216,87 +76,6 @@ void Importer::define(const std::string& name, Port port) {
   if (type.element != ElementType::kUnknown) inference_->set_type(name, to_proto(type));
 }
 
-Status Importer::add_inputs() {
-  std::unordered_set<std::string> initializers;
-  for (const auto& tensor : graph_.initializer()) initializers.insert(tensor.name());
-  for (const auto& input : graph_.input()) {
-    if (initializers.contains(input.name()) && proto_.ir_version() < kIrOfDefaults) continue;
-    if (input.type().has_tensor_type() && input.type().tensor_type().has_shape()) {
-      std::vector<std::int64_t> dims;
-      for (const auto& dim : input.type().tensor_type().shape().dim()) dims.push_back(dim.dim_value());
-      if (!checked_elements(dims)) {
-        return make_error(ErrorCode::kParse, "{}: input '{}' has sizes ({}), more than 2^40 elements", options_.file,
-                          input.name(), fmt::join(dims, ", "));
-      }
-    }
-    const auto type = static_type(input.type());
-    REWRIGHT_TRY(const Port port, builder_.input(input.name(), type.value_or(kNoType)));
-    define(input.name(), port);
-    if (!type) inference_->set_type(input.name(), input.type());
-    if (initializers.contains(input.name())) kept_.insert(input.name());
-  }
-  return {};
-}
-
-Status Importer::add_initializers() {
-  std::unordered_set<std::string> used;
-  for (const NodeProto& node : graph_.node()) {
-    used.insert(node.input().begin(), node.input().end());
-    for (std::string& name : captures(node)) used.insert(std::move(name));
-  }
-  for (const auto& output : graph_.output()) used.insert(output.name());
-  for (TensorProto& tensor : *graph_.mutable_initializer()) {
-    if (!used.contains(tensor.name()) && !kept_.contains(tensor.name())) continue;
-    if (auto status = add_initializer(tensor); !status) {
-      return make_error(status.error().code, "{}: {}", options_.file, status.error().message);
-    }
-  }
-  for (const auto& tensor : graph_.sparse_initializer()) {
-    REWRIGHT_TRY(const Port port, builder_.input(tensor.values().name(), kNoType, InputKind::kWeight));
-    define(tensor.values().name(), port);
-  }
-  return {};
-}
-
-Status Importer::add_initializer(TensorProto& tensor) {
-  auto value = read_tensor(tensor, options_.directory);
-  if (!value && value.error().code != ErrorCode::kUnsupported) return value.error();
-  const std::string& name = tensor.name();
-  const bool external = tensor.data_location() == TensorProto::EXTERNAL;
-  if (ports_.contains(name)) {  // The default of an input.
-    if (external && value) tensor = to_proto(*value, name);
-    return {};
-  }
-  if (!value) {
-    if (external) {
-      return make_error(ErrorCode::kUnsupported, "{}, and its values lie in another file", value.error().message);
-    }
-    kept_.insert(name);
-    REWRIGHT_TRY(const Port port, builder_.input(name, kNoType, InputKind::kWeight));
-    define(name, port);
-    ::onnx::TypeProto type;
-    type.mutable_tensor_type()->set_elem_type(tensor.data_type());
-    for (const auto dim : tensor.dims()) type.mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(dim);
-    inference_->set_type(name, std::move(type));
-    return {};
-  }
-  const TensorType type = value->type;
-  if (type.shape.elements() <= kInspectedElements) inference_->set_value(name, to_proto(*value, name));
-  const auto constant = std::make_shared<const ConstantData>(*std::move(value));
-  REWRIGHT_TRY(const Port port, builder_.input(name, type, InputKind::kWeight, constant));
-  define(name, port);
-  constants_[name] = constant;
-  tensor.clear_raw_data();
-  return {};
-}
-
-void Importer::add_weight(const std::string& name, ConstantData value) {
-  if (value.type.shape.elements() <= kInspectedElements) inference_->set_value(name, to_proto(value, name));
-  const Port port = builder_.constant(std::move(value), name);
-  define(name, port);
-  constants_[name] = builder_.node(port.node).constant;
-}
-
 Status Importer::add_node(const NodeProto& node) {
   refusal_.clear();
   REWRIGHT_TRY(const bool is_constant, add_constant(node));
@@ -315,69 +94,6 @@ Status Importer::add_node(const NodeProto& node) {
   REWRIGHT_TRY(const bool is_known, add_applications(node));
   if (!is_known) add_opaque(node);
   return {};
-}
-
-/// Constant: a tensor, or numbers, in an attribute.
-Result<bool> Importer::add_constant(const NodeProto& node) {
-  if (node.op_type() != "Constant" || !normal_domain(node.domain()).empty() || node.attribute_size() != 1 ||
-      node.output_size() != 1) {
-    return false;
-  }
-  const AttributeProto& attribute = node.attribute(0);
-  ConstantData value;
-  if (attribute.name() == "value") {
-    auto tensor = read_tensor(attribute.t(), options_.directory);
-    if (!tensor && tensor.error().code == ErrorCode::kUnsupported) return false;
-    if (!tensor) return named(node, tensor.error());
-    value = *std::move(tensor);
-  } else if (attribute.name() == "value_float") {
-    value.value = encode(ElementType::kFloat32, std::vector<double>{attribute.f()});
-  } else if (attribute.name() == "value_floats") {
-    value.type.shape.append(attribute.floats_size());
-    value.value =
-        encode(ElementType::kFloat32, std::vector<double>(attribute.floats().begin(), attribute.floats().end()));
-  } else if (attribute.name() == "value_int") {
-    value = integers_of_shape({}, std::vector<std::int64_t>{attribute.i()});
-  } else if (attribute.name() == "value_ints") {
-    value = integers_of_shape(Shape{attribute.ints_size()},
-                              std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end()));
-  } else {
-    return false;
-  }
-  add_weight(node.output(0), std::move(value));
-  return true;
-}
-
-/// ConstantOfShape of a known shape: one number and a shape, however many elements.
-Result<bool> Importer::add_filled(const NodeProto& node) {
-  if (node.op_type() != "ConstantOfShape" || !normal_domain(node.domain()).empty() || node.input_size() != 1) {
-    return false;
-  }
-  OnnxNode seen;
-  seen.type = node.op_type();
-  const auto known = constants_.find(node.input(0));
-  seen.constants.push_back(known == constants_.end() ? inference_->integers(node.input(0)) : known->second);
-  auto dims = seen.constant_integers(0);
-  if (!dims || dims->size() > kMaxRank) return false;
-  if (!checked_elements(*dims)) {
-    return make_error(ErrorCode::kShape,
-                      "{}: {} fills a tensor of sizes ({}): each must be at least 0, the product at "
-                      "most 2^40",
-                      options_.file, describe(node), fmt::join(*dims, ", "));
-  }
-  ConstantData value;
-  value.type.shape = Shape(*std::move(dims));
-  if (node.attribute_size() == 1) {
-    const auto number = read_tensor(node.attribute(0).t(), "");
-    if (!number || number->type.shape.elements() != 1) return false;
-    value.type.element = number->type.element;
-    REWRIGHT_TRY(const std::vector<double> reals, to_reals(*number));
-    constexpr double kExactIntegers = 9007199254740992.0;  // 2^53: up to here a double holds every integer.
-    if (!is_floating(value.type.element) && std::abs(reals.front()) >= kExactIntegers) return false;
-    value.value = reals.front();
-  }
-  add_weight(node.output(0), std::move(value));
-  return true;
 }
 
 /// The node as operators see it. Errors: kUnsupported where it has what they cannot see.
@@ -523,8 +239,6 @@ std::string Importer::skeleton() {
   graph_.clear_value_info();
   return proto_.SerializeAsString();
 }
-
-}  // namespace
 
 Result<ImportedModel> import_model(std::span<const std::byte> bytes, const Registry& registry,
                                    const ImportOptions& options) {

@@ -1,0 +1,159 @@
+#include "onnx/element.h"
+#include "onnx/importer.h"
+#include "onnx/scope.h"
+
+namespace rewright {
+namespace {
+
+/// Inference looks at values such as the shape given to Reshape, never at large ones.
+constexpr std::int64_t kInspectedElements = 4096;
+
+}  // namespace
+
+using namespace model;
+
+Status Importer::add_inputs() {
+  std::unordered_set<std::string> initializers;
+  for (const auto& tensor : graph_.initializer()) initializers.insert(tensor.name());
+  for (const auto& input : graph_.input()) {
+    if (initializers.contains(input.name()) && proto_.ir_version() < kIrOfDefaults) continue;
+    if (input.type().has_tensor_type() && input.type().tensor_type().has_shape()) {
+      std::vector<std::int64_t> dims;
+      for (const auto& dim : input.type().tensor_type().shape().dim()) dims.push_back(dim.dim_value());
+      if (!checked_elements(dims)) {
+        return make_error(ErrorCode::kParse, "{}: input '{}' has sizes ({}), more than 2^40 elements", options_.file,
+                          input.name(), fmt::join(dims, ", "));
+      }
+    }
+    const auto type = static_type(input.type());
+    REWRIGHT_TRY(const Port port, builder_.input(input.name(), type.value_or(kNoType)));
+    define(input.name(), port);
+    if (!type) inference_->set_type(input.name(), input.type());
+    if (initializers.contains(input.name())) kept_.insert(input.name());
+  }
+  return {};
+}
+
+Status Importer::add_initializers() {
+  std::unordered_set<std::string> used;
+  for (const NodeProto& node : graph_.node()) {
+    used.insert(node.input().begin(), node.input().end());
+    for (std::string& name : captures(node)) used.insert(std::move(name));
+  }
+  for (const auto& output : graph_.output()) used.insert(output.name());
+  for (TensorProto& tensor : *graph_.mutable_initializer()) {
+    if (!used.contains(tensor.name()) && !kept_.contains(tensor.name())) continue;
+    if (auto status = add_initializer(tensor); !status) {
+      return make_error(status.error().code, "{}: {}", options_.file, status.error().message);
+    }
+  }
+  for (const auto& tensor : graph_.sparse_initializer()) {
+    REWRIGHT_TRY(const Port port, builder_.input(tensor.values().name(), kNoType, InputKind::kWeight));
+    define(tensor.values().name(), port);
+  }
+  return {};
+}
+
+Status Importer::add_initializer(TensorProto& tensor) {
+  auto value = read_tensor(tensor, options_.directory);
+  if (!value && value.error().code != ErrorCode::kUnsupported) return value.error();
+  const std::string& name = tensor.name();
+  const bool external = tensor.data_location() == TensorProto::EXTERNAL;
+  if (ports_.contains(name)) {  // The default of an input.
+    if (external && value) tensor = to_proto(*value, name);
+    return {};
+  }
+  if (!value) {
+    if (external) {
+      return make_error(ErrorCode::kUnsupported, "{}, and its values lie in another file", value.error().message);
+    }
+    kept_.insert(name);
+    REWRIGHT_TRY(const Port port, builder_.input(name, kNoType, InputKind::kWeight));
+    define(name, port);
+    ::onnx::TypeProto type;
+    type.mutable_tensor_type()->set_elem_type(tensor.data_type());
+    for (const auto dim : tensor.dims()) type.mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(dim);
+    inference_->set_type(name, std::move(type));
+    return {};
+  }
+  const TensorType type = value->type;
+  if (type.shape.elements() <= kInspectedElements) inference_->set_value(name, to_proto(*value, name));
+  const auto constant = std::make_shared<const ConstantData>(*std::move(value));
+  REWRIGHT_TRY(const Port port, builder_.input(name, type, InputKind::kWeight, constant));
+  define(name, port);
+  constants_[name] = constant;
+  tensor.clear_raw_data();
+  return {};
+}
+
+void Importer::add_weight(const std::string& name, ConstantData value) {
+  if (value.type.shape.elements() <= kInspectedElements) inference_->set_value(name, to_proto(value, name));
+  const Port port = builder_.constant(std::move(value), name);
+  define(name, port);
+  constants_[name] = builder_.node(port.node).constant;
+}
+
+/// Constant: a tensor, or numbers, in an attribute.
+Result<bool> Importer::add_constant(const NodeProto& node) {
+  if (node.op_type() != "Constant" || !normal_domain(node.domain()).empty() || node.attribute_size() != 1 ||
+      node.output_size() != 1) {
+    return false;
+  }
+  const AttributeProto& attribute = node.attribute(0);
+  ConstantData value;
+  if (attribute.name() == "value") {
+    auto tensor = read_tensor(attribute.t(), options_.directory);
+    if (!tensor && tensor.error().code == ErrorCode::kUnsupported) return false;
+    if (!tensor) return named(node, tensor.error());
+    value = *std::move(tensor);
+  } else if (attribute.name() == "value_float") {
+    value.value = encode(ElementType::kFloat32, std::vector<double>{attribute.f()});
+  } else if (attribute.name() == "value_floats") {
+    value.type.shape.append(attribute.floats_size());
+    value.value =
+        encode(ElementType::kFloat32, std::vector<double>(attribute.floats().begin(), attribute.floats().end()));
+  } else if (attribute.name() == "value_int") {
+    value = integers_of_shape({}, std::vector<std::int64_t>{attribute.i()});
+  } else if (attribute.name() == "value_ints") {
+    value = integers_of_shape(Shape{attribute.ints_size()},
+                              std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end()));
+  } else {
+    return false;
+  }
+  add_weight(node.output(0), std::move(value));
+  return true;
+}
+
+/// ConstantOfShape of a known shape: one number and a shape, however many elements.
+Result<bool> Importer::add_filled(const NodeProto& node) {
+  if (node.op_type() != "ConstantOfShape" || !normal_domain(node.domain()).empty() || node.input_size() != 1) {
+    return false;
+  }
+  OnnxNode seen;
+  seen.type = node.op_type();
+  const auto known = constants_.find(node.input(0));
+  seen.constants.push_back(known == constants_.end() ? inference_->integers(node.input(0)) : known->second);
+  auto dims = seen.constant_integers(0);
+  if (!dims || dims->size() > kMaxRank) return false;
+  if (!checked_elements(*dims)) {
+    return make_error(ErrorCode::kShape,
+                      "{}: {} fills a tensor of sizes ({}): each must be at least 0, the product at "
+                      "most 2^40",
+                      options_.file, describe(node), fmt::join(*dims, ", "));
+  }
+  ConstantData value;
+  value.type.shape = Shape(*std::move(dims));
+  if (node.attribute_size() == 1) {
+    const auto number = read_tensor(node.attribute(0).t(), "");
+    if (!number || number->type.shape.elements() != 1) return false;
+    value.type.element = number->type.element;
+    REWRIGHT_TRY(const std::vector<double> reals, to_reals(*number));
+    constexpr double kExactIntegers = 9007199254740992.0;  // 2^53: up to here a double holds every integer.
+    if (!is_floating(value.type.element) && std::abs(reals.front()) >= kExactIntegers) return false;
+    value.value = reals.front();
+  }
+  add_weight(node.output(0), std::move(value));
+  return true;
+}
+
+}  // namespace rewright

@@ -1,0 +1,81 @@
+// A model on its way into a graph: what is known of it so far. import.cpp walks over the nodes, import_values.cpp takes
+// inputs, weights and constants.
+#pragma once
+
+#include <rewright/onnx.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "onnx/import.h"
+#include "onnx/infer.h"
+#include "onnx/opset.h"
+#include "onnx/proto.h"
+
+namespace rewright {
+
+/// Lists before IR 4 name every initializer among the inputs; since then that makes it a default.
+inline constexpr std::int64_t kIrOfDefaults = 4;
+inline constexpr TensorType kNoType{{}, ElementType::kUnknown};
+
+class Importer {
+ public:
+  Importer(model::ModelProto proto, const Registry& registry, const ImportOptions& options)
+      : proto_(std::move(proto)),
+        graph_(*proto_.mutable_graph()),
+        options_(options),
+        opset_(model::opset_of(proto_)),
+        builder_(&registry) {
+    for (const Operator* op : registry.all<Operator>()) {
+      for (const std::string& type : op->info().onnx) readers_[type].push_back(op);
+    }
+    for (const auto& function : proto_.functions()) local_.insert(function.domain() + ":" + function.name());
+  }
+
+  Result<ImportedModel> run();
+
+ private:
+  Status fix_dimensions();
+  Status add_inputs();
+  Status add_initializers();
+  Status add_initializer(model::TensorProto& tensor);
+  Status add_node(const model::NodeProto& node);
+  Result<bool> add_constant(const model::NodeProto& node);
+  Result<bool> add_filled(const model::NodeProto& node);
+  Result<bool> add_applications(const model::NodeProto& node);
+  Result<OnnxNode> describe_to_operators(const model::NodeProto& node) const;
+  [[nodiscard]] std::string mismatch(const model::NodeProto& node, const OnnxNode& seen, const Operator& op,
+                                     const std::vector<Port>& ports) const;
+  void add_opaque(const model::NodeProto& node);
+  Status add_outputs();
+  std::string skeleton();
+
+  void define(const std::string& name, Port port);
+  void add_weight(const std::string& name, ConstantData value);
+  [[nodiscard]] Error named(const model::NodeProto& node, const Error& error) const {
+    return make_error(error.code, "{}: {}: {}", options_.file, model::describe(node), error.message);
+  }
+
+  model::ModelProto proto_;
+  model::GraphProto& graph_;
+  const ImportOptions& options_;
+  std::int64_t opset_;
+  GraphBuilder builder_;
+  std::optional<model::TypeInference> inference_;
+  std::unordered_map<std::string, std::vector<const Operator*>> readers_;  ///< By qualified ONNX type.
+  std::set<std::string> local_;                                            ///< Functions of the model: "domain:name".
+  std::unordered_map<std::string, Port> ports_;
+  std::unordered_map<std::string, std::shared_ptr<const ConstantData>> constants_;
+  std::unordered_set<std::string> kept_;  ///< Initializers that stay in the skeleton.
+  std::unordered_map<std::string, const model::ValueInfoProto*> declared_;
+  std::string refusal_;  ///< Why no operator took the node at hand.
+  std::vector<CarriedNode> carried_;
+};
+
+}  // namespace rewright
