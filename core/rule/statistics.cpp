@@ -88,7 +88,9 @@ Status count_funnel(Store& store, RuleStatistics& result) {
   }
   const std::uint64_t goals = std::accumulate(result.goals.begin(), result.goals.end(), std::uint64_t{0},
                                               [](std::uint64_t sum, const auto& goal) { return sum + goal.second; });
-  add("goals (one per direction)", goals);
+  REWRIGHT_TRY(const std::int64_t forms,
+               store.count("goals", "position NOT IN (SELECT goal FROM proposals WHERE goal IS NOT NULL)"));
+  add(candidates > 0 && forms > 0 ? "goals, more general forms too" : "goals (one per direction)", goals);
   std::uint64_t proved = result.goals["proved"];
   add("proved", proved);
   REWRIGHT_TRY(const auto record, store.campaign());

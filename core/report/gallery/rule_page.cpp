@@ -120,6 +120,10 @@ std::string verdicts(const SiteRule& rule) {
                  grouped(record.budget.work),
                  record.verdict.seconds > 0 ? microseconds(record.verdict.seconds * 1e6) : "&ndash;"});
   }
+  if (rows.empty())
+    return section("verdicts", "Verdicts",
+                   fmt::format("<p class=\"quiet\">No verifier was asked about it as a goal.{}</p>\n",
+                               rule.text.certificate.empty() ? "" : " The proof below is its own."));
   return section("verdicts", "Verdicts", table({"verifier", "verdict", "what it said", "budget", "time"}, rows));
 }
 
@@ -140,14 +144,15 @@ std::string derivations(const Site& site, const SiteRule& rule) {
   std::string body;
   if (!rule.derives.empty()) {
     body += fmt::format(
-        "<p>{} from it and others of the library, and left out of the library for that:</p>\n<ul "
+        "<p>{} from it and others of the library, and are left out of the library for that:</p>\n<ul "
         "class=\"derived\" tabindex=\"0\">\n",
         counted(rule.derives.size(), "proved rule follows", "proved rules follow"));
     for (std::size_t i = 0; i < std::min(kMost, rule.derives.size()); ++i) {
       const Derived& derived = site.derived[rule.derives[i]];
-      body += fmt::format("<li><code>{}</code> <small>{}, in {}{}</small></li>\n", escaped(derived.text),
-                          escaped(derived.reason), counted(static_cast<std::uint64_t>(derived.steps), "step", "steps"),
-                          derived.forward ? ", each from left to right" : "");
+      body +=
+          fmt::format("<li><code>{}</code> <small>{}; from the library in {}{}</small></li>\n", escaped(derived.text),
+                      escaped(derived.reason), counted(static_cast<std::uint64_t>(derived.steps), "step", "steps"),
+                      derived.forward ? ", each from left to right" : "");
     }
     body += "</ul>\n";
     if (rule.derives.size() > kMost)
@@ -179,7 +184,9 @@ std::string provenance(const SiteRule& rule) {
   for (std::size_t i = 0; i < rule.campaigns.size(); ++i)
     body += (i == 0 ? "<p>Found by " : ", ") + escaped(rule.campaigns[i]);
   if (!rule.campaigns.empty()) body += ".</p>\n";
-  body += rows.empty() ? "<p>Read from a file and verified anew.</p>\n"
+  body += rows.empty() ? "<p>No candidate led to it: it was read from a file, or is a more general form of rules that "
+                         "were found. It was "
+                         "proved anew.</p>\n"
                        : table({"candidate", "id", "operators", "read", "pruners", "removed for its sake"}, rows);
   return section("provenance", "Where it comes from", body);
 }
