@@ -35,8 +35,9 @@ using SizeReplacement = std::function<std::optional<SymbolicDim>(std::string_vie
 /// appearance; patterns arranged; conditions in normal form, sorted by their text. Inputs that neither side uses are
 /// dropped.
 [[nodiscard]] REWRIGHT_API Rule canonical(const Rule& rule);
-/// The id of a rule that is in this form.
-[[nodiscard]] std::string id_of_canonical(const Rule& rule);
+/// The id of a rule that is in this form. `one_output_each`: no application has several outputs, so that no shapes are
+/// needed to tell how many each has.
+[[nodiscard]] std::string id_of_canonical(const Rule& rule, bool one_output_each = false);
 
 /// "split-concat", "concat-relu-relu-to-relu-concat": the operators of both sides, outermost first.
 [[nodiscard]] REWRIGHT_API std::string readable_name(const Rule& rule);

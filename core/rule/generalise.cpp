@@ -241,6 +241,11 @@ std::vector<std::string> readable_names(const Rule& rule, const Pattern& lifted_
   return names;
 }
 
+bool one_output_each(const Graph& graph) {
+  return std::all_of(graph.nodes().begin(), graph.nodes().end(),
+                     [](const Node& node) { return node.outputs.size() == 1; });
+}
+
 Status check_example(const Rule& rule) {
   const DimBinding sizes = bind_sizes(rule.inputs, rule.example, bind_sizes(rule.example_sizes));
   for (const Constraint& constraint : rule.precondition) {
@@ -285,7 +290,7 @@ Result<Rule> generalise(const Graph& source, const Graph& target, FreeSizes free
   REWRIGHT_TRY(rule.precondition, open_conditions(rule));
 
   rule = canonical(rule);
-  rule.id = id_of_canonical(rule);
+  rule.id = id_of_canonical(rule, one_output_each(source) && one_output_each(target));
   rule.name = rule_name(rule);
   REWRIGHT_CHECK(check_example(rule));
   return rename(rule, readable_names(rule, left.pattern, source));

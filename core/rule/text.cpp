@@ -24,9 +24,11 @@ namespace {
 
 class SideWriter {
  public:
-  SideWriter(const Rule& rule, const Pattern& side) : rule_(rule), side_(side), count_(rule.inputs.size()) {
+  SideWriter(const Rule& rule, const Pattern& side, bool one_output_each)
+      : rule_(rule), side_(side), count_(rule.inputs.size()) {
     for (const PatternInput& input : rule.inputs) taken_.insert(input.name);
-    count_outputs();
+    outputs_.assign(side_.nodes.size(), 1);
+    if (!one_output_each) count_outputs();
     find_inline();
   }
 
@@ -53,7 +55,6 @@ class SideWriter {
   [[nodiscard]] std::size_t node_of(Port port) const { return port.node.value - count_; }
 
   void count_outputs() {
-    outputs_.assign(side_.nodes.size(), 1);
     if (const auto shapes = infer_shapes(rule_.inputs, side_)) {
       for (std::size_t i = 0; i < outputs_.size(); ++i) outputs_[i] = shapes->of_node[count_ + i].size();
       return;
@@ -419,17 +420,20 @@ class RuleReader {
   std::map<std::string, Port, std::less<>> names_;
 };
 
-}  // namespace
-
-std::string to_text(const Rule& rule) {
+std::string text_of(const Rule& rule, bool one_output_each) {
   std::string text = "(";
   for (const PatternInput& input : rule.inputs)
     text += fmt::format("{}{}:{}", text.size() == 1 ? "" : ", ", input.name, input.rank);
-  text += ") " + SideWriter(rule, rule.source).text() + " => " + SideWriter(rule, rule.target).text();
+  text += ") " + SideWriter(rule, rule.source, one_output_each).text() + " => " +
+          SideWriter(rule, rule.target, one_output_each).text();
   for (std::size_t i = 0; i < rule.precondition.size(); ++i)
     text += (i == 0 ? " where " : ", ") + to_string(rule.precondition[i]);
   return text;
 }
+
+}  // namespace
+
+std::string to_text(const Rule& rule) { return text_of(rule, false); }
 
 namespace {
 
@@ -463,8 +467,8 @@ Result<std::vector<Rule>> parse_rules(std::string_view text, const Registry& reg
 
 std::string rule_id(const Rule& rule) { return id_of_canonical(canonical(rule)); }
 
-std::string id_of_canonical(const Rule& rule) {
-  const std::string text = to_text(rule);
+std::string id_of_canonical(const Rule& rule, bool one_output_each) {
+  const std::string text = text_of(rule, one_output_each);
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
