@@ -168,9 +168,11 @@ class Builder {
     std::size_t count = 0;
     for (std::optional<Rule>& rule : found) {
       if (!rule || !known.insert(rule->id).second) continue;
-      if (const Status proved = checker.check(*rule, rule->certificate); !proved)
-        return make_error(ErrorCode::kInternal, "the proof of a general form, {}, is rejected: {}", to_text(*rule),
-                          proved.error().message);
+      if (const Status proved = checker.check(*rule, rule->certificate); !proved) {
+        run_.log.write(fmt::format("library: a general form is left out, since its proof is rejected: {}: {}",
+                                   to_text(*rule), proved.error().message));
+        continue;
+      }
       kept_.push_back({*std::move(rule), std::nullopt});
       ++count;
     }
