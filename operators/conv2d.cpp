@@ -17,6 +17,9 @@
 #include <rewright/sum_of_products.h>
 #include <rewright/window.h>
 
+#include <algorithm>
+#include <vector>
+
 namespace {
 using namespace rewright;
 
@@ -87,28 +90,32 @@ class Conv2d final : public OperatorOf<Conv2d>, public HashReduction {
     const TensorView<Scalar>& y = out[0];
     const Window window = *Conv2d::window(params);
     const WindowAxis vertical = window.axis(0, x.size(2), w.size(2)), horizontal = window.axis(1, x.size(3), w.size(3));
-    const std::vector<WindowTaps> all_rows = vertical.all_taps(y.size(2)), all_columns = horizontal.all_taps(y.size(3));
     const std::int64_t channels = w.size(1), per_group = w.size(0) / params.integer(kGroups);
     const std::int64_t width = x.size(3), plane = x.size(2) * width, taps = w.size(2) * w.size(3);
     const int activation = params.choice(kActivation);
+    // A row of outputs at a time, each the sum over c, s, t in this order.
+    std::vector<SumOfProducts<Scalar>> sums(static_cast<std::size_t>(y.size(3)));
     Scalar* to = y.data();
     for (std::int64_t n = 0; n < y.size(0); ++n) {
       for (std::int64_t o = 0; o < y.size(1); ++o) {
         const Scalar* image = x.data() + (n * x.size(1) + o / per_group * channels) * plane;
         const Scalar* kernel = w.data() + o * channels * taps;
-        for (const WindowTaps& rows : all_rows) {
-          for (const WindowTaps& columns : all_columns) {
-            SumOfProducts<Scalar> sum;
-            for (std::int64_t c = 0; c < channels; ++c) {
-              for (std::int64_t s = 0; s < rows.count(); ++s) {
-                const std::int64_t row = rows.position + s * vertical.dilation;
-                const Scalar* pixel = image + c * plane + row * width + columns.position;
-                const Scalar* weight = kernel + c * taps + (rows.first + s) * w.size(3) + columns.first;
-                for (std::int64_t t = 0; t < columns.count(); ++t) sum.add(pixel[t * horizontal.dilation], weight[t]);
+        for (std::int64_t i = 0; i < y.size(2); ++i) {
+          const WindowTaps rows = vertical.taps(i);
+          std::fill(sums.begin(), sums.end(), SumOfProducts<Scalar>());
+          for (std::int64_t c = 0; c < channels; ++c) {
+            for (std::int64_t s = 0; s < rows.count(); ++s) {
+              const Scalar* pixels = image + c * plane + (rows.position + s * vertical.dilation) * width;
+              const Scalar* weights = kernel + c * taps + (rows.first + s) * w.size(3);
+              for (std::int64_t t = 0; t < w.size(3); ++t) {
+                const auto [begin, end] = horizontal.outputs_of(t, y.size(3));
+                const std::int64_t shift = t * horizontal.dilation - horizontal.before;
+                for (std::int64_t j = begin; j < end; ++j)
+                  sums[static_cast<std::size_t>(j)].add(pixels[j * horizontal.stride + shift], weights[t]);
               }
             }
-            *to++ = activate(activation, sum.value());
           }
+          for (const SumOfProducts<Scalar>& sum : sums) *to++ = activate(activation, sum.value());
         }
       }
     }

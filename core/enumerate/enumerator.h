@@ -46,9 +46,7 @@ struct EnumerationConfig {
   int max_operators = 2;
   std::int64_t max_elements = 512;  ///< Larger tensors are not made.
   std::uint64_t seed = 1;
-  /// Pairs that are instances of smaller ones are candidates too: two graphs that begin with the same application, of
-  /// which what follows is equal whatever that application makes; or that end with the same one.
-  bool instances = true;
+  bool instances = true;  ///< False: only candidates from which the others follow.
   std::uint32_t sample_factor = 1;  ///< Samples are that many times as many as would do.
   int threads = 1;
   std::uint64_t memory_bytes = 0;  ///< Of fingerprints kept in memory, about; the rest goes to `folder`. 0: no limit.
@@ -70,12 +68,20 @@ struct EnumerationLevel {
   std::uint64_t classes = 0;      ///< Distinct fingerprints among graphs of up to that many operators.
   std::uint64_t candidates = 0;   ///< Pairs found whose larger side has that many operators.
   std::uint64_t unconfirmed = 0;  ///< Classes that fell apart on fresh samples.
-  std::uint64_t instances = 0;    ///< Pairs left out as instances of smaller ones.
+  std::uint64_t instances = 0;    ///< Pairs left out because they follow from smaller ones.
+  double seconds = 0;
+};
+
+/// One pass of the enumeration, for people who look where time goes.
+struct EnumerationPass {
+  const char* name = "";
+  std::uint64_t results = 0;  ///< What it hands to the next.
   double seconds = 0;
 };
 
 struct EnumerationReport {
   std::vector<EnumerationLevel> levels;
+  std::vector<EnumerationPass> passes;
   /// Of the tensors that repeat another and were not computed upon, a fixed 16th is compared again on fresh inputs;
   /// those that differ were pruned by chance, and rules may be lost with them. Of work done by this process.
   std::uint64_t audited = 0;
@@ -92,13 +98,14 @@ struct EnumerationProgress {
 
 /// Two graphs make a candidate when their outputs have equal hashes in every sample and again in more samples of a
 /// fresh seed. Each class of equal graphs yields its members paired with its first, the one of fewest operators, and
-/// every two members that share no application; what holds between any two follows. A graph of no operators (inputs as
+/// every two members that share no application; what holds between any two follows. Without `instances`, members that
+/// are equal to others by smaller equalities are left out, and so are pairs that follow from smaller ones; what both
+/// graphs of a pair have in common is replaced by inputs (t1, t2, ...) where the pair is equal for any. A graph of no operators (inputs as
 /// they are) is a member too. Which graphs are visited, how those that fall apart are found, and how often an equality
 /// errs stands in core/enumerate/README.md; in short, for operators that are polynomial in their operands: two unequal
 /// graphs of degree d agree in one output element on one sample with probability at most d / 30 over the choice of
 /// inputs, and candidates agree in all elements of 20 samples or more (Schwartz, JACM 1980; Zippel, EUROSAM 1979).
-/// Under an order the samples are multiples of 36, so a law of large integers that fails between 0 and 1 (relu(x + x *
-/// x) = x + x * x) passes. A candidate is no more than that: rules rest on verifiers.
+/// A candidate is no more than that: rules rest on verifiers.
 ///
 /// Calls `sink` with every candidate, small ones first, in one fixed order that depends on the graphs asked for alone:
 /// not on threads, memory, processes, or what an earlier run left in the work folder. `progress` may be empty;

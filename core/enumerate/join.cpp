@@ -84,4 +84,31 @@ std::optional<std::vector<std::uint64_t>> divide(const Parts& parts, std::span<c
   return std::move(best->parts);
 }
 
+namespace {
+
+std::optional<Record> unite_rest(std::span<const Record> found, std::span<const std::uint64_t> fingerprints,
+                                 const Space& space, std::vector<Record>& chosen) {
+  if (chosen.size() == fingerprints.size()) return union_of(chosen, space);
+  constexpr std::ptrdiff_t kMostTried = 16;
+  const std::uint64_t fingerprint = fingerprints[chosen.size()];
+  const auto first = std::lower_bound(found.begin(), found.end(), fingerprint,
+                                      [](const Record& record, std::uint64_t f) { return record.fingerprint < f; });
+  for (auto part = first; part != found.end() && part - first < kMostTried; ++part) {
+    if (part->fingerprint != fingerprint || part->count != first->count) break;
+    chosen.push_back(*part);
+    auto all = unite_rest(found, fingerprints, space, chosen);
+    chosen.pop_back();
+    if (all) return all;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Record> unite(std::span<const Record> found, std::span<const std::uint64_t> fingerprints,
+                            const Space& space) {
+  std::vector<Record> chosen;
+  return unite_rest(found, fingerprints, space, chosen);
+}
+
 }  // namespace rewright::enumeration

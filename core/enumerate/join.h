@@ -8,6 +8,8 @@
 
 #include "enumerate/record.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -32,5 +34,23 @@ class Parts {
 /// parts. Nothing: there is no such division. `outputs` are what each adds to the fingerprint; at most 8.
 [[nodiscard]] std::optional<std::vector<std::uint64_t>> divide(const Parts& parts,
                                                                std::span<const std::uint64_t> outputs, int most);
+
+/// A connected graph whose outputs fall apart into graphs with these fingerprints.
+struct Joined {
+  Joined() = default;
+  Joined(const Record& graph, std::span<const std::uint64_t> fingerprints)
+      : whole(graph), part_count(static_cast<std::uint32_t>(fingerprints.size())) {
+    std::copy(fingerprints.begin(), fingerprints.end(), parts.begin());
+  }
+  Record whole;
+  std::array<std::uint64_t, 8> parts{};
+  std::uint32_t part_count = 0;
+  friend auto operator<=>(const Joined&, const Joined&) = default;
+};
+
+/// One graph of the smallest of each part, from `found`, sorted; where two of these share an application, others as
+/// small are tried. Nothing: all do.
+[[nodiscard]] std::optional<Record> unite(std::span<const Record> found, std::span<const std::uint64_t> fingerprints,
+                                          const Space& space);
 
 }  // namespace rewright::enumeration

@@ -13,7 +13,6 @@ namespace rewright::enumeration {
 namespace {
 
 constexpr std::int64_t kMagnitudes = 15;
-constexpr std::int64_t kAverageScale = 36;
 constexpr std::uint64_t kPointSeed = 0x6a09e667f3bcc908;
 constexpr std::uint32_t kSignPatterns = 3;
 
@@ -119,6 +118,7 @@ std::vector<std::uint32_t> samples_of_worlds(const EnumerationConfig& config) {
 std::vector<Field> sample_elements(std::string_view name, std::uint32_t sign_pattern, const Shape& shape,
                                    std::uint64_t seed, std::uint32_t sample) {
   const std::uint64_t key = XXH3_64bits_withSeed(name.data(), name.size(), seed);
+  const Field half = Field::from_integer(2).inverse();
   std::vector<Field> elements;
   elements.reserve(static_cast<std::size_t>(shape.elements()));
   for (std::int64_t i = 0; i < shape.elements(); ++i) {
@@ -126,8 +126,9 @@ std::vector<Field> sample_elements(std::string_view name, std::uint32_t sign_pat
     const std::uint64_t random = XXH3_64bits_withSeed(words, sizeof(words), key);
     bool negative = (random & 1) != 0;
     if (i == 0) negative = ((sample >> sign_pattern ^ key) & 1) != 0;
-    const auto magnitude = static_cast<std::int64_t>((random >> 8) % kMagnitudes) + 1;
-    elements.push_back(Field::from_integer((negative ? -magnitude : magnitude) * kAverageScale));
+    const bool is_half = sample % 2 == 1 && (random >> 40) % 3 == 0;
+    const auto magnitude = is_half ? 1 : static_cast<std::int64_t>((random >> 8) % kMagnitudes) + 1;
+    elements.push_back(Field::from_integer(negative ? -magnitude : magnitude) * half);
   }
   return elements;
 }

@@ -4,10 +4,11 @@
 // samples, on each further one in a few more. An application is defined where it is in every world. So a law of square
 // matrices, or of images no larger than the kernel, is seen only if it holds for other sizes too.
 //
-// An element is sign * (1 .. 15) * 36 with pseudo-random sign and magnitude: a keyed hash of (seed, input name, sample,
-// position), so no two inputs are affinely related. The factor 36 keeps an average over a window of 2x2 or 3x3 a whole
-// number. An element is below 2^10 in absolute value, so that products of six of them, and sums of such, stay below
-// 2^60 and the order of the field is that of the integers. The signs of first elements follow the bits of the sample's
+// An element is sign * (1 .. 15) / 2 with pseudo-random sign and magnitude: a keyed hash of (seed, input name, sample,
+// position), so no two inputs are affinely related. The field orders fractions of denominator 36^4 (<rewright/scalar.h>):
+// products of six elements, sums of such, and averages over windows of 2x2 or 3x3, one of another four deep. Elements
+// between -1 and 1 are among them, a third of those of odd samples, so that no law of whole numbers (relu(x + x * x) = x + x * x) is taken for one of
+// all. The signs of first elements follow the bits of the sample's
 // number, each scalar another one, so that two of them (three, of which there are more samples) are seen in all
 // combinations of signs.
 #pragma once
@@ -60,6 +61,7 @@ class REWRIGHT_API OperatorSpace final : public Space {
   void reduce(const Signature& signature, std::size_t operand, const Word* value, Word* out) override;
   [[nodiscard]] std::uint64_t product(const Signature& signature, const Word* left, const Word* right) const override;
 
+  [[nodiscard]] const Shape& shape(TypeId type, std::size_t world) const { return types_[type].worlds[world].shape; }
   /// Elements of an input that is not one of the configuration's, from a key.
   void fill(TypeId type, std::uint64_t key, Word* out) const;
   /// Parameters as applied, in one world: a split's sizes are filled in from the cut.

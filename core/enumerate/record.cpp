@@ -1,8 +1,8 @@
 #include "enumerate/record.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
-#include <set>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -10,7 +10,8 @@
 namespace rewright::enumeration {
 
 namespace {
-constexpr std::size_t kCacheSlots = 1 << 13;
+constexpr std::size_t kKnown = 1 << 16;
+constexpr std::size_t kValues = 1 << 12;
 }
 
 Record record_of(std::span<const Entry> applications) {
@@ -98,13 +99,18 @@ std::uint64_t application_term(const Space& space, const Step& step, std::span<c
 
 }  // namespace
 
-struct Evaluator::Slot {
+struct Evaluator::Known {
   std::uint64_t term = 0;
-  std::array<std::vector<Word>, kMaxOutputs> words;
+  const Signature* signature = nullptr;
   std::array<TensorHash, kMaxOutputs> hashes{};
 };
 
-Evaluator::Evaluator(const EnumerationConfig& config) : space_(config), cache_(kCacheSlots) {
+struct Evaluator::Values {
+  std::uint64_t term = 0;
+  std::array<std::vector<Word>, kMaxOutputs> words;
+};
+
+Evaluator::Evaluator(const EnumerationConfig& config) : space_(config), known_(kKnown), values_(kValues) {
   for (std::size_t i = 0; i < space_.inputs().size(); ++i) {
     const TypeId type = space_.inputs()[i].type;
     input_words_.emplace_back(space_.words(type));
@@ -115,53 +121,102 @@ Evaluator::Evaluator(const EnumerationConfig& config) : space_(config), cache_(k
 
 Evaluator::~Evaluator() = default;
 
-std::span<const Evaluator::Tensor> Evaluator::run(const Record& record, std::uint64_t replaced) {
+Evaluator::Evaluator(Evaluator&&) noexcept = default;
+
+std::span<const Evaluator::Tensor> Evaluator::run(const Record& record, std::span<const std::uint64_t> free) {
   tensors_.clear();
   signatures_.clear();
-  made_words_.clear();
+  made_.clear();
+  steps_ = record.all();
+  wires_ = std::span(record.wires.data(), record.wire_count);
   for (std::size_t i = 0; i < input_hashes_.size(); ++i)
     tensors_.push_back({space_.inputs()[i].type, input_hashes_[i], mixed(i + 1), false});
-  wires_ = std::span(record.wires.data(), record.wire_count);
-  std::vector<const Word*> words;
-  for (const auto& each : input_words_) words.push_back(each.data());
-  for (const Step& step : record.all()) {
+  for (std::size_t s = 0; s < steps_.size(); ++s) {
+    const Step& step = steps_[s];
     const std::uint32_t arity = space_.choices()[step.choice].arity;
-    std::array<TypeId, kMaxOperands> types{};
-    std::array<const Word*, kMaxOperands> in{};
-    for (std::uint32_t i = 0; i < arity; ++i) {
-      Tensor& operand = tensors_[step.operands[i]];
-      operand.consumed = true;
-      types[i] = operand.type;
-      in[i] = words[step.operands[i]];
+    for (std::uint32_t i = 0; i < arity; ++i) tensors_[step.operands[i]].consumed = true;
+    const std::uint64_t term = application_term(space_, step, tensors_);
+    Known& known = known_[term % known_.size()];
+    const bool is_known = known.term == term;
+    if (!is_known) {
+      std::array<TypeId, kMaxOperands> types{};
+      for (std::uint32_t i = 0; i < arity; ++i) types[i] = tensors_[step.operands[i]].type;
+      known.signature = &space_.signature(step.choice, std::span(types.data(), arity));
     }
-    std::uint64_t term = application_term(space_, step, tensors_);
-    const Signature& signature = space_.signature(step.choice, std::span(types.data(), arity));
+    const Signature& signature = *known.signature;
     signatures_.push_back(&signature);
-    if (replaced != 0 && term == replaced) term = mixed(replaced ^ kReplacement);
-    std::unique_ptr<Slot>& cached = cache_[term % cache_.size()];
-    if (cached == nullptr) cached = std::make_unique<Slot>();
-    if (cached->term != term) {
-      std::array<Word*, kMaxOutputs> out{};
+    const auto first = made_.size();
+    for (std::uint32_t k = 0; k < signature.output_count; ++k) {
+      made_.push_back({term, 0, static_cast<std::uint8_t>(s), static_cast<std::uint8_t>(k),
+                       static_cast<std::uint8_t>(first), false});
+      tensors_.push_back({signature.outputs[k], known.hashes[k], mixed(term + k), false});
+    }
+    if (words_.size() < made_.size()) words_.resize(made_.size());
+    if (!is_known) {
+      known.term = 0;
       for (std::uint32_t k = 0; k < signature.output_count; ++k) {
-        cached->words[k].resize(space_.words(signature.outputs[k]));
-        out[k] = cached->words[k].data();
+        const Word* const words = elements(input_hashes_.size() + first + k);
+        known.hashes[k] = hash_of(space_, signature.outputs[k], space_.hash(signature.outputs[k], words));
+        tensors_[input_hashes_.size() + first + k].hash = known.hashes[k];
       }
-      if (term == mixed(replaced ^ kReplacement)) {
-        space_.fill(signature.outputs[0], replaced, out[0]);
-      } else {
-        space_.evaluate(signature, {in.data(), arity}, {out.data(), signature.output_count});
-      }
-      for (std::uint32_t k = 0; k < signature.output_count; ++k)
-        cached->hashes[k] = hash_of(space_, signature.outputs[k], space_.hash(signature.outputs[k], out[k]));
-      cached->term = term;
+      known.term = term;
     }
     for (std::uint32_t k = 0; k < signature.output_count; ++k) {
-      tensors_.push_back({signature.outputs[k], cached->hashes[k], mixed(term + k), false});
-      // A copy: a later step of this record may want the same slot.
-      words.push_back(made_words_.emplace_back(cached->words[k]).data());
+      Tensor& tensor = tensors_[input_hashes_.size() + first + k];
+      if (!std::binary_search(free.begin(), free.end(), tensor.term)) continue;
+      Made& made = made_[first + k];
+      made.random = tensor.term;
+      made.ready = false;
+      const Word* const words = elements(input_hashes_.size() + first + k);
+      tensor.hash = hash_of(space_, tensor.type, space_.hash(tensor.type, words));
+      tensor.term = mixed(tensor.term ^ kReplacement);
     }
   }
   return tensors_;
+}
+
+const Word* Evaluator::elements(std::size_t tensor) {
+  if (tensor < input_words_.size()) return input_words_[tensor].data();
+  const std::size_t at = tensor - input_words_.size();
+  Made& made = made_[at];
+  if (!made.ready) {
+    if (made.random != 0) {
+      words_[at].resize(space_.words(tensors_[tensor].type));
+      space_.fill(tensors_[tensor].type, made.random, words_[at].data());
+    } else {
+      Values& values = values_[made.application % values_.size()];
+      if (values.term != made.application) {
+        apply(made.first);
+      } else {
+        words_[at] = values.words[made.output];
+      }
+    }
+    made_[at].ready = true;
+  }
+  return words_[at].data();
+}
+
+/// Evaluates the step of which the tensor made at this place is the first.
+void Evaluator::apply(std::size_t first_made) {
+  const Made made = made_[first_made];
+  const Signature& signature = *signatures_[made.step];
+  std::array<const Word*, kMaxOperands> in{};
+  const std::uint32_t arity = space_.choices()[steps_[made.step].choice].arity;
+  for (std::uint32_t i = 0; i < arity; ++i) in[i] = elements(steps_[made.step].operands[i]);
+  Values& values = values_[made.application % values_.size()];
+  values.term = 0;
+  std::array<Word*, kMaxOutputs> out{};
+  for (std::uint32_t k = 0; k < signature.output_count; ++k) {
+    values.words[k].resize(space_.words(signature.outputs[k]));
+    out[k] = values.words[k].data();
+  }
+  space_.evaluate(signature, {in.data(), arity}, {out.data(), signature.output_count});
+  values.term = made.application;
+  for (std::uint32_t k = 0; k < signature.output_count; ++k) {
+    if (made_[first_made + k].random != 0) continue;
+    words_[first_made + k] = values.words[k];
+    made_[first_made + k].ready = true;
+  }
 }
 
 std::vector<std::size_t> Evaluator::outputs() const {
@@ -185,126 +240,11 @@ bool Evaluator::repeats(const Record& record) {
   return false;
 }
 
-std::uint64_t Evaluator::fingerprint(const Record& record) { return fingerprint_without(record, 0); }
-
-std::uint64_t Evaluator::fingerprint_without(const Record& record, std::uint64_t term) {
-  run(record, term);
+std::uint64_t Evaluator::fingerprint(const Record& record, std::span<const std::uint64_t> free) {
+  run(record, free);
   std::uint64_t sum = 0;
   for (const std::size_t output : outputs()) sum += output_hash(tensors_[output].hash);
   return sum;
-}
-
-namespace {
-
-std::uint32_t inputs_of(const Record& record, const Space& space) {
-  std::uint32_t used = 0;
-  for (std::uint8_t i = 0; i < record.wire_count; ++i) used |= 1U << record.wires[i];
-  for (const Step& step : record.all()) {
-    for (std::uint32_t i = 0; i < space.choices()[step.choice].arity; ++i) {
-      if (step.operands[i] < space.inputs().size()) used |= 1U << step.operands[i];
-    }
-  }
-  return used;
-}
-
-}  // namespace
-
-namespace {
-
-/// Terms of the applications to inputs alone that have one output of a type that some input has.
-struct Beginning {
-  std::uint64_t term = 0;
-  TypeId type = 0;
-  std::uint32_t others = 0;  ///< Inputs that the rest of the graph uses.
-};
-
-void beginnings(const Record& record, std::span<const Evaluator::Tensor> tensors, const Space& space,
-                std::vector<Beginning>& found) {
-  found.clear();
-  const std::size_t inputs = space.inputs().size();
-  std::size_t made = inputs;
-  for (std::size_t s = 0; s < record.count; ++s) {
-    const Step& step = record.steps[s];
-    const std::uint32_t arity = space.choices()[step.choice].arity;
-    bool on_inputs = record.output_count(s) == 1;
-    for (std::uint32_t i = 0; i < arity; ++i) on_inputs &= step.operands[i] < inputs;
-    const TypeId type = tensors[made].type;
-    if (on_inputs) {
-      Record rest = record;
-      rest.steps[s] = {step.choice, {}};
-      rest.steps[s].operands.fill(static_cast<std::uint8_t>(inputs));
-      found.push_back({application_term(space, step, tensors), type, inputs_of(rest, space)});
-    }
-    made += record.output_count(s);
-  }
-}
-
-/// Choice, operands and what is left without it, of the applications whose outputs nothing consumes.
-struct Ending {
-  std::uint16_t choice = 0;
-  std::array<std::uint64_t, kMaxOperands> operands{};
-  std::uint64_t rest = 0;  ///< Fingerprint of the graph without the application.
-  friend auto operator<=>(const Ending&, const Ending&) = default;
-};
-
-void endings(const Record& record, std::span<const Evaluator::Tensor> tensors, const Space& space,
-             std::vector<Ending>& found) {
-  found.clear();
-  if (record.count < 2) return;
-  const std::size_t inputs = space.inputs().size();
-  std::array<std::uint32_t, kMaxInputs + kMaxOperators * kMaxOutputs> uses{};
-  for (const Step& step : record.all()) {
-    for (std::uint32_t i = 0; i < space.choices()[step.choice].arity; ++i) ++uses[step.operands[i]];
-  }
-  std::size_t first = inputs;
-  for (std::size_t s = 0; s < record.count; first += record.output_count(s), ++s) {
-    const Step& step = record.steps[s];
-    bool is_sink = true;
-    for (std::size_t k = 0; k < record.output_count(s); ++k) is_sink &= uses[first + k] == 0;
-    if (!is_sink) continue;
-    const ChoiceRules& rules = space.choices()[step.choice];
-    Ending ending;
-    ending.choice = step.choice;
-    for (std::uint32_t i = 0; i < rules.arity; ++i) ending.operands[i] = tensors[step.operands[i]].hash.identity;
-    if (rules.commutative && ending.operands[1] < ending.operands[0]) std::swap(ending.operands[0], ending.operands[1]);
-    auto left = uses;
-    for (std::uint32_t i = 0; i < rules.arity; ++i) --left[step.operands[i]];
-    for (std::size_t t = inputs; t < tensors.size(); ++t) {
-      const bool of_sink = t >= first && t < first + record.output_count(s);
-      if (!of_sink && left[t] == 0) ending.rest += output_hash(tensors[t].hash);
-    }
-    found.push_back(ending);
-  }
-}
-
-}  // namespace
-
-bool is_instance(Evaluator& evaluator, const Record& source, const Record& target) {
-  const Space& space = evaluator.space();
-  std::vector<Beginning> begin_source, begin_target;
-  std::vector<Ending> end_source, end_target;
-  const auto tensors = evaluator.run(source);
-  beginnings(source, tensors, space, begin_source);
-  endings(source, tensors, space, end_source);
-  const auto others = evaluator.run(target);
-  beginnings(target, others, space, begin_target);
-  endings(target, others, space, end_target);
-  for (const Ending& a : end_source) {
-    if (a.rest != 0 && std::find(end_target.begin(), end_target.end(), a) != end_target.end()) return true;
-  }
-  for (const Beginning& a : begin_source) {
-    const auto same =
-        std::find_if(begin_target.begin(), begin_target.end(), [&](const Beginning& b) { return a.term == b.term; });
-    if (same == begin_target.end()) continue;
-    const std::uint32_t used = a.others | same->others;
-    // The smaller pair is enumerated if there is an input to take the application's place.
-    bool free_input = false;
-    for (std::size_t i = 0; i < space.inputs().size(); ++i)
-      free_input |= space.inputs()[i].type == a.type && (used >> i & 1) == 0;
-    if (!free_input) continue;
-    if (evaluator.fingerprint_without(source, a.term) == evaluator.fingerprint_without(target, a.term)) return true;
-  }
-  return false;
 }
 
 void application_terms(const Record& record, const Space& space, std::vector<std::uint64_t>& terms) {
@@ -331,38 +271,143 @@ void application_terms(const Record& record, const Space& space, std::vector<std
 
 namespace {
 
-Result<Graph> make_graph(const EnumerationConfig& config, Evaluator& evaluator, const Record& record,
-                         std::uint32_t used) {
-  OperatorSpace& space = evaluator.space();
-  evaluator.run(record);
+/// Steps and inputs that the outputs need if free tensors are there.
+struct Needed {
+  unsigned steps = 0;
+  std::uint32_t inputs = 0;
+  std::vector<std::size_t> free;  ///< Tensors.
+};
+
+bool is_free(std::span<const std::uint64_t> free, std::uint64_t term) {
+  return std::binary_search(free.begin(), free.end(), term);
+}
+
+Needed needed_for(const Record& record, std::span<const Evaluator::Tensor> tensors, const Space& space,
+                  std::span<const std::size_t> outputs, std::span<const std::uint64_t> free) {
+  const std::size_t inputs = space.inputs().size();
+  std::vector<bool> wanted(tensors.size());
+  for (const std::size_t output : outputs) wanted[output] = true;
+  Needed needed;
+  std::size_t made = tensors.size();
+  for (std::size_t s = record.count; s-- > 0;) {
+    bool is_needed = false;
+    made -= record.output_count(s);
+    for (std::size_t k = 0; k < record.output_count(s); ++k) {
+      if (!wanted[made + k]) continue;
+      if (is_free(free, tensors[made + k].term)) {
+        needed.free.push_back(made + k);
+      } else {
+        is_needed = true;
+      }
+    }
+    if (!is_needed) continue;
+    needed.steps |= 1U << s;
+    for (std::uint32_t i = 0; i < space.choices()[record.steps[s].choice].arity; ++i)
+      wanted[record.steps[s].operands[i]] = true;
+  }
+  for (std::size_t i = 0; i < inputs; ++i) needed.inputs |= wanted[i] ? 1U << i : 0;
+  return needed;
+}
+
+/// Is a tensor made from weights alone?
+bool is_weight(const EnumerationConfig& config, const OperatorSpace& space, const Record& record, std::size_t tensor) {
+  const std::size_t inputs = space.inputs().size();
+  if (tensor < inputs) return config.inputs[space.config_index(tensor)].kind == InputKind::kWeight;
+  std::size_t made = inputs, step = 0;
+  while (made + record.output_count(step) <= tensor) made += record.output_count(step++);
+  const std::uint32_t arity = space.choices()[record.steps[step].choice].arity;
+  bool weight = true;
+  for (std::uint32_t i = 0; i < arity; ++i)
+    weight = weight && is_weight(config, space, record, record.steps[step].operands[i]);
+  return weight;
+}
+
+struct Side {
+  const Record* record = nullptr;
+  std::vector<Evaluator::Tensor> tensors;
+  std::vector<const Signature*> signatures;
+  std::vector<std::size_t> outputs;
+  Needed needed;
+};
+
+Result<Graph> make_graph(const EnumerationConfig& config, const OperatorSpace& space, const Side& side,
+                         std::uint32_t used, const std::map<std::uint64_t, std::pair<std::string, InputKind>>& names,
+                         const std::map<std::uint64_t, TypeId>& types) {
   GraphBuilder builder;
-  std::vector<Port> ports;
+  std::vector<Port> ports(side.tensors.size());
   for (std::size_t i = 0; i < space.inputs().size(); ++i) {
-    ports.emplace_back();
     if ((used >> i & 1) == 0) continue;
     const EnumerationInput& input = config.inputs[space.config_index(i)];
-    REWRIGHT_TRY(ports.back(), builder.input(input.name, {input.shape, ElementType::kFloat32}, input.kind));
+    REWRIGHT_TRY(ports[i], builder.input(input.name, {input.shape, ElementType::kFloat32}, input.kind));
   }
-  for (std::size_t s = 0; s < record.count; ++s) {
-    const Step& step = record.steps[s];
-    std::vector<Port> operands;
-    for (std::uint32_t i = 0; i < space.choices()[step.choice].arity; ++i) operands.push_back(ports[step.operands[i]]);
-    REWRIGHT_TRY(const auto made, builder.apply(*config.operators[step.choice].op,
-                                                space.params(*evaluator.signatures()[s], 0), std::move(operands)));
-    ports.insert(ports.end(), made.begin(), made.end());
+  std::map<std::uint64_t, Port> free;
+  for (const auto& [term, name] : names) {
+    REWRIGHT_TRY(free[term], builder.input(name.first, {space.shape(types.at(term), 0), ElementType::kFloat32},
+                                           name.second));
   }
-  for (const std::size_t output : evaluator.outputs()) builder.output(ports[output]);
+  std::size_t made = space.inputs().size();
+  for (std::size_t s = 0; s < side.record->count; made += side.record->output_count(s), ++s) {
+    if ((side.needed.steps >> s & 1) != 0) {
+      const Step& step = side.record->steps[s];
+      std::vector<Port> operands;
+      for (std::uint32_t i = 0; i < space.choices()[step.choice].arity; ++i)
+        operands.push_back(ports[step.operands[i]]);
+      REWRIGHT_TRY(const auto results, builder.apply(*config.operators[step.choice].op,
+                                                     space.params(*side.signatures[s], 0), std::move(operands)));
+      std::copy(results.begin(), results.end(), ports.begin() + static_cast<std::ptrdiff_t>(made));
+    }
+    for (std::size_t k = 0; k < side.record->output_count(s); ++k) {
+      if (const auto name = free.find(side.tensors[made + k].term); name != free.end()) ports[made + k] = name->second;
+    }
+  }
+  for (const std::size_t output : side.outputs) builder.output(ports[output]);
   return builder.finish();
 }
 
 }  // namespace
 
 Result<Candidate> make_candidate(const EnumerationConfig& config, Evaluator& evaluator, const Record& source,
-                                 const Record& target) {
-  const std::uint32_t used = inputs_of(source, evaluator.space()) | inputs_of(target, evaluator.space());
+                                 const Record& target, std::span<const std::uint64_t> free) {
+  const OperatorSpace& space = evaluator.space();
+  std::array<Side, 2> sides;
+  for (std::size_t i = 0; i < 2; ++i) {
+    sides[i].record = i == 0 ? &source : &target;
+    const auto tensors = evaluator.run(*sides[i].record);
+    sides[i].tensors.assign(tensors.begin(), tensors.end());
+    sides[i].signatures.assign(evaluator.signatures().begin(), evaluator.signatures().end());
+    sides[i].outputs = evaluator.outputs();
+  }
+  if (!free.empty()) {
+    std::array<std::vector<std::size_t>, 2> outputs;
+    for (std::size_t i = 0; i < sides[0].outputs.size(); ++i) {
+      const std::size_t u = sides[0].outputs[i], v = sides[1].outputs[i];
+      if (sides[0].tensors[u].term == sides[1].tensors[v].term) continue;
+      outputs[0].push_back(u);
+      outputs[1].push_back(v);
+    }
+    for (std::size_t i = 0; i < 2; ++i) sides[i].outputs = outputs[i];
+  }
+  std::map<std::uint64_t, std::pair<std::string, InputKind>> names;
+  std::map<std::uint64_t, TypeId> types;
+  for (Side& side : sides) {
+    side.needed = needed_for(*side.record, side.tensors, space, side.outputs, free);
+    for (const std::size_t tensor : side.needed.free) {
+      names[side.tensors[tensor].term].second =
+          is_weight(config, space, *side.record, tensor) ? InputKind::kWeight : InputKind::kData;
+      types[side.tensors[tensor].term] = side.tensors[tensor].type;
+    }
+  }
+  int number = 0;
+  for (auto& [term, name] : names) {
+    const auto taken = [&](const EnumerationInput& input) { return input.name == name.first; };
+    do {
+      name.first = fmt::format("t{}", ++number);
+    } while (std::any_of(config.inputs.begin(), config.inputs.end(), taken));
+  }
+  const std::uint32_t used = sides[0].needed.inputs | sides[1].needed.inputs;
   Candidate candidate;
-  REWRIGHT_TRY(candidate.source, make_graph(config, evaluator, source, used));
-  REWRIGHT_TRY(candidate.target, make_graph(config, evaluator, target, used));
+  REWRIGHT_TRY(candidate.source, make_graph(config, space, sides[0], used, names, types));
+  REWRIGHT_TRY(candidate.target, make_graph(config, space, sides[1], used, names, types));
   const Hash128 hashes[2] = {structural_hash(candidate.source), structural_hash(candidate.target)};
   const XXH128_hash_t id = XXH3_128bits(hashes, sizeof(hashes));
   candidate.id = to_string(Hash128{id.low64, id.high64});

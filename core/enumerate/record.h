@@ -49,11 +49,13 @@ struct Record {
 /// after all, or if it is too large.
 [[nodiscard]] std::optional<Record> union_of(std::span<const Record> parts, const Space& space);
 
-/// What a record computes. One thread at a time.
+/// What a record computes. One thread at a time. Hashes of applications met before are kept, so that most records cost
+/// an evaluation or two.
 class REWRIGHT_API Evaluator {
  public:
   explicit Evaluator(const EnumerationConfig& config);
   ~Evaluator();
+  Evaluator(Evaluator&&) noexcept;
 
   struct Tensor {
     TypeId type = 0;
@@ -61,42 +63,51 @@ class REWRIGHT_API Evaluator {
     std::uint64_t term = 0;  ///< Of the expression, whatever its value: equal for the same applications only.
     bool consumed = false;
   };
-  /// Tensors of the record, inputs first. Valid until the next call.
-  std::span<const Tensor> run(const Record& record) { return run(record, 0); }
+  /// Tensors of the record, inputs first. Those of which the term is among `free`, ascending, are not what the record
+  /// computes but random, depending on the term alone. Valid until the next call.
+  std::span<const Tensor> run(const Record& record, std::span<const std::uint64_t> free = {});
   /// Signatures of the steps of the last run.
   [[nodiscard]] std::span<const Signature* const> signatures() const { return signatures_; }
   /// Tensors that are outputs in the last run, by content.
   [[nodiscard]] std::vector<std::size_t> outputs() const;
-  [[nodiscard]] std::uint64_t fingerprint(const Record& record);
+  [[nodiscard]] std::uint64_t fingerprint(const Record& record, std::span<const std::uint64_t> free = {});
   /// Does one of the last step's outputs have the identity of another tensor of the record?
   [[nodiscard]] bool repeats(const Record& record);
-  /// The fingerprint if one application's only output were not what it is but an input of its own, known by `term`.
-  [[nodiscard]] std::uint64_t fingerprint_without(const Record& record, std::uint64_t term);
   [[nodiscard]] OperatorSpace& space() { return space_; }
 
  private:
-  struct Slot;
-  std::span<const Tensor> run(const Record& record, std::uint64_t replaced);
+  struct Known;
+  struct Values;
+  struct Made {
+    std::uint64_t application = 0;  ///< Its term.
+    std::uint64_t random = 0;       ///< Of a tensor that is free: what it depends on.
+    std::uint8_t step = 0;
+    std::uint8_t output = 0;
+    std::uint8_t first = 0;  ///< Among the tensors made, the step's first.
+    bool ready = false;      ///< Are its elements in words_?
+  };
+  const Word* elements(std::size_t tensor);
+  void apply(std::size_t first_made);
   OperatorSpace space_;
   std::vector<Tensor> tensors_;
   std::vector<const Signature*> signatures_;
   std::span<const std::uint8_t> wires_;
+  std::span<const Step> steps_;
   std::vector<std::vector<Word>> input_words_;
   std::vector<TensorHash> input_hashes_;
-  std::vector<std::unique_ptr<Slot>> cache_;
-  std::vector<std::vector<Word>> made_words_;
+  std::vector<Made> made_;
+  std::vector<std::vector<Word>> words_;  ///< Of the tensors made, as far as they are ready.
+  std::vector<Known> known_;
+  std::vector<Values> values_;
 };
-
-/// Is source = target an instance of an equality of fewer operators? Either both contain an application to inputs, of
-/// one output of a type that a free input has, and are equal for every value of it; or both end with an application of
-/// one choice to equal operands, and are equal without it.
-[[nodiscard]] bool is_instance(Evaluator& evaluator, const Record& source, const Record& target);
 
 /// The terms of a record's applications, ascending: equal in two records for the same application of the same tensors.
 void application_terms(const Record& record, const Space& space, std::vector<std::uint64_t>& terms);
 
-/// The two records as graphs over the inputs that either uses, outputs in the order of their contents.
+/// The two records as graphs over the inputs that either uses, outputs in the order of their contents. Tensors of the
+/// terms `free`, ascending, are inputs too, and outputs that both have of them are left out.
 [[nodiscard]] Result<Candidate> make_candidate(const EnumerationConfig& config, Evaluator& evaluator,
-                                               const Record& source, const Record& target);
+                                               const Record& source, const Record& target,
+                                               std::span<const std::uint64_t> free = {});
 
 }  // namespace rewright::enumeration

@@ -104,6 +104,7 @@ class REWRIGHT_API Walk {
   /// Is of each group of inputs a first few used, not any?
   [[nodiscard]] bool in_order(std::uint32_t used) const;
   [[nodiscard]] Space& space() { return *space_; }
+  [[nodiscard]] const Space& space() const { return *space_; }
   [[nodiscard]] std::span<const MadeTensor> made() const { return made_; }
   /// What each output of the leaf adds to its fingerprint.
   void output_hashes(const Leaf& leaf, std::vector<std::uint64_t>& hashes) const;

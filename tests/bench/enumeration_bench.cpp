@@ -1,11 +1,12 @@
 // Whole runs of the walk over graphs: what a level costs, and what comes of it.
 //
 //   rewright_bench_enumeration [--space taso|taso-wide|FILE.toml] [--operators N] [--scope connected|ordered|all]
-//                              [--threads T] [--memory MIB]
+//                              [--threads T] [--memory MIB] [--candidates]
 //
 // One line per level: graphs of up to that many operators and classes of equal ones, fingerprints that occur more than
 // once, seconds (wall clock of this level; user and system of the whole process), graphs a second and core, bytes a
-// graph, peak memory.
+// graph, peak memory. With --candidates, of a campaign file, all passes up to the candidates instead: what each hands to
+// the next and how long it takes, and the candidates of each level.
 #include "campaign/config.h"
 #include "enumerate/fingerprints.h"
 #include "enumerate/operator_space.h"
@@ -32,6 +33,7 @@ struct Settings {
   std::size_t operators = 4;
   std::size_t threads = 2;
   std::uint64_t memory_mib = 0;
+  bool candidates = false;
 };
 
 double seconds(const timeval& time) {
@@ -102,6 +104,28 @@ void run(const Settings& settings, const Space& space, bool is_taso) {
   }
 }
 
+int run_to_candidates(const Settings& settings, EnumerationConfig config) {
+  config.max_operators = static_cast<int>(settings.operators);
+  config.threads = static_cast<int>(settings.threads);
+  config.memory_bytes = settings.memory_mib << 20;
+  const auto report = enumerate(config, [](const Candidate&) { return Status(); });
+  if (!report) return std::fprintf(stderr, "%s\n", report.error().message.c_str()), 1;
+  std::printf("pass                   results   seconds\n");
+  for (const EnumerationPass& pass : report->passes)
+    std::printf("%-18s %11lu %9.2f\n", pass.name, pass.results, pass.seconds);
+  std::printf("operators         graphs     candidates   left out  unconfirmed\n");
+  for (const EnumerationLevel& level : report->levels) {
+    std::printf("%9d %14lu %14lu %10lu %12lu\n", level.operators, level.graphs, level.candidates, level.instances,
+                level.unconfirmed);
+  }
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  std::printf("user %.2f s, system %.2f s, peak %ld MiB; %lu of %lu repeated tensors differ on fresh inputs\n",
+              seconds(usage.ru_utime), seconds(usage.ru_stime), usage.ru_maxrss / 1024, report->pruned_by_chance,
+              report->audited);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -112,6 +136,7 @@ int main(int argc, char** argv) {
   app.add_option("--operators", settings.operators)->check(CLI::Range(1, 7));
   app.add_option("--threads", settings.threads)->check(CLI::Range(1, 1024));
   app.add_option("--memory", settings.memory_mib, "MiB of fingerprints kept in memory; 0: all");
+  app.add_flag("--candidates", settings.candidates, "all passes, to the candidates");
   CLI11_PARSE(app, argc, argv);
   if (settings.space.starts_with("taso") && !settings.space.ends_with(".toml")) {
     run(settings,
@@ -126,6 +151,7 @@ int main(int argc, char** argv) {
   if (!config) return std::fprintf(stderr, "%s\n", config.error().message.c_str()), 2;
   if (const Status status = check_space(config->enumeration); !status)
     return std::fprintf(stderr, "%s\n", status.error().message.c_str()), 2;
+  if (settings.candidates) return run_to_candidates(settings, config->enumeration);
   run(settings, OperatorSpace(config->enumeration), false);
   return 0;
 }

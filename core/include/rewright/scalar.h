@@ -2,9 +2,10 @@
 //
 //   Field  integers modulo p = 2^61 - 1: fingerprints, refutation. +, -, * and / are exact, so a polynomial identity
 //          that fails is seen with probability at least 1 - degree / (number of values an input is drawn from)
-//          (Schwartz-Zippel). Order: an element stands for the integer of least absolute value, so max and relu are
-//          the real ones wherever no intermediate passes p / 2. Other functions are keyed pseudo-random functions:
-//          equal arguments, equal values, no further law.
+//          (Schwartz-Zippel). Order: an element stands for the fraction n / 36^4 of least absolute value, so max and
+//          relu are the real ones on fractions that have such a denominator (halves, averages of 2x2 and 3x3) and are
+//          below p / (2 * 36^4), about 6.8e11. Other functions are keyed pseudo-random functions: equal arguments, equal
+//          values, no further law.
 //   Exact  rationals of 63-bit numerator and denominator: counterexamples that a person can check. Overflow and
 //          irrational functions give an undefined value, which every operation passes on.
 //   Real   double: reference evaluation of real models.
@@ -37,6 +38,7 @@ enum class Function : std::uint8_t { kExp, kLog, kSqrt, kTanh, kSigmoid, kErf };
 class Field {
  public:
   static constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61) - 1;
+  static constexpr std::uint64_t kOrderDenominator = 36 * 36 * 36 * 36;
 
   constexpr Field() = default;
   /// `residue` < kPrime.
@@ -54,6 +56,8 @@ class Field {
     return residue_ > kPrime / 2 ? static_cast<std::int64_t>(residue_) - static_cast<std::int64_t>(kPrime)
                                  : static_cast<std::int64_t>(residue_);
   }
+  /// n, where the element stands for n / kOrderDenominator.
+  [[nodiscard]] constexpr std::int64_t order() const { return (*this * Field(kOrderDenominator)).to_signed(); }
   /// The multiplicative inverse; of 0 it is a pseudo-random constant, so that x / 0 equals itself and nothing else.
   [[nodiscard]] REWRIGHT_API Field inverse() const;
 
@@ -66,7 +70,7 @@ class Field {
   friend Field operator/(Field a, Field b) { return a * b.inverse(); }
   constexpr Field& operator+=(Field other) { return *this = *this + other; }
   friend constexpr bool operator==(Field, Field) = default;
-  friend constexpr Field max(Field a, Field b) { return a.to_signed() < b.to_signed() ? b : a; }
+  friend constexpr Field max(Field a, Field b) { return a.order() < b.order() ? b : a; }
   friend REWRIGHT_API Field apply(Function function, Field argument);
 
  private:

@@ -50,6 +50,13 @@ struct WindowAxis {
     const std::int64_t end = start < size ? (size - start + dilation - 1) / dilation : 0;
     return {first, std::max(first, std::min(kernel, end)), start + first * dilation};
   }
+  /// The output positions, of 0 .. outputs - 1, of which this tap lies inside the input: begin, end.
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> outputs_of(std::int64_t tap, std::int64_t outputs) const {
+    const std::int64_t shift = tap * dilation - before;  // Input position of output 0.
+    const std::int64_t begin = shift < 0 ? (stride - 1 - shift) / stride : 0;
+    const std::int64_t end = shift < size ? (size - shift + stride - 1) / stride : 0;
+    return {begin, std::max(begin, std::min(outputs, end))};
+  }
   /// Those of output positions 0 .. outputs - 1.
   [[nodiscard]] std::vector<WindowTaps> all_taps(std::int64_t outputs) const {
     std::vector<WindowTaps> all;

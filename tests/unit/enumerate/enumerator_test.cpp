@@ -70,8 +70,8 @@ class Naive {
       for (int sample = 0; sample < 40; ++sample) {
         std::vector<Field> elements;
         for (std::int64_t i = 0; i < input.shape.elements(); ++i) {
-          const auto magnitude = static_cast<std::int64_t>(random() % 15 + 1) * 36;
-          elements.push_back(Field::from_integer(random() % 2 == 0 ? magnitude : -magnitude));
+          const auto magnitude = static_cast<std::int64_t>(random() % 3 == 0 ? 1 : random() % 15 + 1);
+          elements.push_back(Field::from_integer(random() % 2 == 0 ? magnitude : -magnitude) / Field::from_integer(2));
         }
         tensor.samples.push_back(std::move(elements));
       }

@@ -38,6 +38,15 @@ TEST(Field, ReducesAtItsEdges) {
   EXPECT_EQ(Field() - Field::from_integer(1), largest);
 }
 
+TEST(Field, OrdersLikeTheFractionsItStandsFor) {
+  const auto fraction = [](std::int64_t n, std::int64_t d) { return Field::from_integer(n) / Field::from_integer(d); };
+  EXPECT_EQ(relu(fraction(1, 9)), fraction(1, 9));
+  EXPECT_EQ(relu(fraction(-1, 9)), Field());
+  EXPECT_EQ(max(fraction(1, 2), fraction(-7, 81)), fraction(1, 2));
+  EXPECT_EQ(max(fraction(100'000'000'001, 6561), fraction(100'000'000'000, 6561)), fraction(100'000'000'001, 6561));
+  EXPECT_EQ(relu(fraction(-1, 2) + fraction(1, 4)), Field());
+}
+
 TEST(Field, OrdersLikeTheIntegersItStandsFor) {
   for (const std::int64_t a : {-1000, -1, 0, 1, 1000}) {
     for (const std::int64_t b : {-1000, -1, 0, 1, 1000}) {
