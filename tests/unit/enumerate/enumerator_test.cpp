@@ -583,41 +583,6 @@ TEST(Enumerator, FindsTheLawsWithoutTheirInstances) {
   EXPECT_LT(candidate_texts(three).size(), candidate_texts(matrix_config(3)).size());
 }
 
-TEST(Enumerator, LeavesOutAsInstancesOnlyPairsThatHaveAnApplicationOrAnEndInCommon) {
-  std::uint64_t left_out = 0;
-  for (std::uint64_t seed = 1; seed <= 25; ++seed) {
-    EnumerationConfig config = random_config(seed, 3);
-    using Sides = std::pair<Naive::Key, Naive::Key>;
-    const auto pairs = [&] {
-      std::set<Sides> all;
-      const auto report = enumerate(config, [&](const Candidate& candidate) -> Status {
-        all.emplace(key_of(candidate.source, config), key_of(candidate.target, config));
-        return {};
-      });
-      EXPECT_TRUE(report);
-      return all;
-    };
-    const auto all = pairs();
-    config.instances = false;
-    const auto some = pairs();
-    for (const Sides& pair : some) EXPECT_TRUE(all.contains(pair)) << describe(config);
-    const auto operators = [](const Naive::Key& key) {
-      std::set<std::string> names;
-      for (const std::string& application : key) names.insert(application.substr(0, application.find('(')));
-      return names;
-    };
-    for (const auto& [source, target] : all) {
-      if (some.contains({source, target})) continue;
-      ++left_out;
-      const auto of_source = operators(source), of_target = operators(target);
-      EXPECT_TRUE(std::any_of(of_source.begin(), of_source.end(), [&](const std::string& name) {
-        return of_target.contains(name);
-      })) << describe(config);
-    }
-  }
-  EXPECT_GT(left_out, 20U);
-}
-
 TEST(Enumerator, ComparesSomeRepeatedTensorsAgain) {
   const auto report = enumerate(matrix_config(3), [](const Candidate&) { return Status(); });
   ASSERT_TRUE(report);
