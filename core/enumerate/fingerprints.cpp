@@ -62,6 +62,24 @@ void FingerprintStore::give(std::size_t partition, Chunk chunk) {
   size_ += chunk.used;
 }
 
+/// A chunk that is not full: what fits goes to the last one of the partition.
+void FingerprintStore::give_rest(std::size_t partition, Chunk chunk) {
+  const std::lock_guard lock(mutex_);
+  size_ += chunk.used;
+  if (!chunks_[partition].empty()) {
+    Chunk& last = chunks_[partition].back();
+    const auto fitting = std::min<std::uint32_t>(chunk.used, kChunkWords - last.used);
+    std::copy_n(chunk.words + (chunk.used - fitting), fitting, last.words + last.used);
+    last.used += fitting;
+    chunk.used -= fitting;
+  }
+  if (chunk.used > 0) {
+    chunks_[partition].push_back(chunk);
+  } else {
+    free_.push_back(chunk.words);
+  }
+}
+
 void FingerprintStore::spill() {
   if (file_ < 0) {
     file_ = open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -71,37 +89,40 @@ void FingerprintStore::spill() {
       return;
     }
   }
-  const auto append = [&](std::size_t partition, std::span<const Chunk> chunks) {
+  // Words [from, used) of each chunk: one stretch.
+  const auto append = [&](std::size_t partition, std::span<const Chunk> chunks, std::uint32_t from) {
     Stretch stretch{file_, file_bytes_, 0};
     for (const Chunk& chunk : chunks) {
-      const std::size_t bytes = chunk.used * sizeof(std::uint64_t);
+      const std::size_t bytes = (chunk.used - from) * sizeof(std::uint64_t);
       if (failure_.empty() &&
-          pwrite(file_, chunk.words, bytes, static_cast<off_t>(file_bytes_)) != static_cast<ssize_t>(bytes)) {
+          pwrite(file_, chunk.words + from, bytes, static_cast<off_t>(file_bytes_)) != static_cast<ssize_t>(bytes)) {
         disk_full_ = errno == ENOSPC || errno == EDQUOT;
         failure_ = fmt::format("{}: fingerprints that do not fit the memory could not be written: {}", folder_,
                                std::strerror(errno));
       }
       file_bytes_ += bytes;
-      stretch.count += chunk.used;
-      free_.push_back(chunk.words);
+      stretch.count += chunk.used - from;
+      from = 0;
     }
-    if (stretch.count == 0) return;
-    stretches_[partition].push_back(stretch);
+    if (stretch.count > 0) stretches_[partition].push_back(stretch);
+    return stretch.count > 0;
   };
   for (std::size_t partition = 0; partition < kPartitions; ++partition) {
     // What was there when the piece began stays apart from the piece.
-    const std::span chunks = chunks_[partition];
+    std::vector<Chunk>& chunks = chunks_[partition];
     Mark& mark = marks_[partition];
-    const std::size_t piece = stretches_[partition].size() - mark.stretches;
-    append(partition, chunks.first(mark.chunks));
-    if (stretches_[partition].size() - mark.stretches > piece) {
+    std::vector<Chunk> before(chunks.begin(), chunks.begin() + static_cast<std::ptrdiff_t>(mark.chunks));
+    if (mark.used > 0) before.push_back({chunks[mark.chunks].words, mark.used});
+    if (append(partition, before, 0)) {
       std::rotate(stretches_[partition].begin() + static_cast<std::ptrdiff_t>(mark.stretches),
                   stretches_[partition].end() - 1, stretches_[partition].end());
       ++mark.stretches;
     }
-    append(partition, chunks.subspan(mark.chunks));
-    chunks_[partition].clear();
+    append(partition, std::span(chunks).subspan(mark.chunks), mark.used);
+    for (const Chunk& chunk : chunks) free_.push_back(chunk.words);
+    chunks.clear();
     mark.chunks = 0;
+    mark.used = 0;
   }
 }
 
@@ -117,6 +138,7 @@ Status FingerprintStore::read_partition(std::size_t partition, Mark from, std::v
   std::size_t total = 0;
   for (const Stretch& stretch : stretches) total += stretch.count;
   for (const Chunk& chunk : chunks) total += chunk.used;
+  total -= from.used;
   words.resize(total);
   std::uint64_t* to = words.data();
   for (const Stretch& stretch : stretches) {
@@ -126,7 +148,11 @@ Status FingerprintStore::read_partition(std::size_t partition, Mark from, std::v
     }
     to += stretch.count;
   }
-  for (const Chunk& chunk : chunks) to = std::copy_n(chunk.words, chunk.used, to);
+  std::uint32_t begin = from.used;
+  for (const Chunk& chunk : chunks) {
+    to = std::copy(chunk.words + begin, chunk.words + chunk.used, to);
+    begin = 0;
+  }
   return {};
 }
 
@@ -196,8 +222,13 @@ struct Header {
 }  // namespace
 
 void FingerprintStore::begin_piece() {
-  for (std::size_t partition = 0; partition < kPartitions; ++partition)
-    marks_[partition] = {stretches_[partition].size(), chunks_[partition].size()};
+  for (std::size_t partition = 0; partition < kPartitions; ++partition) {
+    const std::vector<Chunk>& chunks = chunks_[partition];
+    marks_[partition] = {stretches_[partition].size(), chunks.size(), 0};
+    if (chunks.empty() || chunks.back().used == kChunkWords) continue;
+    --marks_[partition].chunks;
+    marks_[partition].used = chunks.back().used;
+  }
 }
 
 Status FingerprintStore::persist(const std::string& path) {
@@ -220,9 +251,12 @@ Status FingerprintStore::persist(const std::string& path) {
     header->counts[partition] = words.size();
     good = write_all(file, std::as_bytes(std::span(words)));
     XXH64_update(state, words.data(), words.size() * sizeof(std::uint64_t));
-    for (std::size_t i = marks_[partition].chunks; i < chunks_[partition].size(); ++i)
-      free_.push_back(chunks_[partition][i].words);
-    chunks_[partition].resize(marks_[partition].chunks);
+    std::vector<Chunk>& chunks = chunks_[partition];
+    const Mark& mark = marks_[partition];
+    const std::size_t kept = mark.chunks + (mark.used > 0 ? 1 : 0);
+    for (std::size_t i = kept; i < chunks.size(); ++i) free_.push_back(chunks[i].words);
+    chunks.resize(kept);
+    if (mark.used > 0) chunks.back().used = mark.used;
     stretches_[partition].resize(marks_[partition].stretches);
     stretches_[partition].push_back({file, offset, words.size()});
     offset += words.size() * sizeof(std::uint64_t);
@@ -287,7 +321,7 @@ void FingerprintStore::Writer::flush() {
   for (std::size_t partition = 0; partition < kPartitions; ++partition) {
     if (lines_[partition].count > 0) copy(partition);
     Open& open = open_[partition];
-    if (open.chunk != nullptr) store_.give(partition, {open.chunk, open.used});
+    if (open.chunk != nullptr) store_.give_rest(partition, {open.chunk, open.used});
     open = {};
   }
 }

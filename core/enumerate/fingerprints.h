@@ -97,6 +97,7 @@ class REWRIGHT_API FingerprintStore {
   };
   std::uint64_t* take_chunk();
   void give(std::size_t partition, Chunk chunk);
+  void give_rest(std::size_t partition, Chunk chunk);
   void spill();
 
   std::uint64_t memory_bytes_;
@@ -108,7 +109,8 @@ class REWRIGHT_API FingerprintStore {
   std::vector<std::vector<Stretch>> stretches_;
   struct Mark {
     std::size_t stretches = 0;
-    std::size_t chunks = 0;
+    std::size_t chunks = 0;  ///< Full ones, or but for the last.
+    std::uint32_t used = 0;  ///< Words in the chunk after these.
   };
   Status read_partition(std::size_t partition, Mark from, std::vector<std::uint64_t>& words) const;
   std::vector<Mark> marks_;  ///< By partition: what was there when the piece began.
