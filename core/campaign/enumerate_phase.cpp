@@ -57,6 +57,8 @@ Result<bool> enumerate_phase(Run& run) {
   run.log.write(fmt::format(
       "enumerate: {} of {} repeated tensors that were compared again on fresh inputs differ{}", report.pruned_by_chance,
       report.audited, report.pruned_by_chance > 0 ? ": rules may be lost; take larger inputs or more of them" : ""));
+  for (const EnumerationPass& pass : report.passes)
+    run.log.write(fmt::format("enumerate: {}, {} results in {:.2f} s", pass.name, pass.results, pass.seconds));
   REWRIGHT_CHECK(run.store.database().transaction([&]() -> Status {
     for (const EnumerationLevel& level : report.levels) {
       REWRIGHT_CHECK(run.store.add(LevelRecord{level.operators, level.graphs, level.classes, level.candidates}));

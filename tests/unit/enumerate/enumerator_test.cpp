@@ -538,12 +538,27 @@ std::vector<std::string> candidate_texts(const EnumerationConfig& config) {
 }
 
 TEST(Enumerator, GivesTheSameCandidatesInTheSameOrderForAnyNumberOfThreads) {
+  for (const bool instances : {true, false}) {
+    EnumerationConfig config = matrix_config(3);
+    config.instances = instances;
+    const auto one = candidate_texts(config);
+    EXPECT_GT(one.size(), 100U);
+    for (const int threads : {2, 8}) {
+      config.threads = threads;
+      EXPECT_EQ(candidate_texts(config), one) << threads << " threads";
+    }
+  }
+}
+
+TEST(Enumerator, GivesTheSameCandidatesWhateverTheMemory) {
   EnumerationConfig config = matrix_config(3);
-  const auto one = candidate_texts(config);
-  EXPECT_GT(one.size(), 100U);
-  for (const int threads : {2, 8}) {
-    config.threads = threads;
-    EXPECT_EQ(candidate_texts(config), one) << threads << " threads";
+  config.instances = false;
+  config.inputs.push_back({"u", {4, 4}, InputKind::kWeight});
+  const auto all = candidate_texts(config);
+  for (const std::uint64_t bytes : {std::uint64_t{1}, std::uint64_t{200} << 20, std::uint64_t{8} << 30}) {
+    config.memory_bytes = bytes;
+    config.threads = 8;  // Each holds a chunk per partition, so that the least memory is not enough.
+    EXPECT_EQ(candidate_texts(config), all) << bytes << " bytes";
   }
 }
 
