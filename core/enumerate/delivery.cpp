@@ -63,7 +63,11 @@ EnumerationConfig on_fresh_inputs(const EnumerationConfig& config) {
 
 Delivery::Delivery(const EnumerationConfig& config, tbb::task_arena& arena, std::vector<EnumerationLevel>& levels,
                    Progress progress)
-    : config_(config), fresh_(on_fresh_inputs(config)), arena_(arena), levels_(levels), progress_(std::move(progress)) {}
+    : config_(config),
+      fresh_(on_fresh_inputs(config)),
+      arena_(arena),
+      levels_(levels),
+      progress_(std::move(progress)) {}
 
 template <class Action>
 void Delivery::in_parallel(const char* pass, std::size_t count, const Action& action) {
@@ -89,22 +93,25 @@ bool Delivery::before(const Pair& a, const Pair& b) const {
   return key(a) < key(b);
 }
 
-void Delivery::pair_up(std::size_t first, std::size_t end, std::vector<Pair>& pairs) const {
-  if (end - first < 2) return;
+/// `at(0)`, `at(1)`, ... `at(count - 1)` are records, those of one class next to each other, the first one first.
+template <class At>
+void Delivery::pair_up(std::size_t count, const At& at, std::vector<Pair>& pairs) const {
+  if (count < 2) return;
   const OperatorSpace space(config_);
   std::vector<std::vector<std::uint64_t>> terms;
   const auto same_class = [&](std::size_t a, std::size_t b) {
-    return records_[a].fingerprint == records_[b].fingerprint && records_[a].confirmed == records_[b].confirmed;
+    const Record &first = records_[at(a)], &second = records_[at(b)];
+    return first.fingerprint == second.fingerprint && first.confirmed == second.confirmed;
   };
-  for (std::size_t next = first; first < end; first = next) {
-    while (next < end && same_class(first, next)) ++next;
+  for (std::size_t first = 0, next = 0; first < count; first = next) {
+    while (next < count && same_class(first, next)) ++next;
     if (terms.size() < next - first) terms.resize(next - first);
     for (std::size_t i = first; i < next && next - first > 2; ++i)
-      application_terms(records_[i], space, terms[i - first]);
+      application_terms(records_[at(i)], space, terms[i - first]);
     for (std::size_t j = first + 1; j < next; ++j) {
       for (std::size_t i = first; i < j; ++i) {
         if (i > first && share(terms[i - first], terms[j - first])) continue;
-        pairs.push_back({0, static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(i)});
+        pairs.push_back({0, static_cast<std::uint32_t>(at(j)), static_cast<std::uint32_t>(at(i))});
       }
     }
   }
@@ -171,9 +178,8 @@ void Delivery::confirm(std::vector<Pair>& pairs, std::unordered_set<std::uint64_
   }
   std::vector<Outcome> outcomes(chosen.size());
   std::vector<Found> judged(chosen.size());
-  in_parallel("confirming", chosen.size(), [&](std::size_t c, Tools& tools) {
-    outcomes[c] = judge(pairs[chosen[c]], tools, judged[c]);
-  });
+  in_parallel("confirming", chosen.size(),
+              [&](std::size_t c, Tools& tools) { outcomes[c] = judge(pairs[chosen[c]], tools, judged[c]); });
   if (stop_) return;
   std::vector<std::uint64_t> fallen;
   std::vector<Pair> left;
@@ -185,7 +191,11 @@ void Delivery::confirm(std::vector<Pair>& pairs, std::unordered_set<std::uint64_
         found.push_back(std::move(judged[c]));
         break;
       case Outcome::kFalls:
-        fallen.push_back(records_[pairs[chosen[c]].source].fingerprint);
+        if (pairs[chosen[c]].source < of_classes_) {
+          fallen.push_back(records_[pairs[chosen[c]].source].fingerprint);
+        } else {
+          ++level_of(records_[pairs[chosen[c]].source].count).unconfirmed;
+        }
         left.insert(left.end(), pairs.begin() + static_cast<std::ptrdiff_t>(chosen[c] + 1),
                     pairs.begin() + static_cast<std::ptrdiff_t>(end));
         break;
@@ -204,37 +214,41 @@ void Delivery::confirm(std::vector<Pair>& pairs, std::unordered_set<std::uint64_
     tools.expand(records_, pairs[i]);
     pairs[i].shape = tools.shape(tools.common(pairs[i].depth));
   });
-  if (!fallen.empty()) split_classes(std::move(fallen), pairs);
+  if (!fallen.empty()) split_classes(std::move(fallen), pairs, found);
 }
 
 /// Takes the fingerprints of these classes again, on inputs of a fresh seed and more of them, and pairs anew.
-void Delivery::split_classes(std::vector<std::uint64_t> fingerprints, std::vector<Pair>& pairs) {
+void Delivery::split_classes(std::vector<std::uint64_t> fingerprints, std::vector<Pair>& pairs,
+                             std::vector<Found>& found) {
   std::sort(fingerprints.begin(), fingerprints.end());
-  const auto is_split = [&](const Record& record) {
-    return std::binary_search(fingerprints.begin(), fingerprints.end(), record.fingerprint);
+  const auto is_split = [&](const Pair& pair) {
+    return pair.source < of_classes_ &&
+           std::binary_search(fingerprints.begin(), fingerprints.end(), records_[pair.source].fingerprint);
   };
-  std::erase_if(pairs, [&](const Pair& pair) { return is_split(records_[pair.source]); });
-  for (std::size_t i = of_classes_; i + 1 < records_.size(); i += 2) {
-    if (is_split(records_[i])) ++level_of(std::max(records_[i].count, records_[i + 1].count)).unconfirmed;
-  }
+  std::erase_if(pairs, is_split);
+  // Without instances, what was found stands for other pairs, too, and is not found again.
+  if (config_.instances) std::erase_if(found, [&](const Found& each) { return is_split(each.pair); });
   Evaluator evaluator(fresh_);
   const auto end_of_classes = records_.begin() + static_cast<std::ptrdiff_t>(of_classes_);
   for (const std::uint64_t fingerprint : fingerprints) {
     const auto first = std::lower_bound(records_.begin(), end_of_classes, fingerprint,
                                         [](const Record& record, std::uint64_t f) { return record.fingerprint < f; });
-    auto end = first;
+    std::vector<std::size_t> members;
     bool is_new = false;
-    for (; end != end_of_classes && end->fingerprint == fingerprint; ++end) {
-      is_new = is_new || end->confirmed == 0;
-      end->confirmed = evaluator.fingerprint(*end);
+    for (auto member = first; member != end_of_classes && member->fingerprint == fingerprint; ++member) {
+      is_new = is_new || member->confirmed == 0;
+      member->confirmed = evaluator.fingerprint(*member);
+      members.push_back(static_cast<std::size_t>(member - records_.begin()));
     }
     if (!is_new) continue;
-    std::sort(first, end);
-    for (auto next = first; next + 1 < end; ++next) {
-      if (next->confirmed != (next + 1)->confirmed) ++level_of((next + 1)->count).unconfirmed;
+    std::sort(members.begin(), members.end(), [&](std::size_t a, std::size_t b) { return records_[a] < records_[b]; });
+    for (std::size_t i = 1; i < members.size(); ++i) {
+      const Record &one = records_[members[i - 1]], &next = records_[members[i]];
+      if (one.confirmed != next.confirmed) ++level_of(next.count).unconfirmed;
     }
     std::vector<Pair> anew;
-    pair_up(static_cast<std::size_t>(first - records_.begin()), static_cast<std::size_t>(end - records_.begin()), anew);
+    pair_up(
+        members.size(), [&](std::size_t i) { return members[i]; }, anew);
     if (!config_.instances) drop_instances(anew);
     pairs.insert(pairs.end(), anew.begin(), anew.end());
   }
@@ -245,7 +259,8 @@ Result<bool> Delivery::run(std::vector<Record> records, std::span<const Apart> a
   records_ = std::move(records);
   of_classes_ = records_.size();
   std::vector<Pair> pairs;
-  pair_up(0, of_classes_, pairs);
+  pair_up(
+      of_classes_, [](std::size_t i) { return i; }, pairs);
   for (const Apart& each : apart) {
     const auto at = static_cast<std::uint32_t>(records_.size());
     const bool whole_first = each.whole.count >= each.apart.count;
@@ -276,8 +291,8 @@ Result<bool> Delivery::hand_over(std::vector<Found>& found, const std::function<
     arena_.execute([&] {
       tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
         const Found& each = found[start + i];
-        block[i] = make_candidate(config_, evaluators.local(), records_[each.pair.source],
-                                  records_[each.pair.target], each.free);
+        block[i] = make_candidate(config_, evaluators.local(), records_[each.pair.source], records_[each.pair.target],
+                                  each.free);
       });
     });
     for (std::size_t i = 0; i < count; ++i) {

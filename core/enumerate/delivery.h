@@ -52,10 +52,11 @@ class Delivery {
   };
   struct Tools;
 
-  void pair_up(std::size_t first, std::size_t end, std::vector<Pair>& pairs) const;
+  template <class At>
+  void pair_up(std::size_t count, const At& at, std::vector<Pair>& pairs) const;
   void drop_instances(std::vector<Pair>& pairs);
   void confirm(std::vector<Pair>& pairs, std::unordered_set<std::uint64_t>& settled, std::vector<Found>& found);
-  void split_classes(std::vector<std::uint64_t> fingerprints, std::vector<Pair>& pairs);
+  void split_classes(std::vector<std::uint64_t> fingerprints, std::vector<Pair>& pairs, std::vector<Found>& found);
   [[nodiscard]] bool before(const Pair& a, const Pair& b) const;
   enum class Outcome : std::uint8_t { kHolds, kFalls, kNotForAny };
   [[nodiscard]] Outcome judge(const Pair& pair, Tools& tools, Found& found) const;

@@ -2,9 +2,11 @@
 // is known to be equal to another.
 //
 //   1  by level: count the graphs, keep their fingerprints; then find those that occur more than once
-//   2  fingerprints of connected graphs over any inputs, of fewer operators: into these graphs fall apart; of classes of
+//   2  fingerprints of connected graphs over any inputs, of fewer operators: into these graphs fall apart; of classes
+//   of
 //      several, which comes first
-//   3  again: graphs of repeated fingerprints that no smaller equality makes superfluous, and those whose outputs divide
+//   3  again: graphs of repeated fingerprints that no smaller equality makes superfluous, and those whose outputs
+//   divide
 //      into known parts, are written down
 //   4  the parts are written down
 //   5  pairs of graphs with one fingerprint are confirmed on inputs of a fresh seed and handed over (delivery.h)
@@ -178,13 +180,14 @@ class Run {
     for (const TensorHash& hash : passes_.make_walk(kPartScope)->input_hashes())
       by_operators[0].push_back(output_hash(hash));
     for (std::size_t level = 1; level < operators(); ++level) {
-      REWRIGHT_TRY(const bool finished,
-                   passes_.gather(
-                       "parts", level, kPartScope,
-                       [](Walk&) {
-                         return [](const Leaf& leaf, Handover<std::uint64_t>& found) { found.add(leaf.fingerprint); };
-                       },
-                       by_operators.emplace_back()));
+      REWRIGHT_TRY(const bool finished, passes_.gather(
+                                            "parts", level, kPartScope,
+                                            [](Walk&) {
+                                              return [](const Leaf& leaf, Handover<std::uint64_t>& found) {
+                                                found.add(leaf.fingerprint);
+                                              };
+                                            },
+                                            by_operators.emplace_back()));
       if (!finished) return false;
     }
     std::vector<PartGraph> part_graphs;
@@ -254,7 +257,8 @@ class Run {
   /// Pass 4, of the first process alone: the wholes that fall apart, with what they fall apart into. False: stopped.
   Result<bool> find_apart(const std::vector<Joined>& joined, std::vector<Apart>& apart) {
     std::vector<std::uint64_t> wanted;
-    for (const Joined& each : joined) wanted.insert(wanted.end(), each.parts.begin(), each.parts.begin() + each.part_count);
+    for (const Joined& each : joined)
+      wanted.insert(wanted.end(), each.parts.begin(), each.parts.begin() + each.part_count);
     const FingerprintSet wanted_set(wanted);
     std::vector<Record> found;
     for (const Record& wire : wires(*passes_.make_walk(kPartScope), false)) {

@@ -46,7 +46,7 @@ struct EnumerationConfig {
   int max_operators = 2;
   std::int64_t max_elements = 512;  ///< Larger tensors are not made.
   std::uint64_t seed = 1;
-  bool instances = true;  ///< False: only candidates from which the others follow.
+  bool instances = true;            ///< False: only candidates from which the others follow.
   std::uint32_t sample_factor = 1;  ///< Samples are that many times as many as would do.
   int threads = 1;
   std::uint64_t memory_bytes = 0;  ///< Of fingerprints kept in memory, about; the rest goes to `folder`. 0: no limit.
@@ -100,12 +100,12 @@ struct EnumerationProgress {
 /// fresh seed. Each class of equal graphs yields its members paired with its first, the one of fewest operators, and
 /// every two members that share no application; what holds between any two follows. Without `instances`, members that
 /// are equal to others by smaller equalities are left out, and so are pairs that follow from smaller ones; what both
-/// graphs of a pair have in common is replaced by inputs (t1, t2, ...) where the pair is equal for any. A graph of no operators (inputs as
-/// they are) is a member too. Which graphs are visited, how those that fall apart are found, and how often an equality
-/// errs stands in core/enumerate/README.md; in short, for operators that are polynomial in their operands: two unequal
-/// graphs of degree d agree in one output element on one sample with probability at most d / 30 over the choice of
-/// inputs, and candidates agree in all elements of 20 samples or more (Schwartz, JACM 1980; Zippel, EUROSAM 1979).
-/// A candidate is no more than that: rules rest on verifiers.
+/// graphs of a pair have in common is replaced by inputs (t1, t2, ...) where the pair is equal for any. A graph of no
+/// operators (inputs as they are) is a member too. Which graphs are visited, how those that fall apart are found, and
+/// how often an equality errs stands in core/enumerate/README.md; in short, for operators that are polynomial in their
+/// operands: two unequal graphs of degree d agree in one output element on one sample with probability at most d / 30
+/// over the choice of inputs, and candidates agree in all elements of 20 samples or more (Schwartz, JACM 1980; Zippel,
+/// EUROSAM 1979). A candidate is no more than that: rules rest on verifiers.
 ///
 /// Calls `sink` with every candidate, small ones first, in one fixed order that depends on the graphs asked for alone:
 /// not on threads, memory, processes, or what an earlier run left in the work folder. `progress` may be empty;

@@ -146,14 +146,16 @@ class Passes {
               });
               graphs += count;
               ++done;
-              report(pass, operators, graphs, static_cast<double>(piece.before + done) / static_cast<double>(piece.all));
+              report(pass, operators, graphs,
+                     static_cast<double>(piece.before + done) / static_cast<double>(piece.all));
             }
           },
           tbb::simple_partitioner());
     });
   }
 
-  /// A pass whose results are lists, added to `all`: `make(walk)` gives visitors (leaf, Handover<T>&...). False: stopped.
+  /// A pass whose results are lists, added to `all`: `make(walk)` gives visitors (leaf, Handover<T>&...). False:
+  /// stopped.
   template <class Make, class... T>
   Result<bool> gather(const char* pass, std::size_t operators, const Scope& scope, const Make& make,
                       std::vector<T>&... all) {
@@ -163,9 +165,8 @@ class Passes {
     std::mutex mutex;
     std::vector<Lists> pieces;
     const auto for_lists = [](const auto& action) {
-      [&]<std::size_t... I>(std::index_sequence<I...>) {
-        (action(std::integral_constant<std::size_t, I>()), ...);
-      }(std::index_sequence_for<T...>());
+      [&]<std::size_t... I>(std::index_sequence<I...>) { (action(std::integral_constant<std::size_t, I>()), ...); }
+      (std::index_sequence_for<T...>());
     };
     // The file of the first list is written last: where it is, they all are.
     const auto file_of = [](const std::string& name, std::size_t list) {
@@ -177,13 +178,12 @@ class Passes {
                      [&](const Piece& piece) {
                        Lists& mine = pieces.emplace_back();
                        walk(pass, operators, scope, piece, graphs, [&](Walk& walk) {
-                         return [visit = make(walk), found = std::apply(
-                                                         [&](auto&... list) {
-                                                           return std::tuple(Handover<T>(mutex, list)...);
-                                                         },
-                                                         mine)](const Leaf& leaf) mutable {
-                           std::apply([&](auto&... lists) { visit(leaf, lists...); }, found);
-                         };
+                         return
+                             [visit = make(walk),
+                              found = std::apply([&](auto&... list) { return std::tuple(Handover<T>(mutex, list)...); },
+                                                 mine)](const Leaf& leaf) mutable {
+                               std::apply([&](auto&... lists) { visit(leaf, lists...); }, found);
+                             };
                        });
                      },
                      [&](const std::string& name) {

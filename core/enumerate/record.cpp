@@ -12,7 +12,7 @@ namespace rewright::enumeration {
 namespace {
 constexpr std::size_t kKnown = 1 << 16;
 constexpr std::size_t kValues = 1 << 12;
-}
+}  // namespace
 
 Record record_of(std::span<const Entry> applications) {
   Record record;
@@ -342,8 +342,8 @@ Result<Graph> make_graph(const EnumerationConfig& config, const OperatorSpace& s
   }
   std::map<std::uint64_t, Port> free;
   for (const auto& [term, name] : names) {
-    REWRIGHT_TRY(free[term], builder.input(name.first, {space.shape(types.at(term), 0), ElementType::kFloat32},
-                                           name.second));
+    REWRIGHT_TRY(free[term],
+                 builder.input(name.first, {space.shape(types.at(term), 0), ElementType::kFloat32}, name.second));
   }
   std::size_t made = space.inputs().size();
   for (std::size_t s = 0; s < side.record->count; made += side.record->output_count(s), ++s) {

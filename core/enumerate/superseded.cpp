@@ -311,7 +311,8 @@ bool SupersededTest::by_end(const Walk& walk, const Whole& whole) const {
 bool SupersededTest::by_beginning(const Walk& walk, const Whole& whole) {
   for (std::size_t tensor = 0; tensor < whole.tensor_count; ++tensor) {
     if ((whole.consumed >> tensor & 1) == 0) continue;
-    const TypeId type = whole.applications[whole.producers[tensor]].entry->signature->outputs[whole.output_index(tensor)];
+    const TypeId type =
+        whole.applications[whole.producers[tensor]].entry->signature->outputs[whole.output_index(tensor)];
     // What is needed if the tensor is there already.
     const unsigned rest = whole.needed_without(tensor);
     for (unsigned left = rest, part = 0; left != 0; left &= ~part) {

@@ -4,8 +4,8 @@
 // consumes; of what is left, a connected part is equal to another graph that still has the tensors which the
 // application consumes. Its beginning: put an input in the place of an application to inputs; of what is left, a
 // connected part is equal to another graph, whatever that input is. In both cases the other graph can stand in the
-// place of the part, and where that makes a graph of the space that comes first, the one at hand need not be kept: it is
-// equal to that one by the smaller equality, and so on down to one that is kept.
+// place of the part, and where that makes a graph of the space that comes first, the one at hand need not be kept: it
+// is equal to that one by the smaller equality, and so on down to one that is kept.
 //
 // Graphs are ordered by the number of their applications, then by a sum of weights of their choices, then by a sum of
 // weights of their applications, which are hashes of choice and operands' contents. The first two do not depend on what
@@ -41,8 +41,8 @@ struct PartGraph {
   std::uint64_t confirmed = 0;  ///< The fingerprint on fresh inputs.
   Order order;
   std::uint64_t syntax = 0;  ///< Equal for the same applications of the same inputs only, whatever their values.
-  std::array<std::uint64_t, kMaxPartTensors> tensors{};  ///< Identities, in an order in which they can be made.
-  std::array<std::uint8_t, kMaxPartTensors> needed{};    ///< Bit j of the i-th: tensor i is made from tensor j.
+  std::array<std::uint64_t, kMaxPartTensors> tensors{};   ///< Identities, in an order in which they can be made.
+  std::array<std::uint8_t, kMaxPartTensors> needed{};     ///< Bit j of the i-th: tensor i is made from tensor j.
   std::array<std::uint8_t, kMaxPartTensors> producers{};  ///< Which application makes each.
   std::array<Step, kMaxOperators - 1> steps{};
   std::uint32_t inputs = 0;       ///< Bit i: input i is an operand.

@@ -5,8 +5,8 @@
 //
 // One line per level: graphs of up to that many operators and classes of equal ones, fingerprints that occur more than
 // once, seconds (wall clock of this level; user and system of the whole process), graphs a second and core, bytes a
-// graph, peak memory. With --candidates, of a campaign file, all passes up to the candidates instead: what each hands to
-// the next and how long it takes, and the candidates of each level.
+// graph, peak memory. With --candidates, of a campaign file, all passes up to the candidates instead: what each hands
+// to the next and how long it takes, and the candidates of each level.
 #include "campaign/config.h"
 #include "enumerate/fingerprints.h"
 #include "enumerate/operator_space.h"

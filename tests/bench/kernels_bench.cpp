@@ -1,5 +1,5 @@
-// The hot paths of the enumeration, one at a time, on the space of experiments/taso/generate-4.toml (two shapes an input,
-// eight samples).
+// The hot paths of the enumeration, one at a time, on the space of experiments/taso/generate-4.toml (two shapes an
+// input, eight samples).
 //
 //   rewright_bench_kernels [--benchmark_filter=REGEX]
 //
@@ -104,7 +104,8 @@ void hash(benchmark::State& state) {
 
 /// All graphs of exactly three operators, hashed.
 void walk(benchmark::State& state) {
-  Walk walk(OperatorSpace(config()).clone(), {.inputs_in_order = true, .connected = true, .keep_repetitions = true}, 4096);
+  Walk walk(OperatorSpace(config()).clone(), {.inputs_in_order = true, .connected = true, .keep_repetitions = true},
+            4096);
   const std::vector<Unit> units = walk.units(3);
   std::int64_t graphs = 0;
   std::uint64_t sum = 0;

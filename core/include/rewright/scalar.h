@@ -4,8 +4,8 @@
 //          that fails is seen with probability at least 1 - degree / (number of values an input is drawn from)
 //          (Schwartz-Zippel). Order: an element stands for the fraction n / 36^4 of least absolute value, so max and
 //          relu are the real ones on fractions that have such a denominator (halves, averages of 2x2 and 3x3) and are
-//          below p / (2 * 36^4), about 6.8e11. Other functions are keyed pseudo-random functions: equal arguments, equal
-//          values, no further law.
+//          below p / (2 * 36^4), about 6.8e11. Other functions are keyed pseudo-random functions: equal arguments,
+//          equal values, no further law.
 //   Exact  rationals of 63-bit numerator and denominator: counterexamples that a person can check. Overflow and
 //          irrational functions give an undefined value, which every operation passes on.
 //   Real   double: reference evaluation of real models.
