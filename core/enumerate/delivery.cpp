@@ -284,6 +284,7 @@ Result<bool> Delivery::hand_over(std::vector<Found>& found, const std::function<
     });
   });
   constexpr std::size_t kBlock = 4096;
+  std::unordered_set<std::string> ids;
   tbb::enumerable_thread_specific<Evaluator> evaluators([&] { return Evaluator(config_); });
   for (std::size_t start = 0; start < found.size(); start += kBlock) {
     const std::size_t count = std::min(kBlock, found.size() - start);
@@ -297,6 +298,8 @@ Result<bool> Delivery::hand_over(std::vector<Found>& found, const std::function<
     });
     for (std::size_t i = 0; i < count; ++i) {
       if (!*block[i]) return block[i]->error();
+      // Tensors in common that differ in their further shapes only are the same input of a candidate.
+      if (!config_.instances && !ids.insert((*block[i])->id).second) continue;
       ++level_of(static_cast<std::size_t>(found[start + i].operators[0])).candidates;
       REWRIGHT_CHECK(sink(*std::move(*block[i])));
       ++delivered_;

@@ -281,5 +281,18 @@ TEST(Instances, WhatIsLeftOutFollowsFromWhatIsKeptUpToFourOperators) {
   EXPECT_GT(expect_that_all_follow({{choice("concat", "[axis=0]"), choice("relu")}, {{2, 2}, {2, 2}}, 4}, 211), 100U);
 }
 
+TEST(Instances, NoCandidateComesTwiceWhereInputsHaveSeveralShapes) {
+  EnumerationConfig config;
+  config.operators = {choice("concat", "[axis=0]"), choice("concat", "[axis=1]"), choice("relu"), choice("ewadd")};
+  config.max_operators = 3;
+  config.instances = false;
+  config.inputs = {{"x", {2, 2}, InputKind::kData, {{2, 3}}},
+                   {"y", {2, 2}, InputKind::kData, {{3, 2}}},
+                   {"z", {2, 2}, InputKind::kData, {{2, 3}}}};
+  std::set<std::string> ids;
+  for (const Candidate& candidate : candidates_of(config)) EXPECT_TRUE(ids.insert(candidate.id).second);
+  EXPECT_GT(ids.size(), 20U);
+}
+
 }  // namespace
 }  // namespace rewright
