@@ -1,19 +1,12 @@
 #include "enumerate/pairs.h"
 
+#include "enumerate/bits.h"
+
 #include <algorithm>
 #include <bit>
 #include <numeric>
 
 namespace rewright::enumeration {
-
-namespace {
-
-template <class Action>
-void for_bits(unsigned mask, const Action& action) {
-  for (; mask != 0; mask &= mask - 1) action(static_cast<std::size_t>(std::countr_zero(mask)));
-}
-
-}  // namespace
 
 void Expanded::assign(const Record& record, Evaluator& evaluator) {
   record_ = record;

@@ -1,5 +1,7 @@
 #include "enumerate/superseded.h"
 
+#include "enumerate/bits.h"
+
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_sort.h>
@@ -11,11 +13,6 @@
 namespace rewright::enumeration {
 
 namespace {
-
-template <class Action>
-void for_bits(unsigned mask, const Action& action) {
-  for (; mask != 0; mask &= mask - 1) action(static_cast<std::size_t>(std::countr_zero(mask)));
-}
 
 /// Weights are below 2^60, so that a sum of them does not wrap around.
 std::uint64_t weight_of_choice(std::uint32_t choice) { return mixed(choice + std::uint64_t{0x200}) >> 4; }

@@ -2,8 +2,7 @@
 // with the program's.
 #include "enumerate/enumerator.h"
 
-#include <rewright/plugin.h>
-#include <rewright/registry.h>
+#include "support/operators.h"
 
 #include <gtest/gtest.h>
 
@@ -16,22 +15,9 @@
 namespace rewright {
 namespace {
 
-const Registry& registry() {
-  static const Registry kRegistry = [] {
-    Registry loaded;
-    const Status status = loaded.load_default();
-    EXPECT_TRUE(status) << status.error().message;
-    return loaded;
-  }();
-  return kRegistry;
-}
-
 OperatorChoice choice(const std::string& name, const std::string& params = "") {
-  const auto op = registry().get<Operator>(name);
-  EXPECT_TRUE(op) << op.error().message;
-  const auto parsed = parse_params(name, (*op)->info().params, params);
-  EXPECT_TRUE(parsed) << parsed.error().message;
-  return {*op, *evaluate(*parsed, {})};
+  const auto [op, values] = rewright::testing::call(name + params);
+  return {op, values};
 }
 
 /// Tensors that are known to be equal, and the applications that make them.
