@@ -33,16 +33,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// Membership in a fixed set of fingerprints.
-class FingerprintSet {
- public:
-  explicit FingerprintSet(std::vector<std::uint64_t> members) : parts_({std::move(members)}) {}
-  [[nodiscard]] bool contains(std::uint64_t fingerprint) const { return parts_.operators(fingerprint).has_value(); }
-
- private:
-  Parts parts_;
-};
-
 class Run {
  public:
   Run(const EnumerationConfig& config, const std::function<Status(Candidate)>& sink,
@@ -75,7 +65,7 @@ class Run {
     if (!counted) return false;
     audit();
     finish_pass("graphs", shared.size());
-    const FingerprintSet repeated(std::move(shared));
+    const SortedFingerprints repeated(std::move(shared));
     std::vector<Record> records;
     std::vector<Joined> joined;
     REWRIGHT_TRY(const bool collected, collect(repeated, records, joined));
@@ -175,7 +165,7 @@ class Run {
   }
 
   /// Passes 2 and 3. False: stopped.
-  Result<bool> collect(const FingerprintSet& repeated, std::vector<Record>& records, std::vector<Joined>& joined) {
+  Result<bool> collect(const SortedFingerprints& repeated, std::vector<Record>& records, std::vector<Joined>& joined) {
     std::vector<std::vector<std::uint64_t>> by_operators(1);
     for (const TensorHash& hash : passes_.make_walk(kPartScope)->input_hashes())
       by_operators[0].push_back(output_hash(hash));
@@ -240,7 +230,7 @@ class Run {
       if (all[i] == all[i - 1] && (often.empty() || often.back() != all[i])) often.push_back(all[i]);
     }
     std::vector<std::uint64_t>().swap(all);
-    const FingerprintSet several(std::move(often));
+    const SortedFingerprints several(std::move(often));
     for (std::size_t level = 1; level < operators(); ++level) {
       const auto make = [&](Walk& walk) {
         return [&](const Leaf& leaf, Handover<PartGraph>& found) {
@@ -259,7 +249,7 @@ class Run {
     std::vector<std::uint64_t> wanted;
     for (const Joined& each : joined)
       wanted.insert(wanted.end(), each.parts.begin(), each.parts.begin() + each.part_count);
-    const FingerprintSet wanted_set(wanted);
+    const SortedFingerprints wanted_set(wanted);
     std::vector<Record> found;
     for (const Record& wire : wires(*passes_.make_walk(kPartScope), false)) {
       if (wire.wire_count == 1 && wanted_set.contains(wire.fingerprint)) found.push_back(wire);

@@ -1,6 +1,9 @@
 #include "enumerate/join.h"
 
+#include <tbb/parallel_sort.h>
+
 #include <algorithm>
+#include <bit>
 
 namespace rewright::enumeration {
 
@@ -10,22 +13,26 @@ constexpr std::size_t kFilterBits = 5;  // Per fingerprint, about.
 std::size_t filter_bit(std::uint64_t fingerprint, std::size_t words) { return mixed(fingerprint) & (words * 64 - 1); }
 }  // namespace
 
-Parts::Parts(std::vector<std::vector<std::uint64_t>> by_operators) : sorted_(std::move(by_operators)) {
+SortedFingerprints::SortedFingerprints(std::vector<std::uint64_t> fingerprints) : sorted_(std::move(fingerprints)) {
+  tbb::parallel_sort(sorted_.begin(), sorted_.end());
+  sorted_.erase(std::unique(sorted_.begin(), sorted_.end()), sorted_.end());
+  sorted_.shrink_to_fit();
+  while ((std::size_t{1} << (64 - shift_)) * kInBucket < sorted_.size()) --shift_;
+  begins_.resize((std::size_t{1} << (64 - shift_)) + 1);
+  for (const std::uint64_t fingerprint : sorted_) ++begins_[(fingerprint >> shift_) + 1];
+  for (std::size_t bucket = 1; bucket < begins_.size(); ++bucket) begins_[bucket] += begins_[bucket - 1];
+}
+
+Parts::Parts(std::vector<std::vector<std::uint64_t>> by_operators) {
   std::size_t total = 1;
-  for (auto& fingerprints : sorted_) {
-    std::sort(fingerprints.begin(), fingerprints.end());
-    fingerprints.erase(std::unique(fingerprints.begin(), fingerprints.end()), fingerprints.end());
-    fingerprints.shrink_to_fit();
-    total += fingerprints.size();
-  }
-  std::size_t words = 1;
-  while (words * 64 < total * kFilterBits) words *= 2;
-  filter_.resize(words);
-  for (const auto& fingerprints : sorted_) {
+  for (const auto& fingerprints : by_operators) total += fingerprints.size();
+  filter_.resize(std::bit_ceil(total * kFilterBits / 64 + 1));
+  for (auto& fingerprints : by_operators) {
     for (const std::uint64_t fingerprint : fingerprints) {
-      const std::size_t bit = filter_bit(fingerprint, words);
+      const std::size_t bit = filter_bit(fingerprint, filter_.size());
       filter_[bit / 64] |= std::uint64_t{1} << bit % 64;
     }
+    sorted_.emplace_back(std::move(fingerprints));
   }
 }
 
@@ -33,7 +40,7 @@ std::optional<int> Parts::operators(std::uint64_t fingerprint) const {
   const std::size_t bit = filter_bit(fingerprint, filter_.size());
   if ((filter_[bit / 64] >> bit % 64 & 1) == 0) return std::nullopt;
   for (std::size_t count = 0; count < sorted_.size(); ++count) {
-    if (std::binary_search(sorted_[count].begin(), sorted_[count].end(), fingerprint)) return static_cast<int>(count);
+    if (sorted_[count].contains(fingerprint)) return static_cast<int>(count);
   }
   return std::nullopt;
 }

@@ -18,6 +18,27 @@
 
 namespace rewright::enumeration {
 
+/// A set of fingerprints, ascending. They are spread evenly, so that the upper bits of one say where it would stand.
+class SortedFingerprints {
+ public:
+  /// `fingerprints` need not be sorted or free of repetitions.
+  explicit SortedFingerprints(std::vector<std::uint64_t> fingerprints);
+  [[nodiscard]] bool contains(std::uint64_t fingerprint) const {
+    const std::size_t bucket = fingerprint >> shift_;
+    for (std::size_t i = begins_[bucket]; i < begins_[bucket + 1]; ++i) {
+      if (sorted_[i] == fingerprint) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] std::size_t size() const { return sorted_.size(); }
+
+ private:
+  static constexpr std::size_t kInBucket = 4;  ///< About.
+  std::vector<std::uint64_t> sorted_;
+  std::vector<std::uint32_t> begins_;  ///< Of buckets.
+  unsigned shift_ = 63;
+};
+
 /// Fingerprints of connected graphs that use any inputs, in order or not, by their least number of operators.
 class Parts {
  public:
@@ -26,7 +47,7 @@ class Parts {
   [[nodiscard]] std::optional<int> operators(std::uint64_t fingerprint) const;
 
  private:
-  std::vector<std::vector<std::uint64_t>> sorted_;
+  std::vector<SortedFingerprints> sorted_;
   std::vector<std::uint64_t> filter_;  ///< Bits that some fingerprint sets: most others are told apart by them.
 };
 
