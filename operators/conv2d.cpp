@@ -10,6 +10,7 @@
 /// Source  ONNX operator Conv; Dumoulin & Visin, A guide to convolution arithmetic (arXiv:1603.07285).
 /// Laws    axioms/convolution.smt2: without activation linear in both operands; associative with smul; merges along
 ///         channels.
+#include <rewright/correlation.h>
 #include <rewright/hash_reduction.h>
 #include <rewright/onnx_window.h>
 #include <rewright/operator.h>
@@ -18,6 +19,9 @@
 #include <rewright/window.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
 #include <vector>
 
 namespace {
@@ -25,6 +29,49 @@ using namespace rewright;
 
 enum Param : std::size_t { kWindow, kDilations = 3, kGroups, kActivation };
 enum Activation { kNone, kRelu, kSigmoid, kTanh };
+
+/// Room for `count` numbers, not zeroed: on the stack if they are few.
+template <class T>
+class Scratch {
+ public:
+  explicit Scratch(std::int64_t count) : count_(static_cast<std::size_t>(count)) {
+    if (sizeof(T) * count_ > sizeof(near_)) far_.resize(count_);
+  }
+  [[nodiscard]] T* data() { return far_.empty() ? reinterpret_cast<T*>(near_) : far_.data(); }
+  [[nodiscard]] std::span<T> span() { return {data(), count_}; }
+
+ private:
+  std::size_t count_;
+  std::vector<T> far_;
+  alignas(std::uint64_t) std::byte near_[2048];
+};
+
+/// An image plane with zeros around it, as far as a window with this many output positions looks.
+struct Padded {
+  Padded(const Window& window, const Shape& x, const Shape& w, std::int64_t rows, std::int64_t columns)
+      : height((rows - 1) * window.strides[0] + (w[2] - 1) * window.dilations[0] + 1),
+        width((columns - 1) * window.strides[1] + (w[3] - 1) * window.dilations[1] + 1),
+        dilations(window.dilations),
+        top(window.before(0, w[2])),
+        left(window.before(1, w[3])),
+        image_rows(std::min(x[2], height - top)),
+        image_columns(std::min(x[3], width - left)),
+        image_width(x[3]) {}
+
+  /// Where tap (s, t) of the first output position lies.
+  [[nodiscard]] std::int64_t position(std::int64_t s, std::int64_t t) const {
+    return s * dilations[0] * width + t * dilations[1];
+  }
+  /// Into `to`, which is zero elsewhere.
+  void copy(const Field* image, Field* to) const {
+    for (std::int64_t row = 0; row < image_rows; ++row)
+      std::copy_n(image + row * image_width, std::max<std::int64_t>(image_columns, 0), to + (row + top) * width + left);
+  }
+
+  std::int64_t height, width;
+  std::array<std::int64_t, 2> dilations;
+  std::int64_t top, left, image_rows, image_columns, image_width;
+};
 
 template <class Scalar>
 Scalar activate(int activation, const Scalar& sum) {
@@ -121,6 +168,40 @@ class Conv2d final : public OperatorOf<Conv2d>, public HashReduction {
     }
   }
 
+  /// The meaning over Field again, stride 1: each group's image with its padding around it is one flat array, in which
+  /// a tap is a shift. Its rows are longer than the result's; what is made between those is left out.
+  static void kernel(const Params& params, Inputs<Field> in, Outputs<Field> out) {
+    const Shape &x = in[0].shape(), &w = in[1].shape(), &y = out[0].shape();
+    const Window window = *Conv2d::window(params);
+    if (window.strides != std::array<std::int64_t, 2>{1, 1} || y.elements() == 0) return apply<Field>(params, in, out);
+    const Padded padded(window, x, w, y[2], y[3]);
+    const std::int64_t plane = padded.height * padded.width, taps = w[1] * w[2] * w[3];
+    Scratch<Field> image(w[1] * plane), sums((y[2] - 1) * padded.width + y[3]);
+    Scratch<std::uint32_t> offsets(taps);
+    std::uint32_t* next = offsets.data();
+    for (std::int64_t c = 0; c < w[1]; ++c) {
+      for (std::int64_t s = 0; s < w[2]; ++s) {
+        for (std::int64_t t = 0; t < w[3]; ++t) *next++ = static_cast<std::uint32_t>(c * plane + padded.position(s, t));
+      }
+    }
+    std::fill_n(image.data(), w[1] * plane, Field());
+    const std::int64_t groups = params.integer(kGroups), per_group = w[0] / groups;
+    const int activation = params.choice(kActivation);
+    for (std::int64_t group = 0; group < x[0] * groups; ++group) {
+      for (std::int64_t c = 0; c < w[1]; ++c)
+        padded.copy(in[0].data() + (group * w[1] + c) * x[2] * x[3], image.data() + c * plane);
+      for (std::int64_t o = 0; o < per_group; ++o) {
+        const Field* const weights = in[1].data() + (group % groups * per_group + o) * taps;
+        correlate(image.data(), offsets.span(), std::span(weights, static_cast<std::size_t>(taps)), sums.span());
+        Field* to = out[0].data() + (group * per_group + o) * y[2] * y[3];
+        for (std::int64_t i = 0; i < y[2]; ++i, to += y[3]) {
+          const Field* const sum = sums.data() + i * padded.width;
+          for (std::int64_t j = 0; j < y[3]; ++j) to[j] = activate(activation, sum[j]);
+        }
+      }
+    }
+  }
+
   static double flops(const Params& params, std::span<const Shape> in) {
     const Window window = *Conv2d::window(params);
     Constraints<std::int64_t> where;
@@ -154,37 +235,36 @@ class Conv2d final : public OperatorOf<Conv2d>, public HashReduction {
       }
       return;
     }
+    // All images of a channel, padded, are one flat array, in which an output position is a shift.
     const Window window = *Conv2d::window(params);
-    const WindowAxis vertical = window.axis(0, x[2], w[2]), horizontal = window.axis(1, x[3], w[3]);
     Constraints<std::int64_t> where;
     const std::int64_t height = window.output_size(0, x[2], w[2], where),
                        width = window.output_size(1, x[3], w[3], where);
-    // What each row of the image is worth under one column of the kernel, then the rows under each of its rows.
-    std::vector<Field> rows(static_cast<std::size_t>(x[2]));
+    const Padded padded(window, x, w, height, width);
+    const std::int64_t plane = padded.height * padded.width;
+    Scratch<Field> images(x[0] * plane), factors(x[0] * height * width), sums(padded.position(w[2] - 1, w[3] - 1) + 1);
+    Scratch<std::uint32_t> offsets(x[0] * height * width);
+    std::uint32_t* next = offsets.data();
+    Field* factor = factors.data();
+    for (std::int64_t n = 0; n < x[0]; ++n) {
+      for (std::int64_t i = 0; i < height; ++i) {
+        const Field of_row =
+            point.powers(0)[static_cast<std::size_t>(n)] * point.powers(2)[static_cast<std::size_t>(i)];
+        for (std::int64_t j = 0; j < width; ++j) {
+          *next++ =
+              static_cast<std::uint32_t>(n * plane + i * window.strides[0] * padded.width + j * window.strides[1]);
+          *factor++ = of_row * point.powers(3)[static_cast<std::size_t>(j)];
+        }
+      }
+    }
+    std::fill_n(images.data(), x[0] * plane, Field());
     for (std::int64_t c = 0; c < x[1]; ++c) {
-      for (std::int64_t t = 0; t < w[3]; ++t) {
-        for (std::int64_t row = 0; row < x[2]; ++row) {
-          SumOfProducts<Field> of_row;
-          for (std::int64_t n = 0; n < x[0]; ++n) {
-            SumOfProducts<Field> of_n;
-            const Field* const pixels = value.data() + ((n * x[1] + c) * x[2] + row) * x[3];
-            for (std::int64_t j = 0; j < width; ++j) {
-              const std::int64_t column = j * horizontal.stride - horizontal.before + t * horizontal.dilation;
-              if (column >= 0 && column < x[3]) of_n.add(pixels[column], point.powers(3)[static_cast<std::size_t>(j)]);
-            }
-            of_row.add(of_n.value(), point.powers(0)[static_cast<std::size_t>(n)]);
-          }
-          rows[static_cast<std::size_t>(row)] = of_row.value();
-        }
-        for (std::int64_t s = 0; s < w[2]; ++s) {
-          SumOfProducts<Field> sum;
-          for (std::int64_t i = 0; i < height; ++i) {
-            const std::int64_t row = i * vertical.stride - vertical.before + s * vertical.dilation;
-            if (row >= 0 && row < x[2])
-              sum.add(rows[static_cast<std::size_t>(row)], point.powers(2)[static_cast<std::size_t>(i)]);
-          }
-          out[static_cast<std::size_t>(c * taps + s * w[3] + t)] = sum.value();
-        }
+      for (std::int64_t n = 0; n < x[0]; ++n)
+        padded.copy(value.data() + (n * x[1] + c) * x[2] * x[3], images.data() + n * plane);
+      correlate(images.data(), offsets.span(), factors.span(), sums.span());
+      for (std::int64_t s = 0; s < w[2]; ++s) {
+        for (std::int64_t t = 0; t < w[3]; ++t)
+          out[static_cast<std::size_t>(c * taps + s * w[3] + t)] = sums.data()[padded.position(s, t)];
       }
     }
   }

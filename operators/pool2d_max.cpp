@@ -10,8 +10,13 @@
 #include <rewright/plugin.h>
 #include <rewright/window.h>
 
+#include <algorithm>
+#include <array>
+
 namespace {
 using namespace rewright;
+
+constexpr std::int64_t kMostElements = 512;  ///< Of the field's kernel: on the stack.
 
 class MaxPool2d final : public OperatorOf<MaxPool2d> {
  public:
@@ -46,6 +51,37 @@ class MaxPool2d final : public OperatorOf<MaxPool2d> {
             greatest = max(greatest, corner[tap / columns.count() * x.size(3) + tap % columns.count()]);
           }
           *to++ = greatest;
+        }
+      }
+    }
+  }
+
+  /// The meaning over Field again: n of n / 36^4 is found once an element, the greatest of a row once a column.
+  static void kernel(const Params& params, Inputs<Field> in, Outputs<Field> out) {
+    const Shape &x = in[0].shape(), &y = out[0].shape();
+    if (x[2] * x[3] > kMostElements || x[2] * y[3] > kMostElements) return apply<Field>(params, in, out);
+    const Pooling pooling = *Pooling::read("pool2d_max", params);
+    const WindowAxis vertical = pooling.axis(0, x[2]), horizontal = pooling.axis(1, x[3]);
+    static const Field kUnit = Field::from_integer(Field::kOrderDenominator).inverse();
+    std::array<std::int64_t, kMostElements> numbers, of_rows;
+    const Field* from = in[0].data();
+    Field* to = out[0].data();
+    for (std::int64_t plane = 0; plane < x[0] * x[1]; ++plane) {
+      for (std::int64_t i = 0; i < x[2] * x[3]; ++i) numbers[static_cast<std::size_t>(i)] = (from++)->order();
+      for (std::int64_t j = 0; j < y[3]; ++j) {
+        const WindowTaps taps = horizontal.taps(j);
+        for (std::int64_t row = 0; row < x[2]; ++row) {
+          const auto first = numbers.begin() + row * x[3] + taps.position;
+          of_rows[static_cast<std::size_t>(row * y[3] + j)] = *std::max_element(first, first + taps.count());
+        }
+      }
+      for (std::int64_t i = 0; i < y[2]; ++i) {
+        const WindowTaps taps = vertical.taps(i);
+        for (std::int64_t j = 0; j < y[3]; ++j) {
+          const std::int64_t* greatest = of_rows.data() + taps.position * y[3] + j;
+          std::int64_t value = *greatest;
+          for (std::int64_t s = 1; s < taps.count(); ++s) value = std::max(value, greatest[s * y[3]]);
+          *to++ = Field::from_integer(value) * kUnit;
         }
       }
     }

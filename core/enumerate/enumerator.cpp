@@ -177,14 +177,15 @@ class Run {
                                                 found.add(leaf.fingerprint);
                                               };
                                             },
-                                            by_operators.emplace_back()));
+                                            NoForesight(), by_operators.emplace_back()));
       if (!finished) return false;
     }
     std::vector<PartGraph> part_graphs;
     REWRIGHT_TRY(const bool described, describe_parts(by_operators, part_graphs));
     if (!described) return false;
     const FirstGraphs firsts(std::move(part_graphs), on_fresh_inputs(config_), passes_.arena());
-    const Parts parts(std::move(by_operators));
+    const Parts parts(by_operators);
+    std::vector<std::vector<std::uint64_t>>().swap(by_operators);
     finish_pass("parts", firsts.size());
     for (const Record& wire : wires(*passes_.make_walk(kScope), true)) {
       if (repeated.contains(wire.fingerprint)) records.push_back(wire);
@@ -205,7 +206,11 @@ class Run {
           if (division && kept()) falling_apart.add(Joined(record_of(leaf), *division));
         };
       };
-      REWRIGHT_TRY(const bool finished, passes_.gather("equal graphs", level, kScope, make, records, joined));
+      const auto foresee = [&](std::size_t stage, const Leaf& leaf) {
+        repeated.foresee(stage, leaf.fingerprint);
+        parts.foresee(stage, output_hash(leaf.last->hashes[0]));
+      };
+      REWRIGHT_TRY(const bool finished, passes_.gather("equal graphs", level, kScope, make, foresee, records, joined));
       if (!finished) return false;
     }
     finish_pass("equal graphs", records.size());
@@ -238,7 +243,8 @@ class Run {
           if (several.contains(leaf.fingerprint) && SupersededTest::describe(walk, leaf, graph)) found.add(graph);
         };
       };
-      REWRIGHT_TRY(const bool finished, passes_.gather("first graphs", level, kPartScope, make, graphs));
+      const auto foresee = [&](std::size_t stage, const Leaf& leaf) { several.foresee(stage, leaf.fingerprint); };
+      REWRIGHT_TRY(const bool finished, passes_.gather("first graphs", level, kPartScope, make, foresee, graphs));
       if (!finished) return false;
     }
     return true;

@@ -7,11 +7,14 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
+#include <numeric>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -20,7 +23,12 @@ namespace rewright::enumeration {
 
 namespace {
 constexpr std::size_t kSlabBytes = std::size_t{32} << 20;
+
+Error damaged(const std::string& path) {
+  return make_error(ErrorCode::kMismatch,
+                    "{}: this file of fingerprints is damaged; delete it, and what it held is done again", path);
 }
+}  // namespace
 
 FingerprintStore::FingerprintStore(std::uint64_t memory_bytes, std::string folder)
     : memory_bytes_(memory_bytes),
@@ -91,7 +99,7 @@ void FingerprintStore::spill() {
   }
   // Words [from, used) of each chunk: one stretch.
   const auto append = [&](std::size_t partition, std::span<const Chunk> chunks, std::uint32_t from) {
-    Stretch stretch{file_, file_bytes_, 0};
+    Stretch stretch{file_, file_bytes_, 0, std::nullopt};
     for (const Chunk& chunk : chunks) {
       const std::size_t bytes = (chunk.used - from) * sizeof(std::uint64_t);
       if (failure_.empty() &&
@@ -146,6 +154,7 @@ Status FingerprintStore::read_partition(std::size_t partition, Mark from, std::v
     if (pread(stretch.file, to, bytes, static_cast<off_t>(stretch.offset)) != static_cast<ssize_t>(bytes)) {
       return make_error(ErrorCode::kIo, "{}: fingerprints could not be read back: {}", folder_, std::strerror(errno));
     }
+    if (stretch.checksum && XXH3_64bits(to, bytes) != *stretch.checksum) return damaged(paths_.at(stretch.file));
     to += stretch.count;
   }
   std::uint32_t begin = from.used;
@@ -210,14 +219,18 @@ Result<std::uint64_t> FingerprintStore::count_distinct(std::vector<std::uint64_t
 
 namespace {
 
-constexpr std::array<char, 8> kMagic = {'r', 'w', 'f', 'p', 0, 0, 0, 1};
+constexpr std::array<char, 8> kMagic = {'r', 'w', 'f', 'p', 0, 0, 0, 2};
 
-// Then the number of fingerprints in each partition, a checksum of these numbers and of the fingerprints, and those.
+/// The fingerprints follow, partition by partition. Each has a checksum of its own, so that a process reads no more
+/// than its share.
 struct Header {
   std::array<char, 8> magic = kMagic;
   std::array<std::uint64_t, kPartitions> counts{};
-  std::uint64_t checksum = 0;
+  std::array<std::uint64_t, kPartitions> checksums{};
+  std::uint64_t checksum = 0;  ///< Of what is above.
 };
+
+std::uint64_t checksum_of(const Header& header) { return XXH3_64bits(&header, offsetof(Header, checksum)); }
 
 }  // namespace
 
@@ -239,18 +252,13 @@ Status FingerprintStore::persist(const std::string& path) {
   files_.push_back(file);
   auto header = std::make_unique<Header>();
   std::vector<std::uint64_t> words;
-  XXH64_state_t* const state = XXH64_createState();
-  XXH64_reset(state, 0);
   bool good = lseek(file, sizeof(Header), SEEK_SET) == sizeof(Header);
   std::uint64_t offset = sizeof(Header);
   for (std::size_t partition = 0; partition < kPartitions && good; ++partition) {
-    if (Status read = read_partition(partition, marks_[partition], words); !read) {
-      XXH64_freeState(state);
-      return read;
-    }
+    REWRIGHT_CHECK(read_partition(partition, marks_[partition], words));
     header->counts[partition] = words.size();
+    header->checksums[partition] = XXH3_64bits(words.data(), words.size() * sizeof(std::uint64_t));
     good = write_all(file, std::as_bytes(std::span(words)));
-    XXH64_update(state, words.data(), words.size() * sizeof(std::uint64_t));
     std::vector<Chunk>& chunks = chunks_[partition];
     const Mark& mark = marks_[partition];
     const std::size_t kept = mark.chunks + (mark.used > 0 ? 1 : 0);
@@ -258,12 +266,10 @@ Status FingerprintStore::persist(const std::string& path) {
     chunks.resize(kept);
     if (mark.used > 0) chunks.back().used = mark.used;
     stretches_[partition].resize(marks_[partition].stretches);
-    stretches_[partition].push_back({file, offset, words.size()});
+    stretches_[partition].push_back({file, offset, words.size(), std::nullopt});
     offset += words.size() * sizeof(std::uint64_t);
   }
-  XXH64_update(state, header->counts.data(), sizeof(header->counts));
-  header->checksum = XXH64_digest(state);
-  XXH64_freeState(state);
+  header->checksum = checksum_of(*header);
   good = good && lseek(file, 0, SEEK_SET) == 0 && write_all(file, std::as_bytes(std::span(header.get(), 1))) &&
          fsync(file) == 0 && rename(temporary.c_str(), path.c_str()) == 0;
   if (!good) return file_error(temporary, "fingerprints could not be written");
@@ -275,25 +281,17 @@ Status FingerprintStore::load(const std::string& path) {
   if (file < 0) return file_error(path, "fingerprints could not be read");
   files_.push_back(file);
   auto header = std::make_unique<Header>();
-  const Error damaged =
-      make_error(ErrorCode::kMismatch,
-                 "{}: this file of fingerprints is damaged; delete it, and what it held is done again", path);
-  if (read(file, header.get(), sizeof(Header)) != sizeof(Header) || header->magic != kMagic) return damaged;
-  XXH64_state_t* const state = XXH64_createState();
-  XXH64_reset(state, 0);
-  std::vector<char> buffer(std::size_t{1} << 20);
-  std::uint64_t bytes = 0;
-  for (ssize_t got = 0; (got = read(file, buffer.data(), buffer.size())) > 0; bytes += static_cast<std::uint64_t>(got))
-    XXH64_update(state, buffer.data(), static_cast<std::size_t>(got));
-  XXH64_update(state, header->counts.data(), sizeof(header->counts));
-  const std::uint64_t checksum = XXH64_digest(state);
-  XXH64_freeState(state);
-  std::uint64_t total = 0;
-  for (const std::uint64_t count : header->counts) total += count;
-  if (checksum != header->checksum || bytes != total * sizeof(std::uint64_t)) return damaged;
+  struct stat status {};
+  const bool whole = read(file, header.get(), sizeof(Header)) == sizeof(Header) && header->magic == kMagic &&
+                     header->checksum == checksum_of(*header) && fstat(file, &status) == 0;
+  if (!whole) return damaged(path);
+  const std::uint64_t total = std::accumulate(header->counts.begin(), header->counts.end(), std::uint64_t{0});
+  if (static_cast<std::uint64_t>(status.st_size) != sizeof(Header) + total * sizeof(std::uint64_t))
+    return damaged(path);
+  paths_.emplace(file, path);
   std::uint64_t offset = sizeof(Header);
   for (std::size_t partition = 0; partition < kPartitions; ++partition) {
-    stretches_[partition].push_back({file, offset, header->counts[partition]});
+    stretches_[partition].push_back({file, offset, header->counts[partition], header->checksums[partition]});
     offset += header->counts[partition] * sizeof(std::uint64_t);
   }
   size_ += total;

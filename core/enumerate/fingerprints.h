@@ -12,8 +12,10 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -66,7 +68,8 @@ class REWRIGHT_API FingerprintStore {
   /// Writes the piece to a file, which then serves instead of memory. Under a temporary name first: a file that is
   /// there is whole. No writer may be at work. Errors: kIo, kBudget.
   [[nodiscard]] Status persist(const std::string& path);
-  /// Adds what persist() wrote. Errors: kIo; kMismatch where the file is damaged or something else.
+  /// Adds what persist() wrote. Errors: kIo; kMismatch where the file is something else or not whole; a partition that
+  /// is damaged shows when it is read.
   [[nodiscard]] Status load(const std::string& path);
 
   /// Partitions that are counted here: all, or every `size`-th from `rank` on.
@@ -75,7 +78,7 @@ class REWRIGHT_API FingerprintStore {
     std::size_t size = 1;
   };
   /// Number of distinct fingerprints in the share; those that occur more than once, ascending, go to `shared` (may be
-  /// null). No writer may be at work. Errors: kIo, kBudget, of the file.
+  /// null). No writer may be at work. Errors: kIo, kBudget, of the file; kMismatch where a loaded file is damaged.
   [[nodiscard]] Result<std::uint64_t> count_distinct(std::vector<std::uint64_t>* shared, int threads, Share share);
   [[nodiscard]] Result<std::uint64_t> count_distinct(std::vector<std::uint64_t>* shared, int threads) {
     return count_distinct(shared, threads, Share{});
@@ -94,6 +97,7 @@ class REWRIGHT_API FingerprintStore {
     int file = -1;
     std::uint64_t offset = 0;  ///< In the file, in bytes.
     std::uint64_t count = 0;
+    std::optional<std::uint64_t> checksum;  ///< Of a file that another run wrote.
   };
   std::uint64_t* take_chunk();
   void give(std::size_t partition, Chunk chunk);
@@ -113,8 +117,9 @@ class REWRIGHT_API FingerprintStore {
     std::uint32_t used = 0;  ///< Words in the chunk after these.
   };
   Status read_partition(std::size_t partition, Mark from, std::vector<std::uint64_t>& words) const;
-  std::vector<Mark> marks_;  ///< By partition: what was there when the piece began.
-  std::vector<int> files_;   ///< Those with names.
+  std::vector<Mark> marks_;           ///< By partition: what was there when the piece began.
+  std::vector<int> files_;            ///< Those with names.
+  std::map<int, std::string> paths_;  ///< Of those that were loaded.
   int file_ = -1;
   std::uint64_t file_bytes_ = 0;
   std::uint64_t size_ = 0;

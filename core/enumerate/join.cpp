@@ -9,8 +9,6 @@ namespace rewright::enumeration {
 
 namespace {
 constexpr std::size_t kFilterBits = 5;  // Per fingerprint, about.
-
-std::size_t filter_bit(std::uint64_t fingerprint, std::size_t words) { return mixed(fingerprint) & (words * 64 - 1); }
 }  // namespace
 
 SortedFingerprints::SortedFingerprints(std::vector<std::uint64_t> fingerprints) : sorted_(std::move(fingerprints)) {
@@ -23,26 +21,33 @@ SortedFingerprints::SortedFingerprints(std::vector<std::uint64_t> fingerprints) 
   for (std::size_t bucket = 1; bucket < begins_.size(); ++bucket) begins_[bucket] += begins_[bucket - 1];
 }
 
-Parts::Parts(std::vector<std::vector<std::uint64_t>> by_operators) {
-  std::size_t total = 1;
-  for (const auto& fingerprints : by_operators) total += fingerprints.size();
-  filter_.resize(std::bit_ceil(total * kFilterBits / 64 + 1));
-  for (auto& fingerprints : by_operators) {
-    for (const std::uint64_t fingerprint : fingerprints) {
-      const std::size_t bit = filter_bit(fingerprint, filter_.size());
-      filter_[bit / 64] |= std::uint64_t{1} << bit % 64;
-    }
-    sorted_.emplace_back(std::move(fingerprints));
+namespace {
+std::vector<std::uint64_t> joined(const std::vector<std::vector<std::uint64_t>>& lists) {
+  std::vector<std::uint64_t> all;
+  std::size_t total = 0;
+  for (const auto& list : lists) total += list.size();
+  all.reserve(total);
+  for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+}  // namespace
+
+Parts::Parts(const std::vector<std::vector<std::uint64_t>>& by_operators)
+    : sorted_(joined(by_operators)), least_(sorted_.size()) {
+  filter_.resize(std::bit_ceil((sorted_.size() + 1) * kFilterBits / 64 + 1));
+  for (const std::uint64_t fingerprint : sorted_.all())
+    filter_[filter_bit(fingerprint) / 64] |= std::uint64_t{1} << filter_bit(fingerprint) % 64;
+  for (std::size_t count = by_operators.size(); count-- > 0;) {
+    for (const std::uint64_t fingerprint : by_operators[count])
+      least_[sorted_.find(fingerprint)] = static_cast<std::uint8_t>(count);
   }
 }
 
 std::optional<int> Parts::operators(std::uint64_t fingerprint) const {
-  const std::size_t bit = filter_bit(fingerprint, filter_.size());
+  const std::size_t bit = filter_bit(fingerprint);
   if ((filter_[bit / 64] >> bit % 64 & 1) == 0) return std::nullopt;
-  for (std::size_t count = 0; count < sorted_.size(); ++count) {
-    if (sorted_[count].contains(fingerprint)) return static_cast<int>(count);
-  }
-  return std::nullopt;
+  const std::size_t at = sorted_.find(fingerprint);
+  return at == sorted_.size() ? std::nullopt : std::optional<int>(least_[at]);
 }
 
 namespace {

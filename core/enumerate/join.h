@@ -11,9 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <unordered_map>
+#include <span>
 #include <vector>
 
 namespace rewright::enumeration {
@@ -23,14 +22,26 @@ class SortedFingerprints {
  public:
   /// `fingerprints` need not be sorted or free of repetitions.
   explicit SortedFingerprints(std::vector<std::uint64_t> fingerprints);
-  [[nodiscard]] bool contains(std::uint64_t fingerprint) const {
+  [[nodiscard]] bool contains(std::uint64_t fingerprint) const { return find(fingerprint) != size(); }
+  /// The position among all; size() where it is not there.
+  [[nodiscard]] std::size_t find(std::uint64_t fingerprint) const {
     const std::size_t bucket = fingerprint >> shift_;
     for (std::size_t i = begins_[bucket]; i < begins_[bucket + 1]; ++i) {
-      if (sorted_[i] == fingerprint) return true;
+      if (sorted_[i] == fingerprint) return i;
     }
-    return false;
+    return size();
+  }
+  /// Fetches what find() will read, in stages 0 and 1, some time apart.
+  void foresee(std::size_t stage, std::uint64_t fingerprint) const {
+    const std::size_t bucket = fingerprint >> shift_;
+    if (stage == 0) {
+      __builtin_prefetch(begins_.data() + bucket);
+    } else {
+      __builtin_prefetch(sorted_.data() + begins_[bucket]);
+    }
   }
   [[nodiscard]] std::size_t size() const { return sorted_.size(); }
+  [[nodiscard]] std::span<const std::uint64_t> all() const { return sorted_; }
 
  private:
   static constexpr std::size_t kInBucket = 4;  ///< About.
@@ -43,11 +54,19 @@ class SortedFingerprints {
 class Parts {
  public:
   /// By number of operators, from 0. Lists need not be sorted or free of repetitions.
-  explicit Parts(std::vector<std::vector<std::uint64_t>> by_operators);
+  explicit Parts(const std::vector<std::vector<std::uint64_t>>& by_operators);
   [[nodiscard]] std::optional<int> operators(std::uint64_t fingerprint) const;
+  void foresee(std::size_t stage, std::uint64_t fingerprint) const {
+    sorted_.foresee(stage, fingerprint);
+    if (stage == 0) __builtin_prefetch(filter_.data() + filter_bit(fingerprint) / 64);
+  }
 
  private:
-  std::vector<SortedFingerprints> sorted_;
+  [[nodiscard]] std::size_t filter_bit(std::uint64_t fingerprint) const {
+    return mixed(fingerprint) & (filter_.size() * 64 - 1);
+  }
+  SortedFingerprints sorted_;
+  std::vector<std::uint8_t> least_;    ///< Operators, by position in `sorted_`.
   std::vector<std::uint64_t> filter_;  ///< Bits that some fingerprint sets: most others are told apart by them.
 };
 

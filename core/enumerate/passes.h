@@ -122,9 +122,9 @@ class Passes {
   }
 
   /// Walks the units of a piece, each thread with a visitor of its own from `make(walk)`.
-  template <class Make>
+  template <class Make, class Foresee = NoForesight>
   void walk(const char* pass, std::size_t operators, const Scope& scope, const Piece& piece,
-            std::atomic<std::uint64_t>& graphs, const Make& make) {
+            std::atomic<std::uint64_t>& graphs, const Make& make, const Foresee& foresee = {}) {
     using Visitor = decltype(make(std::declval<Walk&>()));
     const std::span<const Unit> units = piece.units;
     auto& walks = scope.inputs_in_order ? walks_ : part_walks_;
@@ -140,10 +140,11 @@ class Passes {
             if (visitor == nullptr) visitor = std::make_unique<Visitor>(make(*walk));
             for (std::size_t unit = range.begin(); unit < range.end() && !stop_; ++unit) {
               std::uint64_t count = 0;
-              walk->run(operators, units[unit], [&](const Leaf& leaf) {
+              const auto visit = [&](const Leaf& leaf) {
                 ++count;
                 (*visitor)(leaf);
-              });
+              };
+              walk->run(operators, units[unit], visit, foresee);
               graphs += count;
               ++done;
               report(pass, operators, graphs,
@@ -156,9 +157,9 @@ class Passes {
 
   /// A pass whose results are lists, added to `all`: `make(walk)` gives visitors (leaf, Handover<T>&...). False:
   /// stopped.
-  template <class Make, class... T>
+  template <class Make, class Foresee, class... T>
   Result<bool> gather(const char* pass, std::size_t operators, const Scope& scope, const Make& make,
-                      std::vector<T>&... all) {
+                      const Foresee& foresee, std::vector<T>&... all) {
     // Lists by piece, joined at the end, so that none is copied as it grows.
     using Lists = std::tuple<std::vector<T>...>;
     std::atomic<std::uint64_t> graphs{0};
@@ -177,14 +178,15 @@ class Passes {
                      pass, operators, scope,
                      [&](const Piece& piece) {
                        Lists& mine = pieces.emplace_back();
-                       walk(pass, operators, scope, piece, graphs, [&](Walk& walk) {
+                       const auto handing_over = [&](Walk& walk) {
                          return
                              [visit = make(walk),
                               found = std::apply([&](auto&... list) { return std::tuple(Handover<T>(mutex, list)...); },
                                                  mine)](const Leaf& leaf) mutable {
                                std::apply([&](auto&... lists) { visit(leaf, lists...); }, found);
                              };
-                       });
+                       };
+                       walk(pass, operators, scope, piece, graphs, handing_over, foresee);
                      },
                      [&](const std::string& name) {
                        Status status;
@@ -228,7 +230,7 @@ class Passes {
 
  private:
   static constexpr std::size_t kPieces = 64;  ///< Of a level.
-  static constexpr std::size_t kWalkCacheSlots = 4096;
+  static constexpr std::size_t kWalkCacheSlots = 2048;
 
   OperatorSpace space_;
   tbb::task_arena arena_;

@@ -59,7 +59,7 @@ Walk::Walk(std::unique_ptr<Space> space, const Scope& scope, std::size_t cache_s
     by_arity[choices[choice].arity]->push_back(choice);
   }
   cache_.resize(cache_slots);
-  remembered_.resize(cache_slots * 8);
+  remembered_.resize(cache_slots * 128);
 }
 
 Walk::~Walk() = default;

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -67,6 +68,11 @@ struct Leaf {
   std::uint64_t fingerprint = 0;
 };
 
+/// What a visitor will read of a leaf, fetched while others are looked at: called with stages 0 and 1 before the visit.
+struct NoForesight {
+  void operator()(std::size_t, const Leaf&) const {}
+};
+
 /// Where to begin: the `second`-th extension of the graph of the `first`-th application alone; kWhole: all of them.
 struct Unit {
   static constexpr std::uint32_t kWhole = 0xffffffff;
@@ -91,8 +97,8 @@ class REWRIGHT_API Walk {
   /// The parts of the walk over graphs of exactly `operators` operators; together they are all of it.
   [[nodiscard]] std::vector<Unit> units(std::size_t operators);
   /// Calls `visit(const Leaf&)` for every graph of exactly `operators` operators in the unit, in one fixed order.
-  template <class Visit>
-  void run(std::size_t operators, const Unit& unit, Visit&& visit);
+  template <class Visit, class Foresee = NoForesight>
+  void run(std::size_t operators, const Unit& unit, Visit&& visit, const Foresee& foresee = {});
 
   [[nodiscard]] std::span<const TensorHash> input_hashes() const { return input_hashes_; }
 
@@ -139,10 +145,10 @@ class REWRIGHT_API Walk {
   const Word* elements_of(std::uint8_t tensor);
   const Word* reduction_of(std::uint8_t tensor, const Signature& signature, std::size_t operand);
   void restore_segments(std::size_t count);
-  template <class Visit>
-  void visit_node(Position from, Visit& visit);
-  template <class Visit>
-  void visit_leaves(Position from, Visit& visit);
+  template <class Visit, class Foresee>
+  void visit_node(Position from, Visit& visit, const Foresee& foresee);
+  template <class Visit, class Foresee>
+  void visit_leaves(Position from, Visit& visit, const Foresee& foresee);
   [[nodiscard]] bool repeats_made(const Entry& entry) const;
   [[nodiscard]] bool repeats_itself(const Entry& entry) const;
   /// Two outputs of equal content, though a later operator could tell them apart.
@@ -188,8 +194,8 @@ class REWRIGHT_API Walk {
 
 // --- the walk itself -------------------------------------------------------------------------------------------------
 
-template <class Visit>
-void Walk::run(std::size_t operators, const Unit& unit, Visit&& visit) {
+template <class Visit, class Foresee>
+void Walk::run(std::size_t operators, const Unit& unit, Visit&& visit, const Foresee& foresee) {
   reset(operators);
   if (operators == 1) {
     const std::size_t end = unit.first == Unit::kWhole ? entries_.size() : unit.first + 1;
@@ -207,7 +213,7 @@ void Walk::run(std::size_t operators, const Unit& unit, Visit&& visit) {
   push(entries_[unit.first]);
   expand(operators == 2);
   if (unit.second == Unit::kWhole) {
-    visit_node({0, unit.first + 1U}, visit);
+    visit_node({0, unit.first + 1U}, visit, foresee);
   } else {
     // The unit's one extension: find it, then go on as the walk would.
     std::size_t segment = 0, index = unit.first + 1U + unit.second;
@@ -219,7 +225,7 @@ void Walk::run(std::size_t operators, const Unit& unit, Visit&& visit) {
     if (extensible(entry, operators_ - 2)) {
       push(entry);
       expand(operators_ == 3);
-      visit_node({segment, index + 1}, visit);
+      visit_node({segment, index + 1}, visit, foresee);
       restore_segments(2);
       pop();
     }
@@ -228,9 +234,9 @@ void Walk::run(std::size_t operators, const Unit& unit, Visit&& visit) {
   pop();
 }
 
-template <class Visit>
-void Walk::visit_node(Position from, Visit& visit) {
-  if (graph_.size() + 1 == operators_) return visit_leaves(from, visit);
+template <class Visit, class Foresee>
+void Walk::visit_node(Position from, Visit& visit, const Foresee& foresee) {
+  if (graph_.size() + 1 == operators_) return visit_leaves(from, visit, foresee);
   const std::size_t segment_count = segments_.size();
   const std::size_t left = operators_ - graph_.size() - 1;
   for (std::size_t segment = from.segment; segment < segment_count; ++segment) {
@@ -241,15 +247,27 @@ void Walk::visit_node(Position from, Visit& visit) {
       if (!extensible(entry, left)) continue;
       push(entry);
       expand(left == 1);
-      visit_node({segment, index + 1}, visit);
+      visit_node({segment, index + 1}, visit, foresee);
       restore_segments(segment_count);
       pop();
     }
   }
 }
 
-template <class Visit>
-void Walk::visit_leaves(Position from, Visit& visit) {
+template <class Visit, class Foresee>
+void Walk::visit_leaves(Position from, Visit& visit, const Foresee& foresee) {
+  constexpr bool kForesees = !std::is_same_v<Foresee, NoForesight>;
+  std::array<Leaf, kForesees ? 32 : 1> ahead;
+  std::size_t count = 0;
+  const auto visit_ahead = [&] {
+    if constexpr (kForesees) {
+      for (const std::size_t stage : {0, 1}) {
+        for (std::size_t i = 0; i < count; ++i) foresee(stage, ahead[i]);
+      }
+    }
+    for (std::size_t i = 0; i < count; ++i) visit(ahead[i]);
+    count = 0;
+  };
   const std::size_t depth = graph_.size();
   const std::uint64_t sum = sum_at_[depth];
   const std::uint16_t consumed = consumed_at_[depth];
@@ -270,8 +288,10 @@ void Walk::visit_leaves(Position from, Visit& visit) {
     for (unsigned fresh_bits = entry.consumed & ~consumed & 0xffffU; fresh_bits != 0; fresh_bits &= fresh_bits - 1)
       fingerprint -= output_hash(made_[static_cast<std::size_t>(__builtin_ctz(fresh_bits))].hash);
     for (std::uint32_t k = 0; k < entry.signature->output_count; ++k) fingerprint += output_hash(entry.hashes[k]);
-    visit(Leaf{graph_, &entry, fingerprint});
+    ahead[count++] = {graph_, &entry, fingerprint};
+    if (count == ahead.size()) visit_ahead();
   }
+  visit_ahead();
 }
 
 inline bool Walk::repeats_made(const Entry& entry) const {

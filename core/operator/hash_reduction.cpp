@@ -40,21 +40,24 @@ std::vector<Field> HashPoint::weights(const Shape& shape) const {
   return weights;
 }
 
-Field HashPoint::hash(TensorView<const Field> value) const {
-  if (value.rank() == 0) return value[0];
-  const auto last = powers(value.rank() - 1);
-  const std::int64_t length = value.size(value.rank() - 1);
-  Shape outer;
-  for (int axis = 0; axis + 1 < value.rank(); ++axis) outer.append(value.size(axis));
-  const std::vector<Field> of_row = weights(outer);
+namespace {
+/// Of the axes from `axis` on; `value` moves on behind what is summed up.
+Field hash_from(const HashPoint& point, const Shape& shape, int axis, const Field*& value) {
+  const std::span<const Field> powers = point.powers(axis);
+  const auto size = static_cast<std::size_t>(shape[axis]);
   SumOfProducts<Field> sum;
-  for (std::size_t row = 0; row < of_row.size(); ++row) {
-    SumOfProducts<Field> of_elements;
-    for (std::int64_t i = 0; i < length; ++i)
-      of_elements.add(value[static_cast<std::int64_t>(row) * length + i], last[static_cast<std::size_t>(i)]);
-    sum.add(of_elements.value(), of_row[row]);
+  if (axis + 1 == shape.rank()) {
+    for (std::size_t i = 0; i < size; ++i) sum.add(*value++, powers[i]);
+  } else {
+    for (std::size_t i = 0; i < size; ++i) sum.add(hash_from(point, shape, axis + 1, value), powers[i]);
   }
   return sum.value();
+}
+}  // namespace
+
+Field HashPoint::hash(TensorView<const Field> value) const {
+  const Field* elements = value.data();
+  return value.rank() == 0 ? *elements : hash_from(*this, value.shape(), 0, elements);
 }
 
 HashReduction::~HashReduction() = default;

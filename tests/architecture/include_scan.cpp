@@ -25,6 +25,7 @@ const std::map<std::string, int> kFloorOfRoom = {
 // clang-format off
 const std::map<std::string, std::string> kRoomOfHeader = {
     {"certificate", "verify"},
+    {"correlation", "tensor"},
     {"cost", "optimize"},
     {"derivation", "rule"},
     {"dim", "tensor"},

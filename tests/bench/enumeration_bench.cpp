@@ -73,7 +73,7 @@ void run(const Settings& settings, const Space& space, bool is_taso) {
     std::vector<std::thread> threads;
     for (std::size_t t = 0; t < settings.threads; ++t) {
       threads.emplace_back([&] {
-        Walk walk(space.clone(), scope, 4096);
+        Walk walk(space.clone(), scope, 2048);
         FingerprintStore::Writer writer(store);
         std::uint64_t count = 0;
         for (std::size_t unit; (unit = next++) < units.size();) {

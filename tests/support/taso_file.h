@@ -23,10 +23,15 @@ enum Type {
   kScale = 19,
   kEnlarge = 20,
   kMergeGconv = 21,
+  kConstantImm = 22,
+  kConstantIconv = 23,
+  kConstantOne = 24,
   kConstantPool = 25
 };
 /// Parameter keys, by number.
 enum Key {
+  kNumInputs = 1,
+  kNumOutputs = 2,
   kGroup = 3,
   kKernelH = 4,
   kKernelW = 5,
@@ -36,7 +41,8 @@ enum Key {
   kActi = 9,
   kNumDim = 10,
   kAxis = 11,
-  kPerm = 12
+  kPerm = 12,
+  kOutShuffle = 13
 };
 
 struct Operand {

@@ -43,7 +43,6 @@ class TasoSpace final : public enumeration::Space {
   [[nodiscard]] std::uint64_t product(const enumeration::Signature& signature, const enumeration::Word* left,
                                       const enumeration::Word* right) const override;
 
- private:
   enum class Kind {
     kMatmul,
     kAdd,
@@ -68,6 +67,9 @@ class TasoSpace final : public enumeration::Space {
     bool same = true, relu = false, shuffle = false;
     int rank = 0, axis = 0;
   };
+  [[nodiscard]] const Choice& choice(enumeration::ChoiceId number) const { return choices_[number]; }
+
+ private:
   struct Type {
     int rank = 0;
     std::array<int, 4> dims{1, 1, 1, 1}, strides{};

@@ -6,10 +6,13 @@
 //
 // Over Field the reduction modulo p is put off: products of two residues are below 2^122, so 32 of them fit 127 bits.
 //
-// Quotients<Scalar> divides by whole numbers, which over Field asks for an inverse: the last one is kept.
+// Quotients<Scalar> divides by whole numbers, which over Field asks for an inverse: those of small numbers are known.
 #pragma once
 
 #include <rewright/scalar.h>
+
+#include <array>
+#include <cstdint>
 
 namespace rewright {
 
@@ -63,13 +66,23 @@ template <>
 class Quotients<Field> {
  public:
   [[nodiscard]] Field operator()(Field value, std::int64_t divisor) {
+    if (0 < divisor && divisor < kKnown) return value * kInverses[static_cast<std::size_t>(divisor)];
     if (divisor != divisor_) inverse_ = Field::from_integer(divisor_ = divisor).inverse();
     return value * inverse_;
   }
 
  private:
-  std::int64_t divisor_ = 1;
-  Field inverse_ = Field::from_integer(1);
+  static constexpr std::int64_t kKnown = 64;
+  /// p = (p / n) n + p % n, so 1 / n = -(p / n) / (p % n).
+  static constexpr std::array<Field, kKnown> kInverses = [] {
+    std::array<Field, kKnown> inverses{Field(), Field::from_integer(1)};
+    for (std::uint64_t n = 2; n < kKnown; ++n)
+      inverses[n] = (Field() - Field::from_residue(Field::kPrime / n)) * inverses[Field::kPrime % n];
+    return inverses;
+  }();
+
+  std::int64_t divisor_ = 0;
+  Field inverse_{};
 };
 
 }  // namespace rewright

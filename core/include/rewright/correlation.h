@@ -1,0 +1,22 @@
+// Sums of shifted products over the field, the inner loop of a convolution's kernel:
+//
+//     sums[q] = sum over k of x[q + offsets[k]] * weights[k]
+//
+// An image with its padding around it, row after row, is a flat array in which every tap of the window is a shift. On
+// processors with 52-bit integer multiply-add (AVX-512 IFMA) eight sums are made at a time, elsewhere one by one.
+//
+// Shapes  `offsets` and `weights` have one length; x has at least sums.size() + the greatest offset elements.
+#pragma once
+
+#include <rewright/export.h>
+#include <rewright/scalar.h>
+
+#include <cstdint>
+#include <span>
+
+namespace rewright {
+
+REWRIGHT_API void correlate(const Field* x, std::span<const std::uint32_t> offsets, std::span<const Field> weights,
+                            std::span<Field> sums);
+
+}  // namespace rewright

@@ -1,0 +1,116 @@
+// Eight sums at a time: with a = a0 + 2^52 a1 and b alike, the multiply-add instruction gives the lower and upper 52
+// bits of products of lower 52 bits, so that
+//
+//     a b = lo(a0 b0) + 2^52 (hi(a0 b0) + lo(a0 b1) + lo(a1 b0)) + 2^104 (hi(a0 b1) + hi(a1 b0) + a1 b1),
+//
+// three sums of numbers below 2^52, reduced modulo 2^61 - 1 (2^104 = 2^43) once at the end.
+#include <rewright/correlation.h>
+#include <rewright/sum_of_products.h>
+
+#include <algorithm>
+#include <array>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace rewright {
+
+namespace {
+
+#if defined(__x86_64__)
+#define REWRIGHT_IFMA __attribute__((target("avx512f,avx512ifma")))
+
+constexpr std::size_t kLanes = 8;
+constexpr std::size_t kMaxProducts = 1365;  // 3 * 1365 * 2^52 < 2^64.
+
+using Eight = std::uint64_t __attribute__((vector_size(64)));
+
+struct Sums {
+  Eight units{}, at_52{}, at_104{};
+};
+
+REWRIGHT_IFMA inline Eight add_low(Eight sum, Eight a, Eight b) {
+  return reinterpret_cast<Eight>(_mm512_madd52lo_epu64(reinterpret_cast<__m512i>(sum), reinterpret_cast<__m512i>(a),
+                                                       reinterpret_cast<__m512i>(b)));
+}
+REWRIGHT_IFMA inline Eight add_high(Eight sum, Eight a, Eight b) {
+  return reinterpret_cast<Eight>(_mm512_madd52hi_epu64(reinterpret_cast<__m512i>(sum), reinterpret_cast<__m512i>(a),
+                                                       reinterpret_cast<__m512i>(b)));
+}
+
+REWRIGHT_IFMA inline void add_product(Sums& sums, Eight a, Eight b, Eight b1) {
+  const Eight a1 = a >> 52;
+  sums.units = add_low(sums.units, a, b);
+  sums.at_52 = add_high(sums.at_52, a, b);
+  sums.at_104 = add_high(sums.at_104, a, b1);
+  sums.at_52 = add_low(sums.at_52, a, b1);
+  sums.at_104 = add_high(sums.at_104, a1, b);
+  sums.at_52 = add_low(sums.at_52, a1, b);
+  sums.at_104 = add_low(sums.at_104, a1, b1);
+}
+
+/// 2^kPower * sum modulo p, below 2^61 + 2^55.
+template <unsigned kPower>
+REWRIGHT_IFMA inline Eight folded(Eight sum) {
+  return ((sum & ((std::uint64_t{1} << (61 - kPower)) - 1)) << kPower) + (sum >> (61 - kPower));
+}
+
+REWRIGHT_IFMA inline Eight reduced(const Sums& sums) {
+  const Eight sum = folded<0>(folded<0>(sums.units) + folded<52>(sums.at_52) + folded<43>(sums.at_104));
+  return sum >= Field::kPrime ? sum - Field::kPrime : sum;
+}
+
+/// Sums q to q + 8 kVectors, or to the last one.
+template <std::size_t kVectors>
+REWRIGHT_IFMA void correlate_block(const Field* x, std::span<const std::uint32_t> offsets,
+                                   std::span<const Field> weights, std::span<Field> sums) {
+  std::array<Sums, kVectors> of;
+  const std::size_t rest = sums.size() - (kVectors - 1) * kLanes;
+  const auto in_last = static_cast<__mmask8>((1U << std::min(rest, kLanes)) - 1);
+  const auto mask = [&](std::size_t v) { return v + 1 == kVectors ? in_last : static_cast<__mmask8>(0xff); };
+  for (std::size_t k = 0; k < offsets.size(); ++k) {
+    const Eight weight = Eight{} + weights[k].residue(), upper = weight >> 52;
+    for (std::size_t v = 0; v < kVectors; ++v)
+      add_product(of[v], reinterpret_cast<Eight>(_mm512_maskz_loadu_epi64(mask(v), x + v * kLanes + offsets[k])),
+                  weight, upper);
+  }
+  for (std::size_t v = 0; v < kVectors; ++v)
+    _mm512_mask_storeu_epi64(sums.data() + v * kLanes, mask(v), reinterpret_cast<__m512i>(reduced(of[v])));
+}
+
+void correlate_by_eights(const Field* x, std::span<const std::uint32_t> offsets, std::span<const Field> weights,
+                         std::span<Field> sums) {
+  static constexpr std::array kBlocks = {correlate_block<1>, correlate_block<2>, correlate_block<3>, correlate_block<4>,
+                                         correlate_block<5>};
+  while (!sums.empty()) {
+    const std::size_t vectors = std::min(kBlocks.size(), (sums.size() + kLanes - 1) / kLanes);
+    kBlocks[vectors - 1](x, offsets, weights, sums);
+    const std::size_t done = std::min(vectors * kLanes, sums.size());
+    x += done;
+    sums = sums.subspan(done);
+  }
+}
+#endif
+
+void correlate_one_by_one(const Field* x, std::span<const std::uint32_t> offsets, std::span<const Field> weights,
+                          std::span<Field> sums) {
+  for (std::size_t q = 0; q < sums.size(); ++q) {
+    SumOfProducts<Field> sum;
+    for (std::size_t k = 0; k < offsets.size(); ++k) sum.add(x[q + offsets[k]], weights[k]);
+    sums[q] = sum.value();
+  }
+}
+
+}  // namespace
+
+void correlate(const Field* x, std::span<const std::uint32_t> offsets, std::span<const Field> weights,
+               std::span<Field> sums) {
+#if defined(__x86_64__)
+  static const bool kEights = __builtin_cpu_supports("avx512ifma") != 0;
+  if (kEights && offsets.size() <= kMaxProducts) return correlate_by_eights(x, offsets, weights, sums);
+#endif
+  correlate_one_by_one(x, offsets, weights, sums);
+}
+
+}  // namespace rewright

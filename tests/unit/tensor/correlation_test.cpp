@@ -1,0 +1,65 @@
+// Sums of shifted products over the field, however many at a time the processor makes.
+#include <rewright/correlation.h>
+#include <rewright/sum_of_products.h>
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+namespace rewright {
+namespace {
+
+/// Residues over the whole range, the greatest and 0 among them.
+std::vector<Field> residues(std::size_t count, std::mt19937_64& random) {
+  std::vector<Field> values;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t lot = random();
+    values.push_back(Field::from_residue(lot % 8 == 0 ? Field::kPrime - 1 : lot % 8 == 1 ? 0 : lot % Field::kPrime));
+  }
+  return values;
+}
+
+TEST(Correlation, IsWhatOneProductAfterTheOtherGives) {
+  std::mt19937_64 random(7);
+  for (const std::size_t sums : {0, 1, 7, 8, 9, 16, 33, 39, 40, 41, 80, 97}) {
+    for (const std::size_t products : {0, 1, 9, 18, 33}) {
+      std::vector<std::uint32_t> offsets;
+      for (std::size_t k = 0; k < products; ++k) offsets.push_back(static_cast<std::uint32_t>(random() % 60));
+      const std::vector<Field> x = residues(sums + 60, random), weights = residues(products, random);
+      const Field untouched = Field::from_integer(42);
+      std::vector<Field> found(sums + 1, untouched);
+      correlate(x.data(), offsets, weights, std::span(found.data(), sums));
+      for (std::size_t q = 0; q < sums; ++q) {
+        Field expected;
+        for (std::size_t k = 0; k < products; ++k) expected += x[q + offsets[k]] * weights[k];
+        ASSERT_EQ(found[q], expected) << q << " of " << sums << " sums of " << products;
+      }
+      EXPECT_EQ(found.back(), untouched);
+    }
+  }
+}
+
+TEST(Correlation, ManyGreatProductsDoNotOverflow) {
+  constexpr std::size_t kProducts = 5000;
+  const std::vector<Field> x(kProducts + 8, Field::from_residue(Field::kPrime - 1));
+  const std::vector<Field> greatest(kProducts, Field::from_residue(Field::kPrime - 1));
+  for (const std::size_t products : {std::size_t{1365}, std::size_t{1366}, kProducts}) {
+    std::vector<std::uint32_t> offsets(products);
+    for (std::size_t k = 0; k < products; ++k) offsets[k] = static_cast<std::uint32_t>(k);
+    std::vector<Field> sums(8);
+    correlate(x.data(), offsets, std::span(greatest).first(products), sums);
+    for (const Field sum : sums) EXPECT_EQ(sum, Field::from_integer(static_cast<std::int64_t>(products)));
+  }
+}
+
+TEST(Quotients, DivideByWholeNumbersKnownOrNot) {
+  Quotients<Field> quotients;
+  for (const std::int64_t divisor : {1, 2, 3, 9, 61, 63, 64, 65, 1000, -3}) {
+    const Field value = Field::from_integer(12345);
+    EXPECT_EQ(quotients(value, divisor) * Field::from_integer(divisor), value) << divisor;
+  }
+}
+
+}  // namespace
+}  // namespace rewright
