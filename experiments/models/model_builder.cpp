@@ -62,12 +62,16 @@ std::string ModelBuilder::tensor(const Sizes& sizes, double low, double high) {
     attribute.mutable_t()->add_float_data(static_cast<float>(uniform(low, high)));
     return name;
   }
+  std::vector<float> numbers(static_cast<std::size_t>(product(sizes)));
+  for (float& number : numbers) number = static_cast<float>(uniform(low, high));
+  return values(sizes, numbers);
+}
+
+std::string ModelBuilder::values(const Sizes& sizes, const std::vector<float>& values) {
   auto& tensor = *graph_.add_initializer();
   tensor.set_name(fresh("weight"));
   tensor.set_data_type(TensorProto::FLOAT);
   for (const std::int64_t size : sizes) tensor.add_dims(size);
-  std::vector<float> values(static_cast<std::size_t>(product(sizes)));
-  for (float& value : values) value = static_cast<float>(uniform(low, high));
   tensor.set_raw_data(values.data(), values.size() * sizeof(float));
   return tensor.name();
 }
@@ -136,23 +140,46 @@ void ModelBuilder::set(const std::string& name, const Sizes& values) {
 
 std::string ModelBuilder::conv(const std::string& x, std::int64_t in, std::int64_t out, std::int64_t kernel,
                                std::int64_t stride, std::int64_t pad) {
-  const std::string w = weight({out, in, kernel, kernel}, in * kernel * kernel);
-  const std::string y = node("Conv", {x, w});
-  set("kernel_shape", Sizes{kernel, kernel});
-  set("strides", Sizes{stride, stride});
-  set("pads", Sizes{pad, pad, pad, pad});
+  return conv(x, in, out, {{kernel, kernel}, {stride, stride}, {pad, pad}, 1});
+}
+
+std::string ModelBuilder::convolution(std::vector<std::string> operands, std::int64_t in, std::int64_t out,
+                                      const Convolution& how) {
+  const std::int64_t per_group = in / how.groups;
+  operands.insert(operands.begin() + 1,
+                  weight({out, per_group, how.kernel[0], how.kernel[1]}, per_group * how.kernel[0] * how.kernel[1]));
+  const std::string y = node("Conv", operands);
+  set("kernel_shape", how.kernel);
+  set("strides", how.strides);
+  set("pads", Sizes{how.pads[0], how.pads[1], how.pads[0], how.pads[1]});
+  if (how.groups != 1) set("group", how.groups);
   return y;
+}
+
+std::string ModelBuilder::conv(const std::string& x, std::int64_t in, std::int64_t out, const Convolution& how) {
+  return convolution({x}, in, out, how);
+}
+
+std::string ModelBuilder::conv_with_bias(const std::string& x, std::int64_t in, std::int64_t out,
+                                         const Convolution& how) {
+  return convolution({x, vector({out}, -0.1, 0.1)}, in, out, how);
 }
 
 std::string ModelBuilder::bias(const std::string& x, std::int64_t channels) {
   return add(x, vector({1, channels, 1, 1}, -0.1, 0.1));
 }
 
-std::string ModelBuilder::batch_norm(const std::string& x, std::int64_t channels) {
+std::string ModelBuilder::batch_norm(const std::string& x, std::int64_t channels, float epsilon) {
   const std::string y = node("BatchNormalization", {x, vector({channels}, 0.5, 1.5), vector({channels}, -0.1, 0.1),
                                                     vector({channels}, -0.1, 0.1), vector({channels}, 0.5, 1.5)});
-  set("epsilon", 1e-5f);
+  set("epsilon", epsilon);
   return y;
+}
+
+std::string ModelBuilder::conv_bn(const std::string& x, std::int64_t in, std::int64_t out, std::int64_t kernel,
+                                  std::int64_t stride, std::int64_t groups) {
+  const std::int64_t pad = kernel / 2;
+  return batch_norm(conv(x, in, out, {{kernel, kernel}, {stride, stride}, {pad, pad}, groups}), out);
 }
 
 std::string ModelBuilder::max_pool(const std::string& x, std::int64_t kernel, std::int64_t stride, std::int64_t pad) {
@@ -160,6 +187,28 @@ std::string ModelBuilder::max_pool(const std::string& x, std::int64_t kernel, st
   set("kernel_shape", Sizes{kernel, kernel});
   set("strides", Sizes{stride, stride});
   set("pads", Sizes{pad, pad, pad, pad});
+  return y;
+}
+
+std::string ModelBuilder::average_pool(const std::string& x, std::int64_t kernel, std::int64_t stride, std::int64_t pad,
+                                       bool count_zeros) {
+  const std::string y = node("AveragePool", {x});
+  set("kernel_shape", Sizes{kernel, kernel});
+  set("strides", Sizes{stride, stride});
+  set("pads", Sizes{pad, pad, pad, pad});
+  set("count_include_pad", std::int64_t{count_zeros ? 1 : 0});
+  return y;
+}
+
+std::string ModelBuilder::concat(const std::vector<std::string>& parts, std::int64_t axis) {
+  const std::string y = node("Concat", parts);
+  set("axis", axis);
+  return y;
+}
+
+std::string ModelBuilder::softmax(const std::string& x) {
+  const std::string y = node("Softmax", {x});
+  set("axis", std::int64_t{-1});
   return y;
 }
 

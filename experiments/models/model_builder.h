@@ -31,6 +31,8 @@ class ModelBuilder {
   std::string vector(const Sizes& sizes, double low, double high);
   std::string scalar(float value);
   std::string integers(const Sizes& values);
+  /// Written out, whatever the weights are.
+  std::string values(const Sizes& sizes, const std::vector<float>& values);
 
   std::string node(const std::string& type, const std::vector<std::string>& inputs);
   std::vector<std::string> nodes(const std::string& type, const std::vector<std::string>& inputs, int outputs);
@@ -49,9 +51,27 @@ class ModelBuilder {
   /// x [N, in, H, W]; a square kernel, zeros on all sides.
   std::string conv(const std::string& x, std::int64_t in, std::int64_t out, std::int64_t kernel,
                    std::int64_t stride = 1, std::int64_t pad = 0);
+  /// The general form: x [N, in, H, W] by a weight [out, in / groups, kernel]; zeros at top and bottom, left and right.
+  struct Convolution {
+    Sizes kernel = {1, 1};
+    Sizes strides = {1, 1};
+    Sizes pads = {0, 0};
+    std::int64_t groups = 1;
+  };
+  std::string conv(const std::string& x, std::int64_t in, std::int64_t out, const Convolution& how);
+  /// A convolution whose bias stands in the node itself, as exporters write what they folded.
+  std::string conv_with_bias(const std::string& x, std::int64_t in, std::int64_t out, const Convolution& how);
   std::string bias(const std::string& x, std::int64_t channels);
-  std::string batch_norm(const std::string& x, std::int64_t channels);
+  std::string batch_norm(const std::string& x, std::int64_t channels, float epsilon = 1e-5f);
+  /// Convolution and batch normalisation; a square kernel with zeros on all sides that keep the size at stride 1.
+  std::string conv_bn(const std::string& x, std::int64_t in, std::int64_t out, std::int64_t kernel,
+                      std::int64_t stride = 1, std::int64_t groups = 1);
   std::string max_pool(const std::string& x, std::int64_t kernel, std::int64_t stride, std::int64_t pad = 0);
+  /// The mean over a window; zeros around x count where `count_zeros`.
+  std::string average_pool(const std::string& x, std::int64_t kernel, std::int64_t stride, std::int64_t pad,
+                           bool count_zeros);
+  std::string concat(const std::vector<std::string>& parts, std::int64_t axis);
+  std::string softmax(const std::string& x);  ///< Along the last axis.
   /// x [S, in] -> [S, out].
   std::string linear(const std::string& x, std::int64_t in, std::int64_t out, double gain = 1);
   std::string reshape(const std::string& x, const Sizes& sizes) { return node("Reshape", {x, integers(sizes)}); }
@@ -66,6 +86,7 @@ class ModelBuilder {
  private:
   std::string fresh(const std::string& hint) { return hint + "_" + std::to_string(++count_); }
   double uniform(double low, double high);
+  std::string convolution(std::vector<std::string> operands, std::int64_t in, std::int64_t out, const Convolution& how);
   std::string tensor(const Sizes& sizes, double low, double high);
 
   ::onnx::ModelProto model_;

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "support.h"
 
@@ -42,9 +43,44 @@ TEST_P(Models, AreTheSameAfterARoundTrip) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Experiments, Models,
-                         testing::Values("quickstart", "squeezenet", "resnet18", "resnet50", "repvgg", "nasrnn",
-                                         "bert_layer"),
+                         testing::Values("quickstart", "squeezenet", "resnet18", "resnet50", "resnext50",
+                                         "inception_v3", "mobilenet_v2", "nasnet_a", "repvgg", "acnet", "nasrnn",
+                                         "bert_layer", "bert", "llama", "lora", "linear_attention"),
                          [](const auto& info) { return std::string(info.param); });
+
+/// How many applications of each operator a model imports as; opaque nodes by their ONNX type.
+std::map<std::string, int> operators_of(const std::string& name) {
+  std::ifstream stream(kModels / (name + ".onnx"), std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+  const auto imported = import_model(bytes_of(bytes), registry());
+  EXPECT_TRUE(imported) << name;
+  std::map<std::string, int> counts;
+  if (imported)
+    for (const Node& node : imported->graph.nodes())
+      if (!node.is_input()) ++counts[node.op != nullptr ? node.op->name() : node.opaque->type];
+  return counts;
+}
+
+/// Figures of the papers, counted by hand.
+TEST(Architectures, HaveAsManyLayersAsTheirPapersSay) {
+  EXPECT_EQ(operators_of("resnet50")["conv2d"], 53);
+  EXPECT_EQ(operators_of("resnext50")["conv2d"], 53);
+  EXPECT_EQ(operators_of("mobilenet_v2")["conv2d"], 52);
+  EXPECT_EQ(operators_of("inception_v3")["conv2d"], 94);
+  EXPECT_EQ(operators_of("acnet")["conv2d"], 21) << "seven blocks of three";
+  EXPECT_EQ(operators_of("repvgg")["batch_norm"], 14 + 3) << "two a block, the identity in every second";
+  EXPECT_EQ(operators_of("bert")["softmax"], 8);
+  EXPECT_EQ(operators_of("bert")["layer_norm"], 16);
+  EXPECT_EQ(operators_of("nasrnn")["matmul"], 80) << "two products for each of eight sums in five steps";
+  EXPECT_EQ(operators_of("lora")["matmul"], 12) << "four projections, two adapters, attention, two layers behind";
+}
+
+TEST(Architectures, AreKnownToOperatorsThroughout) {
+  for (const char* name :
+       {"resnext50", "inception_v3", "mobilenet_v2", "nasnet_a", "acnet", "bert", "llama", "lora", "linear_attention"})
+    for (const auto& [op, count] : operators_of(name))
+      EXPECT_NE(registry().find<Operator>(op), nullptr) << name << " carries " << count << " of " << op;
+}
 
 TEST(Import, SumsOfEqualShapesAreElementwiseEvenWhereTheyLookLikeABias) {
   Model model = make_model();
