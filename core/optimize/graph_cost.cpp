@@ -1,5 +1,6 @@
 // What a graph costs: the sum over its applications of what the cost model says, each asked once.
 #include <rewright/cost.h>
+#include <rewright/cost_key.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -78,15 +79,15 @@ struct LowBits {
   std::size_t operator()(Hash128 hash) const { return hash.low; }
 };
 
-std::string cache_key(const CostModel& model, const Application& application) {
-  std::string key = fmt::format("{}|{}|{}{}|", model.name(), model.device(), application.op.name(),
-                                to_string(application.op.info().params, application.params));
+}  // namespace
+
+std::string to_key(const Application& application) {
+  std::string key =
+      fmt::format("|{}{}|", application.op.name(), to_string(application.op.info().params, application.params));
   for (std::size_t i = 0; i < application.in.size(); ++i)
     key += fmt::format("{}{}", application.kinds[i] == InputKind::kWeight ? "weight" : "data", application.in[i]);
   return key;
 }
-
-}  // namespace
 
 struct GraphCost::State {
   CostModel& model;
@@ -128,7 +129,7 @@ struct GraphCost::State {
     for (Port port : ports) shapes.push_back(graph.shape(port)), kinds.push_back(kind_of(port));
     const Application application{*node.op, node.params, shapes, kinds};
     if (cache == nullptr) return model.cost_us(application);
-    const std::string key = cache_key(model, application);
+    const std::string key = fmt::format("{}|{}{}", model.name(), model.device(), to_key(application));
     if (auto cached = cache->find(key)) return *cached;
     REWRIGHT_TRY(const double cost, model.cost_us(application));
     REWRIGHT_CHECK(cache->insert(key, cost));

@@ -27,6 +27,7 @@ const std::map<std::string, std::string> kRoomOfHeader = {
     {"certificate", "verify"},
     {"correlation", "tensor"},
     {"cost", "optimize"},
+    {"cost_key", "optimize"},
     {"derivation", "rule"},
     {"dim", "tensor"},
     {"export", "base"},

@@ -1,0 +1,171 @@
+// What the cost models that come with the program say, and what they refuse.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "optimize/cost_cache.h"
+#include "support/operators.h"
+#include "unit/optimize/fixed_prices.h"
+
+namespace rewright {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::loaded;
+
+Graph graph_of(std::string_view text) { return *parse_graph(text, loaded()); }
+
+Result<std::unique_ptr<CostModel>> model(const std::string& name, const Options& options = {}) {
+  REWRIGHT_TRY(const CostModel* known, loaded().get<CostModel>(name));
+  auto made = known->clone();
+  REWRIGHT_CHECK(made->configure(options, loaded()));
+  return made;
+}
+
+double cost(const std::string& name, const Options& options, std::string_view text) {
+  const auto made = model(name, options);
+  if (!made) return ADD_FAILURE() << made.error().message, -1;
+  return *GraphCost(**made, nullptr).cost_us(graph_of(text));
+}
+
+std::string refusal(const std::string& name, const Options& options) {
+  const auto made = model(name, options);
+  return made ? "" : made.error().message;
+}
+
+class CostModels : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / fmt::format("rewright-models-{}-{}", ::getpid(),
+                                                      ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  [[nodiscard]] std::string file(const std::string& name) const { return (folder_ / name).string(); }
+  [[nodiscard]] std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(file(name)) << text;
+    return file(name);
+  }
+  fs::path folder_;
+};
+
+constexpr std::string_view kProduct = "x = input (64, 64)\nw = weight (64, 64)\na = matmul(x, w)\noutput a\n";
+constexpr std::string_view kSplit = "x = input (1, 8)\na, b = split[axis=1, sizes=[4, 4]](x)\noutput a, b\n";
+
+TEST_F(CostModels, FlopsIsTheRooflineOfTheDescribedDevice) {
+  const std::string device = write("slow.toml", "name = \"slow\"\ngflops = 1\ngbytes_per_s = 1000\noverhead_us = 7\n");
+  EXPECT_NEAR(cost("flops", {{"device", device}}, kProduct), 7 + 2.0 * 64 * 64 * 64 / 1e3, 1e-6);
+  EXPECT_NEAR(cost("flops", {{"device", device}, {"gflops", 2.0}}, kProduct), 7 + 64.0 * 64 * 64 / 1e3, 1e-6);
+  const std::string narrow = write("narrow.toml", "gflops = 1e6\ngbytes_per_s = 1\noverhead_us = 0\n");
+  EXPECT_NEAR(cost("flops", {{"device", narrow}}, kProduct), 3 * 4.0 * 64 * 64 / 1e3, 1e-6);
+}
+
+TEST_F(CostModels, FlopsReachesItsShareOfThePeakWhereTheDeviceIsNotFilled) {
+  const std::string text = "gflops = 1\ngbytes_per_s = 1e9\noverhead_us = 0\n";
+  const std::string plain = write("plain.toml", text), wide = write("wide.toml", text + "filled_by = 8192\n");
+  EXPECT_NEAR(cost("flops", {{"device", wide}}, kProduct), 2 * cost("flops", {{"device", plain}}, kProduct), 1e-6);
+}
+
+TEST_F(CostModels, FlopsKnowsWhatMovesNoData) {
+  EXPECT_EQ(cost("flops", {}, "x = input (2, 8)\na = reshape[sizes=[16]](x)\noutput a\n"), 0);
+  EXPECT_GT(cost("flops", {}, kSplit), 0) << "one core copies";
+  EXPECT_EQ(cost("flops", {{"device", std::string("v100")}}, kSplit), 0) << "both parts are contiguous";
+  EXPECT_GT(cost("flops", {{"device", std::string("v100")}},
+                 "x = input (2, 8)\na, b = split[axis=1, sizes=[4, 4]](x)\noutput a, b\n"),
+            0);
+}
+
+TEST_F(CostModels, FlopsCountsABiasThatIsNoWeight) {
+  const std::string text = "gflops = 1\ngbytes_per_s = 1\noverhead_us = 5\n";
+  const std::string plain = write("plain.toml", text), apart = write("apart.toml", text + "folds_biases = false\n");
+  const auto with = [&](const std::string& device, std::string_view kind) {
+    return cost("flops", {{"device", device}},
+                fmt::format("x = input (4, 8)\nb = {} (8)\na = bias_add[axis=1](x, b)\noutput a\n", kind));
+  };
+  EXPECT_EQ(with(plain, "weight"), 0);
+  EXPECT_GT(with(plain, "input"), 5);
+  EXPECT_GT(with(apart, "weight"), 5);
+}
+
+TEST_F(CostModels, EveryDeviceThatComesWithFlopsIsFasterThanTheOneBefore) {
+  double before = std::numeric_limits<double>::infinity();
+  for (const char* device : {"cpu", "v100", "a100", "h100"}) {
+    const double now = cost("flops", {{"device", std::string(device)}},
+                            "x = input (2048, 2048)\nw = weight (2048, 2048)\na = matmul(x, w)\noutput a\n");
+    EXPECT_LT(now, before) << device;
+    before = now;
+  }
+}
+
+TEST_F(CostModels, FlopsNamesWhatIsWrongWithADevice) {
+  EXPECT_THAT(refusal("flops", {{"device", std::string("v1000")}}), AllOf(HasSubstr("'v1000'"), HasSubstr("v100")));
+  EXPECT_THAT(refusal("flops", {{"device", write("a.toml", "gflops = 1\ngbytes_per_s = 0\noverhead_us = 1\n")}}),
+              AllOf(HasSubstr("a.toml:2"), HasSubstr("gbytes_per_s")));
+  EXPECT_THAT(refusal("flops", {{"device", write("b.toml", "gflops = 1\nwatts = 3\n")}}),
+              AllOf(HasSubstr("b.toml:2"), HasSubstr("watts")));
+  EXPECT_THAT(refusal("flops", {{"device", write("c.toml", "gflops = 1\ngbytes_per_s = 1\n")}}),
+              HasSubstr("overhead_us is missing"));
+  EXPECT_THAT(refusal("flops", {{"device", write("d.toml", "gflops = = 1\n")}}), HasSubstr("d.toml:1"));
+  EXPECT_THAT(refusal("flops", {{"speed", 1.0}}), HasSubstr("device, gflops"));
+}
+
+TEST_F(CostModels, DatabaseAnswersWhatAnotherModelMeasured) {
+  testing::FixedPrices prices({{"matmul", 42}}, /*measured=*/true);
+  {
+    const auto cache = *open_cost_cache(file("costs.sqlite"));
+    ASSERT_TRUE(GraphCost(prices, cache.get()).cost_us(graph_of(kProduct)));
+  }
+  const Options options = {{"file", file("costs.sqlite")}};
+  EXPECT_EQ(cost("database", options, kProduct), 42);
+  EXPECT_EQ(cost("database", options, kSplit), std::numeric_limits<double>::infinity()) << "it is not in the file";
+  EXPECT_EQ((*model("database", options))->device(), "fixed|none");
+}
+
+TEST_F(CostModels, DatabaseWantsToKnowWhichDevice) {
+  {
+    const auto cache = *open_cost_cache(file("costs.sqlite"));
+    for (const char* device : {"onednn|one", "onednn|two"})
+      ASSERT_TRUE(cache->insert(fmt::format("{}|relu|data(2)", device), device[7] == 'o' ? 1.0 : 2.0));
+  }
+  const std::string_view relu = "x = input (2)\na = relu(x)\noutput a\n";
+  EXPECT_THAT(refusal("database", {{"file", file("costs.sqlite")}}),
+              AllOf(HasSubstr("onednn|one"), HasSubstr("device=")));
+  EXPECT_EQ(cost("database", {{"file", file("costs.sqlite")}, {"device", std::string("two")}}, relu), 2);
+  EXPECT_THAT(refusal("database", {}), HasSubstr("file=FILE"));
+  EXPECT_THAT(refusal("database", {{"file", file("none.sqlite")}}), HasSubstr("none.sqlite"));
+  EXPECT_THAT(refusal("database", {{"file", write("text", std::string(4096, 'x'))}}),
+              HasSubstr("holds no measurements"));
+}
+
+TEST_F(CostModels, OneDnnMeasuresWhatItHasAPrimitiveForAndWhatNot) {
+  const Options quick = {{"repetitions", std::int64_t{3}}, {"batch_us", 50.0}};
+  const auto convolution = [&](int channels, std::string_view how) {
+    return cost("onednn", quick,
+                fmt::format("x = input (1, {0}, 28, 28)\nw = weight ({0}, {0}, 3, 3)\na = conv2d{1}(x, w)\noutput a\n",
+                            channels, how));
+  };
+  EXPECT_GT(convolution(128, ""), 4 * convolution(16, "")) << "64 times the work";
+  EXPECT_GT(convolution(16, "[strides=[2, 2], activation=relu]"), 0);
+  for (const char* text :
+       {"x = input (1, 4, 8, 8)\na = pool2d_max[kernel=[3, 3], strides=[2, 2]](x)\noutput a\n",
+        "x = input (1, 4, 8, 8)\na = transpose[perm=[0, 2, 3, 1]](x)\noutput a\n",
+        "x = input (4, 8)\na = softmax[axis=1](x)\noutput a\n", "x = input (4, 8)\na = ewadd(x, x)\noutput a\n",
+        "x = input (4, 8)\na = erf(x)\noutput a\n",
+        "x = input (3, 4, 8)\ny = input (3, 8, 2)\na = matmul(x, y)\noutput a\n",
+        "x = input (1, 4, 8)\na, b = split[axis=1, sizes=[1, 3]](x)\nc = concat[axis=1](b, a)\noutput c\n",
+        "x = input (1, 8, 9, 9)\nw = weight (8, 1, 3, 3)\na = conv2d[groups=8](x, w)\noutput a\n"}) {
+    const double us = cost("onednn", quick, text);
+    EXPECT_GT(us, 0) << text;
+    EXPECT_LT(us, 1e5) << text;
+  }
+  EXPECT_THAT(refusal("onednn", {{"threads", std::int64_t{2}}}), HasSubstr("repetitions, batch_us"));
+  EXPECT_THAT((*model("onednn"))->device(), HasSubstr("oneDNN 2."));
+}
+
+}  // namespace
+}  // namespace rewright
