@@ -33,11 +33,15 @@ Result<std::vector<std::string>> own_axioms() {
                     "the program's own axiom files were not found; name some with --axioms FILE...");
 }
 
-Result<std::string> own_library() {
+Result<std::vector<std::string>> own_libraries() {
   std::error_code ignored;
   for (const fs::path& root : roots()) {
-    const fs::path file = root / "experiments/library/library.rules";
-    if (fs::is_regular_file(file, ignored)) return file.string();
+    std::vector<std::string> files;
+    for (const char* name : {"library.rules", "networks.rules"}) {
+      const fs::path file = root / "experiments/library" / name;
+      if (fs::is_regular_file(file, ignored)) files.push_back(file.string());
+    }
+    if (!files.empty()) return files;
   }
   return make_error(ErrorCode::kNotFound,
                     "the program's own library of rules was not found; name a store or a file with --rules");

@@ -10,7 +10,8 @@ namespace rewright::cli {
 
 /// The axiom files, without those of rejected axioms. Errors: kNotFound.
 [[nodiscard]] Result<std::vector<std::string>> own_axioms();
-/// The library of rules (experiments/library). Errors: kNotFound.
-[[nodiscard]] Result<std::string> own_library();
+/// The files of rules in experiments/library: what its campaign found, and longer rules for networks. Errors:
+/// kNotFound.
+[[nodiscard]] Result<std::vector<std::string>> own_libraries();
 
 }  // namespace rewright::cli

@@ -176,8 +176,8 @@ Error not_comparable(const Error& error) {
   return make_error(
       error.code,
       "the original model does not run on random inputs here, so no result could be compared with it and "
-      "nothing is written ({}); an input that must have certain values (a shape, an index) has to become a "
-      "constant of the model first",
+      "nothing is written ({}); give an input that must have certain values (a shape, an index) as --input "
+      "NAME=NUMBERS",
       error.message);
 }
 
@@ -191,7 +191,7 @@ Result<Values> run_session(RuntimeSession& session, std::span<const RuntimeTenso
   return values;
 }
 
-std::vector<Tensor<Real>> random_reals(const Graph& graph, std::uint64_t seed) {
+std::vector<Tensor<Real>> random_reals(const Graph& graph, std::uint64_t seed, const GivenInputs& given) {
   std::vector<Tensor<Real>> inputs;
   for (NodeId id : graph.inputs()) {
     const Node& node = graph.node(id);
@@ -201,6 +201,7 @@ std::vector<Tensor<Real>> random_reals(const Graph& graph, std::uint64_t seed) {
     if (is_number) {
       if (auto known = to_reals(*node.constant)) values = *std::move(known);
     }
+    if (const auto value = given.find(node.name); value != given.end()) values = spread_out(value->second, type);
     if (values.empty()) {
       RandomBits random(seed_of(node.name, seed));
       values = node.input_kind == InputKind::kWeight ? random_weights(type, random) : random_values(type, random);
@@ -212,8 +213,8 @@ std::vector<Tensor<Real>> random_reals(const Graph& graph, std::uint64_t seed) {
   return inputs;
 }
 
-Result<Values> run_reference(const Graph& graph, std::uint64_t seed) {
-  REWRIGHT_TRY(std::vector<Tensor<Real>> outputs, evaluate<Real>(graph, random_reals(graph, seed)));
+Result<Values> run_reference(const Graph& graph, std::uint64_t seed, const GivenInputs& given) {
+  REWRIGHT_TRY(std::vector<Tensor<Real>> outputs, evaluate<Real>(graph, random_reals(graph, seed, given)));
   Values values;
   for (const Tensor<Real>& output : outputs) {
     std::vector<double> numbers;
@@ -264,7 +265,7 @@ struct EquivalenceGate::State {
     const auto session = load(options.original_model);
     if (!session) return not_comparable(session.error());
     for (int trial = 0; trial < options.trials; ++trial) {
-      REWRIGHT_TRY(auto inputs, random_inputs(*original, seed(runs.size())));
+      REWRIGHT_TRY(auto inputs, random_inputs(*original, seed(runs.size()), options.inputs));
       Result<Values> outputs = run_session(**session, inputs);
       if (!outputs) return not_comparable(outputs.error());
       runs.push_back({std::move(inputs), *std::move(outputs)});
@@ -280,6 +281,7 @@ struct EquivalenceGate::State {
   }
 
   Status prepare() {
+    REWRIGHT_CHECK(check_given(*original, options.inputs));
     lengths = sum_lengths(*original);
     reference = !has_opaque(*original) && total_flops(*original) <= options.reference_flops;
     if (options.runtime == nullptr && !reference)
@@ -290,7 +292,7 @@ struct EquivalenceGate::State {
     if (options.runtime != nullptr) REWRIGHT_CHECK(prepare_runtime());
     if (!reference) return {};
     for (int trial = 0; trial < options.trials; ++trial) {
-      REWRIGHT_TRY(Values outputs, run_reference(*original, seed(static_cast<std::size_t>(trial))));
+      REWRIGHT_TRY(Values outputs, run_reference(*original, seed(static_cast<std::size_t>(trial)), options.inputs));
       reference_runs.push_back(std::move(outputs));
     }
     return {};
@@ -346,8 +348,8 @@ struct EquivalenceGate::State {
     if (reference && result.difference.empty()) {
       limits.elements.assign(lengths.size(), ElementType::kFloat64);
       for (std::size_t trial = 0; trial < reference_runs.size() && result.difference.empty(); ++trial)
-        compare_runs(run_reference(candidate, seed(trial)), reference_runs[trial], limits, "reference evaluation",
-                     result);
+        compare_runs(run_reference(candidate, seed(trial), options.inputs), reference_runs[trial], limits,
+                     "reference evaluation", result);
       result.runs.push_back(fmt::format("reference evaluation in double precision, {} random input{} and weights",
                                         reference_runs.size(), reference_runs.size() == 1 ? "" : "s"));
     }

@@ -28,6 +28,8 @@
 #include <string>
 #include <vector>
 
+#include "optimize/random_inputs.h"
+
 namespace rewright {
 
 struct EquivalenceOptions {
@@ -40,6 +42,7 @@ struct EquivalenceOptions {
   /// The original's model, as it was given; empty: what `to_model` makes of the original.
   std::string original_model = {};
   std::string directory = {};  ///< Where external data of models lies.
+  GivenInputs inputs = {};     ///< Those that are not random.
 };
 
 struct Equivalence {

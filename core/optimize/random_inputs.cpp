@@ -92,14 +92,43 @@ std::vector<double> random_weights(const TensorType& type, RandomBits& random) {
   return values;
 }
 
-Result<std::vector<RuntimeTensor>> random_inputs(const Graph& graph, std::uint64_t seed) {
+Status check_given(const Graph& graph, const GivenInputs& given) {
+  for (const auto& [name, values] : given) {
+    const auto found = std::ranges::find_if(graph.inputs(), [&](NodeId id) {
+      return graph.node(id).name == name && graph.node(id).input_kind == InputKind::kData;
+    });
+    if (found == graph.inputs().end()) {
+      std::vector<std::string> names;
+      for (NodeId id : graph.inputs())
+        if (graph.node(id).input_kind == InputKind::kData) names.push_back(graph.node(id).name);
+      return make_error(ErrorCode::kUsage, "--input {}: the model has no such input; it has: {}", name,
+                        fmt::join(names, ", "));
+    }
+    const Shape& shape = graph.node(*found).outputs[0].shape;
+    if (values.size() != 1 && static_cast<std::int64_t>(values.size()) != shape.elements())
+      return make_error(ErrorCode::kUsage, "--input {}: {} numbers were given; its shape {} takes {}, or one for all",
+                        name, values.size(), shape, shape.elements());
+  }
+  return {};
+}
+
+std::vector<double> spread_out(const std::vector<double>& values, const TensorType& type) {
+  const auto count = static_cast<std::size_t>(type.shape.elements());
+  return values.size() == count ? values : std::vector<double>(count, values.front());
+}
+
+Result<std::vector<RuntimeTensor>> random_inputs(const Graph& graph, std::uint64_t seed, const GivenInputs& given) {
   RandomBits random(seed);
   std::vector<RuntimeTensor> inputs;
   for (NodeId id : graph.inputs()) {
     const Node& node = graph.node(id);
     if (node.input_kind == InputKind::kWeight) continue;
-    REWRIGHT_TRY(auto bytes, encode(random_values(node.outputs[0], random), node.outputs[0].element));
-    inputs.push_back({node.name, node.outputs[0], std::move(bytes)});
+    const TensorType& type = node.outputs[0];
+    const auto known = given.find(node.name);
+    const std::vector<double> values =
+        known != given.end() ? spread_out(known->second, type) : random_values(type, random);
+    REWRIGHT_TRY(auto bytes, encode(values, type.element));
+    inputs.push_back({node.name, type, std::move(bytes)});
   }
   return inputs;
 }

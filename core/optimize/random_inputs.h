@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <random>
 #include <span>
 #include <string>
@@ -30,7 +31,16 @@ using RandomBits = std::mt19937_64;
 /// Little-endian bytes of numbers in an element type. Errors: kUnsupported for strings and types that are not known.
 [[nodiscard]] Result<std::vector<std::byte>> encode(std::span<const double> values, ElementType type);
 
-/// A value for every input that is given at each run. Errors: as encode().
-[[nodiscard]] REWRIGHT_API Result<std::vector<RuntimeTensor>> random_inputs(const Graph& graph, std::uint64_t seed);
+/// Values for inputs that cannot be random, by name: one number for all elements, or one for each.
+using GivenInputs = std::map<std::string, std::vector<double>>;
+
+/// Every name must be a data input's, every count fit. Errors: kUsage, a sentence that names the input.
+[[nodiscard]] REWRIGHT_API Status check_given(const Graph& graph, const GivenInputs& given);
+/// As many values as the type has elements.
+[[nodiscard]] std::vector<double> spread_out(const std::vector<double>& values, const TensorType& type);
+
+/// A value for every input that is given at each run: as `given`, else random. Errors: as encode().
+[[nodiscard]] REWRIGHT_API Result<std::vector<RuntimeTensor>> random_inputs(const Graph& graph, std::uint64_t seed,
+                                                                            const GivenInputs& given = {});
 
 }  // namespace rewright

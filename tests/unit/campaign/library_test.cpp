@@ -292,6 +292,20 @@ TEST_F(LibraryTest, EveryProofOfTheProgramsOwnIsAccepted) {
   EXPECT_GT(own->size(), 100u);
   EXPECT_TRUE(std::ranges::all_of(*own, [](const Rule& rule) { return rule.trust == Trust::kCertificate; }));
 }
+TEST_F(LibraryTest, EveryRuleForNetworksIsProved) {
+  const std::string source = REWRIGHT_SOURCE_DIR "/experiments/library/";
+  const auto written = read_rule_source(source + "networks.txt", registry_);
+  const auto proved = read_rule_source(source + "networks.rules", registry_);
+  ASSERT_TRUE(written) << written.error().message;
+  ASSERT_TRUE(proved) << proved.error().message;
+  std::set<std::string> ids;
+  for (const Rule& rule : *proved) {
+    EXPECT_EQ(rule.trust, Trust::kCertificate);
+    ids.insert(rule.id);
+  }
+  EXPECT_EQ(ids.size(), written->size()) << "make networks.rules anew with the commands in its README";
+  for (const Rule& rule : *written) EXPECT_TRUE(ids.contains(rule.id)) << to_text(rule);
+}
 TEST_F(LibraryTest, TheProgramsOwnDerivesTheSmallOne) {
   const std::string source = REWRIGHT_SOURCE_DIR "/experiments/library/";
   const auto own = read_rule_source(source + "library.rules", registry_);

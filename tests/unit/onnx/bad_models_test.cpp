@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "onnx/external.h"
 #include "support.h"
 
 namespace rewright::onnx_test {
@@ -292,6 +293,26 @@ TEST_F(ExternalData, IsReadFromTheModelsFolder) {
   const auto exported = export_model(imported->graph, *imported);
   ASSERT_TRUE(exported);
   EXPECT_EQ(parse(*exported).graph().initializer(0).raw_data(), std::string(432, '\1'));
+}
+
+TEST_F(ExternalData, IsWrittenBesideTheModelAgain) {
+  write(root_ / "model/m.onnx", with("w.bin", "16", "432").SerializeAsString());
+  const auto imported = *import_model_file((root_ / "model/m.onnx").string(), registry());
+  Model large = parse(*export_model(imported.graph, imported));
+  const std::string weight(4096 + 8, '\2');
+  auto& second = *large.mutable_graph()->add_initializer();
+  second = large.graph().initializer(0);
+  second.set_name("large");
+  second.set_raw_data(weight);
+  const auto split = split_off_weights(large.SerializeAsString(), "m.data");
+  ASSERT_TRUE(split) << split.error().message;
+  EXPECT_EQ(split->data, weight) << "the small one stays";
+  EXPECT_EQ(external_files(split->model), std::set<std::string>{"m.data"});
+  EXPECT_EQ(external_files(large.SerializeAsString()), std::set<std::string>());
+  const Model model = parse(split->model);
+  const auto& outside = model.graph().initializer(1);
+  EXPECT_EQ(outside.raw_data(), "");
+  EXPECT_EQ(outside.data_location(), ::onnx::TensorProto::EXTERNAL);
 }
 
 TEST_F(ExternalData, MissingOutsideOrTooShortIsRefused) {

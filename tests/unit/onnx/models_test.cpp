@@ -82,6 +82,27 @@ TEST(Architectures, AreKnownToOperatorsThroughout) {
       EXPECT_NE(registry().find<Operator>(op), nullptr) << name << " carries " << count << " of " << op;
 }
 
+TEST(Import, ANumberIsTheOneThatWasMeantAndNotTheNearestFloat) {
+  std::ifstream stream(kModels / "repvgg.onnx", std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+  const auto imported = import_model(bytes_of(bytes), registry());
+  ASSERT_TRUE(imported) << imported.error().message;
+  const auto norm = std::ranges::find_if(
+      imported->graph.nodes(), [](const Node& node) { return node.op != nullptr && node.op->name() == "batch_norm"; });
+  ASSERT_NE(norm, imported->graph.nodes().end());
+  EXPECT_EQ(norm->params.real(0), 1e-5) << "rules name it, and default parameters are compared with it";
+  const auto exported = export_model(imported->graph, *imported);
+  ASSERT_TRUE(exported);
+  const Model written = parse(*exported);
+  for (const auto& node : written.graph().node()) {
+    for (const auto& attribute : node.attribute()) {
+      if (attribute.name() == "epsilon") {
+        EXPECT_EQ(attribute.f(), 1e-5f);
+      }
+    }
+  }
+}
+
 TEST(Import, SumsOfEqualShapesAreElementwiseEvenWhereTheyLookLikeABias) {
   Model model = make_model();
   add_input(model, "x", {1, 4});

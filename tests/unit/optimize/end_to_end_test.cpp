@@ -163,6 +163,66 @@ TEST_F(OptimizeProgram, NotesInTheStoreWhichRulesGainedWhat) {
   EXPECT_NEAR(gain, json.at("cost_before").get<double>() - json.at("cost_after").get<double>(), 1e-6);
 }
 
+TEST_F(OptimizeProgram, DrawsWhatItDidAndListsEachRewrite) {
+  const Ran ran = run("model.onnx -o out.onnx --rules true.rules --trust none --explain --report pages/of/it");
+  ASSERT_EQ(ran.status, 0) << ran.errors;
+  const std::string page = read("pages/of/it/index.html");
+  EXPECT_EQ(page, read("out.onnx.html"));
+  for (const char* part : {"model.onnx", "Best cost over time", "ewadd-matmul-matmul-to-matmul-ewadd", "ewadd(matmul("})
+    EXPECT_THAT(page, HasSubstr(part));
+  write("file", "");
+  EXPECT_THAT(run("model.onnx -o out.onnx --rules true.rules --trust none --report file").errors,
+              HasSubstr("--report"));
+}
+
+TEST_F(OptimizeProgram, RunsOnInputsThatItIsGiven) {
+  const std::string with = "--rules true.rules --trust none --steps 0 --input ";
+  const std::string model = "/usr/share/libonnx-testdata/data/node/test_reshape_negative_dim/";
+  const std::string shape = "shape=" + model + "test_data_set_0/input_1.pb";
+  EXPECT_EQ(run(model + "model.onnx -o out.onnx " + with + shape).status, 0) << read("err.txt");
+  EXPECT_EQ(run(model + "model.onnx -o out.onnx " + with + "shape=2,-1,2").status, 0) << read("err.txt");
+  EXPECT_THAT(run(model + "model.onnx -o no.onnx " + with + "shape=2,-1").errors, HasSubstr("2 numbers were given"));
+  EXPECT_THAT(run(model + "model.onnx -o no.onnx " + with + "form=2").errors, HasSubstr("it has: data, shape"));
+  EXPECT_THAT(run(model + "model.onnx -o no.onnx " + with + "shape=two").errors, HasSubstr("neither numbers"));
+  EXPECT_THAT(run(model + "model.onnx -o no.onnx " + with + "shape=" + model + "model.onnx").errors,
+              HasSubstr("holds no tensor"));
+  EXPECT_FALSE(exists("no.onnx"));
+}
+
+/// A network of experiments/models and how many operators of a kind are left of it.
+struct Network {
+  const char* name;
+  const char* op;
+  int before;
+  int after;
+};
+
+class NetworkProgram : public OptimizeProgram, public ::testing::WithParamInterface<Network> {};
+
+int count_of(const std::string& model, std::string_view op) {
+  const auto imported = import_model(std::as_bytes(std::span(model)), loaded());
+  if (!imported) return -1;
+  return static_cast<int>(std::ranges::count_if(
+      imported->graph.nodes(), [&](const Node& node) { return node.op != nullptr && node.op->name() == op; }));
+}
+
+TEST_P(NetworkProgram, BecomesWhatItsPaperSaysItCanBecome) {
+  const auto [name, op, before, after] = GetParam();
+  const std::string file = fmt::format("{}/models/{}.onnx", REWRIGHT_BUILD_DIR, name);
+  std::ifstream stream(file, std::ios::binary);
+  const std::string original{std::istreambuf_iterator<char>(stream), {}};
+  EXPECT_EQ(count_of(original, op), before);
+  const Ran ran = run(file + " -o out.onnx --search greedy --trust certificate --json --quiet");
+  ASSERT_EQ(ran.status, 0) << ran.errors;
+  EXPECT_EQ(last_line(ran.output).at("equal"), true);
+  EXPECT_EQ(count_of(read("out.onnx"), op), after) << ran.output;
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, NetworkProgram,
+                         ::testing::Values(Network{"repvgg", "conv2d", 14, 7}, Network{"acnet", "conv2d", 21, 7},
+                                           Network{"lora", "matmul", 12, 8}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
 TEST_F(OptimizeProgram, IsTheSameEachTime) {
   for (const char* name : {"a.onnx", "b.onnx"})
     ASSERT_EQ(run(fmt::format("model.onnx -o {} --rules true.rules --trust none", name)).status, 0);

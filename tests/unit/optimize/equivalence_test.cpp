@@ -193,7 +193,7 @@ TEST_F(InRuntime, TimesOfTwoModelsAreComparedInTurn) {
   const Graph small = square(8);
   const auto bytes = *to_model(small);
   const std::string model(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const auto times = compare_times(*runtime_, small, model, model, "", 5);
+  const auto times = compare_times(*runtime_, small, model, model, {.rounds = 5});
   ASSERT_TRUE(times) << times.error().message;
   EXPECT_EQ(times->rounds, 5);
   for (const TimeSpread& time : {times->before, times->after}) {
@@ -201,6 +201,8 @@ TEST_F(InRuntime, TimesOfTwoModelsAreComparedInTurn) {
     EXPECT_LE(time.low_us, time.median_us);
     EXPECT_LE(time.median_us, time.high_us);
   }
+  EXPECT_LE(times->gain.low, times->gain.median);
+  EXPECT_LE(times->gain.median, times->gain.high);
 }
 
 TEST_F(InRuntime, OperatorsAreMeasuredAndCostMoreWhenTheyDoMore) {

@@ -1,0 +1,185 @@
+#include "cli/optimize_arguments.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "campaign/files.h"
+#include "campaign/rule_source.h"
+#include "cli/output.h"
+#include "cli/own_files.h"
+#include "onnx/tensor_file.h"
+#include "optimize/cost_cache.h"
+
+namespace rewright::cli {
+namespace {
+
+/// "NAME=VALUE" into both halves.
+Result<std::pair<std::string, std::string>> halves(const std::string& text, std::string_view option) {
+  const std::size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos)
+    return make_error(ErrorCode::kUsage, "{} wants NAME=VALUE, not '{}'", option, text);
+  return std::pair(text.substr(0, equals), text.substr(equals + 1));
+}
+
+/// A whole text as a number of that type.
+template <class Number>
+std::optional<Number> number_in(const std::string& text) {
+  std::istringstream stream(text);
+  Number number{};
+  stream >> number;
+  if (stream.fail() || !stream.eof()) return std::nullopt;
+  return number;
+}
+
+Result<Options> read_options(const std::vector<std::string>& texts, std::string_view option) {
+  Options options;
+  for (const std::string& text : texts) {
+    REWRIGHT_TRY(const auto setting, halves(text, option));
+    const auto& [name, value] = setting;
+    if (const auto integer = number_in<std::int64_t>(value)) {
+      options[name] = *integer;
+    } else if (const auto real = number_in<double>(value)) {
+      options[name] = *real;
+    } else if (value == "true" || value == "false") {
+      options[name] = value == "true";
+    } else {
+      options[name] = value;
+    }
+  }
+  return options;
+}
+
+Result<Trust> read_trust(const std::string& name) {
+  for (const Trust trust : {Trust::kNone, Trust::kSolver, Trust::kCertificate})
+    if (name == name_of(trust)) return trust;
+  return make_error(ErrorCode::kUsage, "--trust is '{}'; there are: {}, {}, {}", name, name_of(Trust::kCertificate),
+                    name_of(Trust::kSolver), name_of(Trust::kNone));
+}
+
+/// Numbers with commas between.
+std::optional<std::vector<double>> numbers_in(const std::string& text) {
+  std::vector<double> numbers;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');) {
+    const auto number = number_in<double>(part);
+    if (!number) return std::nullopt;
+    numbers.push_back(*number);
+  }
+  if (numbers.empty()) return std::nullopt;
+  return numbers;
+}
+
+Status check_file(const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
+  if (fs::is_directory(path)) return make_error(ErrorCode::kUsage, "-o: '{}' is a folder", path);
+  if (!fs::is_directory(folder))
+    return make_error(ErrorCode::kNotFound, "-o: there is no folder '{}' to write '{}' into", folder.string(), path);
+  return {};
+}
+
+}  // namespace
+
+Result<std::map<std::string, std::int64_t>> read_dims(const std::vector<std::string>& texts) {
+  std::map<std::string, std::int64_t> dims;
+  for (const std::string& text : texts) {
+    REWRIGHT_TRY(const auto setting, halves(text, "--dim"));
+    const auto& [name, value] = setting;
+    const auto size = number_in<std::int64_t>(value);
+    if (!size || *size < 0)
+      return make_error(ErrorCode::kUsage, "--dim {}: '{}' is no size; a whole number of at least 0 is", text, value);
+    dims[name] = *size;
+  }
+  return dims;
+}
+
+Result<GivenInputs> read_inputs(const std::vector<std::string>& texts) {
+  GivenInputs inputs;
+  for (const std::string& text : texts) {
+    REWRIGHT_TRY(const auto setting, halves(text, "--input"));
+    const auto& [name, value] = setting;
+    if (auto numbers = numbers_in(value)) {
+      inputs[name] = *std::move(numbers);
+      continue;
+    }
+    if (!std::filesystem::is_regular_file(value))
+      return make_error(ErrorCode::kUsage,
+                        "--input {}: '{}' is neither numbers with commas between nor a file that is there", name,
+                        value);
+    REWRIGHT_TRY(inputs[name], read_tensor_file(value));
+  }
+  return inputs;
+}
+
+Status check_outputs(const OptimizeArguments& arguments) {
+  REWRIGHT_CHECK(check_file(arguments.output));
+  if (!arguments.report.empty() && std::filesystem::exists(arguments.report) &&
+      !std::filesystem::is_directory(arguments.report))
+    return make_error(ErrorCode::kUsage, "--report: '{}' is a file; a folder is wanted", arguments.report);
+  return {};
+}
+
+Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const Registry& registry, bool quiet) {
+  REWRIGHT_TRY(const Trust needed, read_trust(arguments.trust));
+  std::vector<Rule> rules;
+  std::set<std::string> ids;
+  std::size_t distrusted = 0;
+  std::vector<std::string> sources = arguments.rules;
+  if (sources.empty()) {
+    REWRIGHT_TRY(sources, own_libraries());
+  }
+  for (const std::string& source : sources) {
+    REWRIGHT_TRY(std::vector<Rule> found, read_rule_source(source, registry));
+    for (Rule& rule : found) {
+      if (rule.trust < needed) {
+        ++distrusted;
+      } else if (ids.insert(rule.id).second) {
+        rules.push_back(std::move(rule));
+      }
+    }
+  }
+  if (rules.empty() && distrusted > 0)
+    return make_error(ErrorCode::kUsage,
+                      "none of the {} rules is proved (rules in a text file never are); verify them into a store, or "
+                      "use them at your own risk with --trust none: the result is still compared with the original",
+                      distrusted);
+  if (rules.empty()) return make_error(ErrorCode::kUsage, "there is no rule in {}", fmt::join(sources, ", "));
+  if (distrusted > 0) note(fmt::format("{} rules are left out: they are not proved", distrusted), quiet);
+  return rules;
+}
+
+Result<OptimizeSetting> make_setting(const OptimizeArguments& arguments, const Registry& registry) {
+  OptimizeSetting setting;
+  REWRIGHT_TRY(const SearchStrategy* search, registry.get<SearchStrategy>(arguments.search));
+  REWRIGHT_TRY(Options search_options, read_options(arguments.search_options, "--search-option"));
+  if (arguments.alpha) search_options["alpha"] = *arguments.alpha;
+  setting.search = search->clone();
+  REWRIGHT_CHECK(setting.search->configure(search_options));
+
+  REWRIGHT_TRY(const CostModel* model, registry.get<CostModel>(arguments.cost));
+  REWRIGHT_TRY(const Options cost_options, read_options(arguments.cost_options, "--cost-option"));
+  setting.model = model->clone();
+  REWRIGHT_CHECK(setting.model->configure(cost_options, registry));
+  if (setting.model->measured()) {
+    std::string file = arguments.cost_cache;
+    for (const std::string& source : arguments.rules)
+      if (file.empty() && std::filesystem::is_directory(source)) file = source + "/store.sqlite";
+    if (!file.empty()) {
+      REWRIGHT_TRY(setting.cache, open_cost_cache(file));
+    }
+  }
+
+  REWRIGHT_TRY(const Runtime* runtime, registry.get<Runtime>(arguments.runtime));
+  const Result<std::string> version = runtime->version();
+  if (version) {
+    setting.runtime = runtime;
+  } else {
+    setting.runtime_trouble = version.error().message;
+  }
+  return setting;
+}
+
+}  // namespace rewright::cli

@@ -1,0 +1,63 @@
+// What `rewright optimize` is told, read into what it works with.
+#pragma once
+
+#include <rewright/cost.h>
+#include <rewright/registry.h>
+#include <rewright/rule.h>
+#include <rewright/runtime.h>
+#include <rewright/search.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "optimize/random_inputs.h"
+
+namespace rewright::cli {
+
+struct OptimizeArguments {
+  std::string input;
+  std::string output;
+  std::vector<std::string> rules;
+  std::string trust = "solver";
+  std::string search = "backtracking";
+  std::string cost = "flops";
+  std::vector<std::string> search_options;
+  std::vector<std::string> cost_options;
+  std::optional<double> alpha;
+  std::uint64_t steps = 1000;
+  std::uint64_t seed = 1;
+  std::string runtime = "onnxruntime";
+  std::vector<std::string> dims;
+  std::vector<std::string> inputs;
+  std::string cost_cache;
+  bool measure = false;
+  bool no_record = false;
+  bool explain = false;
+  std::string report;
+};
+
+/// What the search is made of, once everything that was named exists.
+struct OptimizeSetting {
+  std::unique_ptr<SearchStrategy> search;
+  std::unique_ptr<CostModel> model;
+  std::unique_ptr<CostCache> cache;
+  const Runtime* runtime = nullptr;  ///< Null: there is none that works here.
+  std::string runtime_trouble;
+};
+
+/// Errors: what is not there or not loaded; an option that is none.
+[[nodiscard]] Result<OptimizeSetting> make_setting(const OptimizeArguments& arguments, const Registry& registry);
+/// The rules of all sources that are trusted enough, each once.
+[[nodiscard]] Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const Registry& registry,
+                                                   bool quiet);
+/// "NAME=SIZE" each.
+[[nodiscard]] Result<std::map<std::string, std::int64_t>> read_dims(const std::vector<std::string>& texts);
+/// "NAME=NUMBERS" or "NAME=FILE" each: numbers with commas between, or a file with a serialized ONNX TensorProto.
+[[nodiscard]] Result<GivenInputs> read_inputs(const std::vector<std::string>& texts);
+/// Refuses, before the search, outputs that could not be written after it.
+[[nodiscard]] Status check_outputs(const OptimizeArguments& arguments);
+
+}  // namespace rewright::cli
