@@ -152,7 +152,10 @@ void say_what_was_refused(const OptimizeReport& report, bool quiet) {
                      refused.reason),
          quiet);
   if (!std::isfinite(report.search.cost_before_us))
-    note("the cost model does not know what all operators of this model cost, so nothing could be compared", quiet);
+    note(
+        "the cost model does not know what some operators of this model cost, so no graph could be compared; measure "
+        "them where that is possible (--cost onnxruntime --cost-cache FILE), or choose another --cost",
+        quiet);
 }
 
 Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settings& settings) {

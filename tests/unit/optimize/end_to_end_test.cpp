@@ -175,6 +175,21 @@ TEST_F(OptimizeProgram, DrawsWhatItDidAndListsEachRewrite) {
               HasSubstr("--report"));
 }
 
+TEST_F(OptimizeProgram, TakesMeasurementsOfAnotherRunAndSaysWhereTheyEnd) {
+  const std::string rules = " -o out.onnx --rules true.rules --trust none --search greedy ";
+  const std::string from_file = "--cost database --cost-option file=costs.sqlite --json";
+  const Ran measured = run("model.onnx" + rules + "--cost onednn --cost-cache costs.sqlite --json");
+  ASSERT_EQ(measured.status, 0) << measured.errors;
+  const Ran looked_up = run("model.onnx" + rules + from_file);
+  ASSERT_EQ(looked_up.status, 0) << looked_up.errors;
+  for (const char* key : {"cost_before", "cost_after"})
+    EXPECT_EQ(last_line(looked_up.output).at(key), last_line(measured.output).at(key));
+  write("other.onnx", parallel_branches(17));
+  const Ran other = run("other.onnx" + rules + from_file);
+  EXPECT_EQ(other.status, 0);
+  EXPECT_THAT(other.errors, HasSubstr("--cost-cache FILE"));
+}
+
 TEST_F(OptimizeProgram, RunsOnInputsThatItIsGiven) {
   const std::string with = "--rules true.rules --trust none --steps 0 --input ";
   const std::string model = "/usr/share/libonnx-testdata/data/node/test_reshape_negative_dim/";
