@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "onnx/export.h"
+#include "onnx/external.h"
 #include "onnx/import.h"
 #include "optimize/equivalence.h"
 #include "optimize/optimizer.h"
@@ -237,6 +238,31 @@ INSTANTIATE_TEST_SUITE_P(Networks, NetworkProgram,
                          ::testing::Values(Network{"repvgg", "conv2d", 14, 7}, Network{"acnet", "conv2d", 21, 7},
                                            Network{"lora", "matmul", 12, 8}),
                          [](const auto& info) { return std::string(info.param.name); });
+
+TEST_F(OptimizeProgram, KeepsWeightsInAFileOfTheirOwn) {
+  std::ifstream stream(fmt::format("{}/models/repvgg.onnx", REWRIGHT_BUILD_DIR), std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(stream), {}};
+  const auto split = split_off_weights(whole, "weights.bin");
+  ASSERT_TRUE(split) << split.error().message;
+  write("outside.onnx", split->model);
+  write("weights.bin", split->data);
+  const std::string options = " --search greedy --json";
+  const Ran ran = run("outside.onnx -o out.onnx" + options);
+  ASSERT_EQ(ran.status, 0) << ran.errors;
+  EXPECT_FALSE(last_line(ran.output).at("rewrites").empty());
+  EXPECT_EQ(external_files(read("out.onnx")), std::set<std::string>{"out.onnx.data"});
+  EXPECT_LT(read("out.onnx").size(), 100'000u);
+  EXPECT_EQ(read("weights.bin"), split->data) << "the original's stay as they were";
+  EXPECT_EQ(last_line(run("out.onnx -o again.onnx" + options).output).at("equal"), true) << "what was written runs";
+
+  const auto clash = split_off_weights(whole, "no.onnx.data");
+  write("clash.onnx", clash->model);
+  write("no.onnx.data", clash->data);
+  const Ran refused = run("clash.onnx -o no.onnx" + options);
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.errors, HasSubstr("would be written over"));
+  EXPECT_EQ(read("no.onnx.data"), clash->data);
+}
 
 TEST_F(OptimizeProgram, IsTheSameEachTime) {
   for (const char* name : {"a.onnx", "b.onnx"})
