@@ -1,8 +1,8 @@
 #include "campaign/proposals.h"
 
 #include "rule/canonical.h"
+#include "rule/conditions.h"
 #include "rule/matcher.h"
-#include "rule/size_facts.h"
 
 namespace rewright {
 namespace {

@@ -1,6 +1,7 @@
 // rewright axioms check FILE... [--redundant] [--collapse] [--uses STORE] | suggest STORE
 #include "axiom/audit.h"
 #include "axiom/writer.h"
+#include "campaign/files.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
@@ -10,9 +11,11 @@
 #include "discover/redundancy.h"
 #include "discover/suggest.h"
 #include "discover/usage.h"
+#include "verify/certificate_text.h"
 
 #include <rewright/axiom.h>
 
+#include <filesystem>
 #include <memory>
 #include <thread>
 
@@ -30,6 +33,7 @@ struct CheckOptions {
   std::size_t goals = 0;  ///< That collapse makes of two axioms; 0: as many as by default.
   std::string uses;       ///< A store.
   std::string verifier;   ///< That redundancy asks; empty: the default.
+  std::string proofs;     ///< Where redundancy writes them; empty: nowhere.
 };
 
 int threads_of(int wanted) { return wanted > 0 ? wanted : static_cast<int>(std::thread::hardware_concurrency()); }
@@ -113,6 +117,26 @@ void print_redundancy(const Redundancy& entry) {
   }
 }
 
+/// The proofs of those that follow, as `certificates check` reads them.
+std::string proofs_text(const std::vector<Redundancy>& entries, const AxiomSet& axioms, const std::string& path) {
+  namespace fs = std::filesystem;
+  CertificateFile head;
+  const fs::path folder = fs::absolute(path).parent_path();
+  for (const std::string& file : axioms.files())
+    head.axioms.push_back(fs::absolute(file).lexically_normal().lexically_relative(folder).string());
+  std::string text = to_text(head);
+  for (const Redundancy& entry : entries) {
+    if (!entry.answer.follows || entry.answer.proofs.empty()) continue;
+    CertificateFile proofs;
+    for (const Entailment::Proof& proof : entry.answer.proofs) {
+      if (!proof.certificate.empty()) proofs.entries.push_back({proof.rule, proof.certificate, 0});
+    }
+    text += fmt::format("\n# {} follows from {}{}", entry.name, fmt::join(entry.answer.axioms, ", "), "\n") +
+            to_text(proofs);
+  }
+  return text;
+}
+
 Result<ExitCode> check_redundancy(const Settings& settings, const CheckOptions& options, const Registry& registry,
                                   const AxiomSet& axioms) {
   REWRIGHT_TRY(const Entailment entailment, entailment_of(registry, options.verifier, options.threads));
@@ -121,6 +145,7 @@ Result<ExitCode> check_redundancy(const Settings& settings, const CheckOptions& 
                  line.show("redundancy", done, "axioms", static_cast<double>(done) / static_cast<double>(total));
                }));
   line.clear();
+  if (!options.proofs.empty()) REWRIGHT_CHECK(write_file(options.proofs, proofs_text(entries, axioms, options.proofs)));
   std::size_t follow = 0, unproved = 0;
   Json list = Json::array();
   for (const Redundancy& entry : entries) {
@@ -316,6 +341,8 @@ Result<ExitCode> suggest(const Settings& settings, const SuggestArguments& argum
 Result<ExitCode> check_axioms(const Settings& settings, const CheckOptions& options) {
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const AxiomSet axioms, load_axioms(options.files, registry));
+  if (!options.proofs.empty() && !options.redundant)
+    return make_error(ErrorCode::kUsage, "--proofs {} goes with --redundant, which finds them", options.proofs);
   if (options.redundant) return check_redundancy(settings, options, registry, axioms);
   if (options.collapse) return check_collapse(settings, options, axioms);
   if (!options.uses.empty()) return check_uses(settings, options, axioms);
@@ -354,7 +381,8 @@ void add_axioms(Program& program) {
   CLI::App& check = program.command(
       group, "check", "Evaluates every axiom of the files at all small sizes and parameters that it speaks of",
       {"rewright axioms check axioms/linear_algebra.smt2", "rewright axioms check --max-dim 2 axioms/convolution.smt2",
-       "rewright axioms check --nightly axioms/convolution.smt2"},
+       "rewright axioms check --nightly axioms/convolution.smt2",
+       "rewright axioms check --redundant --proofs lemmas.proofs axioms/linear_algebra.smt2"},
       [options](const Settings& settings) { return check_axioms(settings, *options); });
   check.add_option("FILE", options->files, "SMT-LIB files of axioms")->required();
   check.add_option("--max-dim", options->max_dim, "The greatest size along an axis (4)")->check(CLI::Range(1, 16));
@@ -363,6 +391,8 @@ void add_axioms(Program& program) {
   check.add_option("--sample", options->sample, "At most about so many sizes for each choice of ranks and parameters")
       ->check(CLI::PositiveNumber);
   check.add_flag("--redundant", options->redundant, "Instead: which axioms follow from the others");
+  check.add_option("--proofs", options->proofs,
+                   "With --redundant: writes the proofs, for 'rewright certificates check', to this file");
   check.add_flag("--collapse", options->collapse,
                  "Instead: terms that the axioms make equal together are evaluated; names the axiom to blame");
   check.add_option("--goals", options->goals, "Goals that --collapse makes of two axioms each (2000)")

@@ -81,7 +81,8 @@ Status Entailment::ask_unfolded(std::vector<Rule>& open, const AxiomSet& from, A
     std::set<std::size_t> done;
     for (std::size_t k = 0; k < verdicts.size(); ++k) {
       if (verdicts[k].kind != VerdictKind::kProved) continue;
-      done.insert(of[k]);
+      if (!done.insert(of[k]).second) continue;
+      answer.proofs.push_back({to_text(asked[k]), verdicts[k].certificate});
       answer.axioms.insert(answer.axioms.end(), verdicts[k].axioms.begin(), verdicts[k].axioms.end());
     }
     if (done.empty()) continue;
@@ -105,6 +106,7 @@ Result<Entailment::Answer> Entailment::follows(const Axiom& axiom, const AxiomSe
   for (std::size_t i = 0; i < rules.size(); ++i) {
     if (verdicts[i].kind == VerdictKind::kProved) {
       ++answer.proved;
+      answer.proofs.push_back({to_text(rules[i]), verdicts[i].certificate});
       answer.axioms.insert(answer.axioms.end(), verdicts[i].axioms.begin(), verdicts[i].axioms.end());
     } else {
       if (answer.reason.empty()) answer.reason = verdicts[i].reason;

@@ -25,6 +25,10 @@ class REWRIGHT_API Entailment {
   [[nodiscard]] Result<std::vector<Verdict>> prove(std::span<const Rule> rules, const AxiomSet& axioms) const;
 
   /// Is the axiom proved from the others at up to `most` combinations of its ranks and parameters, evenly chosen?
+  struct Proof {
+    std::string rule;         ///< What was asked: the axiom at one combination, as a rule.
+    std::string certificate;  ///< "" where the verifier gives none.
+  };
   struct Answer {
     bool follows = false;
     std::size_t combinations = 0;  ///< At which it was asked; 0: it could be put nowhere.
@@ -32,6 +36,7 @@ class REWRIGHT_API Entailment {
     std::vector<std::string> axioms;  ///< Used, where the verifier tells.
     std::string reason;               ///< Where it does not follow: what the verifier said first.
     std::vector<std::string> by;      ///< Axioms by which inputs were put otherwise before (unfold.h).
+    std::vector<Proof> proofs;        ///< One for each combination that is proved.
   };
   /// What is not proved as it stands is asked again with inputs put otherwise, where `from` has the axiom that says
   /// that this is the same.

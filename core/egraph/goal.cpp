@@ -38,6 +38,7 @@ void RuleGraph::add_inputs(const Rule& rule) {
     }
     tensors_.push_back(tensor);
   }
+  sizes_.set_tensor_sizes(static_cast<std::uint32_t>(names_.size()));
 }
 
 Status RuleGraph::add_side(const Rule& rule, const Pattern& side, std::vector<std::uint32_t>& outputs) {

@@ -26,6 +26,7 @@ void Sizes::clear() {
   solved_.clear();
   normal_.clear();
   rest_.clear();
+  tensor_sizes_ = 0;
   any_solved_ = contradictory_ = false;
   (void)constant(0);
 }
@@ -252,20 +253,36 @@ std::optional<bool> Sizes::decided(const Condition& condition) {
   return std::nullopt;
 }
 
-bool Sizes::never_negative_atom(const Atom& atom) const {
+/// The least value that it can be shown to have; nothing if it may be arbitrarily small.
+std::optional<std::int64_t> Sizes::least(const Atom& atom) const {
   switch (atom.kind) {
-    case AtomKind::kVariable: return true;
-    case AtomKind::kQuotient: return never_negative(atom.left);
-    case AtomKind::kProduct:
-      return never_negative_atom(atoms_[atom.left]) && never_negative_atom(atoms_[static_cast<AtomId>(atom.right)]);
+    case AtomKind::kVariable: return atom.left < tensor_sizes_ ? 1 : 0;
+    case AtomKind::kQuotient: {
+      const auto dividend = least(atom.left);
+      if (!dividend) return std::nullopt;
+      return rewright::floor_divide(*dividend, atom.right);
+    }
+    case AtomKind::kProduct: {
+      const auto left = least(atoms_[atom.left]), right = least(atoms_[static_cast<AtomId>(atom.right)]);
+      std::int64_t product = 0;
+      if (!left || !right || *left < 0 || *right < 0 || __builtin_mul_overflow(*left, *right, &product))
+        return std::nullopt;
+      return product;
+    }
   }
-  return false;
+  return std::nullopt;
 }
 
-bool Sizes::never_negative(DimId dim) const {
-  return forms_[dim].constant >= 0 && std::ranges::all_of(terms(dim), [&](const Term& term) {
-           return term.coefficient >= 0 && never_negative_atom(atoms_[term.atom]);
-         });
+std::optional<std::int64_t> Sizes::least(DimId dim) const {
+  std::int64_t sum = forms_[dim].constant;
+  for (const Term& term : terms(dim)) {
+    const auto bound = term.coefficient < 0 ? std::nullopt : least(atoms_[term.atom]);
+    std::int64_t product = 0;
+    if (!bound || __builtin_mul_overflow(term.coefficient, *bound, &product) ||
+        __builtin_add_overflow(sum, product, &sum))
+      return std::nullopt;
+  }
+  return sum;
 }
 
 bool Sizes::one_implies(const Condition& known, const Condition& wanted) {

@@ -5,7 +5,8 @@
 //   atom     a variable, floor(form / k), or a product of two atoms
 //
 // assume() solves the equations between sizes; normalise() then gives two forms that are equal by linear arithmetic one
-// number. Sizes are integers >= 0. What implies() says is sound and not complete.
+// number. Sizes of tensors are integers >= 1, other variables integers >= 0. What implies() says is sound and not
+// complete.
 #pragma once
 
 #include <rewright/dim.h>
@@ -38,6 +39,8 @@ class REWRIGHT_API Sizes {
 
   [[nodiscard]] DimId constant(std::int64_t value);
   [[nodiscard]] DimId variable(std::uint32_t index);
+  /// Variables below `count` are sizes of tensors; none is at first.
+  void set_tensor_sizes(std::uint32_t count) { tensor_sizes_ = count; }
   [[nodiscard]] DimId combine(std::int64_t factor_a, DimId a, std::int64_t factor_b, DimId b);
   [[nodiscard]] DimId multiply(DimId a, DimId b);
   [[nodiscard]] DimId floor_divide(DimId value, std::int64_t divisor);
@@ -86,8 +89,9 @@ class REWRIGHT_API Sizes {
   [[nodiscard]] DimId without_common_factor(DimId difference);
   void solve(DimId difference);
   [[nodiscard]] std::optional<bool> decided(const Condition& condition);
-  [[nodiscard]] bool never_negative(DimId dim) const;
-  [[nodiscard]] bool never_negative_atom(const Atom& atom) const;
+  [[nodiscard]] bool never_negative(DimId dim) const { return least(dim).value_or(-1) >= 0; }
+  [[nodiscard]] std::optional<std::int64_t> least(DimId dim) const;
+  [[nodiscard]] std::optional<std::int64_t> least(const Atom& atom) const;
   [[nodiscard]] bool one_implies(const Condition& known, const Condition& wanted);
 
   std::vector<Form> forms_;
@@ -97,6 +101,7 @@ class REWRIGHT_API Sizes {
   std::vector<std::optional<DimId>> solved_;  ///< By variable.
   std::vector<DimId> normal_;                 ///< By form; kNone where it is not known yet.
   std::vector<Condition> rest_;
+  std::uint32_t tensor_sizes_ = 0;
   bool any_solved_ = false;
   bool contradictory_ = false;
 };

@@ -4,43 +4,24 @@
 #include <array>
 #include <vector>
 
+#include "report/utf8.h"
+
 namespace rewright {
 
 namespace {
 
-// The length of the UTF-8 character at the start of `text`; 0 if it is none.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const std::size_t length = byte(0) < 0x80                      ? 1
-                             : byte(0) >= 0xc2 && byte(0) < 0xe0 ? 2
-                             : byte(0) >= 0xe0 && byte(0) < 0xf0 ? 3
-                             : byte(0) >= 0xf0 && byte(0) < 0xf5 ? 4
-                                                                 : 0;
-  if (length == 0 || length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  return length;
-}
-
 // A DOT string: backslashes and quotes escaped, line breaks kept, what is no printable UTF-8 replaced by '?'.
 std::string quoted(std::string_view text) {
   std::string result(1, '"');
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    const char c = text.front();
-    if (c == '"' || c == '\\') {
-      result += '\\';
-      result += c;
-    } else if (c == '\n') {
-      result += "\\n";
-    } else if (length == 0 || static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      result += '?';
-    } else {
-      result += text.substr(0, length);
+  each_character(text, "?", [&](std::string_view c) {
+    switch (c.front()) {
+      case '"': result += "\\\""; break;
+      case '\\': result += "\\\\"; break;
+      case '\n': result += "\\n"; break;
+      case '\t': result += '?'; break;
+      default: result += c;
     }
-    text.remove_prefix(std::max<std::size_t>(length, 1));
-  }
+  });
   return result + '"';
 }
 

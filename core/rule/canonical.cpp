@@ -205,7 +205,7 @@ std::string unique_name(const Rule& rule, std::set<std::string>& taken) {
 SizeOrder size_order(const Rule& rule) {
   std::vector<PatternInput> inputs;
   for (const std::size_t input : input_order(rule.source, rule.inputs.size())) inputs.push_back(rule.inputs[input]);
-  return SizeOrder(inputs, match_variables(rule));
+  return size_order(inputs, match_variables(rule));
 }
 
 Result<std::vector<Constraint>> open_conditions(const Rule& rule) {

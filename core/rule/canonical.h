@@ -1,7 +1,7 @@
 // The canonical form of a rule: what two rules have in common that differ in names and in the order of nodes only.
 #pragma once
 
-#include "rule/size_facts.h"
+#include "rule/conditions.h"
 
 #include <rewright/rule.h>
 

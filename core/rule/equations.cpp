@@ -1,5 +1,6 @@
 // Rules as equations, in the form that provers and checkers know: axioms.
 #include "rule/canonical.h"
+#include "rule/conditions.h"
 #include "rule/matcher.h"
 
 #include <rewright/derivation.h>
@@ -32,6 +33,7 @@ class EquationBuilder {
     axiom_.source = "rule " + rule_.id;
     axiom_.left = term_of(rule_.source, rule_.source.outputs[output], made_left_);
     axiom_.right = term_of(rule_.target, rule_.target.outputs[output], made_right_);
+    project_conditions();
     for (const Constraint& condition : axiom_.condition) {
       mention(condition.left);
       mention(condition.right);
@@ -47,6 +49,68 @@ class EquationBuilder {
 
  private:
   using Made = std::map<Port, std::uint32_t>;
+
+  /// Is it a size that a use of this equation binds?
+  [[nodiscard]] bool is_bound(std::string_view size) const {
+    return std::ranges::find(axiom_.variables, size.substr(0, size.find('.')), &AxiomVariable::name) !=
+           axiom_.variables.end();
+  }
+  [[nodiscard]] bool is_bound(const SymbolicDim& dim) const {
+    return std::ranges::all_of(dim.variables(), [this](const std::string& name) { return is_bound(name); });
+  }
+
+  /// Inputs of other outputs may be anything that meets the conditions, so all that is asked is that there is such a
+  /// thing: their sizes are solved for, and what solves them must be a size. Conditions that cannot be put so stay.
+  void project_conditions() {
+    const auto bound = [this](const Constraint& one) { return is_bound(one.left) && is_bound(one.right); };
+    if (std::ranges::all_of(axiom_.condition, bound)) return;
+    const SizeSystem system(axiom_.condition, order_of_bound_first());
+    std::vector<Constraint> conditions, open;
+    for (const Constraint& condition : axiom_.condition) {
+      const Constraint left{condition.kind, system.normalise(condition.left), system.normalise(condition.right)};
+      if (left.decided() != std::optional(true)) (bound(left) ? conditions : open).push_back(left);
+    }
+    for (const auto& [name, value] : system.solved()) {
+      const Constraint is_size{Constraint::Kind::kAtLeast, value, system.order().least(name)};
+      if (is_bound(name)) {
+        const Constraint equation{Constraint::Kind::kEqual, SymbolicDim::variable(name), value};
+        (bound(equation) ? conditions : open).push_back(equation);
+      } else if (!SizeSystem(system.order()).implies(is_size)) {
+        (bound(is_size) ? conditions : open).push_back(is_size);
+      }
+    }
+    if (!std::ranges::all_of(open, [this](const Constraint& one) { return large_sizes_meet(one); })) return;
+    axiom_.condition.clear();
+    for (const Constraint& condition : conditions) {
+      if (std::ranges::find(axiom_.condition, condition) == axiom_.condition.end())
+        axiom_.condition.push_back(condition);
+    }
+  }
+  [[nodiscard]] SizeOrder order_of_bound_first() const {
+    std::vector<std::string> first, last;
+    const auto sort_in = [&](const std::string& name) { (is_bound(name) ? first : last).push_back(name); };
+    for (const PatternInput& input : rule_.inputs) {
+      for (int axis = 0; axis < input.rank; ++axis) sort_in(fmt::format("{}.{}", input.name, axis));
+    }
+    for (const std::string& name : match_variables(rule_)) sort_in(name);
+    first.insert(first.end(), last.begin(), last.end());
+    return SizeOrder(first);
+  }
+  /// Does it hold wherever the sizes that are not bound are large enough?
+  [[nodiscard]] bool large_sizes_meet(const Constraint& condition) const {
+    if (condition.kind != Constraint::Kind::kAtLeast) return false;
+    bool any = false;
+    for (const auto& [text, atom] : (condition.left - condition.right).atoms()) {
+      if (atom.kind == SymbolicDim::Atom::Kind::kVariable) {
+        if (is_bound(atom.name)) continue;
+        if (atom.coefficient < 0) return false;
+        any = true;
+      } else if (!is_bound(*atom.left) || (atom.right && !is_bound(*atom.right))) {
+        return false;
+      }
+    }
+    return any;
+  }
 
   std::uint32_t term_of(const Pattern& side, Port port, Made& made) {
     if (port.node.value < rule_.inputs.size()) return input_term(port.node.value);

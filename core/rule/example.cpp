@@ -1,7 +1,7 @@
 #include "rule/example.h"
 
+#include <rewright/linear.h>
 #include "rule/canonical.h"
-#include "rule/size_facts.h"
 
 #include <algorithm>
 
@@ -24,16 +24,16 @@ std::vector<std::string> size_variables(const Rule& rule) {
 
 // Free variables get `choose(i)` in order, the others what the equations say; nothing where that breaks a constraint.
 template <class Choose>
-std::optional<Assignment> assign(const std::vector<std::string>& names, const SizeFacts& facts,
+std::optional<Assignment> assign(const std::vector<std::string>& names, const SizeSystem& facts,
                                  const std::vector<Constraint>& constraints, Choose choose) {
   Assignment free;
   for (const std::string& name : names) {
-    if (!facts.solution(name)) free.emplace_back(name, choose(free.size()));
+    if (!facts.solved().contains(name)) free.emplace_back(name, choose(free.size()));
   }
   const DimBinding chosen = bind_sizes(free);
   Assignment all;
   for (const std::string& name : names) {
-    const auto value = facts.reduce(SymbolicDim::variable(name)).evaluate(chosen);
+    const auto value = facts.normalise(SymbolicDim::variable(name)).evaluate(chosen);
     if (!value || *value < 1 || *value > kLargest) return std::nullopt;
     all.emplace_back(name, *value);
   }
@@ -46,7 +46,7 @@ std::optional<Assignment> assign(const std::vector<std::string>& names, const Si
 }
 
 // Unequal sizes first; then pseudo-random ones (splitmix64), from a range that grows.
-std::optional<Assignment> search(const std::vector<std::string>& names, const SizeFacts& facts,
+std::optional<Assignment> search(const std::vector<std::string>& names, const SizeSystem& facts,
                                  const std::vector<Constraint>& constraints) {
   for (const std::int64_t first : {2, 3, 1}) {
     const auto found =
@@ -75,7 +75,7 @@ void find_example(Rule& rule) {
   if (!source) return;
   std::vector<Constraint> constraints = std::move(source->defined);
   constraints.insert(constraints.end(), rule.precondition.begin(), rule.precondition.end());
-  SizeFacts facts(size_order(rule));
+  SizeSystem facts(size_order(rule));
   for (const Constraint& constraint : constraints) facts.add(constraint);
 
   const auto found = search(size_variables(rule), facts, constraints);

@@ -9,8 +9,8 @@
 //          s1 = y.0; the rule is split[axis=0, sizes=[x.0, y.0]](concat[axis=0](x, y)) => x, y, whose source is defined
 //          where x.1 = y.1 and whose target asks for nothing more.
 #include "rule/canonical.h"
+#include "rule/conditions.h"
 #include "rule/identifier.h"
-#include "rule/size_facts.h"
 
 #include <rewright/rule.h>
 
@@ -137,7 +137,7 @@ class Solution {
     for (const auto variables : {source, target}) {
       for (const SizeVariable& variable : variables) names.push_back(variable.name);
     }
-    Solution solution{SizeFacts(SizeOrder(rule.inputs, names))};
+    Solution solution{SizeSystem(size_order(rule.inputs, names))};
     REWRIGHT_CHECK(solution.add_equations(rule));
     if (free == FreeSizes::kNumber) solution.fix(source, target);
     for (const SizeVariable& variable : source) solution.solve_source(variable);
@@ -154,7 +154,7 @@ class Solution {
   }
 
  private:
-  explicit Solution(SizeFacts facts) : facts_(std::move(facts)) {}
+  explicit Solution(SizeSystem facts) : facts_(std::move(facts)) {}
 
   Status add_equations(const Rule& rule) {
     REWRIGHT_TRY(const PatternShapes source, infer_shapes(rule.inputs, rule.source));
@@ -179,7 +179,7 @@ class Solution {
     for (const auto variables : {source, target}) {
       for (const SizeVariable& variable : variables) {
         const SymbolicDim symbol = SymbolicDim::variable(variable.name);
-        const auto names = facts_.reduce(symbol).variables();
+        const auto names = facts_.normalise(symbol).variables();
         if (!std::all_of(names.begin(), names.end(), is_input_size))
           facts_.add({Constraint::Kind::kEqual, symbol, variable.example});
       }
@@ -188,7 +188,7 @@ class Solution {
 
   // Put in for where it is a size of the inputs, or the same as an earlier variable; else a match binds it.
   void solve_source(const SizeVariable& variable) {
-    const SymbolicDim value = facts_.reduce(SymbolicDim::variable(variable.name));
+    const SymbolicDim value = facts_.normalise(SymbolicDim::variable(variable.name));
     const auto names = value.variables();
     const bool of_inputs = std::all_of(names.begin(), names.end(), is_input_size);
     const bool solved = value.variable_name() != std::optional(variable.name);
@@ -199,7 +199,7 @@ class Solution {
   }
 
   Status solve_target(const SizeVariable& variable, std::span<const SizeVariable> target) {
-    SymbolicDim value = facts_.reduce(SymbolicDim::variable(variable.name));
+    SymbolicDim value = facts_.normalise(SymbolicDim::variable(variable.name));
     for (const std::string& name : value.variables()) {
       const bool open =
           std::any_of(target.begin(), target.end(), [&](const auto& other) { return other.name == name; });
@@ -210,7 +210,7 @@ class Solution {
                           variable.op->name(), variable.example);
     }
     for (const std::string& name : bound_by_match_) {
-      if (facts_.reduce(SymbolicDim::variable(name)) == value) value = SymbolicDim::variable(name);
+      if (facts_.normalise(SymbolicDim::variable(name)) == value) value = SymbolicDim::variable(name);
     }
     values_.emplace(variable.name, std::move(value));
     return {};
@@ -218,7 +218,7 @@ class Solution {
 
   static bool is_input_size(const std::string& name) { return name.find('.') != std::string::npos; }
 
-  SizeFacts facts_;
+  SizeSystem facts_;
   std::map<std::string, SymbolicDim, std::less<>> values_;
   std::vector<std::string> bound_by_match_;
 };

@@ -1,7 +1,7 @@
 #include "rule/taso_generalise.h"
 
 #include "rule/canonical.h"
-#include "rule/size_facts.h"
+#include "rule/conditions.h"
 
 #include <rewright/linear.h>
 

@@ -1,7 +1,7 @@
 #include "rule/taso.h"
 
 #include "rule/canonical.h"
-#include "rule/size_facts.h"
+#include "rule/conditions.h"
 #include "rule/taso_format.h"
 
 #include <algorithm>

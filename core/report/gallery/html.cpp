@@ -2,37 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "report/utf8.h"
+
 namespace rewright::gallery {
 namespace {
 
-// The length of the UTF-8 character at the start of `text`; 0 if it is none.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const std::size_t length = byte(0) < 0x80                      ? 1
-                             : byte(0) >= 0xc2 && byte(0) < 0xe0 ? 2
-                             : byte(0) >= 0xe0 && byte(0) < 0xf0 ? 3
-                             : byte(0) >= 0xf0 && byte(0) < 0xf5 ? 4
-                                                                 : 0;
-  if (length == 0 || length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  return length;
-}
-
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
-
-// Calls `write` for every character, with kReplacement for what is none.
-template <class Write>
-void each_character(std::string_view text, const Write& write) {
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    const char c = text.front();
-    const bool control = static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t';
-    write(length == 0 || control || c == 0x7f ? kReplacement : text.substr(0, length));
-    text.remove_prefix(length == 0 ? 1 : length);
-  }
-}
 
 // Letters, digits, '.', '-' and '_' stay, other bytes become MARK and two hexadecimal digits.
 std::string with_bytes_escaped(std::string_view text, char mark) {
@@ -55,7 +30,7 @@ std::string menu_entry(const PageFrame& frame, std::string_view key, std::string
 std::string escaped(std::string_view text) {
   std::string result;
   result.reserve(text.size());
-  each_character(text, [&](std::string_view c) {
+  each_character(text, kReplacement, [&](std::string_view c) {
     switch (c.front()) {
       case '&': result += "&amp;"; break;
       case '<': result += "&lt;"; break;
@@ -70,7 +45,7 @@ std::string escaped(std::string_view text) {
 
 std::string json_string(std::string_view text) {
   std::string result = "\"";
-  each_character(text, [&](std::string_view c) {
+  each_character(text, kReplacement, [&](std::string_view c) {
     switch (c.front()) {
       case '"': result += "\\\""; break;
       case '\\': result += "\\\\"; break;

@@ -22,7 +22,8 @@ class GoalRenderer {
     known.insert(known.end(), source_.defined.begin(), source_.defined.end());
     known.insert(known.end(), target_.defined.begin(), target_.defined.end());
     sizes_.emplace(known);
-    render_inputs();
+    name_inputs();
+    claim_solved_sizes();
     REWRIGHT_TRY(const auto left, render_side(rule_.source, source_));
     REWRIGHT_TRY(const auto right, render_side(rule_.target, target_));
     for (const Constraint& constraint : known) {
@@ -33,38 +34,33 @@ class GoalRenderer {
     for (std::size_t k = 0; k < left.size(); ++k) {
       if (left[k] != right[k]) questions.push_back(fmt::format("(assert (not (= {} {})))\n", left[k], right[k]));
     }
-    return GoalText{constants_text() + text_, std::move(questions), std::move(symbols_)};
+    return GoalText{std::move(text_), std::move(questions), std::move(vocabulary_)};
   }
 
  private:
   void claim(const std::string& formula) { text_ += "(assert " + formula + ")\n"; }
 
-  /// The name of a size, which is noted for declaration.
+  /// A size that is no input's is a number.
   NameOf name_of() {
     return [this](std::string_view name) {
-      constants_.insert(std::string(name));
-      return fmt::format("n.{}", name);
+      const auto known = size_names_.find(name);
+      if (known != size_names_.end()) return known->second;
+      return size_names_.emplace(name, number_name(vocabulary_.numbers++)).first->second;
     };
   }
   std::string size_text(const SymbolicDim& dim) { return smt_size(sizes_->normalise(dim), name_of()); }
-  std::string constants_text() const {
-    std::string text;
-    for (const std::string& name : constants_)
-      text += fmt::format("(declare-fun n.{0} () Int)(assert (>= n.{0} 1))\n", name);
-    return text;
-  }
 
-  void render_inputs() {
-    for (std::size_t i = 0; i < rule_.inputs.size(); ++i) {
-      const int rank = rule_.inputs[i].rank;
-      const std::string name = fmt::format("in.{}", i);
-      text_ += fmt::format("(declare-fun {} () {})\n", name, sort_name(rank));
-      claim(defined(rank, name));
-      for (int axis = 0; axis < rank; ++axis) {
-        const auto size = SymbolicDim::variable(fmt::format("{}.{}", rule_.inputs[i].name, axis));
-        claim(fmt::format("(= {} {})", size_of(rank, std::to_string(axis), name), size_text(size)));
-      }
+  void name_inputs() {
+    for (const PatternInput& input : rule_.inputs) {
+      inputs_.push_back(input_name(input.rank, vocabulary_.inputs[static_cast<std::size_t>(input.rank)]++));
+      for (int axis = 0; axis < input.rank; ++axis)
+        size_names_.emplace(fmt::format("{}.{}", input.name, axis),
+                            size_of(input.rank, std::to_string(axis), inputs_.back()));
     }
+  }
+  void claim_solved_sizes() {
+    for (const auto& [name, value] : sizes_->solved())
+      claim(fmt::format("(= {} {})", name_of()(name), size_text(value)));
   }
   /// A name for the term; the same for the same term.
   std::string name_term(const std::string& term, int rank) {
@@ -78,7 +74,7 @@ class GoalRenderer {
   /// The names of a side's outputs.
   Result<std::vector<std::string>> render_side(const Pattern& side, const PatternShapes& shapes) {
     std::vector<std::vector<std::string>> terms;  // By port: the inputs first.
-    for (std::size_t i = 0; i < rule_.inputs.size(); ++i) terms.push_back({fmt::format("in.{}", i)});
+    for (const std::string& name : inputs_) terms.push_back({name});
     for (const PatternNode& node : side.nodes) {
       const std::size_t index = terms.size();
       std::vector<std::string> arguments;
@@ -92,7 +88,7 @@ class GoalRenderer {
       for (std::uint32_t output = 0; output < shapes.of_node[index].size(); ++output) {
         const Symbol* function = theory_.symbol(*node.op, output, node.params, ranks);
         if (!function) return make_error(ErrorCode::kUnsupported, "{} cannot be put as a term", node.op->name());
-        symbols_.insert(function);
+        vocabulary_.symbols.insert(function);
         terms.back().push_back(name_term(smt_apply(function->name, arguments), function->shape.rank()));
       }
     }
@@ -112,8 +108,9 @@ class GoalRenderer {
   PatternShapes source_, target_;
   std::optional<SizeSystem> sizes_;
   std::map<std::string, std::string> term_names_;
-  std::set<std::string> constants_;
-  SymbolSet symbols_;
+  std::vector<std::string> inputs_;
+  std::map<std::string, std::string, std::less<>> size_names_;  ///< As the solver knows them.
+  Vocabulary vocabulary_;
   std::string text_;
 };
 

@@ -12,12 +12,12 @@
 namespace smt_verifier {
 
 struct GoalText {
-  /// Inputs, sizes, both sides' terms; defined(source), defined(target), the precondition. Names are local: it belongs
+  /// Both sides' terms; defined(source), defined(target), the precondition. Names of terms are local: it belongs
   /// between push and pop, once for each question. (Questions in scopes of their own below it take Z3 fifty times
   /// longer.)
   std::string assumptions;
   std::vector<std::string> questions;  ///< "(assert (not (= s t)))".
-  SymbolSet symbols;
+  Vocabulary vocabulary;
 };
 
 /// Errors: kUnsupported where the sides cannot be put as terms of one sort.

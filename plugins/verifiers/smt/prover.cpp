@@ -50,7 +50,7 @@ Result<std::optional<std::string>> Prover::ask(const GoalText& goal, const std::
     session_ = std::make_unique<Session>(*theory_);
     news = solver_.opening();
   }
-  news += session_->news(goal.symbols);
+  news += session_->news(goal.vocabulary);
   const auto answer = process_.ask(solver_.question(news, goal.assumptions + question, budget_), meanwhile);
   if (!answer) return std::optional(answer.error().message);
   if (answer->starts_with("unsat")) return std::optional<std::string>();

@@ -460,15 +460,33 @@ std::shared_ptr<Theory> TheoryShelf::of(const AxiomSet& axioms) {
 
 void Session::tell(const SymbolSet& symbols, std::string& text) {
   for (const Symbol* symbol : symbols) {
-    if (symbols_.insert(symbol).second) text += symbol->text;
+    if (told_.symbols.insert(symbol).second) text += symbol->text;
   }
 }
 
-std::string Session::news(const SymbolSet& symbols) {
+std::string input_name(int rank, int index) { return fmt::format("in.{}.{}", rank, index); }
+std::string number_name(int index) { return fmt::format("n.{}", index); }
+
+void Session::tell_inputs(const Vocabulary& goal, std::string& text) {
+  for (int rank = 0; rank <= kMaxRank; ++rank) {
+    int& told = told_.inputs[static_cast<std::size_t>(rank)];
+    for (; told < goal.inputs[static_cast<std::size_t>(rank)]; ++told) {
+      const std::string name = input_name(rank, told);
+      text += fmt::format("(declare-fun {} () {})(assert {})\n", name, sort_name(rank), defined(rank, name));
+      for (int axis = 0; axis < rank; ++axis)
+        text += fmt::format("(assert (>= {} 1))\n", size_of(rank, std::to_string(axis), name));
+    }
+  }
+  for (; told_.numbers < goal.numbers; ++told_.numbers)
+    text += fmt::format("(declare-fun {0} () Int)(assert (>= {0} 0))\n", number_name(told_.numbers));
+}
+
+std::string Session::news(const Vocabulary& goal) {
   std::string text;
   if (!std::exchange(begun_, true)) text = Theory::head();
-  tell(symbols, text);
-  for (const Use* use : theory_.uses_from(symbols)) {
+  tell(goal.symbols, text);
+  tell_inputs(goal, text);
+  for (const Use* use : theory_.uses_from(goal.symbols)) {
     if (!uses_.insert(use).second) continue;
     tell(use->symbols, text);
     text += use->text;

@@ -45,6 +45,16 @@ struct ByName {
 };
 using SymbolSet = std::set<const Symbol*, ByName>;
 
+/// What a goal speaks of. Inputs and the sizes that a match binds have names that all goals share, so that a solver is
+/// told of them once: any tensor that is defined, any number >= 0.
+struct Vocabulary {
+  SymbolSet symbols;
+  std::vector<int> inputs = std::vector<int>(rewright::kMaxRank + 1);  ///< How many, by rank.
+  int numbers = 0;
+};
+[[nodiscard]] std::string input_name(int rank, int index);
+[[nodiscard]] std::string number_name(int index);
+
 /// An axiom at given ranks and parameters, in one direction.
 struct Use {
   std::string text;
@@ -113,14 +123,15 @@ class TheoryShelf {
 class Session {
  public:
   explicit Session(Theory& theory) : theory_(theory) {}
-  /// What goals over these symbols need beyond what was said before.
-  [[nodiscard]] std::string news(const SymbolSet& symbols);
+  /// What goals over this vocabulary need beyond what was said before.
+  [[nodiscard]] std::string news(const Vocabulary& goal);
 
  private:
   void tell(const SymbolSet& symbols, std::string& text);
+  void tell_inputs(const Vocabulary& goal, std::string& text);
   Theory& theory_;
   bool begun_ = false;
-  SymbolSet symbols_;
+  Vocabulary told_;
   std::set<const Use*> uses_;
 };
 

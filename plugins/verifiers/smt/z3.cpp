@@ -66,7 +66,7 @@ class EMatching final : public Z3 {
         settings_.max_instances);
   }
   std::string question(const std::string& news, const std::string& goal, const Budget& budget) const override {
-    return message(news + "(push)\n" + goal, budget.work, "(check-sat)(get-info :reason-unknown)(pop)\n");
+    return message(news, budget.work, "(push)\n" + goal + "(check-sat)(get-info :reason-unknown)(pop)\n");
   }
   std::string proof() const override {
     return "Z3 derives each output's equation from the axioms by e-matching, for all shapes that meet the conditions";

@@ -42,19 +42,37 @@ void limit(int resource, const char* text) {
   ::setrlimit(static_cast<__rlimit_resource>(resource), &both);
 }
 
-/// Z3 counts resource units from the start of its process, so the limit is what it has used and the number given.
-std::string answer_to(Z3_context context, const std::string& text) {
-  const std::size_t first = text.find('\0'), second = text.find('\0', first + 1);
-  if (first == std::string::npos || second == std::string::npos) return "(error \"the question has no limit\")";
+/// Z3 counts resource units from the start of its process, so a limit is what it has used and the number given.
+class Worker {
+ public:
+  explicit Worker(Z3_context context) : context_(context) {}
+  std::string answer_to(const std::string& text);
+
+ private:
+  /// What Z3 prints, without the count of units that it is asked for at the end.
+  std::string evaluate(const std::string& limit, const std::string& commands);
+
+  Z3_context context_;
+  std::uint64_t used_ = 0;
+};
+
+std::string Worker::evaluate(const std::string& limit, const std::string& commands) {
   std::string said = Z3_eval_smtlib2_string(
-      context, ("(set-option :rlimit 0)" + text.substr(0, first) + "(get-info :rlimit)").c_str());
+      context_, ("(set-option :rlimit " + limit + ")" + commands + "(set-option :rlimit 0)(get-info :rlimit)").c_str());
   const std::size_t place = said.rfind(":rlimit ");
   if (place == std::string::npos) return said;
-  const std::uint64_t limit =
-      std::strtoull(said.c_str() + place + 8, nullptr, 10) + std::strtoull(text.c_str() + first + 1, nullptr, 10);
+  used_ = std::strtoull(said.c_str() + place + 8, nullptr, 10);
   said.resize(said.rfind('(', place));
-  return said + Z3_eval_smtlib2_string(
-                    context, ("(set-option :rlimit " + std::to_string(limit) + ")" + text.substr(second + 1)).c_str());
+  return said;
+}
+
+std::string Worker::answer_to(const std::string& text) {
+  const std::size_t first = text.find('\0'), second = text.find('\0', first + 1);
+  if (first == std::string::npos || second == std::string::npos) return "(error \"the question has no limit\")";
+  const std::string before = text.substr(0, first);
+  const std::string said = before.empty() ? "" : evaluate("0", before);
+  const std::uint64_t limit = used_ + std::strtoull(text.c_str() + first + 1, nullptr, 10);
+  return said + evaluate(std::to_string(limit), text.substr(second + 1));
 }
 
 }  // namespace
@@ -68,13 +86,14 @@ int main(int argc, char** argv) {
   const Z3_config config = Z3_mk_config();
   const Z3_context context = Z3_mk_context(config);
   Z3_set_error_handler(context, nullptr);
+  Worker worker(context);
   std::string text;
   while (true) {
     std::uint64_t size = 0;
     if (!read_all(reinterpret_cast<char*>(&size), sizeof size)) return 0;
     text.resize(size);
     if (!read_all(text.data(), size)) return 0;
-    const std::string answer = answer_to(context, text);
+    const std::string answer = worker.answer_to(text);
     const std::uint64_t length = answer.size();
     if (!write_all(reinterpret_cast<const char*>(&length), sizeof length) || !write_all(answer.data(), length))
       return 0;

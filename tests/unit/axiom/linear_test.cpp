@@ -33,6 +33,18 @@ TEST(SizeSystem, WeakensBoundsAndDivisibility) {
   EXPECT_TRUE(implies({"4 | x.0"}, "2 | x.0 + 6"));
   EXPECT_FALSE(implies({"2 | x.0"}, "4 | x.0"));
 }
+TEST(SizeSystem, KnowsThatTensorsInRulesAreNotEmpty) {
+  const SizeSystem of_rule(SizeOrder(SizeOrder::Least::kOneInTensors));
+  EXPECT_TRUE(of_rule.implies(constraint("x.0 >= 1")));
+  EXPECT_FALSE(of_rule.implies(constraint("s0 >= 1")));
+  EXPECT_TRUE(of_rule.implies(constraint("s0 >= 0")));
+  EXPECT_FALSE(implies({}, "x.0 >= 1"));
+}
+TEST(SizeSystem, AddsBounds) {
+  EXPECT_TRUE(implies({"x.0 >= y.0", "y.0 >= z.0"}, "x.0 >= z.0"));
+  EXPECT_TRUE(implies({"2*x.0 = 3*y.0"}, "2*x.0 >= y.0"));
+  EXPECT_TRUE(implies({"2*x.0 = 3*y.0", "3*y.0 = 2*z.0"}, "x.0 = z.0"));
+}
 TEST(SizeSystem, ImpliesNothingFromNothing) { EXPECT_FALSE(implies({}, "x.0 = y.0")); }
 
 // Whatever is implied holds at every solution: 400 random systems over three sizes, sizes up to 4.

@@ -52,6 +52,27 @@ bool is_instance(const std::vector<std::string>& library_texts, const std::strin
   return found.has_value();
 }
 
+// Each output is a rewrite by itself: what it does not use is asked to exist, not to be there.
+TEST(RuleDeriver, UsesOneOutputWithoutTheInputsOfAnother) {
+  expect_derived({"(x:2, y:2, z:2) relu(relu(x)), transpose(matmul(y, z)) => relu(x), matmul(transpose(z), "
+                  "transpose(y))"},
+                 "(a:2) relu(relu(a)) => relu(a)");
+  const std::string bounded = "(x:2, y:2) relu(relu(x)), relu(relu(y)) => relu(x), relu(y) where x.0 = y.0 + 1";
+  expect_derived({bounded}, "(a:2) relu(relu(a)) => relu(a) where a.0 >= 2");
+  const auto library = rules({bounded});
+  EXPECT_TRUE(deriver(library).derive(test::rule("(a:2) relu(relu(a)) => relu(a)")));  // The second output's.
+  // No size of y is known to exist where x.0 is its double.
+  const auto doubled =
+      rules({"(x:2, y:2) relu(relu(x)), sigmoid(sigmoid(y)) => relu(x), sigmoid(sigmoid(y)) where "
+             "x.0 = 2*y.0"});
+  EXPECT_FALSE(deriver(doubled).derive(test::rule("(a:2) relu(relu(a)) => relu(a)")));
+  // The first output alone needs x.0 >= 2.
+  const auto first = rules({"(x:2, y:2) relu(relu(x)), sigmoid(y) => relu(x), sigmoid(y) where x.0 = y.0 + 1"});
+  EXPECT_FALSE(deriver(first).derive(test::rule("(a:2) relu(relu(a)) => relu(a)")));
+  expect_derived({"(x:2, y:2) relu(relu(x)), sigmoid(y) => relu(x), sigmoid(y) where x.0 = y.0 + 1"},
+                 "(a:2) relu(relu(a)) => relu(a) where a.0 >= 2");
+}
+
 const char* const kAssociates = "(a:2, b:2, c:2) matmul(matmul(a, b), c) => matmul(a, matmul(b, c))";
 
 TEST(RuleDeriver, AppliesARuleSeveralTimesAndBelowTheRoot) {
@@ -77,8 +98,9 @@ TEST(RuleDeriver, UsesAnOutputOfARuleOfSeveral) {
                  "(x:2, y:2) let p, q = split[sizes=[x.0, y.0]](concat(x, y)) in relu(q), p => relu(y), x");
 }
 TEST(RuleDeriver, AnOutputByItselfClaimsNoMoreThanItsRule) {
-  // Whoever takes output 0 alone must know that y fits too: x.1 = y.1 is a condition of the concatenation.
-  const Rule rule = test::rule("(x:2, y:2) relu(x), relu(concat(x, y)) => relu(relu(x)), concat(relu(x), relu(y))");
+  // Whoever takes output 0 alone must know that a fitting y exists: here one whose size, doubled, is that of x.
+  const Rule rule =
+      test::rule("(x:2, y:2) relu(x), relu(concat(x, y)) => relu(relu(x)), concat(relu(x), relu(y)) where x.0 = 2*y.0");
   const auto equations = equations_of(rule);
   ASSERT_TRUE(equations);
   ASSERT_EQ(equations->size(), 2u);

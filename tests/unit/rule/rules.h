@@ -2,7 +2,7 @@
 #pragma once
 
 #include "rule/canonical.h"
-#include "rule/size_facts.h"
+#include "rule/conditions.h"
 #include "support/operators.h"
 
 #include <rewright/rule.h>
@@ -48,7 +48,7 @@ inline std::vector<Constraint> domain(const Rule& rule, bool with_precondition) 
 /// Random sizes of 1 to `most` that meet the constraints; nothing if many tries find none.
 inline std::optional<Sizes> sample(const Rule& rule, const std::vector<Constraint>& constraints,
                                    std::mt19937_64& random, std::int64_t most = 5) {
-  SizeFacts facts(size_order(rule));
+  SizeSystem facts(size_order(rule));
   for (const Constraint& constraint : constraints) facts.add(constraint);
   std::vector<std::string> names;
   for (const PatternInput& input : rule.inputs) {
@@ -58,15 +58,15 @@ inline std::optional<Sizes> sample(const Rule& rule, const std::vector<Constrain
   for (int attempt = 0; attempt < 2000; ++attempt) {
     std::vector<std::pair<std::string, std::int64_t>> values;
     for (const std::string& name : names) {
-      if (!facts.solution(name))
+      if (!facts.solved().contains(name))
         values.emplace_back(name, 1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most)));
     }
     const auto free = values;
     bool fits = true;
     for (const std::string& name : names) {
-      const auto solution = facts.solution(name);
-      if (!solution) continue;
-      const auto value = solution->evaluate(bind_sizes(free));
+      const auto solution = facts.solved().find(name);
+      if (solution == facts.solved().end()) continue;
+      const auto value = solution->second.evaluate(bind_sizes(free));
       fits = fits && value && *value >= 1 && *value <= 4 * most;
       values.emplace_back(name, value.value_or(0));
     }

@@ -209,6 +209,22 @@ TEST(Certificate, IsRejectedUnderAWeakerPrecondition) {
     EXPECT_THAT(reason(check(weaker, proof)), HasSubstr("does not follow from the rule's conditions"));
   }
 }
+// The kernel of the identity must be 1 or more, as the sizes of y are: no condition says so. That of s0 is not.
+TEST(Certificate, MayTakeInputsToHaveSizesOfAtLeastOne) {
+  const Rule sized =
+      test::rule("(x:4, y:4) relu(x), relu(y) => relu(conv2d(x, constant_conv[sizes=[x.1, x.1, y.2, y.3]])), relu(y)");
+  EXPECT_TRUE(sized.precondition.empty());
+  EXPECT_EQ(reason(check(sized, certificate_of(sized))), "accepted");
+  Rule bound = test::rule(
+      "(x:4) relu(x), constant_one[sizes=[s0]] => relu(conv2d(x, constant_conv[sizes=[x.1, x.1, s0, s0]])), "
+      "constant_one[sizes=[s0]]");
+  ASSERT_EQ(bound.precondition.size(), 1U);
+  EXPECT_EQ(to_string(bound.precondition[0]), "s0 >= 1");
+  const std::string proof = certificate_of(bound);
+  EXPECT_EQ(reason(check(bound, proof)), "accepted");
+  bound.precondition.clear();
+  EXPECT_THAT(reason(check(bound, proof)), HasSubstr("s0 >= 1 does not follow"));
+}
 // x.1 = 2 and x.1 = 3: anything follows, and nothing is proved.
 TEST(Certificate, IsRejectedUnderAPreconditionThatNothingMeets) {
   Rule impossible = test::rule("(x:2, y:2) matmul(x, y) => matmul(x, y)");

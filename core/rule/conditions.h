@@ -1,0 +1,29 @@
+// Conditions on the sizes of a rule: in one form, and those that do not follow from others (<rewright/linear.h>).
+#pragma once
+
+#include <rewright/dim.h>
+#include <rewright/export.h>
+#include <rewright/linear.h>
+#include <rewright/rule.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rewright {
+
+/// Sizes of inputs by position and axis, then all others in the order of `others`.
+[[nodiscard]] REWRIGHT_API SizeOrder size_order(std::span<const PatternInput> inputs,
+                                                std::span<const std::string> others = {});
+
+/// The constraint in one fixed form: common factors removed, no negative coefficient, the side with the first variable
+/// on the left, "a <= b" as "b >= a". Constraints that say the same term by term become equal.
+[[nodiscard]] REWRIGHT_API Constraint normal_form(const Constraint& constraint, const SizeOrder& order);
+
+/// Those of `wanted` that `known` does not imply, each in normal form with solved variables put in for, without those
+/// that the others imply. Equations come first. Errors: kMismatch where they contradict what is known.
+[[nodiscard]] REWRIGHT_API Result<std::vector<Constraint>> missing_conditions(std::span<const Constraint> known,
+                                                                              std::span<const Constraint> wanted,
+                                                                              const SizeOrder& order);
+
+}  // namespace rewright
