@@ -25,7 +25,7 @@ std::string with_spread(const TimeSpread& time, int rounds) {
 }
 
 std::string gain(const TimeComparison& times) {
-  if (times.rounds == 1) return factor(times.before.median_us, times.after.median_us);
+  if (times.rounds == 1) return factor(times.before.median_us, times.after.median_us) + ", not confirmed (--measure)";
   const RatioSpread& gain = times.gain;
   return fmt::format("{}{:.2f}x ({:.2f} to {:.2f})", times.faster() || times.slower() ? "" : "none: ", gain.median,
                      gain.low, gain.high);
