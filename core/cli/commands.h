@@ -13,5 +13,6 @@ void add_graph(Program& program);         // graph.cpp
 void add_operators(Program& program);     // operators.cpp
 void add_optimize(Program& program);      // optimize.cpp
 void add_plugins(Program& program);       // plugins.cpp
+void add_searches(Program& program);      // searches.cpp
 
 }  // namespace rewright::cli

@@ -31,7 +31,8 @@ Result<OptimizeReport> search_graph(const Graph& graph, std::vector<Rule> rules,
                                     std::vector<OptimizationStory::Moment>& curve) {
   ProgressLine line(quiet);
   GraphCost cost(*setting.model, setting.cache.get());
-  const OptimizeOptions options{arguments.steps, arguments.seed, &registry};
+  const OptimizeOptions options{arguments.steps,      arguments.seed,    &registry,
+                                arguments.candidates, arguments.threads, arguments.region_size};
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [start] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -151,6 +152,7 @@ void say_what_was_refused(const OptimizeReport& report, bool quiet) {
     note(fmt::format("rule {} matched {} times where it cannot be applied: {}", refused.name, refused.times,
                      refused.reason),
          quiet);
+  if (!report.search.note.empty()) note(report.search.note, quiet);
   if (!std::isfinite(report.search.cost_before_us))
     note(
         "the cost model does not know what some operators of this model cost, so no graph could be compared; measure "
@@ -231,7 +233,7 @@ void add_optimize(Program& program) {
       ->take_all();
   command.add_option("--trust", arguments->trust, "Rules are proved by a 'certificate' or a 'solver', or by 'none'")
       ->capture_default_str();
-  command.add_option("--search", arguments->search, "Search strategy; see rewright plugins list")
+  command.add_option("--search", arguments->search, "Search strategy; see rewright searches list")
       ->capture_default_str();
   command.add_option("--alpha", arguments->alpha, "Backtracking: graphs up to this many times the best cost are kept");
   command.add_option("--search-option", arguments->search_options, "NAME=VALUE for the search (repeatable)")
@@ -242,7 +244,14 @@ void add_optimize(Program& program) {
       ->expected(1)
       ->take_all();
   command.add_option("--cost-cache", arguments->cost_cache, "Where measured costs are kept; otherwise in the store");
-  command.add_option("--steps", arguments->steps, "Graphs expanded at most")->capture_default_str();
+  command.add_option("--steps", arguments->steps, "Steps of the search at most; see rewright searches list")
+      ->capture_default_str();
+  command.add_option("--candidates", arguments->candidates, "Graphs looked at, at most (default: any number)");
+  command.add_option("--region-size", arguments->region_size,
+                     "Graphs of more operators are cut into regions of at most this many, searched side by side");
+  command.add_option("--threads", arguments->threads, "Threads; no result depends on it")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
   command.add_option("--seed", arguments->seed, "For the search and the inputs that graphs are compared on")
       ->capture_default_str();
   command.add_option("--runtime", arguments->runtime, "What runs models, to compare and to measure")

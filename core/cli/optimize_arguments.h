@@ -28,6 +28,9 @@ struct OptimizeArguments {
   std::vector<std::string> cost_options;
   std::optional<double> alpha;
   std::uint64_t steps = 1000;
+  std::uint64_t candidates = 0;
+  int threads = 1;
+  std::size_t region_size = 0;
   std::uint64_t seed = 1;
   std::string runtime = "onnxruntime";
   std::vector<std::string> dims;

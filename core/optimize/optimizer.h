@@ -16,21 +16,18 @@
 namespace rewright {
 
 struct OptimizeOptions {
-  std::uint64_t steps = 1000;  ///< Graphs expanded at most.
+  std::uint64_t steps = 1000;  ///< At most; what a step is, the search says.
   std::uint64_t seed = 1;
   /// Serves the normal form that the search starts from (normal_form.h); null: it starts from the graph as it is.
   const Registry* registry = nullptr;
+  std::uint64_t candidates = 0;  ///< Graphs looked at, at most; 0: any number.
+  int threads = 1;               ///< No result depends on it.
+  /// Graphs of more operators are cut into regions of at most this many (regions.h); 0: never.
+  std::size_t region_size = 0;
 };
 
 /// Steps done, candidates seen, best cost in microseconds. False stops the search, which then gives its best so far.
 using OptimizeProgress = std::function<bool(std::uint64_t, std::uint64_t, double)>;
-
-/// A rule that matched and yet could not be applied: its precondition says less than its target needs.
-struct RefusedRule {
-  std::string name;
-  std::uint64_t times = 0;
-  std::string reason;  ///< Of the first time.
-};
 
 /// What the first step of a path is called if it is the normal form.
 inline constexpr const char* kNormalFormStep = "normal form";

@@ -21,7 +21,6 @@ Result<std::unique_ptr<RulePruneSession>> Pruner::start_on_rules(const Options&)
 }
 CostModel::~CostModel() = default;
 CostCache::~CostCache() = default;
-RewriteSystem::~RewriteSystem() = default;
 SearchStrategy::~SearchStrategy() = default;
 RuntimeSession::~RuntimeSession() = default;
 Runtime::~Runtime() = default;

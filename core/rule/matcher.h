@@ -12,14 +12,25 @@
 // and whether doing the work twice pays is for the cost model to say. (TASO refuses such matches.)
 #pragma once
 
-#include <rewright/rewrite.h>
+#include <rewright/graph.h>
+#include <rewright/rule.h>
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace rewright {
+
+/// A place where a rule applies: the ports bound to the rule's inputs and the graph's nodes for the source's nodes.
+struct Match {
+  std::size_t rule = 0;  ///< Position in the rule list.
+  std::vector<Port> inputs;
+  std::vector<NodeId> nodes;
+  std::vector<std::pair<std::string, std::int64_t>> sizes;  ///< Size variables that are not sizes of inputs.
+};
 
 /// What matching asks of a graph: applications by operator, users by node. Borrows the graph.
 class GraphIndex {

@@ -1,13 +1,7 @@
 #include "rule/rewriter.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
-#include <bit>
-#include <optional>
 #include <utility>
-#include <variant>
 
 namespace rewright {
 
@@ -184,85 +178,6 @@ Result<Graph> Rewriter::apply(const Graph& graph, const Match& match) const {
     return make_error(ErrorCode::kUsage, "the match names rule {}, which cannot be applied", match.rule);
   const std::vector<Port> replaced = found->second.outputs(match);
   return Replacement(graph, rules_[match.rule], match, replaced, found->second.binding(graph, match)).build();
-}
-
-// --- hashing ---------------------------------------------------------------------------------------------------
-
-namespace {
-
-/// Collects words and hashes them.
-class Words {
- public:
-  void add(std::uint64_t word) { words_.push_back(word); }
-  void add(Hash128 hash) { words_.push_back(hash.low), words_.push_back(hash.high); }
-  void add(const Shape& shape) {
-    add(static_cast<std::uint64_t>(shape.rank()));
-    for (std::int64_t size : shape) add(static_cast<std::uint64_t>(size));
-  }
-  void add(std::string_view text) {
-    const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-    add(Hash128{hash.low64, hash.high64});
-  }
-  void add(const ParamValue& value) {
-    add(value.index());
-    if (const auto* number = std::get_if<0>(&value)) add(static_cast<std::uint64_t>(*number));
-    if (const auto* real = std::get_if<1>(&value)) add(std::bit_cast<std::uint64_t>(*real));
-    const auto add_list = [&](const std::vector<std::int64_t>& list) {
-      add(list.size());
-      for (std::int64_t element : list) add(static_cast<std::uint64_t>(element));
-    };
-    if (const auto* integers = std::get_if<2>(&value)) add_list(*integers);
-    if (const auto* sizes = std::get_if<3>(&value)) add_list(sizes->values);
-  }
-  /// The hash of what was added; empties the collection.
-  Hash128 take() {
-    const XXH128_hash_t hash = XXH3_128bits(words_.data(), words_.size() * sizeof(std::uint64_t));
-    words_.clear();
-    return {hash.low64, hash.high64};
-  }
-
- private:
-  std::vector<std::uint64_t> words_;
-};
-
-}  // namespace
-
-Hash128 Rewriter::hash(const Graph& graph) const {
-  const auto nodes = graph.nodes();
-  std::vector<Hash128> of_node(nodes.size());
-  Words words;
-  std::uint64_t input_position = 0;
-  const auto of_port = [&](Port port) {
-    Hash128 hash = of_node[port.node.value];
-    hash.low += port.output * 0x9e3779b97f4a7c15ULL;
-    return hash;
-  };
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const Node& node = nodes[i];
-    if (node.is_input()) {
-      words.add(std::uint64_t{0});
-      words.add(input_position++);
-      words.add(node.outputs[0].shape);
-    } else if (node.opaque) {
-      words.add(std::uint64_t{1});
-      words.add(node.opaque->serialized);
-    } else {
-      words.add(std::uint64_t{2});
-      words.add(node.op->name());
-      for (const ParamValue& value : node.params.values()) words.add(value);
-    }
-    std::size_t first = 0;
-    if (node.op != nullptr && node.op->info().commutative && node.inputs.size() >= 2) {
-      Hash128 a = of_port(node.inputs[0]), b = of_port(node.inputs[1]);
-      if (b < a) std::swap(a, b);
-      words.add(a), words.add(b);
-      first = 2;
-    }
-    for (std::size_t k = first; k < node.inputs.size(); ++k) words.add(of_port(node.inputs[k]));
-    of_node[i] = words.take();
-  }
-  for (Port port : graph.outputs()) words.add(of_port(port));
-  return words.take();
 }
 
 }  // namespace rewright

@@ -1,5 +1,5 @@
 /// Steepest descent: of all graphs one rewrite away take the cheapest, as long as it is cheaper; of equal ones the
-/// first. Deterministic, no options.
+/// first. A step is one graph whose neighbours are looked at.
 #include <rewright/plugin.h>
 
 #include <optional>
@@ -7,67 +7,42 @@
 namespace {
 using namespace rewright;
 
-struct Step {
-  Graph graph;
-  double cost_us;
-  std::size_t rule;
-};
-
-/// The cheapest graph one rewrite away; nothing if the search was stopped.
-Result<std::optional<Step>> cheapest(const SearchProblem& problem, const Graph& graph, double cost_us,
-                                     SearchResult& result) {
-  Step best{graph, cost_us, 0};
-  for (const Match& match : problem.rewrites.matches(graph)) {
-    Result<Graph> candidate = problem.rewrites.apply(graph, match);
-    if (!candidate) continue;  // The rewrites keep account of what they refuse.
-    ++result.candidates;
-    REWRIGHT_TRY(const double cost, problem.cost.cost_us(*candidate));
-    if (cost < best.cost_us) best = {*std::move(candidate), cost, match.rule};
-    if (result.candidates % 64 == 0 && problem.progress &&
-        !problem.progress(result.steps, result.candidates, best.cost_us)) {
-      result.stopped_early = true;
-      break;  // The best so far is a step all the same.
-    }
-  }
-  if (!(best.cost_us < cost_us)) return std::optional<Step>();
-  return std::optional<Step>(std::move(best));
-}
-
 class Greedy final : public SearchStrategy {
  public:
   [[nodiscard]] std::string name() const override { return "greedy"; }
   [[nodiscard]] std::string summary() const override {
-    return "Steepest descent: the best single rewrite, again and again";
-  }
-  Status configure(const Options& options) override {
-    if (options.empty()) return {};
-    return make_error(ErrorCode::kUsage, "search greedy has no option '{}'; it has none", options.begin()->first);
+    return "Steepest descent: the best single rewrite, again and again; a step expands a graph";
   }
   [[nodiscard]] Result<SearchResult> run(const SearchProblem& problem) override {
-    SearchResult result;
-    result.best = problem.start;
-    REWRIGHT_TRY(result.cost_before_us, problem.cost.cost_us(problem.start));
-    result.cost_after_us = result.cost_before_us;
-    while (result.steps < problem.steps && !result.stopped_early) {
-      if (problem.progress && !problem.progress(result.steps, result.candidates, result.cost_after_us)) {
-        result.stopped_early = true;
-        break;
-      }
-      REWRIGHT_TRY(std::optional<Step> step, cheapest(problem, result.best, result.cost_after_us, result));
-      ++result.steps;
-      if (!step) break;
-      const Rule& rule = problem.rewrites.rules()[step->rule];
-      result.path.push_back({rule.id, rule.name, result.cost_after_us, step->cost_us, step->graph});
-      result.best = std::move(step->graph);
-      result.cost_after_us = step->cost_us;
+    REWRIGHT_TRY(const auto space, problem.engine.open(problem.start));
+    SearchRun run(problem, space->cost_us(SearchSpace::kStart));
+    while (run.step()) {
+      REWRIGHT_TRY(const std::optional<std::size_t> move, steepest(*space, run));
+      if (!move) break;
+      REWRIGHT_TRY(const auto state, space->enter(run.best(), *move));
+      run.offer(*state, space->cost_us(*state));
     }
-    return result;
+    return run.finish(*space);
   }
-  [[nodiscard]] std::unique_ptr<SearchStrategy> clone() const override { return std::make_unique<Greedy>(); }
+  [[nodiscard]] std::unique_ptr<SearchStrategy> clone() const override { return std::make_unique<Greedy>(*this); }
+
+ private:
+  /// Nothing where no neighbour is cheaper. Where the search is stopped, the best that was looked at by then.
+  static Result<std::optional<std::size_t>> steepest(SearchSpace& space, SearchRun& run) {
+    std::optional<std::size_t> best;
+    double best_us = run.best_us();
+    for (std::size_t move = 0; move < space.move_count(run.best()); ++move) {
+      REWRIGHT_TRY(const SearchSpace::Look look, space.look(run.best(), move));
+      if (!look.possible) continue;
+      if (cheaper(look.cost_us, best_us)) best = move, best_us = look.cost_us;
+      if (!run.candidate()) break;
+    }
+    return best;
+  }
 };
 
 }  // namespace
 
-REWRIGHT_PLUGIN("search.greedy", "1.0.0", "Steepest descent") {
+REWRIGHT_PLUGIN("search.greedy", "2.0.0", "Steepest descent") {
   registry.add<SearchStrategy>(std::make_unique<Greedy>());
 }

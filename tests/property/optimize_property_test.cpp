@@ -2,80 +2,21 @@
 // dearer. Over the prime field no rounding can hide a difference.
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <cstdlib>
+#include <map>
 #include <set>
 
 #include "optimize/optimizer.h"
+#include "support/grown_graph.h"
 #include "support/random.h"
 #include "support/true_rules.h"
 
 namespace rewright {
 namespace {
 
+using testing::Grower;
 using testing::loaded;
-using testing::operator_named;
 using testing::Random;
-
-/// Grows a graph by random applications to the tensors that are there; most choices do not fit and are not made.
-class Grower {
- public:
-  explicit Grower(std::uint64_t seed) : random_(seed) {}
-
-  Graph graph(int applications) {
-    const bool images = random_.one_in(3);
-    for (int i = 0; i < 3; ++i) images ? add_image_inputs(i) : add_matrix_inputs(i);
-    for (int made = 0, tried = 0; made < applications && tried < 40 * applications; ++tried) made += try_one(images);
-    // What nothing uses is an output, so that nothing of the graph is lost.
-    for (Port port : ports_)
-      if (!used_.contains(port) && !builder_.node(port.node).is_input()) builder_.output(port);
-    builder_.output(ports_.back());
-    return builder_.finish();
-  }
-
- private:
-  void add_input(const std::string& name, Shape shape, InputKind kind) {
-    ports_.push_back(*builder_.input(name, {std::move(shape), ElementType::kFloat32}, kind));
-  }
-  void add_matrix_inputs(int i) {
-    add_input(fmt::format("x{}", i), {size(), size()}, InputKind::kData);
-    add_input(fmt::format("w{}", i), {size(), size()}, InputKind::kWeight);
-  }
-  void add_image_inputs(int i) {
-    add_input(fmt::format("x{}", i), {1, 2, 3, 4}, InputKind::kData);
-    add_input(fmt::format("w{}", i), {2, 2, random_.pick(kTaps), random_.pick(kTaps)}, InputKind::kWeight);
-  }
-  std::int64_t size() { return random_.one_in(4) ? 2 : 3; }
-
-  bool try_one(bool images) {
-    static const std::vector<std::string> kMatrixCalls = {"ewadd",
-                                                          "ewmul",
-                                                          "matmul",
-                                                          "matmul",
-                                                          "relu",
-                                                          "transpose",
-                                                          "concat",
-                                                          "concat[axis=1]",
-                                                          "split[axis=0, sizes=[2, 1]]",
-                                                          "split[axis=1, sizes=[2, 2]]"};
-    static const std::vector<std::string> kImageCalls = {
-        "ewadd", "conv2d", "conv2d", "conv2d", "relu", "concat[axis=1]", "split[axis=1, sizes=[2, 2]]"};
-    const testing::Call call = testing::call(random_.pick(images ? kImageCalls : kMatrixCalls));
-    std::vector<Port> operands;
-    for (int i = 0; i < std::max(call.op->info().min_arity, 1); ++i) operands.push_back(random_.pick(ports_));
-    const auto outputs = builder_.apply(*call.op, call.params, operands);
-    if (!outputs) return false;
-    for (Port port : operands) used_.insert(port);
-    for (Port port : *outputs)
-      if (std::find(ports_.begin(), ports_.end(), port) == ports_.end()) ports_.push_back(port);
-    return true;
-  }
-
-  static constexpr std::int64_t kTaps[] = {1, 3};
-  Random random_;
-  GraphBuilder builder_;
-  std::vector<Port> ports_;
-  std::set<Port> used_;
-};
 
 std::vector<Tensor<Field>> values_of(const Graph& graph, std::uint64_t seed) {
   Random random(seed);
@@ -116,52 +57,94 @@ class RandomPrices final : public CostModel {
   std::uint64_t seed_;
 };
 
-class RandomOptimization : public ::testing::TestWithParam<const char*> {};
+/// How many random optimisations: REWRIGHT_RANDOM_RUNS, or as many as a test may take time for.
+std::uint64_t run_count() {
+  const char* wanted = std::getenv("REWRIGHT_RANDOM_RUNS");
+  return wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 200;
+}
 
-TEST_P(RandomOptimization, GivesAnEqualGraphThatIsNeverDearer) {
+/// A search with settings drawn at random, small enough to be quick.
+std::unique_ptr<SearchStrategy> random_search(Random& random) {
+  static const std::vector<std::pair<std::string, Options>> kSearches = {
+      {"backtracking", {{"alpha", 1.2}}},
+      {"backtracking", {{"alpha", 1.0}}},
+      {"greedy", {}},
+      {"beam", {{"width", std::int64_t{3}}, {"dearer", 3.0}}},
+      {"annealing", {{"hot", 0.3}, {"proposals", std::int64_t{12}}, {"patience", std::int64_t{7}}}},
+      {"sampling",
+       {{"beta", 5.0}, {"walks", std::int64_t{3}}, {"proposals", std::int64_t{12}}, {"patience", std::int64_t{3}}}},
+      {"mcts", {{"glances", std::int64_t{3}}}},
+      {"egraph", {{"applications", std::int64_t{300}}, {"matches", std::int64_t{40}}}},
+      {"egraph", {{"applications", std::int64_t{200}}, {"matches", std::int64_t{20}}, {"several", std::int64_t{3}}}},
+  };
+  const auto& [name, options] = random.pick(kSearches);
+  auto search = (*loaded().get<SearchStrategy>(name))->clone();
+  if (const Status status = search->configure(options); !status) fail(status.error().message);
+  return search;
+}
+
+TEST(RandomOptimization, GivesAnEqualGraphThatIsNeverDearer) {
   const std::vector<Rule> all = testing::true_rules();
-  const auto search = (*loaded().get<SearchStrategy>(GetParam()))->clone();
-  int changed = 0;
+  const std::uint64_t runs = run_count();
+  std::map<std::string, std::uint64_t> changed;
   std::set<std::string> fired;
-  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+  std::uint64_t wrong = 0;
+  for (std::uint64_t seed = 1; seed <= runs; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     const Graph graph = Grower(seed).graph(static_cast<int>(6 + seed % 15));
     Random random(seed * 7919);
     std::vector<Rule> rules;
     for (const Rule& rule : all)
       if (!random.one_in(3)) rules.push_back(rule);
+    const auto search = random_search(random);
 
     RandomPrices prices(seed);
     GraphCost cost(prices, nullptr);
-    const auto report = optimize(graph, rules, *search, cost, {.steps = 25, .seed = seed});
-    ASSERT_TRUE(report) << report.error().message;
+    const auto report = optimize(graph, rules, *search, cost,
+                                 {.steps = 25,
+                                  .seed = seed,
+                                  .threads = static_cast<int>(random.between(1, 3)),
+                                  .region_size = static_cast<std::size_t>(random.one_in(4) ? 6 : 0)});
+    ASSERT_TRUE(report) << search->name() << ": " << report.error().message;
     EXPECT_TRUE(report->refused.empty()) << report->refused.front().reason;
     EXPECT_LE(report->search.cost_after_us, report->search.cost_before_us);
-    EXPECT_EQ(*cost.cost_us(report->search.best), report->search.cost_after_us);
-    EXPECT_TRUE(equal_values(graph, report->best, seed)) << to_text(graph) << "became\n" << to_text(report->best);
-    changed += report->search.path.empty() ? 0 : 1;
+    EXPECT_EQ(*cost.cost_us(report->search.best), report->search.cost_after_us) << search->name();
+    bool equal = equal_values(graph, report->best, seed);
+    EXPECT_TRUE(equal) << search->name() << "\n" << to_text(graph) << "became\n" << to_text(report->best);
+    changed[search->name()] += report->search.path.empty() ? 0 : 1;
     for (const RewriteStep& step : report->search.path) {
       fired.insert(step.rule_id);
-      EXPECT_TRUE(equal_values(graph, step.graph, seed)) << "after rule " << step.rule_name;
+      const bool step_equal = equal_values(graph, step.graph, seed);
+      EXPECT_TRUE(step_equal) << search->name() << ", after rule " << step.rule_name;
+      equal = equal && step_equal;
     }
+    wrong += equal ? 0 : 1;
   }
+  std::string by_search;
+  std::uint64_t all_changed = 0;
+  for (const auto& [name, count] : changed) by_search += fmt::format(" {} {}", name, count), all_changed += count;
+  fmt::print("{} optimisations, {} that changed the graph (by search:{}), {} rules fired, {} wrong graphs\n", runs,
+             all_changed, by_search, fired.size(), wrong);
+  EXPECT_EQ(wrong, 0u);
   // The claim is about graphs that were rewritten; enough of them must have been.
-  EXPECT_GE(changed, 200);
-  EXPECT_GE(fired.size(), 25u);
+  EXPECT_GE(all_changed, runs / 4);
+  EXPECT_EQ(changed.size(), 7u) << "every search took part";
+  EXPECT_GE(fired.size(), 20u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Searches, RandomOptimization, ::testing::Values("backtracking", "greedy"),
-                         [](const auto& info) { return std::string(info.param); });
-
-TEST(Optimization, IsTheSameEachTime) {
-  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+TEST(Optimization, IsTheSameWithAnyNumberOfThreads) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const Graph graph = Grower(seed).graph(10);
     std::vector<std::string> results;
-    for (int repeat = 0; repeat < 2; ++repeat) {
-      const auto search = (*loaded().get<SearchStrategy>("backtracking"))->clone();
+    for (int threads : {1, 4}) {
+      Random random(seed);
+      const auto search = random_search(random);
       RandomPrices prices(seed);
       GraphCost cost(prices, nullptr);
-      results.push_back(to_text(optimize(graph, testing::true_rules(), *search, cost, {.steps = 25})->best));
+      const auto report = optimize(graph, testing::true_rules(), *search, cost,
+                                   {.steps = 25, .threads = threads, .region_size = seed % 2 == 0 ? 6U : 0U});
+      results.push_back(
+          fmt::format("{} {}\n{}", report->search.steps, report->search.candidates, to_text(report->best)));
     }
     EXPECT_EQ(results[0], results[1]);
   }

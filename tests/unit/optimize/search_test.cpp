@@ -90,6 +90,175 @@ output t
   EXPECT_EQ(report->search.cost_after_us, 101.0) << "the sum of weights costs nothing";
 }
 
+TEST(Beam, KeepsAsManyGraphsOfALevelAsItIsTold) {
+  // Four independent rewrites that cost nothing and gain nothing: levels of 1, 4, 6, 4 and 1 graphs.
+  std::string text = "x = input (2, 2)\n";
+  for (int i = 0; i < 4; ++i)
+    text += fmt::format("w{0} = input (2, 2)\na{0} = relu(w{0})\nb{0} = transpose(a{0})\n", i);
+  const Graph start = read_graph(text + "output b0, b1, b2, b3\n");
+  const std::vector<Rule> rules = {read_rule("(x:2) transpose(relu(x)) => relu(transpose(x))")};
+  FixedPrices prices;
+  GraphCost cost(prices, nullptr);
+  const auto steps = [&](std::int64_t width) {
+    return optimize(start, rules, *search("beam", {{"width", width}}), cost)->search.steps;
+  };
+  EXPECT_EQ(steps(10), 16u);
+  EXPECT_EQ(steps(5), 15u);
+  EXPECT_EQ(steps(1), 5u);
+}
+
+TEST(EGraph, CountsWhatIsSharedOnceWhereItChoosesExactly) {
+  // Greedily each output takes its cheapest maker (5 each); both from the one product would cost 8.
+  FixedPrices prices({{"matmul", 8}, {"ewadd", 5}, {"ewmul", 5}, {"relu", 0.01}, {"transpose", 0.01}});
+  GraphCost cost(prices, nullptr);
+  const Graph start = read_graph("x = input (2, 2)\ny = input (2, 2)\na = ewadd(x, y)\nb = ewmul(x, y)\noutput a, b\n");
+  // Nonsense, but the e-graph does not know that: what counts is what it chooses.
+  const std::vector<Rule> rules = {read_rule("(x:2, y:2) ewadd(x, y) => relu(matmul(x, y)) where x.0 = x.1, x.0 = y.0"),
+                                   read_rule("(x:2, y:2) ewmul(x, y) => transpose(matmul(x, y)) "
+                                             "where x.0 = x.1, x.0 = y.0")};
+  const auto greedily = optimize(start, rules, *search("egraph", {{"exact", false}}), cost);
+  ASSERT_TRUE(greedily) << greedily.error().message;
+  EXPECT_EQ(greedily->search.cost_after_us, 10.0);
+  const auto exactly = optimize(start, rules, *search("egraph"), cost);
+  ASSERT_TRUE(exactly) << exactly.error().message;
+  EXPECT_DOUBLE_EQ(exactly->search.cost_after_us, 8.02);
+  ASSERT_FALSE(exactly->search.path.empty());
+  EXPECT_EQ(plain_text(exactly->search.path.back().graph), plain_text(exactly->best));
+}
+
+TEST(EGraph, FiltersOutWhatWouldBeComputedFromItself) {
+  // transpose(transpose(x)) is x: x would be computed from its own transpose.
+  FixedPrices prices;
+  GraphCost cost(prices, nullptr);
+  const auto report =
+      optimize(read_graph("x = input (4, 4)\na = transpose(x)\nb = transpose(a)\nc = relu(b)\noutput c, a\n"),
+               {read_rule("(x:2) transpose(transpose(x)) => x"), read_rule("(x:2) relu(x) => relu(relu(x))"),
+                read_rule("(x:2) relu(transpose(x)) => transpose(relu(x))")},
+               *search("egraph"), cost);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->search.cost_after_us, 2.0);
+}
+
+// --- all of them -----------------------------------------------------------------------------------------------
+
+class EverySearch : public ::testing::TestWithParam<const char*> {};
+
+/// Two products of one tensor, summed: the merged weights, then the doubled relu, are the optimum of 101.
+const char* const kSum = R"(
+x = input (4, 4)
+v = weight (4, 4)
+w = weight (4, 4)
+a = matmul(x, v)
+b = matmul(x, w)
+s = ewadd(a, b)
+r = relu(s)
+t = relu(r)
+output t
+)";
+std::vector<Rule> sum_rules() {
+  return {read_rule("(x:2) relu(relu(x)) => relu(x)"), read_rule("(x:2) relu(x) => relu(relu(x))"),
+          read_rule("(x:2, y:2, z:2) ewadd(matmul(x, y), matmul(x, z)) => matmul(x, ewadd(y, z))"),
+          read_rule("(x:2, y:2, z:2) matmul(x, ewadd(y, z)) => ewadd(matmul(x, y), matmul(x, z))")};
+}
+
+TEST_P(EverySearch, FindsTheOptimumOfASmallGraph) {
+  FixedPrices prices({{"matmul", 100}, {"ewadd", 10}, {"relu", 1}});
+  GraphCost cost(prices, nullptr);
+  const auto report = optimize(read_graph(kSum), sum_rules(), *search(GetParam()), cost, {.steps = 200});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->search.cost_before_us, 212.0);
+  EXPECT_EQ(report->search.cost_after_us, 101.0);
+  EXPECT_EQ(*cost.cost_us(report->best), 101.0);
+  EXPECT_GT(report->search.candidates, 0u);
+}
+
+TEST_P(EverySearch, TellsHowItsBestFell) {
+  FixedPrices prices({{"matmul", 100}, {"ewadd", 10}, {"relu", 1}});
+  GraphCost cost(prices, nullptr);
+  const SearchResult result =
+      optimize(read_graph(kSum), sum_rules(), *search(GetParam()), cost, {.steps = 200})->search;
+  ASSERT_GE(result.curve.size(), 2u);
+  EXPECT_EQ(result.curve.front().best_us, 212.0);
+  EXPECT_NEAR(result.curve.back().best_us, 101.0, 1e-6);
+  for (std::size_t i = 1; i < result.curve.size(); ++i) {
+    EXPECT_LT(result.curve[i].best_us, result.curve[i - 1].best_us);
+    EXPECT_GE(result.curve[i].candidates, result.curve[i - 1].candidates);
+    EXPECT_LE(result.curve[i].steps, result.steps);
+  }
+  ASSERT_FALSE(result.path.empty());
+  EXPECT_EQ(result.path.front().cost_before_us, 212.0);
+  EXPECT_EQ(result.path.back().cost_after_us, 101.0);
+}
+
+TEST_P(EverySearch, HasSomethingAtAnyMoment) {
+  // Stopped after any number of reports, it gives a graph no dearer than the start, and than what it had before.
+  FixedPrices prices({{"matmul", 100}, {"ewadd", 10}, {"relu", 1}});
+  GraphCost cost(prices, nullptr);
+  double last_us = 1e9;
+  for (int allowed = 0; allowed < 12; ++allowed) {
+    int reports = 0;
+    const auto report = optimize(read_graph(kSum), sum_rules(), *search(GetParam()), cost, {.steps = 200},
+                                 [&](std::uint64_t, std::uint64_t, double) { return reports++ < allowed; });
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_LE(report->search.cost_after_us, std::min(last_us, 212.0));
+    EXPECT_EQ(*cost.cost_us(report->search.best), report->search.cost_after_us);
+    last_us = report->search.cost_after_us;
+  }
+}
+
+TEST_P(EverySearch, StaysWithinItsBudgets) {
+  FixedPrices prices({{"matmul", 100}, {"ewadd", 10}, {"relu", 1}});
+  GraphCost cost(prices, nullptr);
+  const Graph start = read_graph(kSum);
+  for (std::uint64_t budget : {0u, 1u, 3u, 7u}) {
+    EXPECT_LE(optimize(start, sum_rules(), *search(GetParam()), cost, {.steps = budget})->search.steps, budget);
+    const auto report = optimize(start, sum_rules(), *search(GetParam()), cost, {.candidates = budget + 4});
+    EXPECT_LE(report->search.candidates, budget + 4);
+  }
+  EXPECT_EQ(optimize(start, sum_rules(), *search(GetParam()), cost, {.steps = 0})->search.cost_after_us, 212.0);
+}
+
+TEST_P(EverySearch, DependsOnItsSeedAlone) {
+  FixedPrices prices({{"matmul", 3}, {"ewadd", 2}, {"relu", 1}, {"concat", 1}, {"split", 0.5}});
+  GraphCost cost(prices, nullptr);
+  const auto said = [&](std::uint64_t seed, int threads) {
+    const auto report = optimize(read_graph(kSum), testing::true_rules(), *search(GetParam()), cost,
+                                 {.steps = 6, .seed = seed, .threads = threads});
+    return fmt::format("{} {} {}\n{}", report->search.steps, report->search.candidates,
+                       fmt::join(names_on(report->search), " "), to_text(report->best));
+  };
+  for (std::uint64_t seed : {1u, 2u}) {
+    EXPECT_EQ(said(seed, 1), said(seed, 1));
+    EXPECT_EQ(said(seed, 1), said(seed, 3));
+  }
+}
+
+TEST_P(EverySearch, HasNothingToDoWithoutRules) {
+  FixedPrices prices;
+  GraphCost cost(prices, nullptr);
+  const auto report = optimize(read_graph(kSum), {}, *search(GetParam()), cost, {.steps = 20});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_TRUE(report->search.path.empty());
+  EXPECT_EQ(report->search.candidates, 0u);
+}
+
+TEST_P(EverySearch, SaysWhatItsOptionsAre) {
+  const auto strategy = search(GetParam());
+  for (const SearchOption& option : strategy->options()) {
+    EXPECT_GE(*option.value, option.least) << option.name;
+    EXPECT_LE(*option.value, option.most) << option.name;
+    EXPECT_FALSE(option.meaning.empty()) << option.name;
+    EXPECT_TRUE(strategy->configure({{option.name, option.least}})) << option.name;
+    EXPECT_EQ(*option.value, option.least);
+    EXPECT_EQ(*strategy->clone()->options()[0].value, *strategy->options()[0].value) << "a clone has the settings";
+  }
+  EXPECT_THAT(strategy->configure({{"nonsense", 1.0}}).error().message, HasSubstr(GetParam()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Plugins, EverySearch,
+                         ::testing::Values("backtracking", "greedy", "beam", "annealing", "sampling", "mcts", "egraph"),
+                         [](const auto& info) { return std::string(info.param); });
+
 TEST(Searches, StayWithinTheirSteps) {
   FixedPrices prices;
   GraphCost cost(prices, nullptr);

@@ -316,17 +316,6 @@ TEST(Rewriter, RefusesATargetOfAnotherShape) {
   EXPECT_THAT(replaced.error().message, HasSubstr("(4, 2)"));
 }
 
-TEST(Rewriter, HashesAlikeWhatDiffersInTheOrderOfCommutativeOperandsAlone) {
-  const Rewriter none({});
-  const std::string inputs = "x = input (2, 2)\ny = input (2, 2)\n";
-  const auto hash = [&](const std::string& rest) { return none.hash(graph(inputs + rest)); };
-  EXPECT_EQ(hash("s = ewadd(x, y)\noutput s\n"), hash("s = ewadd(y, x)\noutput s\n"));
-  EXPECT_NE(hash("s = matmul(x, y)\noutput s\n"), hash("s = matmul(y, x)\noutput s\n"));
-  EXPECT_NE(hash("s = ewadd(x, y)\noutput s\n"), hash("s = ewmul(x, y)\noutput s\n"));
-  EXPECT_NE(hash("p, q = split[sizes=[1, 1]](x)\noutput p\n"), hash("p, q = split[sizes=[1, 1]](x)\noutput q\n"));
-  EXPECT_EQ(hash("a = relu(x)\nb = transpose(y)\noutput a, b\n"), hash("b = transpose(y)\na = relu(x)\noutput a, b\n"));
-}
-
 TEST(Rewriter, AppliesInADeepGraph) {
   std::string text = "x = input (1, 1)\nv0 = relu(x)\n";
   constexpr int kDepth = 20'000;

@@ -1,0 +1,50 @@
+// Random walks over graphs, for strategies that take one move after the other.
+#pragma once
+
+#include <rewright/export.h>
+#include <rewright/search.h>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace rewright {
+
+/// A walk from graph to graph by moves that are drawn at random. It keeps the way to where it is and to the best, and
+/// little else: once much has piled up it goes on in a fresh space.
+class REWRIGHT_API RandomWalk {
+ public:
+  /// Borrows the problem.
+  [[nodiscard]] static Result<RandomWalk> begin(const SearchProblem& problem);
+
+  [[nodiscard]] SearchRun& run() { return *run_; }
+  [[nodiscard]] double cost_us() const { return space_->cost_us(at_); }
+  /// Draws a move, each with the same chance, and takes it if `accept` says so of its graph's cost. False where no rule
+  /// matches.
+  [[nodiscard]] Result<bool> propose(SearchRandom& random, const std::function<bool(double)>& accept);
+  /// Goes back to the best so far.
+  Status back_to_best();
+  Status back_to_start() { return open(problem_->start, {}); }
+  [[nodiscard]] Result<SearchResult> finish();
+
+ private:
+  explicit RandomWalk(const SearchProblem& problem) : problem_(&problem) {}
+  Status open(Graph start, std::vector<RewriteStep> way);
+  Status take(std::size_t move);
+  [[nodiscard]] Result<std::vector<RewriteStep>> way_to(SearchSpace::State state) const;
+
+  const SearchProblem* problem_;
+  std::unique_ptr<SearchRun> run_;
+  std::unique_ptr<Graph> start_;  ///< Of the space.
+  std::vector<RewriteStep> way_;  ///< To the space's start.
+  std::unique_ptr<SearchSpace> space_;
+  SearchSpace::State at_ = SearchSpace::kStart;
+  std::size_t length_ = 0;  ///< Of the way to where the walk is.
+  bool best_is_here_ = true;
+  SearchSpace::State best_ = SearchSpace::kStart;  ///< Where it is here.
+  std::size_t best_length_ = 0;
+  std::vector<RewriteStep> best_way_;  ///< Where it is not.
+};
+
+}  // namespace rewright

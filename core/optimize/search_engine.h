@@ -1,0 +1,29 @@
+// What the spaces of one optimisation share.
+#pragma once
+
+#include <rewright/search.h>
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "rule/node_pool.h"
+#include "rule/rule_set.h"
+
+namespace rewright {
+
+struct SearchEngineContent {
+  SearchEngineContent(std::vector<Rule> rule_list, GraphCost& graph_cost)
+      : rules(std::move(rule_list)), cost(graph_cost) {}
+
+  void refuse(std::size_t rule, const std::string& reason);
+  [[nodiscard]] Result<double> cost_us(const Graph& graph);
+
+  RuleSet rules;
+  GraphCost& cost;
+  std::mutex cost_mutex;
+  std::mutex refused_mutex;
+  std::map<std::size_t, RefusedRule> refused;  ///< By rule.
+};
+
+}  // namespace rewright

@@ -1,0 +1,171 @@
+#include "optimize/search_space.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace rewright {
+
+SearchSpace::Content::Content(SearchEngineContent& shared, const Graph& start)
+    : engine(shared), pool(start), table(pool, shared.rules), rewriter(pool, shared.rules), costs(shared, pool) {}
+
+Status SearchSpace::Content::enter_start() {
+  StateRecord start;
+  start.outputs.assign(pool.start_outputs().begin(), pool.start_outputs().end());
+  collect_live(start.outputs, true);
+  start.nodes = live;
+  REWRIGHT_CHECK(costs.adopt(start.nodes, start.outputs));
+  REWRIGHT_TRY(start.cost, costs.of(start.nodes, start.outputs));
+  seen.emplace(pool.hash_of(start.outputs), Seen{});
+  states.push_back(std::move(start));
+  return {};
+}
+
+const std::vector<MatchRecord>& SearchSpace::Content::matches(State state) {
+  StateRecord& record = states[state];
+  if (!record.matched) {
+    table.find(record.nodes, record.matches);
+    record.matched = true;
+  }
+  return record.matches;
+}
+
+bool SearchSpace::Content::apply(State from, std::size_t move, std::vector<Port>& made) {
+  const MatchRecord match = matches(from)[move];
+  table.read(match, binding);
+  const StateRecord& state = states[from];
+  const auto outcome = rewriter.apply(state.nodes, state.outputs, match.program, binding, made);
+  if (outcome == PoolRewriter::Outcome::kRefused)
+    engine.refuse(engine.rules.programs()[match.program].rule, rewriter.refusal());
+  return outcome == PoolRewriter::Outcome::kDone;
+}
+
+void SearchSpace::Content::collect_live(std::span<const Port> from, bool sorted) {
+  if (reached.size() < pool.size()) reached.resize(pool.size() * 2, 0);
+  if (++now == 0) std::ranges::fill(reached, 0), now = 1;
+  live.clear();
+  open.clear();
+  const auto reach = [&](Port port) {
+    if (reached[port.node.value] == now) return;
+    reached[port.node.value] = now;
+    open.push_back(port.node.value);
+    live.push_back(port.node.value);
+  };
+  for (const Port port : from) reach(port);
+  while (!open.empty()) {
+    const std::uint32_t node = open.back();
+    open.pop_back();
+    for (const Port port : pool.operands(node)) reach(port);
+  }
+  if (sorted) std::ranges::sort(live);
+}
+
+Result<std::int64_t> SearchSpace::Content::cost_of(std::span<const Port> of) {
+  collect_live(of, false);
+  return costs.of(live, of);
+}
+
+bool SearchSpace::Content::seen_before(State from, std::size_t move, std::span<const Port> made) {
+  const std::uint64_t hash = pool.hash_of(made);
+  const auto [first, last] = seen.equal_range(hash);
+  for (auto at = first; at != last; ++at) {
+    // While both graphs are in the pool they are equal exactly if their outputs are the same ports.
+    if (at->second.move == kNoId) {
+      outputs_seen = states[at->second.from].outputs;
+    } else if (!apply(at->second.from, at->second.move, outputs_seen)) {
+      continue;
+    }
+    if (std::ranges::equal(outputs_seen, made)) return true;
+  }
+  seen.emplace(hash, Seen{from, static_cast<std::uint32_t>(move)});
+  return false;
+}
+
+Result<SearchSpace::Look> SearchSpace::Content::look(State from, std::size_t move, bool remember) {
+  static_cast<void>(matches(from));
+  const std::uint32_t size = pool.size();
+  Look result;
+  result.possible = apply(from, move, outputs);
+  result.known = result.possible && remember && seen_before(from, move, outputs);
+  if (result.possible && !result.known) {
+    const auto cost = cost_of(outputs);
+    pool.rollback(size);
+    if (!cost) return cost.error();
+    result.cost_us = PoolCosts::to_us(*cost);
+  }
+  pool.rollback(size);
+  return result;
+}
+
+Result<std::optional<SearchSpace::State>> SearchSpace::Content::enter(State from, std::size_t move) {
+  static_cast<void>(matches(from));
+  const std::uint32_t size = pool.size();
+  if (!apply(from, move, outputs)) {
+    pool.rollback(size);
+    return std::optional<State>();
+  }
+  StateRecord record;
+  collect_live(outputs, true);
+  record.nodes = live;
+  record.outputs = outputs;
+  record.parent = from;
+  record.program = states[from].matches[move].program;
+  REWRIGHT_TRY(record.cost, costs.of(record.nodes, record.outputs));
+  states.push_back(std::move(record));
+  return std::optional<State>(static_cast<State>(states.size() - 1));
+}
+
+Result<std::vector<RewriteStep>> SearchSpace::Content::path(State state) {
+  std::vector<State> way;
+  for (State at = state; at != kStart; at = states[at].parent) way.push_back(at);
+  way.push_back(kStart);
+  std::ranges::reverse(way);
+  // A graph that comes again: what lies between is a detour.
+  std::vector<State> straight;
+  std::map<std::vector<Port>, std::size_t> position;
+  for (const State at : way) {
+    if (const auto before = position.find(states[at].outputs); before != position.end()) {
+      const std::size_t keep = before->second + 1;
+      for (std::size_t i = keep; i < straight.size(); ++i) position.erase(states[straight[i]].outputs);
+      straight.resize(keep);
+      continue;
+    }
+    position.emplace(states[at].outputs, straight.size());
+    straight.push_back(at);
+  }
+  std::vector<RewriteStep> steps;
+  REWRIGHT_TRY(const Graph start, pool.graph(states[kStart].outputs));
+  REWRIGHT_TRY(double before_us, engine.cost_us(start));
+  for (std::size_t i = 1; i < straight.size(); ++i) {
+    const StateRecord& record = states[straight[i]];
+    const Rule& rule = engine.rules.rules()[engine.rules.programs()[record.program].rule];
+    REWRIGHT_TRY(Graph graph, pool.graph(record.outputs));
+    REWRIGHT_TRY(const double after_us, engine.cost_us(graph));
+    steps.push_back({rule.id, rule.name, before_us, after_us, std::move(graph)});
+    before_us = after_us;
+  }
+  return steps;
+}
+
+// --- the face --------------------------------------------------------------------------------------------------
+
+SearchSpace::SearchSpace(std::unique_ptr<Content> content) : content_(std::move(content)) {}
+SearchSpace::~SearchSpace() = default;
+
+double SearchSpace::cost_us(State state) const { return PoolCosts::to_us(content_->states[state].cost); }
+std::size_t SearchSpace::move_count(State state) { return content_->matches(state).size(); }
+std::size_t SearchSpace::rule_of(State state, std::size_t move) const {
+  return content_->engine.rules.programs()[content_->states[state].matches[move].program].rule;
+}
+Result<SearchSpace::Look> SearchSpace::look(State from, std::size_t move) { return content_->look(from, move, false); }
+Result<SearchSpace::Look> SearchSpace::look_for_new(State from, std::size_t move) {
+  return content_->look(from, move, true);
+}
+Result<std::optional<SearchSpace::State>> SearchSpace::enter(State from, std::size_t move) {
+  return content_->enter(from, move);
+}
+Result<Graph> SearchSpace::graph(State state) const { return content_->pool.graph(content_->states[state].outputs); }
+Result<std::vector<RewriteStep>> SearchSpace::path(State state) const { return content_->path(state); }
+std::size_t SearchSpace::node_count() const { return content_->pool.size(); }
+
+}  // namespace rewright

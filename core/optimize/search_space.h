@@ -1,0 +1,68 @@
+// The inside of a search space: states over one pool of nodes.
+#pragma once
+
+#include <rewright/search.h>
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "optimize/pool_costs.h"
+#include "optimize/search_engine.h"
+#include "rule/match_table.h"
+#include "rule/node_pool.h"
+#include "rule/pool_rewriter.h"
+
+namespace rewright {
+
+struct SearchSpace::Content {
+  Content(SearchEngineContent& shared, const Graph& start);
+
+  struct StateRecord {
+    std::vector<std::uint32_t> nodes;  ///< Ascending.
+    std::vector<Port> outputs;
+    std::int64_t cost = 0;
+    State parent = kStart;
+    std::uint32_t program = 0;  ///< The rule that led here from the parent.
+    bool matched = false;
+    std::vector<MatchRecord> matches;
+  };
+  /// A graph that was seen: how it is made.
+  struct Seen {
+    State from = kStart;
+    std::uint32_t move = kNoId;  ///< kNoId: it is the start.
+  };
+
+  [[nodiscard]] Status enter_start();
+  [[nodiscard]] const std::vector<MatchRecord>& matches(State state);
+  /// The outputs one move away; false where there is no such graph. Its nodes stay in the pool until rolled back.
+  [[nodiscard]] bool apply(State from, std::size_t move, std::vector<Port>& outputs);
+  /// Into `live`, ascending where `sorted`.
+  void collect_live(std::span<const Port> outputs, bool sorted);
+  [[nodiscard]] Result<std::int64_t> cost_of(std::span<const Port> outputs);
+  /// Was an equal graph seen before? Remembers it if not.
+  [[nodiscard]] bool seen_before(State from, std::size_t move, std::span<const Port> outputs);
+  [[nodiscard]] Result<Look> look(State from, std::size_t move, bool remember);
+  [[nodiscard]] Result<std::optional<State>> enter(State from, std::size_t move);
+  [[nodiscard]] Result<std::vector<RewriteStep>> path(State state);
+
+  SearchEngineContent& engine;
+  NodePool pool;
+  MatchTable table;
+  PoolRewriter rewriter;
+  PoolCosts costs;
+  std::vector<StateRecord> states;
+  std::unordered_multimap<std::uint64_t, Seen> seen;
+  // Room to work in.
+  std::vector<Port> outputs;
+  std::vector<Port> outputs_seen;
+  std::vector<std::uint32_t> live;
+  std::vector<std::uint32_t> open;
+  std::vector<std::uint32_t> reached;  ///< By node: when it was last reached.
+  std::uint32_t now = 0;
+  Binding binding;
+};
+
+}  // namespace rewright
