@@ -2,7 +2,6 @@
 //
 // import -> search -> export -> equivalence gate -> file. Nothing is written that was not checked.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -25,29 +24,21 @@ namespace {
 constexpr int kRoundsByDefault = 1;
 constexpr int kRoundsWhenMeasuring = 21;
 
-/// Also notes when the best cost fell.
 Result<OptimizeReport> search_graph(const Graph& graph, std::vector<Rule> rules, const OptimizeArguments& arguments,
-                                    OptimizeSetting& setting, const Registry& registry, bool quiet,
-                                    std::vector<OptimizationStory::Moment>& curve) {
+                                    OptimizeSetting& setting, const Registry& registry, bool quiet) {
   ProgressLine line(quiet);
   GraphCost cost(*setting.model, setting.cache.get());
   const OptimizeOptions options{arguments.steps,      arguments.seed,    &registry,
                                 arguments.candidates, arguments.threads, arguments.region_size};
-  const auto start = std::chrono::steady_clock::now();
-  const auto seconds = [start] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const auto share = [](std::uint64_t done, std::uint64_t most) {
+    return most == 0 ? 0.0 : static_cast<double>(done) / static_cast<double>(most);
   };
-  REWRIGHT_TRY(
-      OptimizeReport report,
-      optimize(graph, std::move(rules), *setting.search, cost, options,
-               [&](std::uint64_t steps, std::uint64_t candidates, double best_us) {
-                 if (curve.empty() || best_us < curve.back().best_us) curve.push_back({seconds(), candidates, best_us});
-                 line.show("search", candidates, "candidates",
-                           static_cast<double>(steps) / static_cast<double>(std::max<std::uint64_t>(options.steps, 1)));
-                 return !interrupted();
-               }));
-  curve.push_back({seconds(), report.search.candidates, report.search.cost_after_us});
-  return report;
+  return optimize(graph, std::move(rules), *setting.search, cost, options,
+                  [&](std::uint64_t steps, std::uint64_t candidates, double) {
+                    line.show("search", candidates, "candidates",
+                              std::max(share(steps, options.steps), share(candidates, options.candidates)));
+                    return !interrupted();
+                  });
 }
 
 /// Compares with the original; on a difference finds the rewrite that brought it and goes back to before it.
@@ -176,8 +167,7 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   REWRIGHT_CHECK(check_given(imported.graph, options.inputs));
 
   OptimizeOutcome outcome;
-  REWRIGHT_TRY(outcome.report,
-               search_graph(imported.graph, rules, arguments, setting, registry, settings.quiet, outcome.curve));
+  REWRIGHT_TRY(outcome.report, search_graph(imported.graph, rules, arguments, setting, registry, settings.quiet));
   outcome.interrupted = interrupted();
   say_what_was_refused(outcome.report, settings.quiet);
   if (setting.runtime == nullptr) note(setting.runtime_trouble, settings.quiet);

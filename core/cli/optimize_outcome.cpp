@@ -118,6 +118,9 @@ Json to_json(const OptimizeArguments& arguments, const OptimizeOutcome& outcome)
     json["wrong_rewrite"] = *outcome.culprit + 1;
     json["wrong_rule"] = search.path[*outcome.culprit].rule_name;
   }
+  json["curve"] = Json::array();
+  for (const CurvePoint& point : search.curve)
+    json["curve"].push_back({{"seconds", point.seconds}, {"candidates", point.candidates}, {"best", point.best_us}});
   if (outcome.times) {
     json["measured_before"] = to_json(outcome.times->before);
     json["measured_after"] = to_json(outcome.times->after);
@@ -159,7 +162,8 @@ OptimizationStory story_of(const OptimizeArguments& arguments, const OptimizeOut
     story.rewrites.push_back(
         {step.rule_name, rule == by_id.end() ? "" : to_text(*rule->second), step.cost_before_us, step.cost_after_us});
   }
-  story.curve = outcome.curve;
+  for (const CurvePoint& point : search.curve) story.curve.push_back({point.seconds, point.candidates, point.best_us});
+  story.curve.push_back({outcome.report.seconds, search.candidates, search.cost_after_us});
   story.before = &before;
   story.after = &outcome.report.best;
   return story;

@@ -24,7 +24,6 @@ struct OptimizeOutcome {
   std::optional<TimeComparison> times;
   bool interrupted = false;
   bool slower = false;  ///< Measured, and slower than the original, which is what is written then.
-  std::vector<OptimizationStory::Moment> curve;
 };
 
 void print_outcome(const OptimizeArguments& arguments, const OptimizeOutcome& outcome);
