@@ -22,7 +22,8 @@ using Network = boost::adjacency_list<
     boost::property<boost::edge_capacity_t, long,
                     boost::property<boost::edge_residual_capacity_t, long,
                                     boost::property<boost::edge_reverse_t, Traits::edge_descriptor>>>>;
-constexpr long kNever = 1'000'000;
+constexpr long kNever = 1'000'000'000;
+constexpr long kHardly = 1'000;  ///< Where no other cut will do.
 
 /// Cuts lists of operators (in topological order) in two.
 class Cutter {
@@ -50,7 +51,7 @@ class Cutter {
     boost::put(boost::edge_reverse, net, reverse, forward);
   }
 
-  /// Concats of concats on one axis are one operator to the cost model, and are not parted.
+  /// Concats of concats on one axis are one operator to the cost model, and are hardly ever parted.
   [[nodiscard]] bool is_one_concat(std::uint32_t from, std::uint32_t to) const {
     const Node &a = graph_.nodes()[from], &b = graph_.nodes()[to];
     return a.op != nullptr && a.op == b.op && a.op->name() == "concat" && a.params == b.params;
@@ -72,7 +73,7 @@ class Cutter {
         add_edge(net, 2 * i + 1, 2 * user->second, kNever, kNever);
         parted = parted && !is_one_concat(nodes[i], user->first);
       }
-      add_edge(net, 2 * i, 2 * i + 1, parted ? static_cast<long>(graph_.nodes()[nodes[i]].outputs.size()) : kNever,
+      add_edge(net, 2 * i, 2 * i + 1, parted ? static_cast<long>(graph_.nodes()[nodes[i]].outputs.size()) : kHardly,
                kNever);
       if (i < third) add_edge(net, source, 2 * i, kNever, 0);
       if (i >= nodes.size() - third) add_edge(net, 2 * i, sink, kNever, 0);

@@ -54,8 +54,7 @@ class Program {
                     rows.data(), values.data(), low.data(), high.data(), costs.data(), row_low_.data(),
                     unbounded.data());
     for (int column = 0; column < static_cast<int>(choice_.size()); ++column) Cbc_setInteger(model.get(), column);
-    Cbc_setParameter(model.get(), "log", "0");
-    Cbc_setParameter(model.get(), "threads", "0");
+    Cbc_setLogLevel(model.get(), 0);
     Cbc_setParameter(model.get(), "maxNodes", std::to_string(limits.nodes).c_str());
     start_from(model.get(), known);
     Cbc_solve(model.get());
@@ -129,6 +128,10 @@ class Program {
 
 std::optional<ExactChoice> choose_exactly(const ProgramEGraph& egraph, const Selection& known,
                                           const ExactLimits& limits) {
+  std::vector<int> makers(egraph.class_count(), 0);
+  for (const ProgramEGraph::Choice& choice : egraph.choices())
+    for (const ProgramEGraph::Class given : choice.outputs) ++makers[given];
+  if (std::ranges::all_of(makers, [](int count) { return count <= 1; })) return ExactChoice{known, true};
   return Program(egraph).solve(known, limits);
 }
 

@@ -54,6 +54,15 @@ TEST(Regions, AreSmallAndCutWhereLittleCrosses) {
   EXPECT_EQ(regions[0].graph.operator_count() + regions[1].graph.operator_count(), graph.operator_count());
 }
 
+TEST(Regions, PartConcatsOfConcatsWhereNoOtherCutWillDo) {
+  std::string text = "x = input (1, 2)\nc0 = concat(x, x)\n";
+  for (int i = 0; i < 12; ++i) text += fmt::format("c{} = concat(c{}, x)\n", i + 1, i);
+  const Graph graph = read_graph(text + "output c12\n");
+  const auto regions = *cut_into_regions(graph, 4);
+  for (const Region& region : regions) EXPECT_LE(region.graph.operator_count(), 4u);
+  EXPECT_EQ(structural_hash(*put_together(graph, regions, contents_of(regions))), structural_hash(graph));
+}
+
 TEST(Regions, KnowWeightsForWhatTheyAre) {
   const Graph graph = read_graph(R"(
 x = input (2, 2)
