@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <string>
 
 #include "extraction.h"
 
@@ -55,7 +54,7 @@ class Program {
                     unbounded.data());
     for (int column = 0; column < static_cast<int>(choice_.size()); ++column) Cbc_setInteger(model.get(), column);
     Cbc_setLogLevel(model.get(), 0);
-    Cbc_setParameter(model.get(), "maxNodes", std::to_string(limits.nodes).c_str());
+    Cbc_setMaximumNodes(model.get(), limits.nodes);
     start_from(model.get(), known);
     Cbc_solve(model.get());
     const double* solution = Cbc_getColSolution(model.get());
