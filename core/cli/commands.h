@@ -14,5 +14,6 @@ void add_operators(Program& program);     // operators.cpp
 void add_optimize(Program& program);      // optimize.cpp
 void add_plugins(Program& program);       // plugins.cpp
 void add_searches(Program& program);      // searches.cpp
+void add_new(Program& program);           // new.cpp
 
 }  // namespace rewright::cli

@@ -47,4 +47,13 @@ Result<std::vector<std::string>> own_libraries() {
                     "the program's own library of rules was not found; name a store or a file with --rules");
 }
 
+Result<std::string> own_templates() {
+  std::error_code ignored;
+  for (const fs::path& root : roots()) {
+    const fs::path folder = root / "plugins/templates";
+    if (fs::is_directory(folder, ignored)) return folder.string();
+  }
+  return make_error(ErrorCode::kNotFound, "the templates that came with the program were not found; install it anew");
+}
+
 }  // namespace rewright::cli

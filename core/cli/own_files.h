@@ -13,5 +13,7 @@ namespace rewright::cli {
 /// The files of rules in experiments/library: what its campaign found, and longer rules for networks. Errors:
 /// kNotFound.
 [[nodiscard]] Result<std::vector<std::string>> own_libraries();
+/// The folder of what `rewright new` begins with. Errors: kNotFound.
+[[nodiscard]] Result<std::string> own_templates();
 
 }  // namespace rewright::cli

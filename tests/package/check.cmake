@@ -1,5 +1,6 @@
 # Installs what was built to a prefix of its own, builds the plugin in plugin/ against the installed package, and
 # asks the installed program for its plugins: first with the new one named, then with it installed beside the others.
+# Then it builds and tests what the installed program's `rewright new` writes.
 #
 #   cmake -D BUILD=... -D WORK=... -D COMPILER=... -D BUILD_TYPE=... -D LIBDIR=... -D CXX_FLAGS=... -P check.cmake
 cmake_minimum_required(VERSION 3.25)
@@ -57,4 +58,24 @@ run("the installation of the plugin" ${CMAKE_COMMAND} --install ${build} --prefi
 list_plugins(installed)
 if(NOT "${prefix}/${LIBDIR}/rewright/operators/negate.so" IN_LIST installed)
   message(FATAL_ERROR "the plugin is installed beside the others, but rewright plugins list reports only: ${installed}")
+endif()
+
+# What `rewright new` writes builds and passes its tests as written, for every kind.
+foreach(kind IN ITEMS operator axioms verifier pruner search cost)
+  set(own "${WORK}/new/${kind}")
+  run("rewright new ${kind}" ${program} new ${kind} sample_${kind} -o ${own})
+  run("the configuration of a new ${kind}" ${CMAKE_COMMAND} -S ${own} -B ${own}/build -G Ninja
+    -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=${BUILD_TYPE}
+    "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}")
+  run("the build of a new ${kind}" ${CMAKE_COMMAND} --build ${own}/build)
+  run("the tests of a new ${kind}" ${CMAKE_CTEST_COMMAND} --test-dir ${own}/build --output-on-failure --no-tests=error)
+endforeach()
+
+execute_process(COMMAND ${program} new operator sample -o ${WORK}/new/operator RESULT_VARIABLE status ERROR_VARIABLE errors)
+if(NOT status EQUAL 2 OR NOT errors MATCHES "is not empty")
+  message(FATAL_ERROR "rewright new writes into a folder that is not empty (${status}): ${errors}")
+endif()
+execute_process(COMMAND ${program} new operator Sample-1 -o ${WORK}/new/bad RESULT_VARIABLE status ERROR_VARIABLE errors)
+if(NOT status EQUAL 2 OR NOT errors MATCHES "'Sample-1'" OR EXISTS ${WORK}/new/bad)
+  message(FATAL_ERROR "rewright new takes the name Sample-1 (${status}): ${errors}")
 endif()

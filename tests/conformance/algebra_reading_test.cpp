@@ -1,37 +1,15 @@
-// What operators write to ONNX: ONNX Runtime computes the same from it, and so do the operators that read it back.
-// How they read ONNX's nodes.
-#include "conformance/algebra_applications.h"
+// How operators read ONNX's nodes.
 #include "support/operators.h"
 
 #include <rewright/graph.h>
 #include <rewright/onnx.h>
-#include <rewright/runtime.h>
 
 #include <gmock/gmock.h>
 
-#include <cmath>
-#include <cstring>
-#include <set>
-
-#include "onnx/export.h"
-#include "onnx/import.h"
+#include <map>
 
 namespace rewright::testing {
 namespace {
-
-constexpr std::uint64_t kSeed = 20261123;
-
-/// The application alone in a graph, with one input per operand.
-Graph graph_of(const Application& application) {
-  GraphBuilder builder(&loaded());
-  std::vector<Port> operands;
-  for (const Shape& shape : application.in) {
-    operands.push_back(*builder.input(fmt::format("x{}", operands.size()), {shape, ElementType::kFloat32}));
-  }
-  const std::vector<Port> ports = *builder.apply(*application.op, application.params, operands);
-  for (const Port& port : ports) builder.output(port);
-  return builder.finish();
-}
 
 /// "relu(x0); conv2d[groups=2](x1, x2)": each application with the names of its operands.
 std::string applications_in(const Graph& graph) {
@@ -45,123 +23,6 @@ std::string applications_in(const Graph& graph) {
   }
   return text;
 }
-
-/// Values that float32 holds exactly; none is 0, near which 1/x and log(x) tell rounding errors apart.
-std::vector<Tensor<Real>> random_operands(const Application& application, Random& random) {
-  std::vector<Tensor<Real>> in;
-  for (const Shape& shape : application.in) {
-    in.emplace_back(shape);
-    for (Real& value : in.back().values()) value.value = static_cast<double>(2 * random.between(-20, 20) + 1) / 16;
-  }
-  return in;
-}
-
-std::string difference(const Tensor<Real>& expected, const Shape& shape, const std::vector<double>& actual) {
-  if (expected.shape() != shape) return fmt::format("shape {} and not {}", shape, expected.shape());
-  for (std::size_t i = 0; i < actual.size(); ++i) {
-    const double a = expected.values()[i].value, b = actual[i];
-    if (std::isfinite(a) != std::isfinite(b) || std::abs(a - b) > 1e-4 * (1 + std::abs(a))) {
-      return fmt::format("element {} is {} and not {}", i, b, a);
-    }
-  }
-  return "";
-}
-
-RuntimeTensor runtime_tensor(std::string name, const Tensor<Real>& tensor) {
-  RuntimeTensor result{std::move(name), {tensor.shape(), ElementType::kFloat32}, {}};
-  for (const Real& value : tensor.values()) {
-    const auto raw = std::bit_cast<std::array<std::byte, 4>>(static_cast<float>(value.value));
-    result.bytes.insert(result.bytes.end(), raw.begin(), raw.end());
-  }
-  return result;
-}
-
-std::vector<double> reals_of(const RuntimeTensor& tensor) {
-  std::vector<double> values;
-  for (std::size_t at = 0; at + 4 <= tensor.bytes.size(); at += 4) {
-    float value = 0;
-    std::memcpy(&value, tensor.bytes.data() + at, 4);
-    values.push_back(value);
-  }
-  return values;
-}
-
-std::vector<Application> applications_of(const Operator& op) {
-  auto applications = ApplicationSource(op, kSeed).accepted(40, 2000, 200'000);
-  std::erase_if(applications, [](const Application& application) {  // Runtimes disagree on tensors without elements.
-    return std::ranges::any_of(application.in, [](const Shape& shape) { return shape.elements() == 0; });
-  });
-  return applications;
-}
-
-TEST(EveryOperator, ComputesWhatOnnxRuntimeComputesFromItsExport) {
-  const Runtime* runtime = loaded().find<Runtime>("onnxruntime");
-  if (runtime == nullptr) GTEST_SKIP() << "the plugin runtimes/onnxruntime is not built";
-  if (const auto version = runtime->version(); !version) GTEST_SKIP() << version.error().message;
-  std::set<std::string> compared;
-  for (const Operator* op : loaded().all<Operator>()) {
-    Random random(kSeed);
-    for (const Application& application : applications_of(*op)) {
-      SCOPED_TRACE(to_string(application));
-      const auto model = export_model(graph_of(application));
-      if (!model && model.error().code == ErrorCode::kUnsupported) continue;
-      ASSERT_TRUE(model) << model.error().message;
-      const auto session = runtime->load(std::as_bytes(std::span(*model)), "");
-      ASSERT_TRUE(session) << session.error().message;
-      const auto in = random_operands(application, random);
-      std::vector<RuntimeTensor> feeds;
-      for (const auto& tensor : in) feeds.push_back(runtime_tensor(fmt::format("x{}", feeds.size()), tensor));
-      const auto results = (*session)->run(feeds);
-      ASSERT_TRUE(results) << results.error().message;
-      const auto expected = run(Call{op, application.params}, in);
-      ASSERT_EQ(results->size(), expected.size());
-      for (std::size_t i = 0; i < expected.size(); ++i) {
-        EXPECT_EQ(difference(expected[i], (*results)[i].type.shape, reals_of((*results)[i])), "") << "output " << i;
-      }
-      compared.insert(op->name());
-    }
-  }
-  EXPECT_GE(compared.size(), 16U) << fmt::format("{}", fmt::join(compared, " "));
-}
-
-TEST(EveryOperator, ReadsBackWhatItWroteToOnnx) {
-  std::set<std::string> compared;
-  for (const Operator* op : loaded().all<Operator>()) {
-    Random random(kSeed);
-    for (const Application& application : applications_of(*op)) {
-      SCOPED_TRACE(to_string(application));
-      const auto model = export_model(graph_of(application));
-      if (!model && model.error().code == ErrorCode::kUnsupported) continue;
-      ASSERT_TRUE(model) << model.error().message;
-      const auto imported = import_model(std::as_bytes(std::span(*model)), loaded());
-      ASSERT_TRUE(imported) << imported.error().message;
-      std::vector<Tensor<Real>> values = random_operands(application, random);
-      const auto expected = run(Call{op, application.params}, values);
-      const Graph& graph = imported->graph;
-      for (const NodeId id : graph.inputs().subspan(values.size())) {  // Weights that the export made.
-        const auto& constant = graph.node(id).constant;
-        ASSERT_NE(constant, nullptr) << graph.node(id).name;
-        const auto reals = to_reals(*constant);
-        if (!reals) break;
-        Tensor<Real>& weight = values.emplace_back(constant->type.shape);
-        for (std::size_t i = 0; i < reals->size(); ++i) weight.values()[i].value = (*reals)[i];
-      }
-      const auto actual = evaluate<Real>(graph, values);
-      if (!actual) continue;  // Carried as an opaque node.
-      ASSERT_EQ(actual->size(), expected.size());
-      for (std::size_t i = 0; i < expected.size(); ++i) {
-        std::vector<double> reals;
-        for (const Real& value : (*actual)[i].values()) reals.push_back(value.value);
-        EXPECT_EQ(difference(expected[i], (*actual)[i].shape(), reals), "")
-            << "output " << i << " of " << applications_in(graph);
-      }
-      compared.insert(op->name());
-    }
-  }
-  EXPECT_GE(compared.size(), 15U) << fmt::format("{}", fmt::join(compared, " "));
-}
-
-// --- reading ---------------------------------------------------------------------------------------------------
 
 using Attributes = std::map<std::string, OnnxAttribute>;
 using Integers = std::vector<std::int64_t>;

@@ -4,7 +4,7 @@
 // what operators ask for: equal shapes, equal ranks, few different sizes, permutations, parts that add up to a size.
 #pragma once
 
-#include "support/random.h"
+#include "contract/random.h"
 
 #include <rewright/operator.h>
 
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace rewright::testing {
+namespace rewright::contract {
 
 struct Application {
   const Operator* op = nullptr;
@@ -21,9 +21,9 @@ struct Application {
 };
 
 /// "conv2d[groups=2] (1, 2, 3, 3), (2, 1, 3, 3)".
-std::string to_string(const Application& application);
+[[nodiscard]] REWRIGHT_API std::string to_string(const Application& application);
 
-class ApplicationSource {
+class REWRIGHT_API ApplicationSource {
  public:
   ApplicationSource(const Operator& op, std::uint64_t seed) : op_(op), random_(seed) {}
 
@@ -45,4 +45,4 @@ class ApplicationSource {
   std::vector<std::int64_t> pool_;  ///< The sizes of one draw.
 };
 
-}  // namespace rewright::testing
+}  // namespace rewright::contract

@@ -1,10 +1,10 @@
-#include "conformance/algebra_applications.h"
+#include "contract/applications.h"
 
 #include <algorithm>
 #include <numeric>
 #include <set>
 
-namespace rewright::testing {
+namespace rewright::contract {
 
 std::string to_string(const Application& application) {
   std::string text = application.op->name() + rewright::to_string(application.op->info().params, application.params);
@@ -120,4 +120,4 @@ std::vector<Application> ApplicationSource::accepted(std::size_t count, std::int
   return found;
 }
 
-}  // namespace rewright::testing
+}  // namespace rewright::contract

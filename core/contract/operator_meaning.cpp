@@ -1,0 +1,112 @@
+// One meaning over all scalar algebras, and what the flags say of it.
+#include "contract/operator_checks.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rewright::contract {
+
+namespace {
+
+Field field_of(Exact value) {
+  return Field::from_integer(value.numerator()) / Field::from_integer(value.denominator());
+}
+Real real_of(Exact value) {
+  return {static_cast<double>(value.numerator()) / static_cast<double>(value.denominator())};
+}
+
+bool close(double a, double b) {
+  if (!std::isfinite(a) || !std::isfinite(b)) return true;  // Where one overflows, terms may be folded before.
+  return std::abs(a - b) <= 1e-9 * (1 + std::abs(a) + std::abs(b));
+}
+
+/// Order over Field is the real one for small whole numbers only; real parameters bring in fractions. Terms fold those.
+bool order_on_fractions(const Application& application) {
+  if (!application.op->traits(application.params).uses_order) return false;
+  return std::ranges::any_of(application.params.values(), [](const ParamValue& value) {
+    const double* real = std::get_if<double>(&value);
+    return real != nullptr && *real != std::floor(*real);
+  });
+}
+
+/// Small whole numbers; sevenths, where order plays no role, so that a hidden comparison would be seen over Field.
+std::vector<Exact> random_exacts(const Application& application, Random& random) {
+  const Traits traits = application.op->traits(application.params);
+  const std::int64_t denominator = traits.uses_order || traits.uses_functions ? 1 : 7;
+  std::int64_t count = 0;
+  for (const Shape& shape : application.in) count += shape.elements();
+  std::vector<Exact> values;
+  for (std::int64_t i = 0; i < count; ++i) values.push_back(Exact::ratio(random.between(-4, 4), denominator));
+  return values;
+}
+
+std::vector<Tensor<Field>> random_fields(const Application& application, Random& random) {
+  return operands<Field>(application, [&](std::size_t) { return Field::from_residue(random.bits() % Field::kPrime); });
+}
+
+}  // namespace
+
+Breach algebras_differ(const Application& application, Random& random) {
+  const std::vector<Exact> values = random_exacts(application, random);
+  const auto exact = run(application, operands<Exact>(application, [&](std::size_t i) { return values[i]; }));
+  const auto field = run(application, operands<Field>(application, [&](std::size_t i) { return field_of(values[i]); }));
+  const auto real = run(application, operands<Real>(application, [&](std::size_t i) { return real_of(values[i]); }));
+  const auto term =
+      run(application,
+          operands<Term>(application, [](std::size_t i) { return Term::variable(static_cast<std::uint32_t>(i)); }));
+  const bool fractions = order_on_fractions(application);
+  const bool functions = application.op->traits(application.params).uses_functions;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    const auto differ = [&](const char* algebras) -> Breach {
+      return fmt::format("element {} differs between {}; written out it is {}", i, algebras, term[i].to_string());
+    };
+    const auto field_term = term[i].evaluate<Field>([&](std::uint32_t v) { return field_of(values[v]); });
+    const auto real_term = term[i].evaluate<Real>([&](std::uint32_t v) { return real_of(values[v]); });
+    if (!fractions && field_term != field[i]) return differ("Field and Term");
+    if (!close(real_term.value, real[i].value)) return differ("Real and Term");
+    if (!exact[i].defined()) continue;
+    if (term[i].evaluate<Exact>([&](std::uint32_t v) { return values[v]; }) != exact[i])
+      return differ("Exact and Term");
+    if (!close(real_of(exact[i]).value, real[i].value)) return differ("Exact and Real");
+    if (!functions && !fractions && field_of(exact[i]) != field[i]) return differ("Exact and Field");
+  }
+  return std::nullopt;
+}
+
+Breach does_not_commute(const Application& application, Random& random) {
+  auto in = random_fields(application, random);
+  const auto out = run(application, in);
+  std::swap(in[0], in[1]);
+  Application swapped = application;
+  std::swap(swapped.in[0], swapped.in[1]);
+  if (const auto shapes = application.op->infer(swapped.params, swapped.in); !shapes)
+    return "with the first two operands exchanged it is refused: " + shapes.error().message;
+  if (run(swapped, in) == out) return std::nullopt;
+  return "with the first two operands exchanged it computes something else";
+}
+
+Breach is_not_linear(const Application& application, Random& random) {
+  for (std::size_t k = 0; k < application.in.size(); ++k) {  // f(.., a u + v, ..) = a f(u) + f(v)
+    auto in = random_fields(application, random);
+    const Tensor<Field> u = in[k], v = random_fields(application, random)[k];
+    const Field a = Field::from_residue(random.bits() % Field::kPrime);
+    const auto of_u = run(application, in);
+    in[k] = v;
+    const auto of_v = run(application, in);
+    for (std::size_t i = 0; i < u.values().size(); ++i) in[k].values()[i] = a * u.values()[i] + v.values()[i];
+    const auto of_sum = run(application, in);
+    for (std::size_t i = 0; i < of_sum.size(); ++i) {
+      if (of_sum[i] != a * of_u[i] + of_v[i])
+        return fmt::format("element {} of the result is not linear in operand {}", i, k);
+    }
+  }
+  return std::nullopt;
+}
+
+Breach has_senseless_work(const Application& application) {
+  const Work work = application.op->work(application.params, application.in);
+  if (std::isfinite(work.flops) && work.flops >= 0 && std::isfinite(work.bytes) && work.bytes >= 0) return std::nullopt;
+  return fmt::format("its work is {} flops and {} bytes", work.flops, work.bytes);
+}
+
+}  // namespace rewright::contract

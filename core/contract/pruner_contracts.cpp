@@ -1,0 +1,143 @@
+// What a pruner promises: what it drops follows from what it leaves, and it says from what.
+#include "contract/contracts.h"
+#include "contract/samples.h"
+
+#include <rewright/egraph.h>
+#include <rewright/graph.h>
+#include <rewright/pruner.h>
+
+#include <set>
+
+namespace rewright::contract {
+
+namespace {
+
+/// Candidates that say things once, twice under other names, and with more around them.
+constexpr std::string_view kCandidates[][2] = {
+    {"a = relu(x)\nb = relu(a)\noutput b\n", "a = relu(x)\noutput a\n"},
+    {"a = relu(y)\nb = relu(a)\noutput b\n", "a = relu(y)\noutput a\n"},
+    {"a = transpose(x)\nb = transpose(a)\nc = ewadd(b, y)\noutput c\n", "a = ewadd(x, y)\noutput a\n"},
+    {"a = matmul(x, y)\nb = matmul(a, z)\noutput b\n", "a = matmul(y, z)\nb = matmul(x, a)\noutput b\n"},
+    {"a = matmul(z, x)\nb = matmul(a, y)\noutput b\n", "a = matmul(x, y)\nb = matmul(z, a)\noutput b\n"},
+    {"a = matmul(x, y)\nb = matmul(x, z)\nc = ewadd(a, b)\noutput c\n",
+     "a = ewadd(y, z)\nb = matmul(x, a)\noutput b\n"},
+    {"a = matmul(x, y)\nb = matmul(x, z)\nc = ewadd(a, b)\nd = relu(c)\noutput d\n",
+     "a = ewadd(y, z)\nb = matmul(x, a)\nc = relu(b)\noutput c\n"},
+    {"a = ewadd(x, y)\noutput a\n", "a = ewadd(y, x)\noutput a\n"},
+};
+
+Result<std::vector<Candidate>> candidates(const Registry& registry) {
+  std::vector<Candidate> all;
+  for (const auto& [source, target] : kCandidates) {
+    const auto graph = [&](std::string_view body) {
+      return parse_graph("x = input (4, 4)\ny = input (4, 4)\nz = input (4, 4)\n" + std::string(body), registry);
+    };
+    REWRIGHT_TRY(Graph left, graph(source));
+    REWRIGHT_TRY(Graph right, graph(target));
+    all.push_back({fmt::format("candidate {}", all.size() + 1), std::move(left), std::move(right)});
+  }
+  return all;
+}
+
+using Removals = std::vector<std::optional<Removal>>;
+
+Result<Removals> prune(const Pruner& pruner, std::span<const Candidate> all) {
+  REWRIGHT_TRY(const std::unique_ptr<PruneSession> session, pruner.start({}));
+  Removals removals;
+  for (const Candidate& candidate : all) removals.push_back(session->offer(candidate));
+  return removals;
+}
+
+Outcome names_what_stays(const Pruner& pruner, const Registry& registry) {
+  const auto all = candidates(registry);
+  if (!all) return Outcome::skipped(all.error().message);
+  const auto removals = prune(pruner, *all);
+  if (!removals) return Outcome::broken("it cannot be started without options: " + removals.error().message);
+  std::set<std::string> stay;
+  std::size_t dropped = 0;
+  for (std::size_t i = 0; i < all->size(); ++i) {
+    const auto& removal = (*removals)[i];
+    if (!removal) {
+      stay.insert((*all)[i].id);
+      continue;
+    }
+    ++dropped;
+    if (removal->reason.empty()) return Outcome::broken((*all)[i].id + " is dropped without a reason");
+    if (!removal->by.empty() && !stay.contains(removal->by))
+      return Outcome::broken(
+          fmt::format("{} is dropped for '{}', which is none that stays", (*all)[i].id, removal->by));
+  }
+  if (stay.empty()) return Outcome::broken("it drops everything");
+  return Outcome::kept(fmt::format("{} of {} candidates dropped", dropped, all->size()));
+}
+
+Outcome drops_alike(const Pruner& pruner, const Registry& registry) {
+  const auto all = candidates(registry);
+  if (!all) return Outcome::skipped(all.error().message);
+  const auto first = prune(pruner, *all), again = prune(pruner, *all);
+  if (!first || !again) return Outcome::broken("it cannot be started without options");
+  for (std::size_t i = 0; i < all->size(); ++i) {
+    const auto &a = (*first)[i], &b = (*again)[i];
+    if (a.has_value() != b.has_value() || (a && (a->by != b->by || a->reason != b->reason)))
+      return Outcome::broken((*all)[i].id + ": a second pass decides otherwise");
+  }
+  return Outcome::kept(fmt::format("{} candidates, twice", all->size()));
+}
+
+/// True rules, with some that follow from others among them.
+constexpr std::string_view kRules[] = {
+    "(x:2) relu(relu(x)) => relu(x)",
+    "(x:2) transpose(transpose(x)) => x",
+    "(x:2, y:2, z:2) matmul(matmul(x, y), z) => matmul(x, matmul(y, z))",
+    "(x:2, y:2, z:2) ewadd(matmul(x, y), matmul(x, z)) => matmul(x, ewadd(y, z))",
+    "(x:2) relu(relu(relu(x))) => relu(x)",
+    "(x:2, y:2) matmul(matmul(x, y), y) => matmul(x, matmul(y, y))",
+    "(x:2, y:2, z:2) relu(ewadd(matmul(x, y), matmul(x, z))) => relu(matmul(x, ewadd(y, z)))",
+};
+
+Outcome rules_follow(const Pruner& pruner, const Registry& registry) {
+  const auto rules = read_rules(kRules, registry);
+  if (!rules) return Outcome::skipped(rules.error().message);
+  const auto session = pruner.start_on_rules({});
+  if (!session) return Outcome::broken("it cannot be started without options: " + session.error().message);
+  const auto removals = (*session)->prune(*rules, registry, {});
+  if (!removals) return Outcome::broken("it failed: " + removals.error().message);
+  if (removals->size() != rules->size())
+    return Outcome::broken(fmt::format("{} answers for {} rules", removals->size(), rules->size()));
+  std::vector<Rule> stay, dropped;
+  for (std::size_t i = 0; i < rules->size(); ++i) ((*removals)[i] ? dropped : stay).push_back((*rules)[i]);
+  for (const auto& removal : *removals) {
+    if (removal && removal->reason.empty()) return Outcome::broken("a rule is dropped without a reason");
+  }
+  const auto derivations = derive_all(dropped, stay, registry);
+  if (!derivations) return Outcome::skipped(derivations.error().message);
+  for (std::size_t i = 0; i < dropped.size(); ++i) {
+    if (!(*derivations)[i])
+      return Outcome::broken(to_text(dropped[i]) + " is dropped, and does not follow from those that stay");
+  }
+  return Outcome::kept(fmt::format("{} of {} rules dropped, all of which follow", dropped.size(), rules->size()));
+}
+
+}  // namespace
+
+std::vector<Contract> contracts_of(const Pruner& pruner, const Registry& registry) {
+  std::vector<Contract> contracts = {
+      {"describes itself", [&] { return describes_itself(pruner.name(), pruner.summary()); }}};
+  if (pruner.subject() == Pruner::Subject::kRules) {
+    contracts.push_back({"refuses options it does not know", [&] {
+                           const auto session = pruner.start_on_rules(unknown_options());
+                           return refused_unknown_option(session ? Status() : Status(session.error()));
+                         }});
+    contracts.push_back({"what it drops follows from what stays", [&] { return rules_follow(pruner, registry); }});
+    return contracts;
+  }
+  contracts.push_back({"refuses options it does not know", [&] {
+                         const auto session = pruner.start(unknown_options());
+                         return refused_unknown_option(session ? Status() : Status(session.error()));
+                       }});
+  contracts.push_back({"names what makes a candidate superfluous", [&] { return names_what_stays(pruner, registry); }});
+  contracts.push_back({"drops alike in a second pass", [&] { return drops_alike(pruner, registry); }});
+  return contracts;
+}
+
+}  // namespace rewright::contract

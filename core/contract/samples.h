@@ -1,0 +1,27 @@
+// What plugins are tried with: rules that are known to hold or not, and what all kinds promise alike.
+#pragma once
+
+#include "contract/contracts.h"
+
+#include <rewright/rule.h>
+#include <rewright/verifier.h>
+
+#include <string_view>
+
+namespace rewright::contract {
+
+/// Rules of the library's own operators. Each true one has a short proof from the axioms; each false one fails on small
+/// tensors of small numbers.
+[[nodiscard]] const std::vector<std::string_view>& true_rules();
+[[nodiscard]] const std::vector<std::string_view>& false_rules();
+/// Errors: an operator that is not loaded.
+[[nodiscard]] Result<std::vector<Rule>> read_rules(std::span<const std::string_view> texts, const Registry& registry);
+
+/// A name of lower-case letters, digits and _, and a summary.
+[[nodiscard]] Outcome describes_itself(const std::string& name, const std::string& summary);
+/// Options that no plugin has.
+[[nodiscard]] const Options& unknown_options();
+/// `status` is the answer to these: an error that names the option.
+[[nodiscard]] Outcome refused_unknown_option(const Status& status);
+
+}  // namespace rewright::contract

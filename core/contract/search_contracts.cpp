@@ -1,0 +1,172 @@
+// What a search promises: never a dearer or another graph, within its budget, the same for the same seed.
+#include "contract/contracts.h"
+#include "contract/samples.h"
+
+#include <rewright/cost.h>
+#include <rewright/graph.h>
+#include <rewright/search.h>
+#include <rewright/tensor.h>
+
+#include <cmath>
+
+#include "optimize/optimizer.h"
+
+namespace rewright::contract {
+
+namespace {
+
+/// A product costs ten, everything else one.
+class PlainPrices final : public CostModel {
+ public:
+  [[nodiscard]] std::string name() const override { return "plain"; }
+  [[nodiscard]] std::string summary() const override { return "A product costs ten, everything else one"; }
+  [[nodiscard]] std::string device() const override { return "none"; }
+  [[nodiscard]] bool measured() const override { return false; }
+  Status configure(const Options&, const Registry&) override { return {}; }
+  [[nodiscard]] Result<double> cost_us(const Application& application) override {
+    return application.op.name() == "matmul" ? 10.0 : 1.0;
+  }
+  [[nodiscard]] std::unique_ptr<CostModel> clone() const override { return std::make_unique<PlainPrices>(); }
+};
+
+constexpr const char* kModel = R"(x = input (4, 4)
+u = input (4, 4)
+v = input (4, 4)
+a = matmul(x, u)
+b = matmul(x, v)
+c = ewadd(a, b)
+d = relu(c)
+e = relu(d)
+f = transpose(e)
+g = transpose(f)
+output g
+)";
+constexpr double kDearest = 25, kCheapest = 12;
+
+struct Setting {
+  std::uint64_t steps = 200;
+  std::uint64_t seed = 1;
+  bool stop = false;
+};
+
+Result<OptimizeReport> search(const SearchStrategy& strategy, const Registry& registry, const Graph& graph,
+                              const Setting& setting = {}) {
+  const std::unique_ptr<SearchStrategy> fresh = strategy.clone();
+  REWRIGHT_CHECK(fresh->configure({}));
+  REWRIGHT_TRY(std::vector<Rule> rules, read_rules(true_rules(), registry));
+  PlainPrices prices;
+  GraphCost cost(prices, nullptr);
+  OptimizeOptions options;
+  options.steps = setting.steps;
+  options.seed = setting.seed;
+  return optimize(graph, std::move(rules), *fresh, cost, options,
+                  [&](std::uint64_t, std::uint64_t, double) { return !setting.stop; });
+}
+
+/// Outputs of both graphs on the same random elements of the field.
+Result<bool> compute_alike(const Graph& a, const Graph& b) {
+  std::vector<Tensor<Field>> in;
+  std::uint64_t state = 1;
+  for (const NodeId id : a.inputs()) {
+    Tensor<Field>& tensor = in.emplace_back(a.node(id).outputs[0].shape);
+    for (Field& value : tensor.values())
+      value = Field::from_integer(static_cast<std::int64_t>((state *= 6364136223846793005) >> 60) - 8);
+  }
+  REWRIGHT_TRY(const std::vector<Tensor<Field>> left, evaluate<Field>(a, in));
+  REWRIGHT_TRY(const std::vector<Tensor<Field>> right, evaluate<Field>(b, in));
+  if (left.size() != right.size()) return false;
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    if (left[i].shape() != right[i].shape() || left[i].values() != right[i].values()) return false;
+  }
+  return true;
+}
+
+Outcome result_of(const Graph& start, const OptimizeReport& report) {
+  const SearchResult& result = report.search;
+  if (!std::isfinite(result.cost_after_us) || result.cost_after_us > result.cost_before_us)
+    return Outcome::broken(fmt::format("it goes from cost {} to {}", result.cost_before_us, result.cost_after_us));
+  double cost = result.cost_before_us;
+  for (const RewriteStep& step : result.path) {
+    if (std::abs(step.cost_before_us - cost) > 1e-6)
+      return Outcome::broken(fmt::format("a step of its path begins at cost {}, where the last one ended at {}",
+                                         step.cost_before_us, cost));
+    cost = step.cost_after_us;
+    const auto alike = compute_alike(start, step.graph);
+    if (!alike) return Outcome::broken("a graph of its path cannot be computed: " + alike.error().message);
+    if (!*alike) return Outcome::broken("a graph of its path computes something else");
+  }
+  if (std::abs(cost - result.cost_after_us) > 1e-6)
+    return Outcome::broken(fmt::format("its path ends at cost {}, its result at {}", cost, result.cost_after_us));
+  return Outcome::kept(
+      fmt::format("from cost {} to {} in {} steps", result.cost_before_us, result.cost_after_us, result.steps));
+}
+
+Outcome over_models(const SearchStrategy& strategy, const Registry& registry, const Setting& setting) {
+  const auto graph = parse_graph(kModel, registry);
+  if (!graph) return Outcome::skipped(graph.error().message);
+  const auto report = search(strategy, registry, *graph, setting);
+  if (!report) return Outcome::broken("it failed: " + report.error().message);
+  if (report->search.steps > setting.steps)
+    return Outcome::broken(fmt::format("it took {} steps where {} were allowed", report->search.steps, setting.steps));
+  return result_of(*graph, *report);
+}
+
+Outcome finds_the_easy_way(const SearchStrategy& strategy, const Registry& registry) {
+  const auto graph = parse_graph(kModel, registry);
+  if (!graph) return Outcome::skipped(graph.error().message);
+  const auto report = search(strategy, registry, *graph, {.steps = 1000});
+  if (!report) return Outcome::broken("it failed: " + report.error().message);
+  if (report->search.cost_after_us >= kDearest)
+    return Outcome::broken(
+        fmt::format("five rewrites lead down from cost {} to {}, and it found none of them", kDearest, kCheapest));
+  return Outcome::kept(
+      fmt::format("cost {}; the least that the rules reach is {}", report->search.cost_after_us, kCheapest));
+}
+
+Outcome is_deterministic(const SearchStrategy& strategy, const Registry& registry) {
+  const auto graph = parse_graph(kModel, registry);
+  if (!graph) return Outcome::skipped(graph.error().message);
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const auto first = search(strategy, registry, *graph, {.seed = seed}),
+               again = search(strategy, registry, *graph, {.seed = seed});
+    if (!first || !again) return Outcome::broken("it failed: " + (first ? again : first).error().message);
+    if (to_text(first->best) != to_text(again->best) || first->search.steps != again->search.steps ||
+        first->search.candidates != again->search.candidates)
+      return Outcome::broken(fmt::format("two searches of seed {} end differently", seed));
+  }
+  return Outcome::kept("three seeds, each twice");
+}
+
+Outcome without_rewrites(const SearchStrategy& strategy, const Registry& registry) {
+  const auto graph = parse_graph("x = input (2, 2)\na = ewmul(x, x)\noutput a\n", registry);
+  if (!graph) return Outcome::skipped(graph.error().message);
+  const auto report = search(strategy, registry, *graph);
+  if (!report) return Outcome::broken("it failed: " + report.error().message);
+  if (!report->search.path.empty()) return Outcome::broken("it gives a path where no rule applies");
+  return Outcome::kept("a graph to which no rule applies stays as it is");
+}
+
+}  // namespace
+
+std::vector<Contract> contracts_of(const SearchStrategy& search, const Registry& registry) {
+  const auto with = [&](Outcome (*check)(const SearchStrategy&, const Registry&)) {
+    return [&search, &registry, check] { return check(search, registry); };
+  };
+  const auto in = [&](const Setting& setting) {
+    return [&search, &registry, setting] { return over_models(search, registry, setting); };
+  };
+  return {
+      {"describes itself", [&] { return describes_itself(search.name(), search.summary()); }},
+      {"refuses options it does not know",
+       [&] { return refused_unknown_option(search.clone()->configure(unknown_options())); }},
+      {"gives no dearer and no other graph", in({})},
+      {"finds something on an easy way down", with(finds_the_easy_way)},
+      {"stays within its steps: none", in({.steps = 0})},
+      {"stays within its steps: two", in({.steps = 2})},
+      {"gives its best so far when it is stopped", in({.stop = true})},
+      {"ends alike for the same seed", with(is_deterministic)},
+      {"leaves a graph alone that no rule matches", with(without_rewrites)},
+  };
+}
+
+}  // namespace rewright::contract

@@ -1,0 +1,209 @@
+// Plugins that break their contracts in one way each: the contract that says so is the one that is broken.
+#include "contract/contracts.h"
+
+#include "contract/isolation.h"
+
+#include <rewright/cost.h>
+#include <rewright/operator.h>
+#include <rewright/pruner.h>
+#include <rewright/verifier.h>
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <stdexcept>
+
+namespace rewright::contract {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const Registry& loaded() {
+  static const Registry kRegistry = [] {
+    Registry registry;
+    if (const Status status = registry.load_default(); !status) ADD_FAILURE() << status.error().message;
+    return registry;
+  }();
+  return kRegistry;
+}
+
+/// The contracts that are broken, by name.
+std::vector<std::string> broken(const std::vector<Contract>& contracts) {
+  std::vector<std::string> names;
+  for (const Contract& contract : contracts) {
+    const Outcome outcome = check_apart(contract, 60);
+    if (outcome.state == Outcome::State::kBroken) names.push_back(contract.name);
+  }
+  return names;
+}
+
+// --- operators -------------------------------------------------------------------------------------------------------
+
+/// y = 2 x, but for what a test gets wrong.
+enum class Fault { kNone, kShape, kCuts, kField, kLinear, kUnwritten, kThrows, kCrashes, kWork, kSentence };
+template <Fault kFault>
+struct Twice final : OperatorOf<Twice<kFault>> {
+  static OperatorInfo describe() { return {.name = "twice", .summary = "2 x", .multilinear = true}; }
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>&) {
+    if (kFault == Fault::kSentence && in[0].rank() == 3) return make_error(ErrorCode::kShape, "no");
+    BasicShape<Dim> out = in[0];
+    if (kFault == Fault::kShape && std::is_same_v<Dim, SymbolicDim> && out.rank() > 1) out[0] = out[1];
+    if (kFault == Fault::kCuts && std::is_same_v<Dim, CutDim> && out.rank() > 1) out[1] = out[0];
+    return Shapes<Dim>{out};
+  }
+  template <class Scalar>
+  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
+    for (std::int64_t i = 0; i < in[0].elements(); ++i) {
+      const Scalar x = in[0][i];
+      if (kFault == Fault::kUnwritten && i == 2) continue;
+      if (kFault == Fault::kThrows && i == 3) throw std::runtime_error("out of luck");
+      if (kFault == Fault::kCrashes && i == 3) std::abort();
+      out[0][i] = kFault == Fault::kLinear ? x * x : x + x;
+      if (kFault == Fault::kField && std::is_same_v<Scalar, Field>) out[0][i] = x;
+    }
+  }
+  static double flops(const Params&, std::span<const Shape>) {
+    return kFault == Fault::kWork ? std::numeric_limits<double>::quiet_NaN() : 1;
+  }
+};
+
+template <Fault kFault>
+std::vector<std::string> broken_by() {
+  static const Twice<kFault> kOperator;
+  return broken(contracts_of(kOperator, loaded()));
+}
+
+TEST(OperatorContracts, AreAllKeptByARightOne) { EXPECT_THAT(broken_by<Fault::kNone>(), ElementsAre()); }
+
+TEST(OperatorContracts, NameWhatIsBroken) {
+  const auto* shapes = "has one shape rule for numbers, cuts and symbols";
+  const auto* meaning = "means the same over every algebra";
+  EXPECT_THAT(broken_by<Fault::kShape>(), ElementsAre(shapes));
+  EXPECT_THAT(broken_by<Fault::kCuts>(), ElementsAre(shapes));
+  EXPECT_THAT(broken_by<Fault::kField>(), ElementsAre(meaning));
+  EXPECT_THAT(broken_by<Fault::kLinear>(), ElementsAre("is linear in each operand, if it says so"));
+  EXPECT_THAT(broken_by<Fault::kUnwritten>(), Contains("is linear in each operand, if it says so"));
+  EXPECT_THAT(broken_by<Fault::kThrows>(), Contains(meaning));
+  EXPECT_THAT(broken_by<Fault::kCrashes>(), Contains(meaning));
+  EXPECT_THAT(broken_by<Fault::kWork>(), ElementsAre("says what work it is"));
+  EXPECT_THAT(broken_by<Fault::kSentence>(), ElementsAre("refuses what does not fit, in a sentence"));
+}
+
+TEST(Isolation, SaysHowACheckEnded) {
+  const auto ended = [](std::function<Outcome()> check) { return check_apart({"a check", std::move(check)}, 1); };
+  EXPECT_EQ(ended([] { return Outcome::kept("well"); }).detail, "well");
+  EXPECT_THAT(ended([]() -> Outcome { throw std::runtime_error("out of luck"); }).detail, HasSubstr("out of luck"));
+  EXPECT_THAT(ended([]() -> Outcome { throw 3; }).detail, HasSubstr("not a std::exception"));
+  EXPECT_THAT(ended([]() -> Outcome { std::abort(); }).detail, HasSubstr("Aborted"));
+  EXPECT_THAT(ended([]() -> Outcome { _exit(7); }).detail, HasSubstr("exit code 7"));
+  EXPECT_THAT(ended([]() -> Outcome {
+                for (volatile int i = 0;;) i = i + 1;
+              }).detail,
+              HasSubstr("did not end within 1 s"));
+  EXPECT_EQ(ended([] { return Outcome::skipped(std::string(100'000, 'x')); }).detail.size(), 100'000U);
+}
+
+// --- other kinds -----------------------------------------------------------------------------------------------------
+
+/// Says of everything what a test wants.
+class Oracle final : public Verifier {
+ public:
+  Oracle(VerdictKind kind, bool proves, bool refutes) : kind_(kind), proves_(proves), refutes_(refutes) {}
+  std::string name() const override { return "oracle"; }
+  std::string summary() const override { return "Says the same of everything"; }
+  bool proves() const override { return proves_; }
+  bool refutes() const override { return refutes_; }
+  Status configure(const Options& options) override {
+    if (options.empty()) return {};
+    return make_error(ErrorCode::kUsage, "no option {}", options.begin()->first);
+  }
+  Result<std::vector<Verdict>> verify(std::span<const Goal> goals) override {
+    Verdict verdict;
+    verdict.kind = kind_;
+    verdict.reason = "so it is";
+    return std::vector<Verdict>(goals.size(), verdict);
+  }
+  std::unique_ptr<Verifier> clone() const override { return std::make_unique<Oracle>(kind_, proves_, refutes_); }
+
+ private:
+  VerdictKind kind_;
+  bool proves_, refutes_;
+};
+
+TEST(VerifierContracts, FindALiarOut) {
+  const auto axioms = load_axioms(std::vector<std::string>{REWRIGHT_SOURCE_DIR "/axioms/elementwise.smt2"}, loaded());
+  ASSERT_TRUE(axioms) << axioms.error().message;
+  const Oracle yes(VerdictKind::kProved, true, true), no(VerdictKind::kRefuted, true, true),
+      unsure(VerdictKind::kUnknown, true, false), surprising(VerdictKind::kProved, false, true);
+  EXPECT_THAT(broken(contracts_of(yes, loaded(), *axioms)), Contains("never proves what does not hold"));
+  EXPECT_THAT(broken(contracts_of(no, loaded(), *axioms)), Contains("never refutes what holds"));
+  EXPECT_THAT(broken(contracts_of(unsure, loaded(), *axioms)), ElementsAre("decides something of what it says it can"));
+  EXPECT_THAT(broken(contracts_of(surprising, loaded(), *axioms)), Contains("never refutes what holds"));
+}
+
+/// Drops every candidate, or every second one for one that it drops, too.
+class Greedy final : public Pruner {
+ public:
+  explicit Greedy(std::string by) : by_(std::move(by)) {}
+  std::string name() const override { return "greedy"; }
+  std::string summary() const override { return "Drops"; }
+  Result<std::unique_ptr<PruneSession>> start(const Options& options) const override {
+    if (!options.empty()) return make_error(ErrorCode::kUsage, "no option {}", options.begin()->first);
+    class Session final : public PruneSession {
+     public:
+      explicit Session(std::string by) : by_(std::move(by)) {}
+      std::optional<Removal> offer(const Candidate&) override {
+        if (!by_.empty() && count_++ == 0) return std::nullopt;
+        return Removal{by_, "it is superfluous"};
+      }
+
+     private:
+      std::string by_;
+      int count_ = 0;
+    };
+    return std::unique_ptr<PruneSession>(std::make_unique<Session>(by_));
+  }
+
+ private:
+  std::string by_;
+};
+
+TEST(PrunerContracts, FindOutWhatDropsTooMuch) {
+  EXPECT_THAT(broken(contracts_of(Greedy(""), loaded())), ElementsAre("names what makes a candidate superfluous"));
+  EXPECT_THAT(broken(contracts_of(Greedy("candidate 3"), loaded())),
+              ElementsAre("names what makes a candidate superfluous"));
+}
+
+class Prices final : public CostModel {
+ public:
+  explicit Prices(double step) : step_(step) {}
+  std::string name() const override { return "prices"; }
+  std::string summary() const override { return "Prices that change"; }
+  std::string device() const override { return "none"; }
+  bool measured() const override { return false; }
+  Status configure(const Options& options, const Registry&) override {
+    if (options.empty()) return {};
+    return make_error(ErrorCode::kUsage, "no option {}", options.begin()->first);
+  }
+  Result<double> cost_us(const Application&) override { return price += step_; }
+  std::unique_ptr<CostModel> clone() const override { return std::make_unique<Prices>(step_); }
+  inline static double price = 1;
+
+ private:
+  double step_;
+};
+
+TEST(CostContracts, FindOutWhatIsNoPrice) {
+  EXPECT_THAT(broken(contracts_of(Prices(0), loaded())), ElementsAre());
+  EXPECT_THAT(broken(contracts_of(Prices(1), loaded())), ElementsAre("gives the same time again, if it is modelled"));
+  EXPECT_THAT(broken(contracts_of(Prices(-1), loaded())), Contains("gives every application a time"));
+}
+
+}  // namespace
+}  // namespace rewright::contract
