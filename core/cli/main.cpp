@@ -13,6 +13,6 @@ int main(int argc, char** argv) {
   rewright::cli::add_graph(program);
   rewright::cli::add_operators(program);
   rewright::cli::add_plugins(program);
-  add_new(program);
+  rewright::cli::add_new(program);
   return program.run(argc, argv);
 }
