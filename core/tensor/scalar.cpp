@@ -1,10 +1,12 @@
 // The scalar algebras' arithmetic.
 #include <rewright/result.h>
 #include <rewright/scalar.h>
+#include <rewright/term_program.h>
 
 #include <bit>
 #include <limits>
 #include <numeric>
+#include <unordered_map>
 
 namespace rewright {
 
@@ -239,6 +241,8 @@ struct Term::Node {
   std::shared_ptr<const Node> left;
   std::shared_ptr<const Node> right;
 
+  static const Node* of(const Term& term) { return term.node_.get(); }
+
   [[nodiscard]] bool is_exact() const { return kind == Kind::kNumber && number.defined(); }
   [[nodiscard]] bool is(std::int64_t n) const { return is_exact() && number == Exact::from_integer(n); }
 };
@@ -378,6 +382,51 @@ std::string Term::to_string() const {
     case Kind::kFunction: return fmt::format("({} {})", name_of(node_->function), Term(node_->left).to_string());
   }
   return {};
+}
+
+// --- Programs --------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Appends the steps of one term after another; a node that was met before is not made again.
+class StepWriter {
+ public:
+  explicit StepWriter(std::vector<TermStep>& steps) : steps_(steps) {}
+
+  std::uint32_t write(const Term::Node* root) {
+    std::vector<const Term::Node*> open = {root};  // Depth first, without recursion: sums are deep.
+    while (!open.empty()) {
+      const Term::Node* node = open.back();
+      const std::size_t before = open.size();
+      for (const Term::Node* operand : {node->left.get(), node->right.get()}) {
+        if (operand != nullptr && !known_.contains(operand)) open.push_back(operand);
+      }
+      if (open.size() > before) continue;
+      open.pop_back();
+      if (!known_.contains(node)) append(*node);
+    }
+    return known_.at(root);
+  }
+
+ private:
+  void append(const Term::Node& node) {
+    known_.emplace(&node, static_cast<std::uint32_t>(steps_.size()));
+    const auto position = [&](const std::shared_ptr<const Term::Node>& operand) {
+      return operand == nullptr ? 0 : known_.at(operand.get());
+    };
+    steps_.push_back(
+        {node.kind, position(node.left), position(node.right), node.number, node.real, node.variable, node.function});
+  }
+
+  std::vector<TermStep>& steps_;
+  std::unordered_map<const Term::Node*, std::uint32_t> known_;
+};
+
+}  // namespace
+
+TermProgram::TermProgram(std::span<const Term> terms) {
+  StepWriter writer(steps_);
+  for (const Term& term : terms) results_.push_back(writer.write(Term::Node::of(term)));
 }
 
 }  // namespace rewright

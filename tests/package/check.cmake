@@ -1,6 +1,6 @@
 # Installs what was built to a prefix of its own, builds the plugin in plugin/ against the installed package, and
 # asks the installed program for its plugins: first with the new one named, then with it installed beside the others.
-# Then it builds and tests what the installed program's `rewright new` writes.
+# Then it builds and tests the worked examples, and what the installed program's `rewright new` writes.
 #
 #   cmake -D BUILD=... -D WORK=... -D COMPILER=... -D BUILD_TYPE=... -D LIBDIR=... -D CXX_FLAGS=... -P check.cmake
 cmake_minimum_required(VERSION 3.25)
@@ -59,6 +59,13 @@ list_plugins(installed)
 if(NOT "${prefix}/${LIBDIR}/rewright/operators/negate.so" IN_LIST installed)
   message(FATAL_ERROR "the plugin is installed beside the others, but rewright plugins list reports only: ${installed}")
 endif()
+
+# The worked examples, beside the tree that they came with.
+run("the configuration of the examples" ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/../../plugins/examples
+  -B ${WORK}/examples -G Ninja -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${COMPILER}
+  -DCMAKE_BUILD_TYPE=${BUILD_TYPE} "-DCMAKE_CXX_FLAGS=${CXX_FLAGS} -Wall -Wextra -Wpedantic -Werror")
+run("the build of the examples" ${CMAKE_COMMAND} --build ${WORK}/examples)
+run("the tests of the examples" ${CMAKE_CTEST_COMMAND} --test-dir ${WORK}/examples --output-on-failure --no-tests=error)
 
 # What `rewright new` writes builds and passes its tests as written, for every kind.
 foreach(kind IN ITEMS operator axioms verifier pruner search cost)

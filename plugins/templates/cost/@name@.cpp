@@ -1,6 +1,6 @@
-/// Energy in place of time: picojoules of arithmetic and of moving bytes, one picojoule counted as one microsecond.
+/// Energy in place of time: of arithmetic and of moving bytes, one nanojoule counted as one microsecond.
 ///
-///   e = pj_per_flop * flops + pj_per_byte * bytes
+///   e = (pj_per_flop * flops + pj_per_byte * bytes) / 1000
 ///
 /// Options  pj_per_flop (1), pj_per_byte (20)
 /// Source   Horowitz, Computing's energy problem, ISSCC 2014, figure 1.1.9: the orders of magnitude.
@@ -34,7 +34,7 @@ class @Name@ final : public CostModel {
   }
   [[nodiscard]] Result<double> cost_us(const Application& application) override {
     const Work work = application.op.work(application.params, application.in);
-    return pj_per_flop_ * work.flops + pj_per_byte_ * work.bytes;
+    return (pj_per_flop_ * work.flops + pj_per_byte_ * work.bytes) / 1000;
   }
   [[nodiscard]] std::unique_ptr<CostModel> clone() const override { return std::make_unique<@Name@>(*this); }
 
