@@ -1,0 +1,193 @@
+// rewright.optimize: ONNX bytes in, cheaper ONNX bytes out, compared with the original.
+#include <rewright/cost.h>
+#include <rewright/runtime.h>
+#include <rewright/search.h>
+
+#include <fmt/format.h>
+
+#include <span>
+
+#include "onnx/export.h"
+#include "optimize/equivalence.h"
+#include "optimize/optimizer.h"
+#include "python/bindings.h"
+
+namespace rewright::python {
+namespace {
+
+struct Request {
+  std::string model;
+  std::vector<Rule> rules;
+  std::string search;
+  std::string cost;
+  Options search_options;
+  Options cost_options;
+  OptimizeOptions limits;
+  std::map<std::string, std::int64_t> dimensions;
+  std::string folder;
+  std::string runtime;
+};
+
+struct Rewrite {
+  std::string rule;
+  std::string id;
+  double cost_before_us;
+  double cost_after_us;
+};
+
+struct Optimized {
+  std::string model;
+  double cost_before_us = 0;
+  double cost_after_us = 0;
+  std::vector<Rewrite> rewrites;
+  std::uint64_t steps = 0;
+  std::uint64_t candidates = 0;
+  double seconds = 0;
+  Equivalence equivalence;
+  std::optional<std::string> culprit;
+};
+
+/// Compares with the original; where they differ, names the rewrite that brought it and goes back to before it.
+void judge(const ImportedModel& imported, const EquivalenceOptions& options, const OptimizeReport& report,
+           Optimized& result) {
+  const EquivalenceGate gate = value_of(EquivalenceGate::create(imported.graph, options));
+  result.model = value_of(options.to_model(report.best));
+  result.equivalence = value_of(gate.check(report.best, result.model));
+  if (result.equivalence.equal) return;
+  const auto graph_after = [&](std::size_t rewrites) -> const Graph& {
+    return rewrites == 0 ? imported.graph : report.search.path[rewrites - 1].graph;
+  };
+  const auto first = value_of(first_unequal(report.search.path.size() + 1, [&](std::size_t rewrites) -> Result<bool> {
+    REWRIGHT_TRY(const Equivalence checked, gate.check(graph_after(rewrites)));
+    return checked.equal;
+  }));
+  if (!first || *first == 0)
+    throw Failure(make_error(ErrorCode::kInternal, "the model differs from the original without a rewrite: {}",
+                             result.equivalence.difference));
+  result.culprit = report.search.path[*first - 1].rule_name;
+  result.model = value_of(options.to_model(graph_after(*first - 1)));
+}
+
+Optimized optimize_model(const Request& request, const py::object& progress, const Registry& registry) {
+  const std::unique_ptr<SearchStrategy> search = value_of(registry.get<SearchStrategy>(request.search))->clone();
+  check(search->configure(request.search_options));
+  const std::unique_ptr<CostModel> model = value_of(registry.get<CostModel>(request.cost))->clone();
+  check(model->configure(request.cost_options, registry));
+  const Runtime* runtime = value_of(registry.get<Runtime>(request.runtime));
+  ImportOptions import_options;
+  import_options.dimensions = request.dimensions;
+  import_options.directory = request.folder;
+  const ImportedModel imported =
+      value_of(import_model(std::as_bytes(std::span(request.model)), registry, import_options));
+  GraphCost cost(*model, nullptr);
+  EquivalenceOptions options;
+  options.runtime = runtime->version() ? runtime : nullptr;
+  options.seed = request.limits.seed;
+  options.original_model = request.model;
+  options.directory = request.folder;
+  options.to_model = [&](const Graph& graph) { return export_model(graph, imported); };
+
+  LongWork work;
+  return work.run([&] {
+    const OptimizeReport report = value_of(optimize(imported.graph, request.rules, *search, cost, request.limits,
+                                                    [&](std::uint64_t steps, std::uint64_t candidates, double best_us) {
+                                                      work.tell(progress, steps, candidates, best_us);
+                                                      return !work.stopped();
+                                                    }));
+    Optimized result;
+    result.cost_before_us = report.search.cost_before_us;
+    result.cost_after_us = report.search.cost_after_us;
+    for (const RewriteStep& step : report.search.path)
+      result.rewrites.push_back({step.rule_name, step.rule_id, step.cost_before_us, step.cost_after_us});
+    result.steps = report.search.steps;
+    result.candidates = report.search.candidates;
+    result.seconds = report.seconds;
+    if (!work.stopped()) judge(imported, options, report, result);
+    return result;
+  });
+}
+
+Trust trust_named(const std::string& name) {
+  for (const Trust trust : {Trust::kNone, Trust::kSolver, Trust::kCertificate})
+    if (name == name_of(trust)) return trust;
+  throw Failure(make_error(ErrorCode::kUsage, "trust is '{}'; there are: {}, {}, {}", name,
+                           name_of(Trust::kCertificate), name_of(Trust::kSolver), name_of(Trust::kNone)));
+}
+
+std::vector<Rule> trusted(const std::vector<OwnedRule>& rules, const std::string& trust) {
+  const Trust needed = trust_named(trust);
+  std::vector<Rule> kept;
+  for (const OwnedRule& rule : rules)
+    if (rule.rule.trust >= needed) kept.push_back(rule.rule);
+  if (kept.empty() && !rules.empty())
+    throw Failure(
+        make_error(ErrorCode::kUsage,
+                   "none of the {} rules is proved (rules in a text file never are); verify them into a store, or "
+                   "use them at your own risk with trust='none': the result is still compared with the original",
+                   rules.size()));
+  return kept;
+}
+
+}  // namespace
+
+void bind_optimization(py::module_& module) {
+  py::class_<Rewrite>(module, "Rewrite", "One step from the original to the result.")
+      .def_readonly("rule", &Rewrite::rule, "Its name.")
+      .def_readonly("id", &Rewrite::id, "Its id.")
+      .def_readonly("cost_before_us", &Rewrite::cost_before_us, "By the cost model.")
+      .def_readonly("cost_after_us", &Rewrite::cost_after_us, "By the cost model.")
+      .def("__repr__", [](const Rewrite& step) {
+        return fmt::format("<rewright.Rewrite {}: {:.4g} -> {:.4g} us>", step.rule, step.cost_before_us,
+                           step.cost_after_us);
+      });
+
+  py::class_<Optimized>(module, "Optimized", "What an optimisation came to.")
+      .def_property_readonly(
+          "model", [](const Optimized& result) { return py::bytes(result.model); },
+          "A serialized ONNX model: the cheapest graph, or the last one that is equal to the original.")
+      .def_readonly("cost_before_us", &Optimized::cost_before_us, "By the cost model.")
+      .def_readonly("cost_after_us", &Optimized::cost_after_us, "By the cost model.")
+      .def_readonly("rewrites", &Optimized::rewrites, "In their order.")
+      .def_readonly("steps", &Optimized::steps, "Of the search.")
+      .def_readonly("candidates", &Optimized::candidates, "Graphs looked at.")
+      .def_readonly("seconds", &Optimized::seconds, "Of the search.")
+      .def_property_readonly(
+          "equal", [](const Optimized& result) { return result.equivalence.equal; },
+          "Does the cheapest graph compute what the original does?")
+      .def_property_readonly(
+          "max_abs_error", [](const Optimized& result) { return result.equivalence.max_abs_error; },
+          "Greatest difference of an output on random inputs.")
+      .def_property_readonly(
+          "compared_in", [](const Optimized& result) { return result.equivalence.runs; }, "What the comparison ran in.")
+      .def_readonly("culprit", &Optimized::culprit, "Not equal: the rule that brought the difference.")
+      .def("__repr__", [](const Optimized& result) {
+        return fmt::format("<rewright.Optimized: {:.4g} -> {:.4g} us, {} rewrites{}>", result.cost_before_us,
+                           result.cost_after_us, result.rewrites.size(), result.equivalence.equal ? "" : ", not equal");
+      });
+
+  module.def(
+      "optimize",
+      [](const py::bytes& model, const std::vector<OwnedRule>& rules, const std::string& search,
+         const std::string& cost, const Options& search_options, const Options& cost_options, std::uint64_t steps,
+         std::uint64_t candidates, std::size_t region_size, int threads, std::uint64_t seed,
+         const std::map<std::string, std::int64_t>& dimensions, const std::string& folder, const std::string& trust,
+         const std::string& runtime, const py::object& progress, const std::optional<Plugins>& plugins) {
+        const Plugins owner = plugins ? *plugins : rules.empty() ? plugins_or_own({}) : rules.front().plugins;
+        const OptimizeOptions limits{steps, seed, owner.get(), candidates, threads, region_size};
+        return optimize_model({model, trusted(rules, trust), search, cost, search_options, cost_options, limits,
+                               dimensions, folder, runtime},
+                              progress, *owner);
+      },
+      py::arg("model"), py::arg("rules"), py::kw_only(), py::arg("search") = "backtracking", py::arg("cost") = "flops",
+      py::arg("search_options") = Options(), py::arg("cost_options") = Options(), py::arg("steps") = 1000,
+      py::arg("candidates") = 0, py::arg("region_size") = 0, py::arg("threads") = 1, py::arg("seed") = 1,
+      py::arg("dimensions") = std::map<std::string, std::int64_t>(), py::arg("folder") = "",
+      py::arg("trust") = "solver", py::arg("runtime") = "onnxruntime", py::arg("progress") = py::none(),
+      py::arg("plugins") = py::none(),
+      "Makes a serialized ONNX model cheaper with rules of at least that trust, and compares the result with the "
+      "original. "
+      "`progress(steps, candidates, best_us)` is called now and then; options are as for the program's rewright "
+      "optimize.");
+}
+
+}  // namespace rewright::python
