@@ -31,11 +31,14 @@ bool share(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>
 struct Delivery::Tools {
   Tools(const EnumerationConfig& config, const EnumerationConfig& fresh) : first(config), again(fresh) {}
 
-  /// The target of one pair is often that of the next.
-  void expand(const std::vector<Record>& records, const Pair& pair) {
-    source.assign(records[pair.source], first);
-    if (target_of != &records[pair.target]) target.assign(records[pair.target], first);
-    target_of = &records[pair.target];
+  /// What one pair has is often what the next has.
+  void expand(const Delivery& delivery, const Pair& pair) {
+    const auto expand_one = [&](std::uint32_t number, Expanded& expanded, std::uint32_t& of) {
+      if (of != number) expanded.assign(delivery.record(number), first);
+      of = number;
+    };
+    expand_one(pair.source, source, source_of);
+    expand_one(pair.target, target, target_of);
   }
 
   /// Terms of what both have in common, or, `depth` steps further, of what that is made from.
@@ -51,7 +54,11 @@ struct Delivery::Tools {
 
   Evaluator first, again;
   Expanded source, target;
-  const Record* target_of = nullptr;
+  std::uint32_t source_of = ~0U, target_of = ~0U;
+  std::vector<std::vector<std::uint64_t>> terms;  ///< Of the applications of a class's members.
+  // What is found:
+  std::vector<Pair> pairs;
+  std::array<std::uint64_t, kMaxOperators + 1> instances{}, unconfirmed{};  ///< By number of operators.
 };
 
 EnumerationConfig on_fresh_inputs(const EnumerationConfig& config) {
@@ -70,81 +77,121 @@ Delivery::Delivery(const EnumerationConfig& config, tbb::task_arena& arena, std:
       progress_(std::move(progress)) {}
 
 template <class Action>
-void Delivery::in_parallel(const char* pass, std::size_t count, const Action& action) {
-  tbb::enumerable_thread_specific<std::unique_ptr<Tools>> tools;
+void Delivery::in_parallel(const char* pass, std::size_t count, std::vector<Pair>& pairs, const Action& action) {
+  tbb::enumerable_thread_specific<std::unique_ptr<Tools>> all_tools;
   std::atomic<std::size_t> done{0};
   arena_.execute([&] {
     tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, 1024),
                       [&](const tbb::blocked_range<std::size_t>& range) {
-                        if (tools.local() == nullptr) tools.local() = std::make_unique<Tools>(config_, fresh_);
-                        for (std::size_t i = range.begin(); i < range.end() && !stop_; ++i) action(i, *tools.local());
+                        if (stop_) return;
+                        std::unique_ptr<Tools>& tools = all_tools.local();
+                        if (tools == nullptr) tools = std::make_unique<Tools>(config_, fresh_);
+                        action(range.begin(), range.end(), *tools);
                         done += range.size();
                         if (!progress_(pass, done, static_cast<double>(done) / static_cast<double>(count)))
                           stop_ = true;
                       });
   });
+  for (const std::unique_ptr<Tools>& tools : all_tools) {
+    pairs.insert(pairs.end(), tools->pairs.begin(), tools->pairs.end());
+    std::vector<Pair>().swap(tools->pairs);
+    for (std::size_t operators = 0; operators < tools->instances.size(); ++operators) {
+      if (tools->instances[operators] > 0) level_of(operators).instances += tools->instances[operators];
+      if (tools->unconfirmed[operators] > 0) level_of(operators).unconfirmed += tools->unconfirmed[operators];
+    }
+  }
+}
+
+/// Of an Apart, the larger graph is the source.
+const Record& Delivery::record(std::size_t number) const {
+  if (number < records_.size()) return records_[number];
+  const Apart& apart = apart_[(number - records_.size()) / 2];
+  const bool is_source = (number - records_.size()) % 2 == 0;
+  return is_source == (apart.whole.count >= apart.apart.count) ? apart.whole : apart.apart;
 }
 
 bool Delivery::before(const Pair& a, const Pair& b) const {
   const auto key = [&](const Pair& pair) {
-    return std::tuple(records_[pair.source].count, records_[pair.target].count, std::cref(records_[pair.source]),
-                      std::cref(records_[pair.target]));
+    const Record &source = record(pair.source), &target = record(pair.target);
+    return std::tuple(source.count, target.count, std::cref(source), std::cref(target));
   };
   return key(a) < key(b);
 }
 
-/// `at(0)`, `at(1)`, ... `at(count - 1)` are records, those of one class next to each other, the first one first.
-template <class At>
-void Delivery::pair_up(std::size_t count, const At& at, std::vector<Pair>& pairs) const {
-  if (count < 2) return;
-  const OperatorSpace space(config_);
-  std::vector<std::vector<std::uint64_t>> terms;
-  const auto same_class = [&](std::size_t a, std::size_t b) {
-    const Record &first = records_[at(a)], &second = records_[at(b)];
-    return first.fingerprint == second.fingerprint && first.confirmed == second.confirmed;
-  };
-  for (std::size_t first = 0, next = 0; first < count; first = next) {
-    while (next < count && same_class(first, next)) ++next;
-    if (terms.size() < next - first) terms.resize(next - first);
-    for (std::size_t i = first; i < next && next - first > 2; ++i)
-      application_terms(records_[at(i)], space, terms[i - first]);
-    for (std::size_t j = first + 1; j < next; ++j) {
-      for (std::size_t i = first; i < j; ++i) {
-        if (i > first && share(terms[i - first], terms[j - first])) continue;
-        pairs.push_back({0, static_cast<std::uint32_t>(at(j)), static_cast<std::uint32_t>(at(i))});
-      }
+/// Most graphs of fingerprints that repeat have lost their equals to smaller equalities.
+void Delivery::drop_those_alone() {
+  std::size_t left = 0;
+  for (std::size_t first = 0, next = 0; first < records_.size(); first = next) {
+    while (next < records_.size() && records_[next].fingerprint == records_[first].fingerprint) ++next;
+    if (next - first == 1) continue;
+    std::copy(records_.begin() + static_cast<std::ptrdiff_t>(first),
+              records_.begin() + static_cast<std::ptrdiff_t>(next),
+              records_.begin() + static_cast<std::ptrdiff_t>(left));
+    left += next - first;
+  }
+  records_.resize(left);
+  records_.shrink_to_fit();
+}
+
+std::vector<Delivery::Pair> Delivery::pair_up() {
+  std::vector<Pair> pairs;
+  in_parallel("pairs", records_.size(), pairs, [&](std::size_t begin, std::size_t end, Tools& tools) {
+    const auto same_class = [&](std::size_t i, std::size_t j) {
+      return records_[i].fingerprint == records_[j].fingerprint;
+    };
+    std::vector<std::uint32_t> members;
+    std::size_t first = begin;
+    while (first < end && first > 0 && same_class(first - 1, first)) ++first;  // Of a class that another range has.
+    for (std::size_t next = first; first < end; first = next) {
+      for (members.clear(); next < records_.size() && same_class(first, next); ++next)
+        members.push_back(static_cast<std::uint32_t>(next));
+      pair_up(members, tools);
+    }
+  });
+  in_parallel("pairs", apart_.size(), pairs, [&](std::size_t begin, std::size_t end, Tools& tools) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto number = static_cast<std::uint32_t>(records_.size() + 2 * i);
+      add_pair({0, number, number + 1}, tools);
+    }
+  });
+  return pairs;
+}
+
+/// Members of one class, the first one first.
+void Delivery::pair_up(std::span<const std::uint32_t> members, Tools& tools) const {
+  auto& terms = tools.terms;
+  if (terms.size() < members.size()) terms.resize(members.size());
+  for (std::size_t i = 0; i < members.size() && members.size() > 2; ++i)
+    application_terms(record(members[i]), tools.first.space(), terms[i]);
+  for (std::size_t j = 1; j < members.size(); ++j) {
+    for (std::size_t i = 0; i < j; ++i) {
+      if (i == 0 || !share(terms[i], terms[j])) add_pair({0, members[j], members[i]}, tools);
     }
   }
 }
 
 /// Leaves out what follows from smaller equalities.
-void Delivery::drop_instances(std::vector<Pair>& pairs) {
-  std::vector<char> follows(pairs.size(), 0);
-  in_parallel("pairs", pairs.size(), [&](std::size_t i, Tools& tools) {
-    tools.expand(records_, pairs[i]);
-    follows[i] = follows_from_smaller(tools.first.space(), tools.source, tools.target) ? 1 : 0;
-    if (follows[i] == 0) pairs[i].shape = tools.shape(tools.common(0));
-  });
-  std::size_t left = 0;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (follows[i] != 0) {
-      ++level_of(records_[pairs[i].source].count).instances;
-    } else {
-      pairs[left++] = pairs[i];
+void Delivery::add_pair(Pair pair, Tools& tools) const {
+  if (!config_.instances) {
+    tools.expand(*this, pair);
+    if (follows_from_smaller(tools.first.space(), tools.source, tools.target)) {
+      ++tools.instances[record(pair.source).count];
+      return;
     }
+    pair.shape = tools.shape(tools.common(0));
   }
-  pairs.resize(left);
+  tools.pairs.push_back(pair);
 }
 
 /// What a pair comes to on fresh inputs, with what is common at its depth taken for inputs.
 Delivery::Outcome Delivery::judge(const Pair& pair, Tools& tools, Found& found) const {
-  const Record &source = records_[pair.source], &target = records_[pair.target];
+  const Record &source = record(pair.source), &target = record(pair.target);
   const auto holds = [&](std::span<const std::uint64_t> free) {
     return equal_for_any(tools.again, source, target, free);
   };
   found = {pair, {source.count, target.count}, {}};
   if (config_.instances) return holds({}) ? Outcome::kHolds : Outcome::kFalls;
-  tools.expand(records_, pair);
+  tools.expand(*this, pair);
   found.free = tools.common(pair.depth);
   if (!holds(found.free)) return found.free.empty() ? Outcome::kFalls : Outcome::kNotForAny;
   if (pair.depth > 0) {
@@ -163,56 +210,74 @@ Delivery::Outcome Delivery::judge(const Pair& pair, Tools& tools, Found& found) 
   return Outcome::kHolds;
 }
 
+/// Sorts pairs by shape; `groups` are those of one shape, of which the first is the first of all. Ends with the number
+/// of pairs.
+void Delivery::choose(std::vector<Pair>& pairs, std::vector<std::size_t>& groups) {
+  arena_.execute([&] {
+    tbb::parallel_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) {
+      return std::tie(a.shape, a.source, a.target) < std::tie(b.shape, b.source, b.target);
+    });
+  });
+  groups.clear();
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (config_.instances || i == 0 || pairs[i].shape != pairs[i - 1].shape) groups.push_back(i);
+  }
+  groups.push_back(pairs.size());
+  arena_.execute([&] {
+    tbb::parallel_for(std::size_t{0}, groups.size() - 1, [&](std::size_t g) {
+      const auto begin = pairs.begin() + static_cast<std::ptrdiff_t>(groups[g]);
+      const auto end = pairs.begin() + static_cast<std::ptrdiff_t>(groups[g + 1]);
+      std::iter_swap(begin, std::min_element(begin, end, [&](const Pair& a, const Pair& b) { return before(a, b); }));
+    });
+  });
+}
+
 /// Finds candidates among the pairs, one of each shape, the first; leaves pairs that are to be looked at again.
 void Delivery::confirm(std::vector<Pair>& pairs, std::unordered_set<std::uint64_t>& settled,
                        std::vector<Found>& found) {
-  arena_.execute([&] {
-    tbb::parallel_sort(pairs.begin(), pairs.end(), [&](const Pair& a, const Pair& b) {
-      return a.shape != b.shape ? a.shape < b.shape : before(a, b);
-    });
+  if (!settled.empty()) std::erase_if(pairs, [&](const Pair& pair) { return settled.contains(pair.shape); });
+  std::vector<std::size_t> groups;
+  choose(pairs, groups);
+  std::vector<Outcome> outcomes(groups.size() - 1);
+  std::vector<Found> judged(groups.size() - 1);
+  std::vector<Pair> left;
+  in_parallel("confirming", outcomes.size(), left, [&](std::size_t begin, std::size_t end, Tools& tools) {
+    for (std::size_t g = begin; g < end; ++g) outcomes[g] = judge(pairs[groups[g]], tools, judged[g]);
   });
-  std::erase_if(pairs, [&](const Pair& pair) { return settled.contains(pair.shape); });
-  std::vector<std::size_t> chosen;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (config_.instances || i == 0 || pairs[i].shape != pairs[i - 1].shape) chosen.push_back(i);
-  }
-  std::vector<Outcome> outcomes(chosen.size());
-  std::vector<Found> judged(chosen.size());
-  in_parallel("confirming", chosen.size(),
-              [&](std::size_t c, Tools& tools) { outcomes[c] = judge(pairs[chosen[c]], tools, judged[c]); });
   if (stop_) return;
   std::vector<std::uint64_t> fallen;
-  std::vector<Pair> left;
-  for (std::size_t c = 0; c < chosen.size(); ++c) {
-    const std::size_t end = c + 1 < chosen.size() ? chosen[c + 1] : pairs.size();
-    switch (outcomes[c]) {
+  std::vector<Pair> deeper;
+  for (std::size_t g = 0; g < outcomes.size(); ++g) {
+    const Pair& first = pairs[groups[g]];
+    const std::span<const Pair> rest(pairs.data() + groups[g] + 1, groups[g + 1] - groups[g] - 1);
+    switch (outcomes[g]) {
       case Outcome::kHolds:
-        if (!config_.instances) settled.insert(pairs[chosen[c]].shape);
-        found.push_back(std::move(judged[c]));
+        if (!config_.instances) settled.insert(first.shape);
+        found.push_back(std::move(judged[g]));
         break;
       case Outcome::kFalls:
-        if (pairs[chosen[c]].source < of_classes_) {
-          fallen.push_back(records_[pairs[chosen[c]].source].fingerprint);
+        if (first.source < records_.size()) {
+          fallen.push_back(records_[first.source].fingerprint);
         } else {
-          ++level_of(records_[pairs[chosen[c]].source].count).unconfirmed;
+          ++level_of(record(first.source).count).unconfirmed;
         }
-        left.insert(left.end(), pairs.begin() + static_cast<std::ptrdiff_t>(chosen[c] + 1),
-                    pairs.begin() + static_cast<std::ptrdiff_t>(end));
+        left.insert(left.end(), rest.begin(), rest.end());
         break;
       case Outcome::kNotForAny:
-        for (std::size_t i = chosen[c]; i < end; ++i) {
-          left.push_back(pairs[i]);
-          ++left.back().depth;
-          left.back().shape = 0;
-        }
+        deeper.push_back(first);
+        deeper.insert(deeper.end(), rest.begin(), rest.end());
         break;
     }
   }
   pairs = std::move(left);
-  in_parallel("pairs", pairs.size(), [&](std::size_t i, Tools& tools) {
-    if (pairs[i].shape != 0) return;
-    tools.expand(records_, pairs[i]);
-    pairs[i].shape = tools.shape(tools.common(pairs[i].depth));
+  in_parallel("pairs", deeper.size(), pairs, [&](std::size_t begin, std::size_t end, Tools& tools) {
+    for (std::size_t i = begin; i < end; ++i) {
+      Pair pair = deeper[i];
+      ++pair.depth;
+      tools.expand(*this, pair);
+      pair.shape = tools.shape(tools.common(pair.depth));
+      tools.pairs.push_back(pair);
+    }
   });
   if (!fallen.empty()) split_classes(std::move(fallen), pairs, found);
 }
@@ -221,54 +286,44 @@ void Delivery::confirm(std::vector<Pair>& pairs, std::unordered_set<std::uint64_
 void Delivery::split_classes(std::vector<std::uint64_t> fingerprints, std::vector<Pair>& pairs,
                              std::vector<Found>& found) {
   std::sort(fingerprints.begin(), fingerprints.end());
+  fingerprints.erase(std::unique(fingerprints.begin(), fingerprints.end()), fingerprints.end());
   const auto is_split = [&](const Pair& pair) {
-    return pair.source < of_classes_ &&
+    return pair.source < records_.size() &&
            std::binary_search(fingerprints.begin(), fingerprints.end(), records_[pair.source].fingerprint);
   };
   std::erase_if(pairs, is_split);
   // Without instances, what was found stands for other pairs, too, and is not found again.
   if (config_.instances) std::erase_if(found, [&](const Found& each) { return is_split(each.pair); });
-  Evaluator evaluator(fresh_);
-  const auto end_of_classes = records_.begin() + static_cast<std::ptrdiff_t>(of_classes_);
-  for (const std::uint64_t fingerprint : fingerprints) {
-    const auto first = std::lower_bound(records_.begin(), end_of_classes, fingerprint,
-                                        [](const Record& record, std::uint64_t f) { return record.fingerprint < f; });
-    std::vector<std::size_t> members;
-    bool is_new = false;
-    for (auto member = first; member != end_of_classes && member->fingerprint == fingerprint; ++member) {
-      is_new = is_new || member->confirmed == 0;
-      member->confirmed = evaluator.fingerprint(*member);
-      members.push_back(static_cast<std::size_t>(member - records_.begin()));
-    }
-    if (!is_new) continue;
-    std::sort(members.begin(), members.end(), [&](std::size_t a, std::size_t b) { return records_[a] < records_[b]; });
-    for (std::size_t i = 1; i < members.size(); ++i) {
-      const Record &one = records_[members[i - 1]], &next = records_[members[i]];
-      if (one.confirmed != next.confirmed) ++level_of(next.count).unconfirmed;
-    }
-    std::vector<Pair> anew;
-    pair_up(
-        members.size(), [&](std::size_t i) { return members[i]; }, anew);
-    if (!config_.instances) drop_instances(anew);
-    pairs.insert(pairs.end(), anew.begin(), anew.end());
+  in_parallel("pairs", fingerprints.size(), pairs, [&](std::size_t begin, std::size_t end, Tools& tools) {
+    for (std::size_t i = begin; i < end; ++i) split_class(fingerprints[i], tools);
+  });
+}
+
+void Delivery::split_class(std::uint64_t fingerprint, Tools& tools) {
+  const auto first = std::lower_bound(records_.begin(), records_.end(), fingerprint,
+                                      [](const Record& record, std::uint64_t f) { return record.fingerprint < f; });
+  if (first->confirmed != 0) return;  // Split before.
+  std::vector<std::uint32_t> members;
+  for (auto member = first; member != records_.end() && member->fingerprint == fingerprint; ++member) {
+    member->confirmed = tools.again.fingerprint(*member);
+    members.push_back(static_cast<std::uint32_t>(member - records_.begin()));
+  }
+  std::sort(members.begin(), members.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return records_[a] < records_[b]; });
+  const std::span<const std::uint32_t> all(members);
+  for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+    if (begin > 0) ++tools.unconfirmed[records_[all[begin]].count];
+    while (end < all.size() && records_[all[end]].confirmed == records_[all[begin]].confirmed) ++end;
+    pair_up(all.subspan(begin, end - begin), tools);
   }
 }
 
 Result<bool> Delivery::run(std::vector<Record> records, std::span<const Apart> apart,
                            const std::function<Status(Candidate)>& sink) {
   records_ = std::move(records);
-  of_classes_ = records_.size();
-  std::vector<Pair> pairs;
-  pair_up(
-      of_classes_, [](std::size_t i) { return i; }, pairs);
-  for (const Apart& each : apart) {
-    const auto at = static_cast<std::uint32_t>(records_.size());
-    const bool whole_first = each.whole.count >= each.apart.count;
-    records_.push_back(whole_first ? each.whole : each.apart);
-    records_.push_back(whole_first ? each.apart : each.whole);
-    pairs.push_back({0, at, at + 1});
-  }
-  if (!config_.instances) drop_instances(pairs);
+  apart_ = apart;
+  drop_those_alone();
+  std::vector<Pair> pairs = pair_up();
   std::vector<Found> found;
   std::unordered_set<std::uint64_t> settled;
   while (!stop_ && !pairs.empty()) confirm(pairs, settled, found);
@@ -292,8 +347,8 @@ Result<bool> Delivery::hand_over(std::vector<Found>& found, const std::function<
     arena_.execute([&] {
       tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
         const Found& each = found[start + i];
-        block[i] = make_candidate(config_, evaluators.local(), records_[each.pair.source], records_[each.pair.target],
-                                  each.free);
+        block[i] =
+            make_candidate(config_, evaluators.local(), record(each.pair.source), record(each.pair.target), each.free);
       });
     });
     for (std::size_t i = 0; i < count; ++i) {

@@ -52,18 +52,23 @@ class Delivery {
   };
   struct Tools;
 
-  template <class At>
-  void pair_up(std::size_t count, const At& at, std::vector<Pair>& pairs) const;
-  void drop_instances(std::vector<Pair>& pairs);
+  [[nodiscard]] const Record& record(std::size_t number) const;
+  void drop_those_alone();
+  [[nodiscard]] std::vector<Pair> pair_up();
+  void pair_up(std::span<const std::uint32_t> members, Tools& tools) const;
+  void add_pair(Pair pair, Tools& tools) const;
+  void choose(std::vector<Pair>& pairs, std::vector<std::size_t>& groups);
   void confirm(std::vector<Pair>& pairs, std::unordered_set<std::uint64_t>& settled, std::vector<Found>& found);
   void split_classes(std::vector<std::uint64_t> fingerprints, std::vector<Pair>& pairs, std::vector<Found>& found);
+  void split_class(std::uint64_t fingerprint, Tools& tools);
   [[nodiscard]] bool before(const Pair& a, const Pair& b) const;
   enum class Outcome : std::uint8_t { kHolds, kFalls, kNotForAny };
   [[nodiscard]] Outcome judge(const Pair& pair, Tools& tools, Found& found) const;
   Result<bool> hand_over(std::vector<Found>& found, const std::function<Status(Candidate)>& sink);
   EnumerationLevel& level_of(std::size_t operators) { return levels_[std::max<std::size_t>(operators, 1) - 1]; }
+  /// `action(begin, end, tools)` for ranges that make up 0 to `count`; then `pairs` has what the tools have collected.
   template <class Action>
-  void in_parallel(const char* pass, std::size_t count, const Action& action);
+  void in_parallel(const char* pass, std::size_t count, std::vector<Pair>& pairs, const Action& action);
 
   const EnumerationConfig& config_;
   EnumerationConfig fresh_;
@@ -71,9 +76,9 @@ class Delivery {
   std::vector<EnumerationLevel>& levels_;
   Progress progress_;
   std::atomic<bool> stop_{false};
-  std::vector<Record> records_;
+  std::vector<Record> records_;   ///< Members of classes, sorted: the records of the lowest numbers.
+  std::span<const Apart> apart_;  ///< Two records each, of the numbers that follow.
   std::uint64_t delivered_ = 0;
-  std::size_t of_classes_ = 0;  ///< Records before this one are members of classes; after it, wholes and what is apart.
 };
 
 }  // namespace rewright::enumeration

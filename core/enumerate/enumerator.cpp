@@ -65,10 +65,9 @@ class Run {
     if (!counted) return false;
     audit();
     finish_pass("graphs", shared.size());
-    const SortedFingerprints repeated(std::move(shared));
     std::vector<Record> records;
     std::vector<Joined> joined;
-    REWRIGHT_TRY(const bool collected, collect(repeated, records, joined));
+    REWRIGHT_TRY(const bool collected, collect(SortedFingerprints(std::move(shared)), records, joined));
     if (!collected) return false;
     // Nobody's files are taken away while another reads them.
     REWRIGHT_TRY(const bool together, passes_.barrier("collected"));
@@ -77,6 +76,7 @@ class Run {
     std::vector<Apart> apart;
     REWRIGHT_TRY(const bool found, find_apart(joined, apart));
     if (!found) return false;
+    std::vector<Joined>().swap(joined);
     finish_pass("parts of graphs", apart.size());
     Delivery delivery(config_, passes_.arena(), report_.levels,
                       [this](const char* pass, std::uint64_t done, double fraction) {

@@ -4,6 +4,13 @@
 //     a b = lo(a0 b0) + 2^52 (hi(a0 b0) + lo(a0 b1) + lo(a1 b0)) + 2^104 (hi(a0 b1) + hi(a1 b0) + a1 b1),
 //
 // three sums of numbers below 2^52, reduced modulo 2^61 - 1 (2^104 = 2^43) once at the end.
+//
+// Weights are often small: the inputs of an enumeration are halves, and what is made from a few of them has a power of
+// two for a denominator. Then 16 b fits into a signed 32-bit number, and
+//
+//     16 a b = (a mod 2^31) 16 b + 2^31 floor(a / 2^31) 16 b
+//
+// takes two multiplications and no carries. Division by 16 modulo 2^61 - 1 is a rotation by four bits.
 #include <rewright/correlation.h>
 #include <rewright/sum_of_products.h>
 
@@ -23,6 +30,9 @@ namespace {
 
 constexpr std::size_t kLanes = 8;
 constexpr std::size_t kMaxProducts = 1365;  // 3 * 1365 * 2^52 < 2^64.
+constexpr unsigned kSmallShift = 4;
+constexpr std::int64_t kMaxSmall = std::int64_t{1} << 22;
+constexpr std::size_t kMaxSmallProducts = 128;  // 128 * 2^31 * 2^22 < p.
 
 using Eight = std::uint64_t __attribute__((vector_size(64)));
 
@@ -79,16 +89,74 @@ REWRIGHT_IFMA void correlate_block(const Field* x, std::span<const std::uint32_t
     _mm512_mask_storeu_epi64(sums.data() + v * kLanes, mask(v), reinterpret_cast<__m512i>(reduced(of[v])));
 }
 
+/// 16 times each weight as a small number. False: one is not.
+bool as_small(std::span<const Field> weights, std::span<std::int64_t> small) {
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    const std::uint64_t residue = weights[k].residue();
+    const std::uint64_t shifted = (residue << kSmallShift & Field::kPrime) | residue >> (61 - kSmallShift);
+    const auto number = static_cast<std::int64_t>(shifted);
+    small[k] = number < kMaxSmall ? number : number - static_cast<std::int64_t>(Field::kPrime);
+    if (small[k] <= -kMaxSmall) return false;
+  }
+  return true;
+}
+
+REWRIGHT_IFMA inline Eight small_products(Eight a, Eight b) {
+  return reinterpret_cast<Eight>(
+      _mm512_maskz_mul_epi32(0xff, reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
+}
+
+/// As correlate_block, for small weights.
+template <std::size_t kVectors>
+REWRIGHT_IFMA void correlate_small(const Field* x, std::span<const std::uint32_t> offsets,
+                                   std::span<const std::int64_t> weights, std::span<Field> sums) {
+  constexpr std::uint64_t kLowBits = (std::uint64_t{1} << 31) - 1;
+  std::array<Eight, kVectors> low{}, high{};
+  const std::size_t rest = sums.size() - (kVectors - 1) * kLanes;
+  const auto in_last = static_cast<__mmask8>((1U << std::min(rest, kLanes)) - 1);
+  const auto mask = [&](std::size_t v) { return v + 1 == kVectors ? in_last : static_cast<__mmask8>(0xff); };
+  for (std::size_t k = 0; k < offsets.size(); ++k) {
+    const Eight weight = Eight{} + static_cast<std::uint64_t>(weights[k]);
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      const auto a = reinterpret_cast<Eight>(_mm512_maskz_loadu_epi64(mask(v), x + v * kLanes + offsets[k]));
+      low[v] += small_products(a & kLowBits, weight);
+      high[v] += small_products(a >> 31, weight);
+    }
+  }
+  for (std::size_t v = 0; v < kVectors; ++v) {
+    // A multiple of p more, so that none is negative.
+    Eight sum = folded<0>(folded<0>(low[v] + Field::kPrime) + folded<31>(high[v] + Field::kPrime));
+    sum = sum >= Field::kPrime ? sum - Field::kPrime : sum;
+    sum = (sum >> kSmallShift) | ((sum & ((std::uint64_t{1} << kSmallShift) - 1)) << (61 - kSmallShift));
+    _mm512_mask_storeu_epi64(sums.data() + v * kLanes, mask(v), reinterpret_cast<__m512i>(sum));
+  }
+}
+
+/// Goes through the sums in blocks of up to as many vectors as there are functions for.
+template <class Blocks, class Weights>
+void in_blocks(const Blocks& blocks, const Field* x, std::span<const std::uint32_t> offsets, const Weights& weights,
+               std::span<Field> sums) {
+  while (!sums.empty()) {
+    const std::size_t vectors = std::min(blocks.size(), (sums.size() + kLanes - 1) / kLanes);
+    blocks[vectors - 1](x, offsets, weights, sums);
+    const std::size_t done = std::min(vectors * kLanes, sums.size());
+    x += done;
+    sums = sums.subspan(done);
+  }
+}
+
 void correlate_by_eights(const Field* x, std::span<const std::uint32_t> offsets, std::span<const Field> weights,
                          std::span<Field> sums) {
   static constexpr std::array kBlocks = {correlate_block<1>, correlate_block<2>, correlate_block<3>, correlate_block<4>,
                                          correlate_block<5>};
-  while (!sums.empty()) {
-    const std::size_t vectors = std::min(kBlocks.size(), (sums.size() + kLanes - 1) / kLanes);
-    kBlocks[vectors - 1](x, offsets, weights, sums);
-    const std::size_t done = std::min(vectors * kLanes, sums.size());
-    x += done;
-    sums = sums.subspan(done);
+  static constexpr std::array kSmall = {correlate_small<1>, correlate_small<2>, correlate_small<3>, correlate_small<4>,
+                                        correlate_small<5>};
+  std::array<std::int64_t, kMaxSmallProducts> room;
+  const std::span small(room.data(), std::min(weights.size(), room.size()));
+  if (weights.size() <= room.size() && as_small(weights, small)) {
+    in_blocks(kSmall, x, offsets, std::span<const std::int64_t>(small), sums);
+  } else {
+    in_blocks(kBlocks, x, offsets, weights, sums);
   }
 }
 #endif

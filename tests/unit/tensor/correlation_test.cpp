@@ -20,13 +20,29 @@ std::vector<Field> residues(std::size_t count, std::mt19937_64& random) {
   return values;
 }
 
-TEST(Correlation, IsWhatOneProductAfterTheOtherGives) {
+/// Sixteenths of whole numbers from -2^22 to 2^22, the greatest among them.
+std::vector<Field> small_numbers(std::size_t count, std::mt19937_64& random) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 22;
+  std::vector<Field> values;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto lot = static_cast<std::int64_t>(random() % (2 * kMost + 1)) - kMost;
+    const std::int64_t number =
+        random() % 8 == 0 ? (lot < 0 ? -kMost : kMost) + static_cast<std::int64_t>(random() % 3) - 1 : lot;
+    values.push_back(Field::from_integer(number) * Field::from_integer(16).inverse());
+  }
+  return values;
+}
+
+using Numbers = std::vector<Field> (*)(std::size_t, std::mt19937_64&);
+class Correlation : public testing::TestWithParam<Numbers> {};
+
+TEST_P(Correlation, IsWhatOneProductAfterTheOtherGives) {
   std::mt19937_64 random(7);
   for (const std::size_t sums : {0, 1, 7, 8, 9, 16, 33, 39, 40, 41, 80, 97}) {
-    for (const std::size_t products : {0, 1, 9, 18, 33}) {
+    for (const std::size_t products : {0, 1, 9, 18, 33, 128, 129}) {
       std::vector<std::uint32_t> offsets;
       for (std::size_t k = 0; k < products; ++k) offsets.push_back(static_cast<std::uint32_t>(random() % 60));
-      const std::vector<Field> x = residues(sums + 60, random), weights = residues(products, random);
+      const std::vector<Field> x = residues(sums + 60, random), weights = GetParam()(products, random);
       const Field untouched = Field::from_integer(42);
       std::vector<Field> found(sums + 1, untouched);
       correlate(x.data(), offsets, weights, std::span(found.data(), sums));
@@ -40,10 +56,20 @@ TEST(Correlation, IsWhatOneProductAfterTheOtherGives) {
   }
 }
 
-TEST(Correlation, ManyGreatProductsDoNotOverflow) {
+INSTANTIATE_TEST_SUITE_P(Weights, Correlation, testing::Values(&residues, &small_numbers));
+
+TEST(CorrelationOfMany, GreatProductsDoNotOverflow) {
   constexpr std::size_t kProducts = 5000;
   const std::vector<Field> x(kProducts + 8, Field::from_residue(Field::kPrime - 1));
   const std::vector<Field> greatest(kProducts, Field::from_residue(Field::kPrime - 1));
+  const std::vector<Field> greatest_small(kProducts, Field::from_integer((1 << 22) - 1));
+  for (const std::size_t products : {std::size_t{127}, std::size_t{128}, std::size_t{129}}) {
+    std::vector<std::uint32_t> offsets(products);
+    std::vector<Field> sums(8);
+    correlate(x.data(), offsets, std::span(greatest_small).first(products), sums);
+    const Field expected = Field::from_integer(-static_cast<std::int64_t>(products)) * greatest_small[0];
+    for (const Field sum : sums) EXPECT_EQ(sum, expected);
+  }
   for (const std::size_t products : {std::size_t{1365}, std::size_t{1366}, kProducts}) {
     std::vector<std::uint32_t> offsets(products);
     for (std::size_t k = 0; k < products; ++k) offsets[k] = static_cast<std::uint32_t>(k);
