@@ -314,7 +314,21 @@ const Signature& OperatorSpace::signature(ChoiceId choice, std::span<const TypeI
   }
   signatures_.push_back(signature);
   uses_.push_back(std::move(use));
+  for (std::size_t operand = 0; signature.reduction > 0 && operand < 2; ++operand)
+    signatures_.back().reductions[operand] = reduction_number(signature, operand);
   return signatures_.back();
+}
+
+/// Reductions are linear, so that those which agree on one random value are the same, with an error below 2^-60. What
+/// convolutions of different groups and numbers of output channels need of an image is one.
+std::uint32_t OperatorSpace::reduction_number(const Signature& signature, std::size_t operand) {
+  const TypeId type = uses_[signature.number].operands[operand];
+  std::vector<Word> value(types_[type].words), reduction(signature.reduction);
+  for (std::size_t i = 0; i < value.size(); ++i) fields(value.data())[i] = random_field(kPointSeed ^ mixed(i));
+  reduce(signature, operand, value.data(), reduction.data());
+  const std::uint64_t content = XXH3_64bits(reduction.data(), reduction.size() * sizeof(Word));
+  const auto next = static_cast<std::uint32_t>(reduction_numbers_.size());
+  return reduction_numbers_.try_emplace({type, content}, next).first->second;
 }
 
 const Params& OperatorSpace::params(const Signature& signature, std::size_t world) const {

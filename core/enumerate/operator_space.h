@@ -93,6 +93,7 @@ class REWRIGHT_API OperatorSpace final : public Space {
   TypeId intern(std::vector<CutShape> cuts);
   [[nodiscard]] bool infer(ChoiceId choice, std::span<const TypeId> operands, Use& use,
                            std::vector<std::vector<CutShape>>& outputs) const;
+  [[nodiscard]] std::uint32_t reduction_number(const Signature& signature, std::size_t operand);
   [[nodiscard]] const OperatorChoice& choice_of(ChoiceId choice) const { return config_->operators[choice]; }
 
   const EnumerationConfig* config_;
@@ -107,6 +108,7 @@ class REWRIGHT_API OperatorSpace final : public Space {
   std::deque<Type> types_;
   std::map<std::string, TypeId> type_index_;
   std::map<std::array<std::uint32_t, kMaxOperands + 1>, std::size_t> signature_index_;
+  std::map<std::pair<TypeId, std::uint64_t>, std::uint32_t> reduction_numbers_;
   std::deque<Signature> signatures_;
   std::deque<Use> uses_;
 };

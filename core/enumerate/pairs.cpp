@@ -10,6 +10,8 @@ namespace rewright::enumeration {
 
 void Expanded::assign(const Record& record, Evaluator& evaluator) {
   record_ = record;
+  evaluator_ = &evaluator;
+  identities_.clear();
   const auto tensors = evaluator.run(record);
   tensors_.assign(tensors.begin(), tensors.end());
   outputs_ = evaluator.outputs();
@@ -30,6 +32,14 @@ void Expanded::assign(const Record& record, Evaluator& evaluator) {
       makes_[s] |= 1U << next;
     }
   }
+}
+
+std::uint64_t Expanded::identity(std::size_t tensor) {
+  if (identities_.empty()) {
+    evaluator_->run(record_);
+    for (std::size_t t = 0; t < tensors_.size(); ++t) identities_.push_back(evaluator_->hash(t).identity);
+  }
+  return identities_[tensor];
 }
 
 bool Expanded::are_outputs(unsigned steps, std::span<const std::size_t> wanted) const {
@@ -70,16 +80,14 @@ namespace {
 using Equal = std::pair<std::size_t, std::size_t>;  // A tensor of the source and one of the target.
 
 /// Pairs of operands whose equality makes f(..) = f(..). False: the two are no such.
-bool operands_of(const Space& space, const Expanded& source, const Expanded& target, const Equal& pair,
-                 std::vector<Equal>& equal) {
+bool operands_of(const Space& space, Expanded& source, Expanded& target, const Equal& pair, std::vector<Equal>& equal) {
   const auto& [u, v] = pair;
   if (source.is_input(u) || target.is_input(v)) return false;
   const Step &a = source.step_of(u), &b = target.step_of(v);
   if (a.choice != b.choice || source.made(u).output != target.made(v).output) return false;
   const ChoiceRules& rules = space.choices()[a.choice];
-  const auto identity = [](const Expanded& of, std::size_t tensor) { return of.tensors()[tensor].hash.identity; };
   const auto same = [&](std::size_t i, std::size_t j) {
-    return identity(source, a.operands[i]) == identity(target, b.operands[j]);
+    return source.identity(a.operands[i]) == target.identity(b.operands[j]);
   };
   bool straight = true;
   for (std::uint32_t i = 0; i < rules.arity; ++i) straight = straight && same(i, i);
@@ -91,7 +99,7 @@ bool operands_of(const Space& space, const Expanded& source, const Expanded& tar
 
 }  // namespace
 
-bool follows_from_smaller(const Space& space, const Expanded& source, const Expanded& target) {
+bool follows_from_smaller(const Space& space, Expanded& source, Expanded& target) {
   if (source.outputs().size() != target.outputs().size()) return false;
   const auto known = [&](const Equal& pair) {
     return source.tensors()[pair.first].term == target.tensors()[pair.second].term;

@@ -18,6 +18,7 @@ namespace rewright::enumeration {
 /// The values of a record's tensors, inputs first, and where they come from.
 class Expanded {
  public:
+  /// The evaluator must outlive this.
   void assign(const Record& record, Evaluator& evaluator);
 
   struct Made {
@@ -25,6 +26,8 @@ class Expanded {
     std::uint8_t output = 0;  ///< Of the step's outputs.
   };
   std::span<const Evaluator::Tensor> tensors() const { return tensors_; }
+  /// Of a tensor's value; evaluated when one is asked for first.
+  [[nodiscard]] std::uint64_t identity(std::size_t tensor);
   std::span<const std::size_t> outputs() const { return outputs_; }
   const Record& record() const { return record_; }
   [[nodiscard]] bool is_input(std::size_t tensor) const { return tensor < inputs_; }
@@ -41,7 +44,9 @@ class Expanded {
   [[nodiscard]] bool hang_together(unsigned steps) const;
 
  private:
+  Evaluator* evaluator_ = nullptr;
   std::vector<Evaluator::Tensor> tensors_;
+  std::vector<std::uint64_t> identities_;
   std::vector<std::size_t> outputs_;
   Record record_;
   std::size_t inputs_ = 0;
@@ -52,7 +57,7 @@ class Expanded {
 };
 
 /// Does the equality of the two follow from equalities of fewer operators?
-[[nodiscard]] bool follows_from_smaller(const Space& space, const Expanded& source, const Expanded& target);
+[[nodiscard]] bool follows_from_smaller(const Space& space, Expanded& source, Expanded& target);
 
 /// Tensors made in both by the same applications that something else than these consumes: by term, ascending.
 void common_tensors(const Space& space, const Expanded& source, const Expanded& target,

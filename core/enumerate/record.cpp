@@ -102,6 +102,7 @@ std::uint64_t application_term(const Space& space, const Step& step, std::span<c
 struct Evaluator::Known {
   std::uint64_t term = 0;
   const Signature* signature = nullptr;
+  std::uint32_t hashed = 0;  // Bit k: the hash of output k is there.
   std::array<TensorHash, kMaxOutputs> hashes{};
 };
 
@@ -116,6 +117,7 @@ Evaluator::Evaluator(const EnumerationConfig& config) : space_(config), known_(k
     input_words_.emplace_back(space_.words(type));
     space_.input(i, input_words_.back().data());
     input_hashes_.push_back(hash_of(space_, type, space_.hash(type, input_words_.back().data())));
+    tensors_.push_back({type, false, mixed(i + 1)});
   }
 }
 
@@ -124,55 +126,59 @@ Evaluator::~Evaluator() = default;
 Evaluator::Evaluator(Evaluator&&) noexcept = default;
 
 std::span<const Evaluator::Tensor> Evaluator::run(const Record& record, std::span<const std::uint64_t> free) {
-  tensors_.clear();
+  const std::size_t inputs = input_hashes_.size();
+  tensors_.resize(inputs);
   signatures_.clear();
   made_.clear();
   steps_ = record.all();
   wires_ = std::span(record.wires.data(), record.wire_count);
-  for (std::size_t i = 0; i < input_hashes_.size(); ++i)
-    tensors_.push_back({space_.inputs()[i].type, input_hashes_[i], mixed(i + 1), false});
   for (std::size_t s = 0; s < steps_.size(); ++s) {
     const Step& step = steps_[s];
     const std::uint32_t arity = space_.choices()[step.choice].arity;
-    for (std::uint32_t i = 0; i < arity; ++i) tensors_[step.operands[i]].consumed = true;
+    std::array<TypeId, kMaxOperands> types{};
+    for (std::uint32_t i = 0; i < arity; ++i) {
+      Tensor& operand = tensors_[step.operands[i]];
+      operand.consumed = step.operands[i] >= inputs;
+      types[i] = operand.type;
+    }
     const std::uint64_t term = application_term(space_, step, tensors_);
     Known& known = known_[term % known_.size()];
-    const bool is_known = known.term == term;
-    if (!is_known) {
-      std::array<TypeId, kMaxOperands> types{};
-      for (std::uint32_t i = 0; i < arity; ++i) types[i] = tensors_[step.operands[i]].type;
-      known.signature = &space_.signature(step.choice, std::span(types.data(), arity));
-    }
+    if (known.term != term) known = {term, &space_.signature(step.choice, std::span(types.data(), arity)), 0, {}};
     const Signature& signature = *known.signature;
     signatures_.push_back(&signature);
     const auto first = made_.size();
     for (std::uint32_t k = 0; k < signature.output_count; ++k) {
-      made_.push_back({term, 0, static_cast<std::uint8_t>(s), static_cast<std::uint8_t>(k),
-                       static_cast<std::uint8_t>(first), false});
-      tensors_.push_back({signature.outputs[k], known.hashes[k], mixed(term + k), false});
-    }
-    if (words_.size() < made_.size()) words_.resize(made_.size());
-    if (!is_known) {
-      known.term = 0;
-      for (std::uint32_t k = 0; k < signature.output_count; ++k) {
-        const Word* const words = elements(input_hashes_.size() + first + k);
-        known.hashes[k] = hash_of(space_, signature.outputs[k], space_.hash(signature.outputs[k], words));
-        tensors_[input_hashes_.size() + first + k].hash = known.hashes[k];
-      }
-      known.term = term;
-    }
-    for (std::uint32_t k = 0; k < signature.output_count; ++k) {
-      Tensor& tensor = tensors_[input_hashes_.size() + first + k];
+      Tensor& tensor = tensors_.emplace_back(Tensor{signature.outputs[k], false, mixed(term + k)});
+      Made& made = made_.emplace_back();
+      made.application = term;
+      made.step = static_cast<std::uint8_t>(s);
+      made.output = static_cast<std::uint8_t>(k);
+      made.first = static_cast<std::uint8_t>(first);
       if (!std::binary_search(free.begin(), free.end(), tensor.term)) continue;
-      Made& made = made_[first + k];
       made.random = tensor.term;
-      made.ready = false;
-      const Word* const words = elements(input_hashes_.size() + first + k);
-      tensor.hash = hash_of(space_, tensor.type, space_.hash(tensor.type, words));
       tensor.term = mixed(tensor.term ^ kReplacement);
     }
   }
+  if (words_.size() < made_.size()) words_.resize(made_.size());
   return tensors_;
+}
+
+const TensorHash& Evaluator::hash(std::size_t tensor) {
+  if (tensor < input_hashes_.size()) return input_hashes_[tensor];
+  const std::size_t at = tensor - input_hashes_.size();
+  Made& made = made_[at];
+  if (made.hashed) return hashes_[at];
+  made.hashed = true;
+  const auto compute = [&] {
+    return hash_of(space_, tensors_[tensor].type, space_.hash(tensors_[tensor].type, elements(tensor)));
+  };
+  Known& known = known_[made.application % known_.size()];
+  if (made.random != 0 || known.term != made.application) return hashes_[at] = compute();
+  if ((known.hashed >> made.output & 1U) == 0) {
+    known.hashes[made.output] = compute();
+    known.hashed |= 1U << made.output;
+  }
+  return hashes_[at] = known.hashes[made.output];
 }
 
 const Word* Evaluator::elements(std::size_t tensor) {
@@ -219,13 +225,15 @@ void Evaluator::apply(std::size_t first_made) {
   }
 }
 
-std::vector<std::size_t> Evaluator::outputs() const {
+std::vector<std::size_t> Evaluator::outputs() {
   std::vector<std::size_t> outputs(wires_.begin(), wires_.end());
   for (std::size_t i = input_hashes_.size(); i < tensors_.size(); ++i) {
     if (!tensors_[i].consumed) outputs.push_back(i);
   }
-  std::sort(outputs.begin(), outputs.end(),
-            [&](std::size_t a, std::size_t b) { return tensors_[a].hash.content < tensors_[b].hash.content; });
+  if (outputs.size() > 1) {
+    std::sort(outputs.begin(), outputs.end(),
+              [&](std::size_t a, std::size_t b) { return hash(a).content < hash(b).content; });
+  }
   return outputs;
 }
 
@@ -234,7 +242,7 @@ bool Evaluator::repeats(const Record& record) {
   const std::size_t last = tensors.size() - record.output_count(record.count - 1U);
   for (std::size_t i = last; i < tensors.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      if (tensors[i].hash.identity == tensors[j].hash.identity) return true;
+      if (hash(i).identity == hash(j).identity) return true;
     }
   }
   return false;
@@ -243,7 +251,10 @@ bool Evaluator::repeats(const Record& record) {
 std::uint64_t Evaluator::fingerprint(const Record& record, std::span<const std::uint64_t> free) {
   run(record, free);
   std::uint64_t sum = 0;
-  for (const std::size_t output : outputs()) sum += output_hash(tensors_[output].hash);
+  for (const std::uint8_t wire : wires_) sum += output_hash(hash(wire));
+  for (std::size_t i = input_hashes_.size(); i < tensors_.size(); ++i) {
+    if (!tensors_[i].consumed) sum += output_hash(hash(i));
+  }
   return sum;
 }
 

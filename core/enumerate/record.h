@@ -59,17 +59,18 @@ class REWRIGHT_API Evaluator {
 
   struct Tensor {
     TypeId type = 0;
-    TensorHash hash;
+    bool consumed = false;   ///< Of tensors made: is it an operand?
     std::uint64_t term = 0;  ///< Of the expression, whatever its value: equal for the same applications only.
-    bool consumed = false;
   };
   /// Tensors of the record, inputs first. Those of which the term is among `free`, ascending, are not what the record
   /// computes but random, depending on the term alone. Valid until the next call.
   std::span<const Tensor> run(const Record& record, std::span<const std::uint64_t> free = {});
+  /// Of a tensor of the last run. Nothing is evaluated before it is asked for.
+  const TensorHash& hash(std::size_t tensor);
   /// Signatures of the steps of the last run.
   [[nodiscard]] std::span<const Signature* const> signatures() const { return signatures_; }
   /// Tensors that are outputs in the last run, by content.
-  [[nodiscard]] std::vector<std::size_t> outputs() const;
+  [[nodiscard]] std::vector<std::size_t> outputs();
   [[nodiscard]] std::uint64_t fingerprint(const Record& record, std::span<const std::uint64_t> free = {});
   /// Does one of the last step's outputs have the identity of another tensor of the record?
   [[nodiscard]] bool repeats(const Record& record);
@@ -85,6 +86,7 @@ class REWRIGHT_API Evaluator {
     std::uint8_t output = 0;
     std::uint8_t first = 0;  ///< Among the tensors made, the step's first.
     bool ready = false;      ///< Are its elements in words_?
+    bool hashed = false;     ///< Is its hash in hashes_?
   };
   const Word* elements(std::size_t tensor);
   void apply(std::size_t first_made);
@@ -96,7 +98,8 @@ class REWRIGHT_API Evaluator {
   std::vector<std::vector<Word>> input_words_;
   std::vector<TensorHash> input_hashes_;
   std::vector<Made> made_;
-  std::vector<std::vector<Word>> words_;  ///< Of the tensors made, as far as they are ready.
+  std::array<TensorHash, kMaxOperators * kMaxOutputs> hashes_{};  ///< Of the tensors made, as far as they are hashed.
+  std::vector<std::vector<Word>> words_;                          ///< Of the tensors made, as far as they are ready.
   std::vector<Known> known_;
   std::vector<Values> values_;
 };

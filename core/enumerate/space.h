@@ -42,6 +42,8 @@ struct Signature {
   std::array<TypeId, kMaxOutputs> outputs{};
   /// Words in the reductions of which the hash of the only output is a product; 0: there are none, evaluate.
   std::uint32_t reduction = 0;
+  /// By operand; equal numbers for reductions that are the same function of values of one type.
+  std::array<std::uint32_t, 2> reductions{};
 };
 
 /// Which tensors may stand at the operands of a choice.

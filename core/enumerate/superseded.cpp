@@ -371,25 +371,22 @@ bool SupersededTest::replaceable(const Walk& walk, const Whole& whole, std::size
   return comes_before(walk, whole, other);
 }
 
-bool SupersededTest::comes_before(const Walk& walk, const Whole& whole, const Record& other) {
+namespace {
+
+/// Would the walk visit a graph of these steps, as far as that does not depend on values?
+bool is_of_the_space(const Walk& walk, const Record& graph) {
   const std::size_t input_count = walk.input_hashes().size();
-  Order order{other.count, 0, 0};
-  for (const Step& step : other.all()) order.choices += weight_of_choice(step.choice);
-  if (std::tie(order.count, order.choices) > std::tie(whole.order.count, whole.order.choices)) return false;
-  const auto tensors = evaluator_.run(other);
   std::uint32_t inputs = 0;
-  std::array<std::uint32_t, kMaxInputs + kMaxOperators * kMaxOutputs> needed{};  // Bit j: from the j-th tensor made.
+  std::array<std::uint32_t, kMaxOperators * kMaxOutputs> needed{};  // Bit j: from the j-th tensor made.
   std::array<std::uint8_t, kMaxOperators * kMaxOutputs> makers{};
-  unsigned connected = 0;  // Tensors made that hang together with the first application's.
-  std::size_t made = input_count;
-  for (std::size_t s = 0; s < other.count; ++s) {
-    const Step& step = other.steps[s];
+  std::array<std::uint32_t, kMaxOperators> touches{};  // Tensors made that the application takes or makes.
+  std::size_t made = 0;
+  for (std::size_t s = 0; s < graph.count; ++s) {
+    const Step& step = graph.steps[s];
     const ChoiceRules& rules = walk.space().choices()[step.choice];
-    std::array<std::uint64_t, kMaxOperands> operands{};
     std::uint32_t direct = 0, all_needed = 0;
     for (std::uint32_t i = 0; i < rules.arity; ++i) {
       const std::size_t operand = step.operands[i];
-      operands[i] = tensors[operand].hash.identity;
       if (operand < input_count) {
         inputs |= 1U << operand;
         if ((rules.inputs[i] >> operand & 1) == 0) return false;
@@ -403,50 +400,58 @@ bool SupersededTest::comes_before(const Walk& walk, const Whole& whole, const Re
       const std::size_t a = step.operands[0], b = step.operands[1];
       if (rules.distinct && a == b) return false;
       if (rules.made_in_order) {
-        if (a < input_count || b < input_count) {
-          if (a >= b) return false;
-        } else if (makers[a - input_count] == makers[b - input_count]) {
+        if (a < input_count || b < input_count || makers[a - input_count] == makers[b - input_count]) {
           if (a >= b) return false;
         } else if ((needed[a - input_count] >> (b - input_count) & 1) != 0) {
           return false;
         }
       }
     }
-    order.applications += application_hash(rules, step.choice, operands) >> 4;
-    for (std::size_t k = 0; k < other.output_count(s); ++k, ++made) {
-      needed[made - input_count] = direct | all_needed;
-      makers[made - input_count] = static_cast<std::uint8_t>(s);
+    touches[s] = direct;
+    for (std::size_t k = 0; k < graph.output_count(s); ++k, ++made) {
+      touches[s] |= 1U << made;
+      needed[made] = direct | all_needed;
+      makers[made] = static_cast<std::uint8_t>(s);
     }
   }
-  if (!(order < whole.order) || !walk.in_order(inputs)) return false;
-  // No tensor may come twice.
-  for (std::size_t i = input_count; i < tensors.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      if (tensors[i].hash.identity == tensors[j].hash.identity) return false;
-    }
-  }
-  // It must hang together.
-  std::array<unsigned, kMaxOperators> touches{};
-  made = 0;
-  for (std::size_t s = 0; s < other.count; ++s) {
-    for (std::uint32_t i = 0; i < walk.space().choices()[other.steps[s].choice].arity; ++i) {
-      if (other.steps[s].operands[i] >= input_count) touches[s] |= 1U << (other.steps[s].operands[i] - input_count);
-    }
-    for (std::size_t k = 0; k < other.output_count(s); ++k) touches[s] |= 1U << made++;
-  }
-  connected = touches[0];
-  for (std::size_t round = 0; round < other.count; ++round) {
-    for (std::size_t s = 0; s < other.count; ++s) {
+  if (!walk.in_order(inputs)) return false;
+  std::uint32_t connected = touches[0];
+  for (std::size_t round = 0; round < graph.count; ++round) {
+    for (std::size_t s = 0; s < graph.count; ++s) {
       if ((touches[s] & connected) != 0) connected |= touches[s];
     }
   }
-  if (connected != (1U << made) - 1) return false;
+  return connected == (1U << made) - 1;
+}
+
+}  // namespace
+
+bool SupersededTest::comes_before(const Walk& walk, const Whole& whole, const Record& other) {
+  Order order{other.count, 0, 0};
+  for (const Step& step : other.all()) order.choices += weight_of_choice(step.choice);
+  if (std::tie(order.count, order.choices) > std::tie(whole.order.count, whole.order.choices)) return false;
+  if (!is_of_the_space(walk, other)) return false;
+  const std::size_t tensor_count = evaluator_.run(other).size(), input_count = walk.input_hashes().size();
+  for (const Step& step : other.all()) {
+    const ChoiceRules& rules = walk.space().choices()[step.choice];
+    std::array<std::uint64_t, kMaxOperands> operands{};
+    for (std::uint32_t i = 0; i < rules.arity; ++i) operands[i] = evaluator_.hash(step.operands[i]).identity;
+    order.applications += application_hash(rules, step.choice, operands) >> 4;
+  }
+  if (!(order < whole.order)) return false;
+  // No tensor may come twice.
+  for (std::size_t i = input_count; i < tensor_count; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (evaluator_.hash(i).identity == evaluator_.hash(j).identity) return false;
+    }
+  }
   std::uint64_t fingerprint = 0;
   std::uint64_t previous = 0;
   for (const std::size_t output : evaluator_.outputs()) {
-    if (tensors[output].hash.content == previous) return false;
-    previous = tensors[output].hash.content;
-    fingerprint += output_hash(tensors[output].hash);
+    const TensorHash& hash = evaluator_.hash(output);
+    if (hash.content == previous) return false;
+    previous = hash.content;
+    fingerprint += output_hash(hash);
   }
   return fingerprint == whole.fingerprint;
 }

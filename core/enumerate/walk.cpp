@@ -9,7 +9,7 @@ struct Walk::ValueData {
   std::uint64_t hash = 0;
   std::uint32_t pins = 0;
   std::vector<Word> elements;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> index;  // (signature and operand, offset)
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> index;  // (number of the reduction, offset)
   std::vector<Word> reductions;
 };
 
@@ -133,14 +133,14 @@ const Word* Walk::elements_of(std::uint8_t tensor) { return data_of(tensor).elem
 
 const Word* Walk::reduction_of(std::uint8_t tensor, const Signature& signature, std::size_t operand) {
   ValueData& data = data_of(tensor);
-  const auto key = static_cast<std::uint32_t>(signature.number * 2 + operand);
+  const std::uint32_t number = signature.reductions[operand];
   for (const auto& [known, offset] : data.index) {
-    if (known == key) return data.reductions.data() + offset;
+    if (known == number) return data.reductions.data() + offset;
   }
   const auto offset = static_cast<std::uint32_t>(data.reductions.size());
   data.reductions.resize(offset + signature.reduction);
   space_->reduce(signature, operand, data.elements.data(), data.reductions.data() + offset);
-  data.index.emplace_back(key, offset);
+  data.index.emplace_back(number, offset);
   return data.reductions.data() + offset;
 }
 

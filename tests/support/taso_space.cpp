@@ -308,6 +308,7 @@ const Signature& TasoSpace::signature(ChoiceId choice, std::span<const TypeId> o
       case Kind::kScale: signature.reduction = 1; break;
       default: break;
     }
+    signature.reductions = {2 * signature.number, 2 * signature.number + 1};
   }
   signatures_.push_back(signature);
   uses_.push_back(use);
