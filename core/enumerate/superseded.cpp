@@ -373,18 +373,19 @@ bool SupersededTest::replaceable(const Walk& walk, const Whole& whole, std::size
 
 namespace {
 
-/// Would the walk visit a graph of these steps, as far as that does not depend on values?
+/// Would the walk visit a graph of these steps, as far as that does not depend on values? It hangs together, and
+/// operands that must differ do: the graph that was put into it is one of the space and touches the rest in one tensor
+/// alone.
 bool is_of_the_space(const Walk& walk, const Record& graph) {
   const std::size_t input_count = walk.input_hashes().size();
   std::uint32_t inputs = 0;
   std::array<std::uint32_t, kMaxOperators * kMaxOutputs> needed{};  // Bit j: from the j-th tensor made.
   std::array<std::uint8_t, kMaxOperators * kMaxOutputs> makers{};
-  std::array<std::uint32_t, kMaxOperators> touches{};  // Tensors made that the application takes or makes.
   std::size_t made = 0;
   for (std::size_t s = 0; s < graph.count; ++s) {
     const Step& step = graph.steps[s];
     const ChoiceRules& rules = walk.space().choices()[step.choice];
-    std::uint32_t direct = 0, all_needed = 0;
+    std::uint32_t all_needed = 0;
     for (std::uint32_t i = 0; i < rules.arity; ++i) {
       const std::size_t operand = step.operands[i];
       if (operand < input_count) {
@@ -392,36 +393,23 @@ bool is_of_the_space(const Walk& walk, const Record& graph) {
         if ((rules.inputs[i] >> operand & 1) == 0) return false;
       } else {
         if (rules.inputs_only) return false;
-        direct |= 1U << (operand - input_count);
-        all_needed |= needed[operand - input_count];
+        all_needed |= 1U << (operand - input_count) | needed[operand - input_count];
       }
     }
-    if (rules.arity > 1) {
+    if (rules.arity > 1 && rules.made_in_order) {
       const std::size_t a = step.operands[0], b = step.operands[1];
-      if (rules.distinct && a == b) return false;
-      if (rules.made_in_order) {
-        if (a < input_count || b < input_count || makers[a - input_count] == makers[b - input_count]) {
-          if (a >= b) return false;
-        } else if ((needed[a - input_count] >> (b - input_count) & 1) != 0) {
-          return false;
-        }
+      if (a < input_count || b < input_count || makers[a - input_count] == makers[b - input_count]) {
+        if (a >= b) return false;
+      } else if ((needed[a - input_count] >> (b - input_count) & 1) != 0) {
+        return false;
       }
     }
-    touches[s] = direct;
     for (std::size_t k = 0; k < graph.output_count(s); ++k, ++made) {
-      touches[s] |= 1U << made;
-      needed[made] = direct | all_needed;
+      needed[made] = all_needed;
       makers[made] = static_cast<std::uint8_t>(s);
     }
   }
-  if (!walk.in_order(inputs)) return false;
-  std::uint32_t connected = touches[0];
-  for (std::size_t round = 0; round < graph.count; ++round) {
-    for (std::size_t s = 0; s < graph.count; ++s) {
-      if ((touches[s] & connected) != 0) connected |= touches[s];
-    }
-  }
-  return connected == (1U << made) - 1;
+  return walk.in_order(inputs);
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 // stands around a part, so that what comes first in a part mostly comes first in the whole.
 #pragma once
 
+#include <rewright/export.h>
+
 #include "enumerate/record.h"
 #include "enumerate/walk.h"
 
@@ -54,7 +56,7 @@ struct PartGraph {
 
 /// The graphs of classes of several, over any inputs, and which of each class comes first. Graphs are of one class if
 /// they are equal on fresh inputs, too.
-class FirstGraphs {
+class REWRIGHT_API FirstGraphs {
  public:
   FirstGraphs() = default;
   FirstGraphs(std::vector<PartGraph> graphs, const EnumerationConfig& fresh, tbb::task_arena& arena);
@@ -75,7 +77,7 @@ class FirstGraphs {
 };
 
 /// One thread's.
-class SupersededTest {
+class REWRIGHT_API SupersededTest {
  public:
   SupersededTest(const FirstGraphs& firsts, const EnumerationConfig& config) : firsts_(firsts), evaluator_(config) {}
   [[nodiscard]] bool operator()(const Walk& walk, const Leaf& leaf);
