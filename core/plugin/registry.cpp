@@ -133,6 +133,25 @@ std::string loader_message(const std::string& file) {
   return message;
 }
 
+/// A plugin runs with its user's rights: one that anybody may replace is anybody's program. In a folder with the sticky
+/// bit only their owners may replace files.
+Status check_rights(const std::string& path) {
+  std::error_code ignored;
+  const auto writable = [&](const fs::path& what) {
+    const fs::perms perms = fs::status(what, ignored).permissions();
+    return (perms & fs::perms::others_write) != fs::perms::none &&
+           (!fs::is_directory(what, ignored) || (perms & fs::perms::sticky_bit) == fs::perms::none);
+  };
+  for (const fs::path& what : {fs::path(path), fs::path(path).parent_path()}) {
+    if (!writable(what)) continue;
+    return make_error(ErrorCode::kPlugin,
+                      "{}: every user of this machine may write to {}, so that the plugin may be anybody's; take that "
+                      "right away (chmod o-w {})",
+                      path, what == path ? "it" : "its folder", what.string());
+  }
+  return {};
+}
+
 Result<const RewrightPlugin*> open_plugin(const std::string& file) {
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
@@ -182,6 +201,7 @@ Status Registry::load(const std::string& file) {
     return make_error(ErrorCode::kPlugin, "{}: no such file; a plugin is a shared library (*.so)", file);
   }
   if (state_->files.contains(path)) return {};
+  REWRIGHT_CHECK(check_rights(path));
   REWRIGHT_TRY(const RewrightPlugin* descriptor, open_plugin(path));
   for (const LoadedPlugin& loaded : state_->plugins) {
     if (loaded.name == descriptor->name) {

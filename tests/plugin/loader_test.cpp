@@ -89,6 +89,25 @@ TEST(Loader, RefusesAFileThatIsNotThere) {
               AllOf(HasSubstr("/nonexistent/plugin.so"), HasSubstr("no such file")));
 }
 
+TEST(Loader, RefusesWhatAnybodyMayReplace) {
+  namespace fs = std::filesystem;
+  const std::string folder = ::testing::TempDir() + "anybodys";
+  const std::string file = folder + "/relu.so";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  fs::copy(kOperators + "/relu.so", file);
+  Registry registry;
+  fs::permissions(file, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_THAT(sentence(registry, file),
+              AllOf(HasSubstr("every user"), HasSubstr("write to it"), HasSubstr("chmod o-w")));
+  fs::permissions(file, fs::perms::others_write, fs::perm_options::remove);
+  fs::permissions(folder, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_THAT(sentence(registry, file), AllOf(HasSubstr("its folder"), HasSubstr("chmod o-w " + folder)));
+  EXPECT_EQ(registry.find<Operator>("relu"), nullptr);
+  fs::permissions(folder, fs::perms::sticky_bit, fs::perm_options::add);
+  EXPECT_EQ(sentence(registry, file), "");
+}
+
 TEST(Loader, TurnsExceptionsOfInitIntoASentence) {
   EXPECT_THAT(sentence("throwing_init"),
               AllOf(HasSubstr("bad.throwing_init"), HasSubstr("the licence server is on fire")));
