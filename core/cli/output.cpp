@@ -53,8 +53,29 @@ void print_json(const Json& object) {
   print_line(object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
+namespace {
+
+/// Errors quote what they found, which may be anything: one line of it, and not the whole of a large file.
+std::string on_one_line(std::string_view message) {
+  constexpr std::size_t kMost = 1000, kEnd = 300;
+  std::string line;
+  for (const char c : message) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n' || c == '\t') {
+      line += ' ';
+    } else if (byte < 0x20 || byte == 0x7f) {
+      line += fmt::format("\\x{:02x}", byte);
+    } else {
+      line += c;
+    }
+  }
+  return line.size() <= kMost ? line : line.substr(0, kMost - kEnd) + " ... " + line.substr(line.size() - kEnd);
+}
+
+}  // namespace
+
 void print_error(const Error& error, bool json) {
-  fmt::print(stderr, "rewright: {}\n", error.message);
+  fmt::print(stderr, "rewright: {}\n", on_one_line(error.message));
   if (json) print_json({{"error", error.message}});
 }
 
