@@ -1,6 +1,7 @@
 #include "campaign/rule_source.h"
 
 #include "campaign/files.h"
+#include "rule/canonical.h"
 #include "rule/store.h"
 #include "verify/certificate_text.h"
 
@@ -8,6 +9,7 @@
 #include <rewright/certificate.h>
 #include <rewright/derivation.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -41,32 +43,76 @@ Result<CertificateFile> parse_file(const std::string& text, const std::string& p
   return file;
 }
 
-Result<std::vector<Rule>> replay(const CertificateFile& file, const std::string& path, const AxiomSet& axioms,
-                                 const Registry& registry) {
-  CertificateChecker checker(axioms.axioms(), registry);
-  std::vector<Rule> rules;
-  for (const CertificateFile::Entry& entry : file.entries) {
-    auto rule = parse_rule(entry.rule, registry);
-    if (!rule) return make_error(rule.error().code, "{}:{}: {}", path, entry.line, rule.error().message);
-    if (const Status proved = checker.check(*rule, entry.certificate); !proved)
-      return make_error(proved.error().code, "{}:{}: the proof is rejected: {}", path, entry.line,
-                        proved.error().message);
-    rule->trust = Trust::kCertificate;
-    rule->certificate = entry.certificate;
-    rules.push_back(*std::move(rule));
+constexpr int kRounds = 3;  // Members whose parameters only other members' targets bring.
+
+/// The rules of a file and the members of its families, each with a proof that was replayed.
+class Replay {
+ public:
+  Replay(const std::string& path, std::span<const Axiom> axioms, const Registry& registry)
+      : path_(path), axioms_(axioms), registry_(registry), checker_(axioms, registry) {}
+
+  Result<std::vector<Rule>> run(const CertificateFile& file, ParameterUses uses) {
+    for (const CertificateFile::Entry& entry : file.entries) {
+      if (const Status status = add(entry); !status)
+        return make_error(status.error().code, "{}:{}: {}", path_, entry.line, status.error().message);
+    }
+    for (int round = 0; round < kRounds && !uses.empty(); ++round) {
+      const std::size_t before = rules_.size();
+      for (const Family& family : families_) {
+        for (const auto& values : members_for(family, uses)) {
+          if (auto member = family.member(values, checker_)) keep(*std::move(member));
+        }
+      }
+      if (rules_.size() == before) break;
+      for (std::size_t i = before; i < rules_.size(); ++i) uses.add(rules_[i], true);
+    }
+    return std::move(rules_);
   }
-  return rules;
-}
+
+ private:
+  Status add(const CertificateFile::Entry& entry) {
+    REWRIGHT_TRY(Rule rule, parse_rule(entry.rule, registry_));
+    if (const Status proved = checker_.check(rule, entry.certificate); !proved)
+      return make_error(proved.error().code, "the proof is rejected: {}", proved.error().message);
+    rule.trust = Trust::kCertificate;
+    rule.certificate = entry.certificate;
+    keep(Rule(rule));
+    if (entry.free.empty()) return {};
+    REWRIGHT_TRY(Family read, Family::read(std::move(rule), entry.free, axioms_, registry_));
+    const Family& family = families_.emplace_back(std::move(read));
+    for (const std::string& text : entry.members) {
+      REWRIGHT_TRY(const auto values, family.read_values(text));
+      auto member = family.member(values, checker_);
+      if (!member)
+        return make_error(member.error().code, "the proof is rejected for the member {}: {}", text,
+                          member.error().message);
+      keep(*std::move(member));
+    }
+    return {};
+  }
+  void keep(Rule rule) {
+    if (ids_.insert(rule.id).second) rules_.push_back(std::move(rule));
+  }
+
+  const std::string& path_;
+  std::span<const Axiom> axioms_;
+  const Registry& registry_;
+  CertificateChecker checker_;
+  std::vector<Rule> rules_;
+  std::set<std::string> ids_;
+  std::vector<Family> families_;
+};
 
 }  // namespace
 
 Result<std::vector<Rule>> read_proved_rules(const std::string& path, const AxiomSet& axioms, const Registry& registry) {
   REWRIGHT_TRY(const std::string text, read_file(path));
   REWRIGHT_TRY(const CertificateFile file, parse_file(text, path));
-  return replay(file, path, axioms, registry);
+  return Replay(path, axioms.axioms(), registry).run(file, {});
 }
 
-Result<std::vector<Rule>> read_rule_source(const std::string& path, const Registry& registry) {
+Result<std::vector<Rule>> read_rule_source(const std::string& path, const Registry& registry,
+                                           const ParameterUses& uses) {
   if (fs::is_directory(path)) {
     REWRIGHT_TRY(const auto store, Store::open(path, Store::Mode::kRead));
     return store->rules(registry);
@@ -75,11 +121,48 @@ Result<std::vector<Rule>> read_rule_source(const std::string& path, const Regist
   if (has_certificates(text)) {
     REWRIGHT_TRY(const CertificateFile file, parse_file(text, path));
     REWRIGHT_TRY(const AxiomSet axioms, axioms_of(file, path, registry));
-    return replay(file, path, axioms, registry);
+    return Replay(path, axioms.axioms(), registry).run(file, uses);
   }
   auto rules = parse_rules(text, registry);
   if (!rules) return make_error(rules.error().code, "'{}': {}", path, rules.error().message);
   return rules;
+}
+
+Result<CertificateFile> with_families(CertificateFile file, const AxiomSet& axioms, const Registry& registry) {
+  struct Kept {
+    Family family;
+    std::size_t entry;
+  };
+  CertificateChecker checker(axioms.axioms(), registry);
+  std::vector<Kept> kept;
+  std::vector<CertificateFile::Entry> entries;
+  for (CertificateFile::Entry& entry : file.entries) {
+    REWRIGHT_TRY(Rule rule, parse_rule(entry.rule, registry));
+    rule.certificate = entry.certificate;
+    ParameterUses own;
+    own.add(rule);
+    const auto is_member = [&](const Kept& candidate) {
+      const Family& family = candidate.family;
+      if (readable_name(family.rule()) != readable_name(rule)) return false;
+      for (const auto& values : members_for(family, own)) {
+        const auto member = family.member(values, checker);
+        if (!member || member->id != rule.id) continue;
+        std::vector<ParamText> params = family.free();
+        for (std::size_t i = 0; i < params.size(); ++i) params[i].second = values[i];
+        entries[candidate.entry].members.push_back(to_text(params));
+        return true;
+      }
+      return false;
+    };
+    if (std::ranges::any_of(kept, is_member)) continue;
+    std::vector<ParamText> free = free_parameters(rule, axioms.axioms(), registry, checker);
+    entry.free = to_text(free);
+    entries.push_back(std::move(entry));
+    if (!free.empty())
+      kept.push_back({Family(std::move(rule), std::move(free), axioms.axioms(), registry), entries.size() - 1});
+  }
+  file.entries = std::move(entries);
+  return file;
 }
 
 std::vector<Rule> one_direction_each(const std::vector<Rule>& rules) {

@@ -1,6 +1,8 @@
 // Rules from where a user keeps them: a store, a file of rules with their proofs, a file of rules.
 #pragma once
 
+#include "campaign/family_members.h"
+
 #include <rewright/axiom.h>
 #include <rewright/export.h>
 #include <rewright/registry.h>
@@ -10,15 +12,23 @@
 #include <string_view>
 #include <vector>
 
+#include "verify/certificate_text.h"
+
 namespace rewright {
 
 /// A folder is a store: its library. A file is one of
 ///   rules with certificates, as `certificates export` writes them: each is replayed on the axiom files that the file
 ///       names, which are read anew, so Trust::kCertificate is earned here;
+///       of families also the members that the file names and those that `uses` asks for, and what these lead to;
 ///   rules, one a line: Trust::kNone, whatever a comment says.
 /// Errors: what cannot be read, FILE:LINE where a proof is rejected.
-[[nodiscard]] REWRIGHT_API Result<std::vector<Rule>> read_rule_source(const std::string& path,
-                                                                      const Registry& registry);
+[[nodiscard]] REWRIGHT_API Result<std::vector<Rule>> read_rule_source(const std::string& path, const Registry& registry,
+                                                                      const ParameterUses& uses = {});
+
+/// Rules with their proofs as a file: each with the parameters that may be free; one that is a member of the family of
+/// an earlier one becomes a line there.
+[[nodiscard]] REWRIGHT_API Result<CertificateFile> with_families(CertificateFile file, const AxiomSet& axioms,
+                                                                 const Registry& registry);
 
 /// A file of rules with certificates, each replayed on these axioms, whichever the file names.
 [[nodiscard]] REWRIGHT_API Result<std::vector<Rule>> read_proved_rules(const std::string& path, const AxiomSet& axioms,

@@ -1,5 +1,6 @@
 // rewright certificates check | export
 #include "campaign/files.h"
+#include "campaign/rule_source.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/program.h"
@@ -23,6 +24,7 @@ struct Arguments {
   std::string path;
   std::string output;
   std::vector<std::string> axioms;
+  bool families = false;
 };
 
 struct Proofs {
@@ -74,9 +76,32 @@ Result<AxiomSet> read_axioms(const Arguments& arguments, const Proofs& proofs, c
   return load_axioms(files, registry);
 }
 
-Status check_one(CertificateChecker& checker, const CertificateFile::Entry& entry, const Registry& registry) {
-  REWRIGHT_TRY(const Rule rule, parse_rule(entry.rule, registry));
-  return checker.check(rule, entry.certificate);
+/// The rule, then each member of its family.
+std::vector<Status> check_entry(CertificateChecker& checker, const AxiomSet& axioms,
+                                const CertificateFile::Entry& entry, const Registry& registry) {
+  std::vector<Status> all(1 + entry.members.size());
+  auto rule = parse_rule(entry.rule, registry);
+  if (!rule) {
+    all.front() = rule.error();
+    return all;
+  }
+  all.front() = checker.check(*rule, entry.certificate);
+  if (entry.members.empty()) return all;
+  rule->certificate = entry.certificate;
+  const auto family = Family::read(*std::move(rule), entry.free, axioms.axioms(), registry);
+  for (std::size_t i = 0; i < entry.members.size(); ++i) {
+    if (!family) {
+      all[i + 1] = family.error();
+      continue;
+    }
+    const auto values = family->read_values(entry.members[i]);
+    if (!values) {
+      all[i + 1] = values.error();
+    } else if (const auto member = family->member(*values, checker); !member) {
+      all[i + 1] = make_error(member.error().code, "member {}: {}", entry.members[i], member.error().message);
+    }
+  }
+  return all;
 }
 
 Result<ExitCode> check(const Settings& settings, const Arguments& arguments) {
@@ -84,14 +109,15 @@ Result<ExitCode> check(const Settings& settings, const Arguments& arguments) {
   REWRIGHT_TRY(const Proofs proofs, read_proofs(arguments.path));
   REWRIGHT_TRY(const AxiomSet axioms, read_axioms(arguments, proofs, registry));
   CertificateChecker checker(axioms.axioms(), registry);
-  std::size_t accepted = 0;
+  std::size_t checked = 0;
   Json rejections = Json::array();
   for (std::size_t i = 0; i < proofs.file.entries.size(); ++i) {
-    const Status status = check_one(checker, proofs.file.entries[i], registry);
-    accepted += status.has_value();
-    if (!status) rejections.push_back({{"rule", proofs.names[i]}, {"reason", status.error().message}});
+    checked += 1 + proofs.file.entries[i].members.size();
+    for (const Status& status : check_entry(checker, axioms, proofs.file.entries[i], registry)) {
+      if (!status) rejections.push_back({{"rule", proofs.names[i]}, {"reason", status.error().message}});
+    }
   }
-  const std::size_t checked = proofs.file.entries.size(), rejected = checked - accepted;
+  const std::size_t rejected = rejections.size(), accepted = checked - rejected;
   if (settings.json) {
     print_json({{"checked", checked},
                 {"accepted", accepted},
@@ -111,8 +137,13 @@ Result<ExitCode> check(const Settings& settings, const Arguments& arguments) {
   return rejected == 0 ? ExitCode::kDone : ExitCode::kNegative;
 }
 
-Result<ExitCode> export_proofs(const Settings&, const Arguments& arguments) {
+Result<ExitCode> export_proofs(const Settings& settings, const Arguments& arguments) {
   REWRIGHT_TRY(Proofs proofs, read_store(arguments.path));
+  if (arguments.families) {
+    REWRIGHT_TRY(const Registry registry, settings.registry());
+    REWRIGHT_TRY(const AxiomSet axioms, read_axioms(arguments, proofs, registry));
+    REWRIGHT_TRY(proofs.file, with_families(std::move(proofs.file), axioms, registry));
+  }
   if (arguments.output.empty()) {
     print(to_text(proofs.file));
     return ExitCode::kDone;
@@ -140,13 +171,15 @@ void add_certificates(Program& program) {
   CLI::App& export_command =
       program.command(group, "export", "Writes the rules of a store with their proofs",
                       {"rewright certificates export quickstart.store > proofs.txt",
-                       "rewright certificates export library.store -o experiments/library/library.rules"},
+                       "rewright certificates export library.store --families -o experiments/library/library.rules"},
                       [arguments](const Settings& settings) { return export_proofs(settings, *arguments); });
   export_command.add_option("STORE", arguments->path, "The store")->required();
   export_command
       .add_option("-o,--output", arguments->output,
                   "The file to write, which names axiom files relative to itself (default: standard output)")
       ->type_name("FILE");
+  export_command.add_flag("--families", arguments->families,
+                          "One entry for rules that differ in parameters alone, with the parameters that may be free");
 }
 
 }  // namespace rewright::cli

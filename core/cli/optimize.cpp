@@ -155,7 +155,6 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   REWRIGHT_CHECK(check_outputs(arguments));
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(OptimizeSetting setting, make_setting(arguments, registry));
-  REWRIGHT_TRY(const std::vector<Rule> rules, read_rules(arguments, registry, settings.quiet));
   const std::string folder = std::filesystem::path(arguments.input).parent_path().string();
   ImportOptions import_options{{}, "'" + arguments.input + "'", folder.empty() ? "." : folder};
   REWRIGHT_TRY(import_options.dimensions, read_dims(arguments.dims));
@@ -165,6 +164,9 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   EquivalenceOptions options;
   REWRIGHT_TRY(options.inputs, read_inputs(arguments.inputs));
   REWRIGHT_CHECK(check_given(imported.graph, options.inputs));
+  ParameterUses uses;
+  uses.add(imported.graph);
+  REWRIGHT_TRY(const std::vector<Rule> rules, read_rules(arguments, registry, uses, settings.quiet));
 
   OptimizeOutcome outcome;
   REWRIGHT_TRY(outcome.report, search_graph(imported.graph, rules, arguments, setting, registry, settings.quiet));

@@ -122,7 +122,8 @@ Status check_outputs(const OptimizeArguments& arguments) {
   return {};
 }
 
-Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const Registry& registry, bool quiet) {
+Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const Registry& registry,
+                                     const ParameterUses& uses, bool quiet) {
   REWRIGHT_TRY(const Trust needed, read_trust(arguments.trust));
   std::vector<Rule> rules;
   std::set<std::string> ids;
@@ -132,7 +133,7 @@ Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const R
     REWRIGHT_TRY(sources, own_libraries());
   }
   for (const std::string& source : sources) {
-    REWRIGHT_TRY(std::vector<Rule> found, read_rule_source(source, registry));
+    REWRIGHT_TRY(std::vector<Rule> found, read_rule_source(source, registry, uses));
     for (Rule& rule : found) {
       if (rule.trust < needed) {
         ++distrusted;

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "campaign/family_members.h"
 #include "optimize/random_inputs.h"
 
 namespace rewright::cli {
@@ -55,7 +56,7 @@ struct OptimizeSetting {
 [[nodiscard]] Result<OptimizeSetting> make_setting(const OptimizeArguments& arguments, const Registry& registry);
 /// The rules of all sources that are trusted enough, each once.
 [[nodiscard]] Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const Registry& registry,
-                                                   bool quiet);
+                                                   const ParameterUses& uses, bool quiet);
 /// "NAME=SIZE" each.
 [[nodiscard]] Result<std::map<std::string, std::int64_t>> read_dims(const std::vector<std::string>& texts);
 /// "NAME=NUMBERS" or "NAME=FILE" each: numbers with commas between, or a file with a serialized ONNX TensorProto.

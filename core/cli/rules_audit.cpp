@@ -76,7 +76,9 @@ bool is_forward(const Derivation& derivation, const std::vector<Rule>& library) 
 Result<ExitCode> derive(const Settings& settings, const Arguments& arguments) {
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const std::vector<Rule> rules, read_rule_source(arguments.rules, registry));
-  REWRIGHT_TRY(const std::vector<Rule> library, read_rule_source(arguments.library, registry));
+  ParameterUses uses;
+  for (const Rule& rule : rules) uses.add(rule);
+  REWRIGHT_TRY(const std::vector<Rule> library, read_rule_source(arguments.library, registry, uses));
   REWRIGHT_TRY(const auto derivations, derive_all(rules, one_direction_each(library), registry, options_of(arguments)));
   REWRIGHT_TRY(DerivationChecker checker, DerivationChecker::over(library, registry));
   std::size_t forward = 0;

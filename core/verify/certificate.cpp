@@ -6,11 +6,6 @@
 #include <rewright/certificate.h>
 #include <rewright/linear.h>
 
-#include <algorithm>
-#include <unordered_map>
-
-#include "verify/certificate_text.h"
-#include "verify/checked_terms.h"
 #include "verify/explanation.h"
 #include "verify/statements.h"
 
@@ -20,17 +15,15 @@ namespace {
 // Kept; then all is forgotten, so that memory stays bounded.
 constexpr std::size_t kMostFacts = 20'000, kMostTerms = 1'000'000;
 
-template <class... Args>
-Error mismatch(fmt::format_string<Args...> format, Args&&... args) {
-  return make_error(ErrorCode::kMismatch, format, std::forward<Args>(args)...);
-}
-
 /// What is known of the sizes, and what has been found to follow from it.
 class Facts {
  public:
   Facts(CheckedTerms& terms, ConditionSet known)
-      : terms_(terms), sizes_(constraints_of(terms, known), SizeOrder(SizeOrder::Least::kOneInTensors)) {
-    for (const ConditionId id : terms.conditions(known)) mark(follows_, id);
+      : terms_(terms), sizes_(SizeOrder(SizeOrder::Least::kOneInTensors)) {
+    for (const ConditionId id : terms.conditions(known)) {
+      sizes_.add(terms.condition(id));
+      mark(follows_, id);
+    }
   }
 
   [[nodiscard]] bool contradictory() const { return sizes_.contradictory(); }
@@ -62,8 +55,8 @@ class Facts {
     std::vector<BasicParamValue<SymbolicDim>> values(given.begin(), given.end());
     for (auto& value : values) {
       auto* list = std::get_if<SizeList<SymbolicDim>>(&value);
-      if (!list) continue;
-      for (SymbolicDim& size : list->values) size = sizes_.normalise(size);
+      for (std::size_t i = 0; list && i < list->values.size(); ++i)
+        list->values[i] = sizes_.normalise(list->values[i]);
     }
     const ParamsId params = terms_.number(SymbolicParams(std::move(values)));
     REWRIGHT_TRY(const TermId normal, terms_.apply(*term.op, term.output, params, operands));
@@ -71,11 +64,6 @@ class Facts {
   }
 
  private:
-  static std::vector<Constraint> constraints_of(const CheckedTerms& terms, ConditionSet set) {
-    std::vector<Constraint> constraints;
-    for (const ConditionId id : terms.conditions(set)) constraints.push_back(terms.condition(id));
-    return constraints;
-  }
   static void mark(std::vector<bool>& marks, std::uint32_t place) {
     if (marks.size() <= place) marks.resize(place + 1);
     marks[place] = true;
@@ -94,7 +82,6 @@ struct CertificateChecker::State {
   const Registry& registry;
   CheckedTerms terms;
   Statements statements;
-  std::unordered_map<std::string, TextsRead> texts;  ///< By the names and ranks of inputs.
   std::unordered_map<ConditionSet, Facts> facts;
 
   State(std::span<const Axiom> given, const Registry& operators)
@@ -102,9 +89,9 @@ struct CertificateChecker::State {
 
   [[nodiscard]] bool is_full() const { return facts.size() > kMostFacts || terms.size() > kMostTerms; }
 
-  Status check(const Rule& rule, std::string_view text, std::vector<ProofChain>* chains = nullptr) {
-    TextsRead& read = texts_over(rule.inputs);
-    const auto inputs = std::span(read.term_of).first(rule.inputs.size());
+  Status check(const Rule& rule, std::string_view text, Explanation* explanation = nullptr) {
+    TextsRead& texts = statements.texts_over(rule.inputs);
+    const std::vector<TermId> inputs(texts.term_of.begin(), texts.term_of.begin() + std::ssize(rule.inputs));
     ConditionSet known = 0, wanted = 0;
     REWRIGHT_TRY(const auto source, outputs_of(inputs, rule.source, known));
     REWRIGHT_TRY(const auto target, outputs_of(inputs, rule.target, wanted));
@@ -114,52 +101,49 @@ struct CertificateChecker::State {
     if (source.size() != target.size()) return mismatch("source and target have different numbers of outputs");
     if (take_line(text) != "certificate 1")
       return make_error(ErrorCode::kParse, "the first line is not 'certificate 1'");
-    std::optional<Explanation> explanation;
-    if (chains) explanation.emplace([&](TermId term) { return read_out(rule.inputs, term); }, *chains);
     for (std::size_t k = 0; k < source.size(); ++k) {
       if (take_line(text) != "output " + std::to_string(k)) return mismatch("the proof of output {} is missing", k);
-      const Status status = replay(read, given, source[k], target[k], text, explanation ? &*explanation : nullptr);
+      const Status status = replay(texts, given, source[k], target[k], text, explanation);
       if (!status) return make_error(status.error().code, "output {}: {}", k, status.error().message);
     }
     if (!text.empty()) return mismatch("the certificate goes on after the last output");
     return {};
   }
 
-  /// The outputs of one side; what its applications require is added to `known`.
-  Result<std::vector<TermId>> outputs_of(std::span<const TermId> inputs, const Pattern& side, ConditionSet& known) {
-    std::vector<std::pair<ParamsId, std::vector<TermId>>> nodes;
+  /// The outputs of one side; what all its applications require is added to `known`.
+  Result<std::vector<TermId>> outputs_of(const std::vector<TermId>& inputs, const Pattern& side, ConditionSet& known) {
+    std::vector<ParamsId> params;
+    std::vector<std::vector<TermId>> operands;
     const auto term_of = [&](Port port) -> Result<TermId> {
       if (port.node.value < inputs.size()) return inputs[port.node.value];
-      const auto& [params, in] = nodes[port.node.value - inputs.size()];
-      return terms.apply(*side.nodes[port.node.value - inputs.size()].op, port.output, params, in);
+      const std::size_t node = port.node.value - inputs.size();
+      return terms.apply(*side.nodes[node].op, port.output, params[node], operands[node]);
+    };
+    const auto terms_of = [&](const std::vector<Port>& ports) -> Result<std::vector<TermId>> {
+      std::vector<TermId> found;
+      for (const Port port : ports) {
+        REWRIGHT_TRY(found.emplace_back(), term_of(port));
+      }
+      return found;
     };
     for (const PatternNode& node : side.nodes) {
-      nodes.emplace_back(terms.number(node.params), std::vector<TermId>());
-      for (const Port port : node.inputs) {
-        REWRIGHT_TRY(const TermId operand, term_of(port));
-        nodes.back().second.push_back(operand);
-      }
-      REWRIGHT_TRY(const TermId first,
-                   term_of({NodeId{static_cast<std::uint32_t>(inputs.size() + nodes.size() - 1)}, 0}));
+      params.push_back(terms.number(node.params));
+      REWRIGHT_TRY(operands.emplace_back(), terms_of(node.inputs));
+      REWRIGHT_TRY(const TermId first, terms.apply(*node.op, 0, params.back(), operands.back()));
       known = terms.unite(known, terms[first].own);
     }
-    std::vector<TermId> outputs;
-    for (const Port port : side.outputs) {
-      REWRIGHT_TRY(const TermId output, term_of(port));
-      outputs.push_back(output);
-    }
-    return outputs;
+    return terms_of(side.outputs);
   }
 
   /// The steps of one output, up to the next "output" or the end.
-  Status replay(TextsRead& read, Facts& given, TermId from, TermId to, std::string_view& text,
-                const Explanation* explanation) {
+  Status replay(TextsRead& texts, Facts& given, TermId from, TermId to, std::string_view& text,
+                Explanation* explanation) {
     REWRIGHT_TRY(TermId term, given.accept(from));
     if (explanation) explanation->begin(term);
     REWRIGHT_TRY(const TermId wanted, given.accept(to));
     for (std::size_t number = 1; !text.empty() && !text.starts_with("output "); ++number) {
       const std::string_view line = take_line(text);
-      const auto next = step(read, given, term, line);
+      const auto next = step(texts, given, term, line);
       if (!next) return make_error(next.error().code, "step {}: {}", number, next.error().message);
       term = *next;
       if (explanation) REWRIGHT_CHECK(explanation->add(line, term));
@@ -168,9 +152,9 @@ struct CertificateChecker::State {
     return {};
   }
   /// The term after one line of a certificate.
-  Result<TermId> step(TextsRead& read, Facts& given, TermId term, std::string_view line) {
+  Result<TermId> step(TextsRead& texts, Facts& given, TermId term, std::string_view line) {
     REWRIGHT_TRY(const StepText text, read_step(line));
-    REWRIGHT_TRY(const Statement* statement, statements.read(text.equation, read));
+    REWRIGHT_TRY(const Statement* statement, statements.read(text.equation, texts));
     REWRIGHT_CHECK(given.require(statement->conditions));
     REWRIGHT_TRY(const TermId from, given.normal_form(statement->from));
     REWRIGHT_TRY(const TermId to, given.normal_form(statement->to));
@@ -190,30 +174,6 @@ struct CertificateChecker::State {
     REWRIGHT_TRY(operands[position[0]], replace(operands[position[0]], position.subspan(1), from, to));
     return terms.apply(*term.op, term.output, term.params, operands);
   }
-
-  TextsRead& texts_over(std::span<const PatternInput> inputs) {
-    ByteKey key;
-    for (const PatternInput& input : inputs) {
-      key.add(std::string_view(input.name));
-      key.add(input.rank);
-    }
-    auto& found = texts[key.bytes()];
-    if (found.term_of.size() < inputs.size()) found = statements.texts_over(inputs);
-    return found;
-  }
-  /// For people to read.
-  ProofTerm read_out(std::span<const PatternInput> inputs, TermId id) {
-    const CheckedTerm& term = terms[id];
-    if (!term.op) {
-      const auto input = std::ranges::find(inputs, id, [&](const PatternInput& one) { return terms.input(one); });
-      return {input->name, true, {}};
-    }
-    ProofTerm out{term.op->name(), false, {}};
-    if (term.output > 0) out.text += fmt::format(".{}", term.output);
-    out.text += to_string(term.op->info().params, terms.params(term.params));
-    for (const TermId operand : terms.operands(id)) out.operands.push_back(read_out(inputs, operand));
-    return out;
-  }
 };
 
 CertificateChecker::CertificateChecker(std::span<const Axiom> axioms, const Registry& registry)
@@ -227,7 +187,8 @@ Status CertificateChecker::check(const Rule& rule, std::string_view certificate)
 
 Result<std::vector<ProofChain>> CertificateChecker::explain(const Rule& rule, std::string_view certificate) {
   std::vector<ProofChain> chains;
-  REWRIGHT_CHECK(state_->check(rule, certificate, &chains));
+  Explanation explanation(state_->terms, rule.inputs, chains);
+  REWRIGHT_CHECK(state_->check(rule, certificate, &explanation));
   return chains;
 }
 

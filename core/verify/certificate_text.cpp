@@ -119,6 +119,10 @@ Result<CertificateFile> read_certificate_file(std::string_view text) {
     if (line.empty() || line.starts_with('#')) continue;
     if (line.starts_with("rule ")) {
       file.entries.push_back({std::string(line.substr(5)), "", number});
+    } else if (!file.entries.empty() && line.starts_with("any ")) {
+      file.entries.back().free = line.substr(4);
+    } else if (!file.entries.empty() && line.starts_with("member ")) {
+      file.entries.back().members.emplace_back(line.substr(7));
     } else if (!file.entries.empty()) {
       file.entries.back().certificate.append(line).push_back('\n');
     } else if (line.starts_with("axioms ")) {
@@ -133,7 +137,12 @@ Result<CertificateFile> read_certificate_file(std::string_view text) {
 std::string to_text(const CertificateFile& file) {
   std::string text;
   for (const std::string& axioms : file.axioms) text += "axioms " + axioms + "\n";
-  for (const auto& entry : file.entries) text += "\nrule " + entry.rule + "\n" + entry.certificate;
+  for (const auto& entry : file.entries) {
+    text += "\nrule " + entry.rule + "\n";
+    if (!entry.free.empty()) text += "any " + entry.free + "\n";
+    for (const std::string& member : entry.members) text += "member " + member + "\n";
+    text += entry.certificate;
+  }
   return text;
 }
 

@@ -14,6 +14,12 @@
 
 namespace rewright {
 
+/// What does not fit, in one sentence.
+template <class... Args>
+[[nodiscard]] Error mismatch(fmt::format_string<Args...> format, Args&&... args) {
+  return make_error(ErrorCode::kMismatch, format, std::forward<Args>(args)...);
+}
+
 /// Takes the first line, without its end, off the text.
 [[nodiscard]] REWRIGHT_API std::string_view take_line(std::string_view& text);
 
@@ -51,6 +57,8 @@ struct TermText {
 /// Rules with their proofs, in one file:
 ///   axioms FILE             where the axioms are, relative to the file; any number of such lines
 ///   rule RULE               the rule's text
+///   any NAME=VALUE; ...     parameters that may have other values (campaign/family.h); such a line may be left out
+///   member NAME=VALUE; ...  values for all of these at which the rule was found; any number of such lines
 ///   certificate 1           and its certificate, up to the next rule
 /// Empty lines and lines that start with # are passed over.
 struct CertificateFile {
@@ -58,6 +66,8 @@ struct CertificateFile {
     std::string rule;
     std::string certificate;
     int line = 0;  ///< Of the rule.
+    std::string free = {};                  ///< What `any` says.
+    std::vector<std::string> members = {};  ///< What `member` says, a line each.
   };
   std::vector<std::string> axioms;
   std::vector<Entry> entries;

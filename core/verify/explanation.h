@@ -3,22 +3,23 @@
 
 #include <rewright/certificate.h>
 
-#include <functional>
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
 #include "verify/certificate_text.h"
+#include "verify/checked_terms.h"
 
 namespace rewright {
 
 class Explanation {
  public:
-  using ReadOut = std::function<ProofTerm(std::uint32_t term)>;
-  Explanation(ReadOut read_out, std::vector<ProofChain>& chains) : read_out_(std::move(read_out)), chains_(chains) {}
+  Explanation(CheckedTerms& terms, std::span<const PatternInput> inputs, std::vector<ProofChain>& chains)
+      : terms_(terms), inputs_(inputs), chains_(chains) {}
 
-  void begin(std::uint32_t term) const { chains_.push_back({read_out_(term), {}}); }
+  void begin(TermId term) { chains_.push_back({read_out(term), {}}); }
   /// One line of the certificate, and the term after it.
-  Status add(std::string_view line, std::uint32_t term) const {
+  Status add(std::string_view line, TermId term) {
     REWRIGHT_TRY(const StepText step, read_step(line));
     REWRIGHT_TRY(const EquationText equation, read_equation(step.equation));
     ProofChain::Step& said = chains_.back().steps.emplace_back();
@@ -26,12 +27,26 @@ class Explanation {
     said.left_to_right = equation.left_to_right;
     said.axiom = equation.axiom;
     for (const auto& [variable, value] : equation.substitution) said.substitution.emplace_back(variable, value);
-    said.after = read_out_(term);
+    said.after = read_out(term);
     return {};
   }
 
  private:
-  ReadOut read_out_;
+  ProofTerm read_out(TermId id) {
+    const CheckedTerm& term = terms_[id];
+    if (!term.op) {
+      const auto input = std::ranges::find(inputs_, id, [&](const PatternInput& one) { return terms_.input(one); });
+      return {input->name, true, {}};
+    }
+    ProofTerm out{term.op->name(), false, {}};
+    if (term.output > 0) out.text += fmt::format(".{}", term.output);
+    out.text += to_string(term.op->info().params, terms_.params(term.params));
+    for (const TermId operand : terms_.operands(id)) out.operands.push_back(read_out(operand));
+    return out;
+  }
+
+  CheckedTerms& terms_;
+  std::span<const PatternInput> inputs_;
   std::vector<ProofChain>& chains_;
 };
 

@@ -2,16 +2,14 @@
 #pragma once
 
 #include <rewright/axiom.h>
-#include <rewright/registry.h>
-#include <rewright/result.h>
+#include <rewright/certificate.h>
 
-#include <cstdint>
+#include <algorithm>
+#include <charconv>
 #include <deque>
 #include <map>
 #include <optional>
-#include <span>
-#include <string>
-#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "verify/certificate_text.h"
@@ -34,11 +32,33 @@ struct TextsRead {
 
 class Statements {
  public:
-  Statements(CheckedTerms& terms, std::span<const Axiom> axioms, const Registry& registry);
+  Statements(CheckedTerms& terms, std::span<const Axiom> axioms, const Registry& registry)
+      : terms_(terms), registry_(registry) {
+    for (const Axiom& axiom : axioms)
+      axioms_.try_emplace(axiom.name, &axiom, statement_digest(axiom), static_cast<std::uint32_t>(axioms_.size()));
+  }
 
-  [[nodiscard]] TextsRead texts_over(std::span<const PatternInput> inputs);
+  [[nodiscard]] TextsRead& texts_over(std::span<const PatternInput> inputs) {
+    ByteKey key;
+    for (const PatternInput& input : inputs) {
+      key.add(std::string_view(input.name));
+      key.add(input.rank);
+    }
+    const auto [place, fresh] = texts_.try_emplace(key.bytes());
+    for (std::size_t i = 0; fresh && i < inputs.size(); ++i) {
+      (void)place->second.terms.add(inputs[i].name);
+      place->second.term_of.push_back(terms_.input(inputs[i]));
+    }
+    return place->second;
+  }
+
   /// `text` is a step without its position. Errors: kParse; kMismatch where it is no instance of an axiom.
-  Result<const Statement*> read(std::string_view text, TextsRead& texts);
+  Result<const Statement*> read(std::string_view text, TextsRead& texts) {
+    if (const auto known = texts.statements.find(text)) return &texts.statement_of[*known];
+    REWRIGHT_TRY(const Statement made, instance(text, texts));
+    (void)texts.statements.add(text);
+    return &texts.statement_of.emplace_back(made);
+  }
 
  private:
   struct Known {
@@ -59,23 +79,202 @@ class Statements {
     ConditionSet conditions = 0;   ///< The axiom's own, and that both sides have one shape.
   };
 
-  Result<Statement> instance(std::string_view text, TextsRead& texts);
-  Status bind(const EquationText& text, TextsRead& texts);
-  Result<TermId> term_of(std::string_view text, TextsRead& texts);
-  Result<TermId> term_of(const TermText& text, TextsRead& texts);
-  Result<const Use*> use();
-  Result<Use> new_use();
-  Status read_values();
-  Result<ParamsId> params_of(const AxiomTerm& term) const;
-  Result<BasicParamValue<SymbolicDim>> parameter(const ParamSpec& spec, const AxiomParam& param) const;
-  Result<SymbolicDim> resolve(const SymbolicDim& dim) const;
-  std::optional<SymbolicDim> resolve_name(std::string_view name) const;
-  const Value* value_of(std::string_view name) const;
-  Result<TermId> instantiate(std::uint32_t index, const std::vector<ParamsId>& params);
+  Result<Statement> instance(std::string_view text, TextsRead& texts) {
+    REWRIGHT_TRY(const EquationText equation, read_equation(text));
+    const auto named = axioms_.find(equation.axiom);
+    if (named == axioms_.end()) return mismatch("the axiom files have no axiom {}", equation.axiom);
+    known_ = &named->second;
+    if (equation.digest != known_->digest)
+      return mismatch("the axiom {} is not what it was when the proof was made: @{}, now @{}", equation.axiom,
+                      equation.digest, known_->digest);
+    REWRIGHT_CHECK(bind(equation, texts));
+    REWRIGHT_TRY(const Use* use, this->use());
+    REWRIGHT_TRY(const TermId left, instantiate(known_->axiom->left, use->params));
+    REWRIGHT_TRY(const TermId right, instantiate(known_->axiom->right, use->params));
+    ConditionSet conditions = use->conditions;
+    for (const TermId side : {left, right}) conditions = terms_.unite(conditions, terms_[side].defined);
+    for (const Value& value : values_) {
+      if (value.tensor) conditions = terms_.unite(conditions, terms_[*value.tensor].defined);
+    }
+    return equation.left_to_right ? Statement{left, right, conditions} : Statement{right, left, conditions};
+  }
+
+  /// No variable gets two values, each tensor has one.
+  Status bind(const EquationText& text, TextsRead& texts) {
+    const auto& variables = known_->axiom->variables;
+    values_.assign(variables.size(), {});
+    for (const auto& [name, value] : text.substitution) {
+      const auto variable = std::ranges::find(variables, name, &AxiomVariable::name);
+      if (variable == variables.end()) return mismatch("{} has no variable '{}'", text.axiom, name);
+      Value& bound = values_[static_cast<std::size_t>(variable - variables.begin())];
+      if (bound.text) return mismatch("{} has two values", name);
+      bound.text = value;
+      if (variable->sort != AxiomSort::kTensor) continue;
+      REWRIGHT_TRY(bound.tensor, term_of(value, texts));
+    }
+    for (std::size_t v = 0; v < variables.size(); ++v) {
+      if (variables[v].sort == AxiomSort::kTensor && !values_[v].text)
+        return mismatch("{} has no value", variables[v].name);
+    }
+    return {};
+  }
+  Result<TermId> term_of(std::string_view text, TextsRead& texts) {
+    if (const auto known = texts.terms.find(text)) return texts.term_of[*known];
+    REWRIGHT_TRY(const TermText tree, read_term(text));
+    REWRIGHT_TRY(const TermId term, term_of(tree, texts));
+    (void)texts.terms.add(text);
+    texts.term_of.push_back(term);
+    return term;
+  }
+  Result<TermId> term_of(const TermText& text, TextsRead& texts) {
+    const auto input = texts.terms.find(text.name);
+    if (input && !text.is_application) return texts.term_of[*input];
+    const auto* op = registry_.find<Operator>(text.name);
+    if (!op || !text.is_application)
+      return mismatch("'{}' is neither an input of the rule nor an operator with operands", text.name);
+    REWRIGHT_TRY(const SymbolicParams params, parse_params(text.name, op->info().params, text.params));
+    std::vector<TermId> operands;
+    for (const TermText& operand : text.operands) {
+      REWRIGHT_TRY(operands.emplace_back(), term_of(operand, texts));
+    }
+    return terms_.apply(*op, text.output, terms_.number(params), operands);
+  }
+
+  Result<const Use*> use() {
+    key_ = {known_->number};
+    for (const Value& value : values_) {
+      key_.push_back(value.tensor ? terms_[*value.tensor].shape
+                     : value.text ? value_numbers_.number(*value.text)
+                                  : ~std::uint32_t{0});
+    }
+    if (const auto known = use_numbers_.find(key_)) return &uses_[*known];
+    REWRIGHT_TRY(Use made, new_use());
+    (void)use_numbers_.add(key_);
+    return &uses_.emplace_back(std::move(made));
+  }
+  Result<Use> new_use() {
+    const Axiom& axiom = *known_->axiom;
+    AxiomRanks ranks;
+    for (Value& value : values_) {
+      ranks.push_back(value.tensor ? terms_.shape(*value.tensor).rank() : 0);
+      REWRIGHT_CHECK(read_value(axiom.variables[ranks.size() - 1].sort, value));
+    }
+    if (std::ranges::find(axiom.ranks, ranks) == axiom.ranks.end())
+      return mismatch("{} is not claimed for tensors of ranks {}", axiom.name, fmt::join(ranks, ", "));
+    Use made;
+    for (const AxiomTerm& term : axiom.terms) {
+      std::vector<BasicParamValue<SymbolicDim>> params;
+      for (const AxiomParam& param : term.params) {
+        REWRIGHT_TRY(params.emplace_back(), parameter(term.op->info().params[params.size()], param));
+      }
+      made.params.push_back(term.variable ? 0 : terms_.number(SymbolicParams(std::move(params))));
+    }
+    const auto require = [&](Constraint::Kind kind, const SymbolicDim& left, const SymbolicDim& right) {
+      if (kind == Constraint::Kind::kEqual && left == right) return;
+      made.conditions = terms_.unite(made.conditions, terms_.set_of({kind, left, right}));
+    };
+    for (const Constraint& condition : axiom.condition) {
+      REWRIGHT_TRY(const SymbolicDim left, resolve(condition.left));
+      REWRIGHT_TRY(const SymbolicDim right, resolve(condition.right));
+      require(condition.kind, left, right);
+    }
+    REWRIGHT_TRY(const TermId left, instantiate(axiom.left, made.params));
+    REWRIGHT_TRY(const TermId right, instantiate(axiom.right, made.params));
+    const SymbolicShape &a = terms_.shape(left), &b = terms_.shape(right);
+    if (a.rank() != b.rank()) return mismatch("the sides of {} differ in rank", axiom.name);
+    for (int axis = 0; axis < a.rank(); ++axis) require(Constraint::Kind::kEqual, a[axis], b[axis]);
+    return made;
+  }
+  static Status read_value(AxiomSort sort, Value& value) {
+    if (!value.text || value.tensor) return {};
+    if (sort == AxiomSort::kReal) {
+      REWRIGHT_TRY(value.real, read_real(*value.text));
+    } else if (sort == AxiomSort::kSizes) {
+      REWRIGHT_TRY(value.sizes, read_sizes(*value.text));
+    } else {
+      REWRIGHT_TRY(value.sizes.emplace_back(), SymbolicDim::parse(*value.text));
+    }
+    return {};
+  }
+
+  [[nodiscard]] Result<BasicParamValue<SymbolicDim>> parameter(const ParamSpec& spec, const AxiomParam& param) const {
+    using Value = BasicParamValue<SymbolicDim>;
+    if (const auto* real = std::get_if<double>(&param)) return Value(*real);
+    std::vector<SymbolicDim> list;
+    if (const auto* variable = std::get_if<AxiomParamVariable>(&param)) {
+      const auto* bound = value_of(variable->name);
+      if (!bound) return mismatch("{} has no value", variable->name);
+      if (spec.kind == ParamKind::kReal) return Value(bound->real);
+      list = bound->sizes;
+    } else {
+      const auto* one = std::get_if<SymbolicDim>(&param);
+      for (const SymbolicDim& dim : one ? std::span(one, 1) : std::span(std::get<std::vector<SymbolicDim>>(param))) {
+        REWRIGHT_TRY(list.emplace_back(), resolve(dim));
+      }
+    }
+    if (spec.kind == ParamKind::kSizes) return Value(SizeList<SymbolicDim>{std::move(list)});
+    std::vector<std::int64_t> numbers;
+    for (const SymbolicDim& dim : list) {
+      if (!dim.constant()) return mismatch("the parameter {} is {}, and must be a number", spec.name, to_string(dim));
+      numbers.push_back(*dim.constant());
+    }
+    if (spec.kind == ParamKind::kInts) return Value(std::move(numbers));
+    if (numbers.size() != 1) return mismatch("the parameter {} must be one number", spec.name);
+    if (spec.kind == ParamKind::kChoice && (numbers[0] < 0 || numbers[0] >= std::ssize(spec.choices)))
+      return mismatch("the parameter {} has no choice {}", spec.name, numbers[0]);
+    return Value(numbers[0]);
+  }
+  /// An expression of the axiom over "m", "x.0", "x.a" and "list.0".
+  [[nodiscard]] Result<SymbolicDim> resolve(const SymbolicDim& dim) const {
+    if (dim.constant()) return dim;
+    bool found_all = true;
+    SymbolicDim resolved = dim.substitute([&](std::string_view name) {
+      auto value = resolve_name(name);
+      found_all = found_all && value;
+      return value;
+    });
+    if (!found_all) return mismatch("{} has no value under the substitution", to_string(dim));
+    return resolved;
+  }
+  [[nodiscard]] std::optional<SymbolicDim> resolve_name(std::string_view name) const {
+    const std::string_view base = name.substr(0, name.find('.'));
+    const Value* bound = value_of(base);
+    if (!bound) return std::nullopt;
+    std::int64_t index = base.size() == name.size() && bound->sizes.size() == 1 ? 0 : -1;
+    if (base.size() < name.size()) {
+      const std::string_view axis = name.substr(base.size() + 1);
+      if (const Value* variable = value_of(axis); variable && variable->sizes.size() == 1)
+        index = variable->sizes[0].constant().value_or(-1);
+      else if (std::from_chars(axis.data(), axis.data() + axis.size(), index).ptr != axis.data() + axis.size())
+        return std::nullopt;
+    }
+    const auto elements = bound->tensor ? terms_.shape(*bound->tensor).dims() : std::span(bound->sizes);
+    if (index < 0 || index >= std::ssize(elements)) return std::nullopt;
+    return elements[static_cast<std::size_t>(index)];
+  }
+  /// Null where it has none.
+  [[nodiscard]] const Value* value_of(std::string_view name) const {
+    const auto& variables = known_->axiom->variables;
+    const auto variable = std::ranges::find(variables, name, &AxiomVariable::name);
+    if (variable == variables.end()) return nullptr;
+    const Value& value = values_[static_cast<std::size_t>(variable - variables.begin())];
+    return value.text ? &value : nullptr;
+  }
+
+  Result<TermId> instantiate(std::uint32_t index, const std::vector<ParamsId>& params) {
+    const AxiomTerm& term = known_->axiom->terms[index];
+    if (term.variable) return *values_[*term.variable].tensor;
+    std::vector<TermId> operands;
+    for (const std::uint32_t operand : term.operands) {
+      REWRIGHT_TRY(operands.emplace_back(), instantiate(operand, params));
+    }
+    return terms_.apply(*term.op, term.output, params[index], operands);
+  }
 
   CheckedTerms& terms_;
   const Registry& registry_;
   std::map<std::string, Known, std::less<>> axioms_;
+  std::unordered_map<std::string, TextsRead> texts_;  ///< By the names and ranks of inputs.
   Interner<char> value_numbers_;
   Interner<std::uint32_t> use_numbers_;
   std::deque<Use> uses_;
@@ -83,7 +282,6 @@ class Statements {
   const Known* known_ = nullptr;
   std::vector<Value> values_;  ///< By variable of the axiom.
   std::vector<std::uint32_t> key_;
-  std::vector<TermId> operands_;
 };
 
 }  // namespace rewright
