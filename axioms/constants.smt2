@@ -86,6 +86,33 @@
   :named conv-of-constant_one-with-identity-weight
   :source "each output is one element of the image"))
 
+; --- the identity kernel as a weight, for any number of output channels: each copies one input channel, or is 0 ---
+
+(assert (! (forall ((s Sizes) (p Int) (q Sizes) (d Sizes) (g Int) (a Int) (b Int) (m Int) (n Int) (x Tensor))
+    (= (conv2d s p q d g activation.none (relu x) (constant_conv (sizes4 a b m n)))
+         (relu (conv2d s p q d g activation.none x (constant_conv (sizes4 a b m n))))))
+  :named conv-with-identity-weight-and-relu
+  :ranks "x 4"
+  :source "each output is one element of the image, or 0"))
+
+(assert (! (forall ((s Sizes) (p Int) (r Sizes) (q Sizes) (g Int) (a Int) (b Int) (k Int) (l Int) (m Int) (n Int) (x Tensor))
+    (= (conv2d (sizes2 1 1) padding.same q (sizes2 1 1) g activation.none
+               (pool2d_avg (sizes2 m n) s p r count_include_pad.yes x) (constant_conv (sizes4 a b k l)))
+       (conv2d s p r (sizes2 1 1) g activation.none x (constant_pool (sizes4 a b m n)))))
+  :named identity-weight-on-average
+  :ranks "x 4"
+  :domain "m 1 3; n 1 3; k 1 3; l 1 3; a 1 2 3 4; b 1 2"
+  :source "the average of each channel, copied"))
+
+(assert (! (forall ((s Sizes) (p Int) (r Sizes) (q Sizes) (g Int) (a Int) (b Int) (k Int) (l Int) (m Int) (n Int) (x Tensor))
+    (= (pool2d_avg (sizes2 m n) s p r count_include_pad.yes
+         (conv2d (sizes2 1 1) padding.same q (sizes2 1 1) g activation.none x (constant_conv (sizes4 a b k l))))
+       (conv2d s p r (sizes2 1 1) g activation.none x (constant_pool (sizes4 a b m n)))))
+  :named average-of-identity-weight-on-image
+  :ranks "x 4"
+  :domain "m 1 3; n 1 3; k 1 3; l 1 3; a 1 2 3 4; b 1 2"
+  :source "each channel copied, and averaged"))
+
 ; --- maxima ---
 
 (assert (! (forall ((k Sizes) (q Sizes) (a Int) (b Int) (m Int) (n Int))

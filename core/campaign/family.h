@@ -12,7 +12,8 @@
 // Nothing else is claimed: a member is made when it is needed, its conditions on sizes follow from its own shapes, and
 // its proof is replayed before it is used. `member` lines name those that the campaign found.
 //
-// A size that stands beside an axis goes with it: split[axis=0, sizes=[x.0, y.0]] becomes split[axis=1, sizes=[x.1, y.1]].
+// A size that stands beside an axis goes with it: split[axis=0, sizes=[x.0, y.0]] becomes split[axis=1, sizes=[x.1,
+// y.1]].
 #pragma once
 
 #include <rewright/axiom.h>

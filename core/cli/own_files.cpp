@@ -37,7 +37,7 @@ Result<std::vector<std::string>> own_libraries() {
   std::error_code ignored;
   for (const fs::path& root : roots()) {
     std::vector<std::string> files;
-    for (const char* name : {"library.rules", "networks.rules"}) {
+    for (const char* name : {"library.rules", "networks.rules", "constants.rules"}) {
       const fs::path file = root / "experiments/library" / name;
       if (fs::is_regular_file(file, ignored)) files.push_back(file.string());
     }

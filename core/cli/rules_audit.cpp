@@ -14,7 +14,7 @@ constexpr std::size_t kShown = 20;  // Failures that are written out; the rest i
 
 struct Arguments {
   std::string rules;
-  std::string library;
+  std::vector<std::string> libraries;
   std::size_t nodes = SaturationLimits().nodes;
   std::size_t matches = SaturationLimits().matches;
   int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
@@ -78,7 +78,13 @@ Result<ExitCode> derive(const Settings& settings, const Arguments& arguments) {
   REWRIGHT_TRY(const std::vector<Rule> rules, read_rule_source(arguments.rules, registry));
   ParameterUses uses;
   for (const Rule& rule : rules) uses.add(rule);
-  REWRIGHT_TRY(const std::vector<Rule> library, read_rule_source(arguments.library, registry, uses));
+  std::vector<Rule> library;
+  for (const std::string& source : arguments.libraries) {
+    REWRIGHT_TRY(const std::vector<Rule> found, read_rule_source(source, registry, uses));
+    for (const Rule& rule : found) {
+      if (std::ranges::find(library, rule.id, &Rule::id) == library.end()) library.push_back(rule);
+    }
+  }
   REWRIGHT_TRY(const auto derivations, derive_all(rules, one_direction_each(library), registry, options_of(arguments)));
   REWRIGHT_TRY(DerivationChecker checker, DerivationChecker::over(library, registry));
   std::size_t forward = 0;
@@ -139,11 +145,14 @@ void add_rules_derive(Program& program, CLI::App& group) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App& command = program.command(
       group, "derive", "Tells which rules follow from those of a library",
-      {"rewright rules derive other.store --from quickstart.store", "rewright rules derive rules.txt --from my.store"},
+      {"rewright rules derive other.store --from quickstart.store", "rewright rules derive rules.txt --from my.store",
+       "rewright rules derive rules.txt --from experiments/library/library.rules --from more.rules"},
       [arguments](const Settings& settings) { return derive(settings, *arguments); });
   command.add_option("RULES", arguments->rules, "A store, a file of rules, or one of rules with proofs")->required();
-  command.add_option("--from", arguments->library, "The library: a store or a file")
+  command.add_option("--from", arguments->libraries, "The library: a store or a file (repeatable)")
       ->required()
+      ->expected(1)
+      ->take_all()
       ->type_name("STORE|FILE");
   add_limits(command, *arguments);
 }

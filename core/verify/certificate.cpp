@@ -18,24 +18,23 @@ constexpr std::size_t kMostFacts = 20'000, kMostTerms = 1'000'000;
 /// What is known of the sizes, and what has been found to follow from it.
 class Facts {
  public:
-  Facts(CheckedTerms& terms, ConditionSet known)
-      : terms_(terms), sizes_(SizeOrder(SizeOrder::Least::kOneInTensors)) {
+  Facts(CheckedTerms& terms, ConditionSet known) : terms_(terms), sizes_(SizeOrder(SizeOrder::Least::kOneInTensors)) {
     for (const ConditionId id : terms.conditions(known)) {
       sizes_.add(terms.condition(id));
-      mark(follows_, id);
+      follows_.add(id);
     }
   }
 
   [[nodiscard]] bool contradictory() const { return sizes_.contradictory(); }
   Status require(ConditionSet wanted) {
-    if (wanted < granted_.size() && granted_[wanted]) return {};
+    if (granted_.has(wanted)) return {};
     for (const ConditionId id : terms_.conditions(wanted)) {
-      if (id < follows_.size() && follows_[id]) continue;
+      if (follows_.has(id)) continue;
       if (!sizes_.implies(terms_.condition(id)))
         return mismatch("{} does not follow from the rule's conditions", to_string(terms_.condition(id)));
-      mark(follows_, id);
+      follows_.add(id);
     }
-    mark(granted_, wanted);
+    granted_.add(wanted);
     return {};
   }
   /// The term with every size in its one normal form, so that equal terms are one; what it requires must be known.
@@ -44,34 +43,15 @@ class Facts {
     return normal_form(id);
   }
   Result<TermId> normal_form(TermId id) {
-    const CheckedTerm& term = terms_[id];
-    if (!term.has_sizes || sizes_.solved().empty()) return id;
-    if (const auto found = normal_.find(id); found != normal_.end()) return found->second;
-    std::vector<TermId> operands = terms_.operands(id);
-    for (TermId& operand : operands) {
-      REWRIGHT_TRY(operand, normal_form(operand));
-    }
-    const auto given = terms_.params(term.params).values();
-    std::vector<BasicParamValue<SymbolicDim>> values(given.begin(), given.end());
-    for (auto& value : values) {
-      auto* list = std::get_if<SizeList<SymbolicDim>>(&value);
-      for (std::size_t i = 0; list && i < list->values.size(); ++i)
-        list->values[i] = sizes_.normalise(list->values[i]);
-    }
-    const ParamsId params = terms_.number(SymbolicParams(std::move(values)));
-    REWRIGHT_TRY(const TermId normal, terms_.apply(*term.op, term.output, params, operands));
-    return normal_[id] = normal;
+    if (sizes_.solved().empty()) return id;
+    return terms_.with_sizes(
+        id, [this](const SymbolicDim& size) { return sizes_.normalise(size); }, normal_);
   }
 
  private:
-  static void mark(std::vector<bool>& marks, std::uint32_t place) {
-    if (marks.size() <= place) marks.resize(place + 1);
-    marks[place] = true;
-  }
-
   CheckedTerms& terms_;
   SizeSystem sizes_;
-  std::vector<bool> follows_, granted_;  ///< Conditions; sets of them.
+  Marks follows_, granted_;  ///< Conditions; sets of them.
   std::unordered_map<TermId, TermId> normal_;
 };
 

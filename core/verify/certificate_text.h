@@ -65,7 +65,7 @@ struct CertificateFile {
   struct Entry {
     std::string rule;
     std::string certificate;
-    int line = 0;  ///< Of the rule.
+    int line = 0;                           ///< Of the rule.
     std::string free = {};                  ///< What `any` says.
     std::vector<std::string> members = {};  ///< What `member` says, a line each.
   };

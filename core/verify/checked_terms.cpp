@@ -111,6 +111,25 @@ Result<TermId> CheckedTerms::apply(const Operator& op, std::uint32_t output, Par
   return term_numbers_.add(term_key_);
 }
 
+Result<TermId> CheckedTerms::with_sizes(TermId id, const std::function<SymbolicDim(const SymbolicDim&)>& replace,
+                                        std::unordered_map<TermId, TermId>& known) {
+  const CheckedTerm& term = terms_[id];
+  if (!term.has_sizes) return id;
+  if (const auto found = known.find(id); found != known.end()) return found->second;
+  std::vector<TermId> in = operands(id);
+  for (TermId& operand : in) {
+    REWRIGHT_TRY(operand, with_sizes(operand, replace, known));
+  }
+  const auto given = params_[term.params].values();
+  std::vector<BasicParamValue<SymbolicDim>> values(given.begin(), given.end());
+  for (auto& value : values) {
+    auto* list = std::get_if<SizeList<SymbolicDim>>(&value);
+    for (std::size_t i = 0; list && i < list->values.size(); ++i) list->values[i] = replace(list->values[i]);
+  }
+  REWRIGHT_TRY(const TermId made, apply(*term.op, term.output, number(SymbolicParams(std::move(values))), in));
+  return known[id] = made;
+}
+
 std::vector<TermId> CheckedTerms::operands(TermId id) const {
   if (!terms_[id].op) return {};
   const auto key = term_numbers_[id].subspan(2);

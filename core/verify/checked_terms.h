@@ -11,8 +11,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "verify/byte_key.h"
@@ -45,6 +47,9 @@ class CheckedTerms {
   /// Errors: kShape where the application is defined nowhere.
   [[nodiscard]] Result<TermId> apply(const Operator& op, std::uint32_t output, ParamsId params,
                                      std::span<const TermId> operands);
+  /// The term with every size in its parameters replaced; what was found is kept in `known`.
+  [[nodiscard]] Result<TermId> with_sizes(TermId id, const std::function<SymbolicDim(const SymbolicDim&)>& replace,
+                                          std::unordered_map<TermId, TermId>& known);
   [[nodiscard]] ParamsId number(const SymbolicParams& params);
   [[nodiscard]] ConditionSet set_of(const Constraint& condition);
   [[nodiscard]] ConditionSet unite(ConditionSet a, ConditionSet b);

@@ -72,4 +72,17 @@ class Interner {
   std::vector<Slot> slots_ = std::vector<Slot>(64);
 };
 
+/// Numbers that are marked.
+class Marks {
+ public:
+  [[nodiscard]] bool has(std::uint32_t number) const { return number < marked_.size() && marked_[number]; }
+  void add(std::uint32_t number) {
+    if (marked_.size() <= number) marked_.resize(number + 1);
+    marked_[number] = true;
+  }
+
+ private:
+  std::vector<bool> marked_;
+};
+
 }  // namespace rewright

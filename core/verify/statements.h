@@ -5,7 +5,6 @@
 #include <rewright/certificate.h>
 
 #include <algorithm>
-#include <charconv>
 #include <deque>
 #include <map>
 #include <optional>
@@ -99,7 +98,7 @@ class Statements {
     return equation.left_to_right ? Statement{left, right, conditions} : Statement{right, left, conditions};
   }
 
-  /// No variable gets two values, each tensor has one.
+  /// No variable gets two values.
   Status bind(const EquationText& text, TextsRead& texts) {
     const auto& variables = known_->axiom->variables;
     values_.assign(variables.size(), {});
@@ -111,10 +110,6 @@ class Statements {
       bound.text = value;
       if (variable->sort != AxiomSort::kTensor) continue;
       REWRIGHT_TRY(bound.tensor, term_of(value, texts));
-    }
-    for (std::size_t v = 0; v < variables.size(); ++v) {
-      if (variables[v].sort == AxiomSort::kTensor && !values_[v].text)
-        return mismatch("{} has no value", variables[v].name);
     }
     return {};
   }
@@ -156,8 +151,17 @@ class Statements {
     const Axiom& axiom = *known_->axiom;
     AxiomRanks ranks;
     for (Value& value : values_) {
+      const AxiomVariable& variable = axiom.variables[ranks.size()];
       ranks.push_back(value.tensor ? terms_.shape(*value.tensor).rank() : 0);
-      REWRIGHT_CHECK(read_value(axiom.variables[ranks.size() - 1].sort, value));
+      if (variable.sort == AxiomSort::kTensor && !value.tensor) return mismatch("{} has no value", variable.name);
+      if (!value.text || value.tensor) continue;
+      if (variable.sort == AxiomSort::kReal) {
+        REWRIGHT_TRY(value.real, read_real(*value.text));
+      } else if (variable.sort == AxiomSort::kSizes) {
+        REWRIGHT_TRY(value.sizes, read_sizes(*value.text));
+      } else {
+        REWRIGHT_TRY(value.sizes.emplace_back(), SymbolicDim::parse(*value.text));
+      }
     }
     if (std::ranges::find(axiom.ranks, ranks) == axiom.ranks.end())
       return mismatch("{} is not claimed for tensors of ranks {}", axiom.name, fmt::join(ranks, ", "));
@@ -185,18 +189,6 @@ class Statements {
     for (int axis = 0; axis < a.rank(); ++axis) require(Constraint::Kind::kEqual, a[axis], b[axis]);
     return made;
   }
-  static Status read_value(AxiomSort sort, Value& value) {
-    if (!value.text || value.tensor) return {};
-    if (sort == AxiomSort::kReal) {
-      REWRIGHT_TRY(value.real, read_real(*value.text));
-    } else if (sort == AxiomSort::kSizes) {
-      REWRIGHT_TRY(value.sizes, read_sizes(*value.text));
-    } else {
-      REWRIGHT_TRY(value.sizes.emplace_back(), SymbolicDim::parse(*value.text));
-    }
-    return {};
-  }
-
   [[nodiscard]] Result<BasicParamValue<SymbolicDim>> parameter(const ParamSpec& spec, const AxiomParam& param) const {
     using Value = BasicParamValue<SymbolicDim>;
     if (const auto* real = std::get_if<double>(&param)) return Value(*real);
@@ -243,10 +235,10 @@ class Statements {
     std::int64_t index = base.size() == name.size() && bound->sizes.size() == 1 ? 0 : -1;
     if (base.size() < name.size()) {
       const std::string_view axis = name.substr(base.size() + 1);
-      if (const Value* variable = value_of(axis); variable && variable->sizes.size() == 1)
-        index = variable->sizes[0].constant().value_or(-1);
-      else if (std::from_chars(axis.data(), axis.data() + axis.size(), index).ptr != axis.data() + axis.size())
-        return std::nullopt;
+      const Value* variable = value_of(axis);
+      const auto number = SymbolicDim::parse(axis);
+      const bool named = variable && variable->sizes.size() == 1;
+      index = (named ? variable->sizes[0].constant() : number ? number->constant() : std::nullopt).value_or(-1);
     }
     const auto elements = bound->tensor ? terms_.shape(*bound->tensor).dims() : std::span(bound->sizes);
     if (index < 0 || index >= std::ssize(elements)) return std::nullopt;

@@ -35,7 +35,7 @@ const AxiomSet& ours() {
 
 TEST(AxiomCollapse, OursMakeNothingEqualThatDiffers) {
   const AxiomSet all = load({"elementwise", "layout", "linear_algebra", "convolution", "activation", "reshape",
-                             "broadcast", "normalisation"});
+                             "broadcast", "normalisation", "constants"});
   CollapseOptions options;
   options.instances = 1;
   options.composed = 200;

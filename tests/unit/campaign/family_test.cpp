@@ -55,11 +55,12 @@ TEST(Family, MovesSizesWithTheirAxis) {
             "(x:2, y:2) split[axis=1, sizes=[x.1, y.1]](concat[axis=1](x, y)) => x, y");
 }
 TEST(Family, ExchangesTwoAxes) {
-  const auto exchanged =
-      member("(a:2, b:2, c:2, d:2) concat(concat[axis=1](a, b), concat[axis=1](c, d)) => concat[axis=1](concat(a, c), "
-             "concat(b, d)) where a.0 = b.0, c.0 = d.0, a.1 = c.1",
-             {{"axis", "0"}, {"axis", "1"}}, {"1", "0"});
-  EXPECT_THAT(text_or_error(exchanged), HasSubstr("concat[axis=1](concat(a, b), concat(c, d)) => concat(concat[axis=1]"));
+  const auto exchanged = member(
+      "(a:2, b:2, c:2, d:2) concat(concat[axis=1](a, b), concat[axis=1](c, d)) => concat[axis=1](concat(a, c), "
+      "concat(b, d)) where a.0 = b.0, c.0 = d.0, a.1 = c.1",
+      {{"axis", "0"}, {"axis", "1"}}, {"1", "0"});
+  EXPECT_THAT(text_or_error(exchanged),
+              HasSubstr("concat[axis=1](concat(a, b), concat(c, d)) => concat(concat[axis=1]"));
 }
 TEST(Family, FindsTheConditionsOfAMemberAnew) {
   constexpr const char* kRule = "(x:4, y:4, w:4) concat(conv2d(x, w), conv2d(y, w)) => conv2d(concat(x, y), w)";
@@ -69,32 +70,36 @@ TEST(Family, FindsTheConditionsOfAMemberAnew) {
 }
 TEST(Family, HasNoMemberWhereTheProofDoesNotHold) {
   // With two groups each half of the output channels reads half of the input channels.
-  constexpr const char* kRule = "(x:4, y:4, z:4) concat[axis=1](conv2d(x, y), conv2d(x, z)) => conv2d(x, concat(y, z)) "
-                                "where y.2 = z.2, y.3 = z.3";
+  constexpr const char* kRule =
+      "(x:4, y:4, z:4) concat[axis=1](conv2d(x, y), conv2d(x, z)) => conv2d(x, concat(y, z)) "
+      "where y.2 = z.2, y.3 = z.3";
   EXPECT_THAT(text_or_error(member(kRule, {{"groups", "1"}}, {"2"})), HasSubstr("error"));
   EXPECT_THAT(free_of(kRule), Contains(ParamText("strides", "[1, 1]")));
   EXPECT_THAT(free_of(kRule), Not(Contains(ParamText("groups", "1"))));
 }
 TEST(Family, LeavesFreeWhatTheProofDoesNotAskFor) {
-  const auto free = free_of("(x:4, w:4, v:4) ewadd(conv2d(x, w), conv2d(x, v)) => conv2d(x, ewadd(w, v)) where w.2 = v.2, w.3 = v.3");
+  const auto free =
+      free_of("(x:4, w:4, v:4) ewadd(conv2d(x, w), conv2d(x, v)) => conv2d(x, ewadd(w, v)) where w.2 = v.2, w.3 = v.3");
   for (const char* name : {"strides", "padding", "pads", "dilations", "groups"})
     EXPECT_TRUE(std::ranges::any_of(free, [&](const ParamText& param) { return param.first == name; })) << name;
   EXPECT_THAT(free, Not(Contains(ParamText("activation", "none"))));
-  EXPECT_EQ(to_text(free_of("(x:4, y:4) pool2d_max[kernel=[3, 3]](concat(x, y)) => concat(pool2d_max[kernel=[3, 3]](x), "
-                            "pool2d_max[kernel=[3, 3]](y))")),
-            "kernel=[3, 3]; strides=[1, 1]; padding=same; pads=[0, 0, 0, 0]");
+  EXPECT_EQ(
+      to_text(free_of("(x:4, y:4) pool2d_max[kernel=[3, 3]](concat(x, y)) => concat(pool2d_max[kernel=[3, 3]](x), "
+                      "pool2d_max[kernel=[3, 3]](y))")),
+      "kernel=[3, 3]; strides=[1, 1]; padding=same; pads=[0, 0, 0, 0]");
   EXPECT_EQ(to_text(free_of("(x:2, y:2) ewadd(x, ewadd(x, y)) => ewadd(y, ewadd(x, x))")), "rank=2");
   EXPECT_EQ(to_text(free_of("(x:2, y:2, z:2) matmul(matmul(x, y), z) => matmul(x, matmul(y, z))")), "rank=2");
 }
 TEST(Family, GivesTheMembersThatAGraphAsksFor) {
-  const Rule rule = proved(
-      "(x:4, w:4, v:4) ewadd(conv2d(x, w), conv2d(x, v)) => conv2d(x, ewadd(w, v)) where w.2 = v.2, w.3 = v.3");
+  const Rule rule =
+      proved("(x:4, w:4, v:4) ewadd(conv2d(x, w), conv2d(x, v)) => conv2d(x, ewadd(w, v)) where w.2 = v.2, w.3 = v.3");
   CertificateChecker checker(axioms().axioms(), plugins());
   const Family family(rule, free_parameters(rule, axioms().axioms(), plugins(), checker), axioms().axioms(), plugins());
   ParameterUses uses;
   EXPECT_TRUE(members_for(family, uses).empty());
-  uses.add(test::rule("(x:4, w:4, y:4) ewadd(conv2d[strides=[2, 2], padding=valid](x, w), y) => ewadd(y, "
-                      "conv2d[strides=[2, 2], padding=valid](x, w))"));
+  uses.add(
+      test::rule("(x:4, w:4, y:4) ewadd(conv2d[strides=[2, 2], padding=valid](x, w), y) => ewadd(y, "
+                 "conv2d[strides=[2, 2], padding=valid](x, w))"));
   const auto members = members_for(family, uses);
   ASSERT_EQ(members.size(), 1u);
   const auto found = family.member(members[0], checker);
@@ -153,7 +158,8 @@ TEST_F(FamilyFile, GivesTheRuleAndTheMembersThatItNames) {
   EXPECT_EQ(to_text((*rules)[2]), "(x:4, y:4) concat(relu(x), relu(y)) => relu(concat(x, y))");
 }
 TEST_F(FamilyFile, WithAMemberThatIsNotProvedIsRefusedWithItsLine) {
-  EXPECT_THAT(read("any axis=0\nmember axis=2\n").error().message, HasSubstr(":4: the proof is rejected for the member axis=2"));
+  EXPECT_THAT(read("any axis=0\nmember axis=2\n").error().message,
+              HasSubstr(":4: the proof is rejected for the member axis=2"));
   EXPECT_THAT(read("any axis=0\nmember rank=2\n").error().message,
               HasSubstr(":4: the member rank=2 does not have the parameters of axis=0, in this order"));
   EXPECT_THAT(read("any axis\n").error().message, HasSubstr(":4: found 'axis', expected NAME=VALUE"));
