@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""How time and memory of `rewright optimize` grow with the size of a model: a chain of relus and transposes.
+
+  scale.py PROGRAM AXIOMS [NODES...]
+
+Import, matching, one look and one rewrite, the equivalence gate and export. Prints seconds of user time and the peak of
+memory of each; needs protoc and ONNX's schema (Debian's protobuf-compiler, libonnx-dev).
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+RULE = """axioms {axioms}/elementwise.smt2
+
+rule (b:2) relu(relu(b)) => relu(b)
+certificate 1
+output 0
+. > relu-relu@2c8d2d48 x=b
+"""
+
+
+def model(nodes):
+    """The text of a ModelProto."""
+    sizes = "type { tensor_type { elem_type: 1 shape { dim { dim_value: 4 } dim { dim_value: 8 } } } }"
+    lines = ['ir_version: 8 opset_import { version: 13 } graph { name: "chain" input { name: "t0" %s }' % sizes]
+    for i in range(nodes):
+        kind = 'op_type: "Relu"'
+        if i % 4 > 1:
+            kind = 'op_type: "Transpose" attribute { name: "perm" type: INTS ints: 1 ints: 0 }'
+        lines.append('node { %s input: "t%d" output: "t%d" }' % (kind, i, i + 1))
+    lines.append('output { name: "t%d" %s } }' % (nodes, sizes))
+    return "\n".join(lines)
+
+
+def main():
+    if len(sys.argv) < 3:
+        print(__doc__, file=sys.stderr)
+        return 2
+    program, axioms = sys.argv[1], os.path.abspath(sys.argv[2])
+    print("nodes     user seconds   peak MiB")
+    for nodes in [int(size) for size in sys.argv[3:]] or [1000, 10000, 100000]:
+        with tempfile.TemporaryDirectory() as folder:
+            rules, file = os.path.join(folder, "one.rules"), os.path.join(folder, "chain.onnx")
+            with open(rules, "w", encoding="ascii") as out:
+                out.write(RULE.format(axioms=axioms))
+            with open(file, "wb") as out:
+                subprocess.run(["protoc", "-I", "/usr/include", "--encode=onnx.ModelProto", "onnx/onnx.proto"],
+                               input=model(nodes).encode(), stdout=out, check=True)
+            child = subprocess.Popen([program, "optimize", file, "-o", os.path.join(folder, "out.onnx"), "--rules", rules,
+                                      "--search", "greedy", "--steps", "1", "--candidates", "1", "--cost", "flops",
+                                      "--quiet"], stdout=subprocess.DEVNULL)
+            _, status, usage = os.wait4(child.pid, 0)
+            if status != 0:
+                return 1
+            print(f"{nodes:<9,} {usage.ru_utime:12.2f} {usage.ru_maxrss / 1024:10.0f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
