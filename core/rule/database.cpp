@@ -224,6 +224,7 @@ Status Database::move_to_memory() {
 Status Database::migrate(Migrations migrations, std::string_view component) {
   const auto wanted = static_cast<std::int64_t>(migrations.size());
   REWRIGHT_TRY(const std::int64_t found, version(component));
+  if (found < 0) return error(SQLITE_CORRUPT);
   if (found > wanted) {
     return make_error(ErrorCode::kMismatch,
                       "'{}' was written by a newer Rewright: its schema{}{} has version {} and "

@@ -171,6 +171,13 @@ TEST_F(StoreTest, AStoreOfANewerProgramIsLeftAlone) {
   }
 }
 
+TEST_F(StoreTest, AStoreOfAVersionThatNeverWasIsDamaged) {
+  open();
+  raw("PRAGMA user_version = -1");
+  for (const Store::Mode mode : {Store::Mode::kRead, Store::Mode::kWrite, Store::Mode::kRun})
+    EXPECT_THAT(refusal(mode), testing::AllOf(HasSubstr("is damaged"), HasSubstr("store.sqlite")));
+}
+
 TEST_F(StoreTest, AFileThatIsNoDatabaseIsNamed) {
   fs::create_directory(store_);
   std::ofstream(store_ + "/store.sqlite") << std::string(4096, 'x');
