@@ -15,13 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The file of the shared library that this code is in.
-std::string own_file() {
-  static const char kHere = 0;
-  Dl_info info = {};
-  return dladdr(&kHere, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
-}
-
 // "operator matmul", "pruner renaming", ...: what the campaign uses, in the words of LoadedPlugin::provides.
 std::set<std::string> used(const CampaignConfig& config) {
   std::set<std::string> objects;
@@ -52,12 +45,18 @@ std::string difference_of_files(const std::vector<Ingredient>& stored, const std
 
 }  // namespace
 
+std::string own_library() {
+  static const char kHere = 0;
+  Dl_info info = {};
+  return dladdr(&kHere, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
+}
+
 Result<CampaignRecord> identity(const CampaignConfig& config, const Registry& registry) {
   CampaignRecord record;
   record.name = config.name;
   record.config = resolved_text(config);
   record.config_hash = content_hash(record.config);
-  REWRIGHT_TRY(const std::string own_hash, file_hash(own_file()));
+  REWRIGHT_TRY(const std::string own_hash, file_hash(own_library()));
   record.ingredients.push_back({"program", "librewright", REWRIGHT_VERSION, own_hash});
   const std::set<std::string> objects = used(config);
   for (const LoadedPlugin& plugin : registry.plugins()) {

@@ -4,7 +4,12 @@
 #include "campaign/config.h"
 #include "rule/store.h"
 
+#include <string>
+
 namespace rewright {
+
+/// The file of the shared library that this code is in.
+[[nodiscard]] std::string own_library();
 
 /// Errors: a file that cannot be read.
 [[nodiscard]] Result<CampaignRecord> identity(const CampaignConfig& config, const Registry& registry);

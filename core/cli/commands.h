@@ -7,6 +7,7 @@ class Program;
 
 void add_campaign(Program& program);      // campaign.cpp
 void add_axioms(Program& program);        // axioms.cpp
+void add_experiment(Program& program);    // experiment.cpp
 void add_rules(Program& program);         // rules.cpp
 void add_certificates(Program& program);  // certificates.cpp
 void add_graph(Program& program);         // graph.cpp

@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
   rewright::cli::add_optimize(program);
   rewright::cli::add_searches(program);
   rewright::cli::add_axioms(program);
+  rewright::cli::add_experiment(program);
   rewright::cli::add_graph(program);
   rewright::cli::add_operators(program);
   rewright::cli::add_plugins(program);

@@ -47,6 +47,14 @@ Result<std::vector<std::string>> own_libraries() {
                     "the program's own library of rules was not found; name a store or a file with --rules");
 }
 
+Result<std::string> own_data() {
+  std::error_code ignored;
+  for (const fs::path& root : roots()) {
+    if (fs::is_directory(root / "experiments", ignored)) return root.string();
+  }
+  return make_error(ErrorCode::kNotFound, "the experiments that came with the program were not found; install it anew");
+}
+
 Result<std::string> own_templates() {
   std::error_code ignored;
   for (const fs::path& root : roots()) {

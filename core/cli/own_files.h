@@ -13,6 +13,8 @@ namespace rewright::cli {
 /// The files of rules in experiments/library: what its campaign found, and longer rules for networks. Errors:
 /// kNotFound.
 [[nodiscard]] Result<std::vector<std::string>> own_libraries();
+/// The folder that holds experiments/ and axioms/. Errors: kNotFound.
+[[nodiscard]] Result<std::string> own_data();
 /// The folder of what `rewright new` begins with. Errors: kNotFound.
 [[nodiscard]] Result<std::string> own_templates();
 

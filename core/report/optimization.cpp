@@ -9,6 +9,7 @@
 #include "report/gallery/html.h"
 #include "report/gallery/pages.h"
 #include "report/graph_difference.h"
+#include "report/plot.h"
 
 namespace rewright {
 namespace {
@@ -25,8 +26,7 @@ table { border-collapse: collapse; } th, td { text-align: left; padding: 5px 16p
 th { color: var(--soft); font-weight: 600; } .figure { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 code { font-size: .82em; overflow-wrap: anywhere; color: var(--soft); } .scroll { overflow: auto; max-height: 90vh; background: #fff; border: 1px solid var(--line); }
 .sides { display: grid; grid-template-columns: repeat(auto-fit, minmax(320px, 1fr)); gap: 16px; }
-.curve { width: 100%; max-width: 760px; } .curve path { fill: none; stroke: var(--accent); stroke-width: 2; }
-.curve text { fill: var(--soft); font-size: 12px; } .curve line { stroke: var(--line); }
+.curve { max-width: 760px; }
 )";
 
 std::string quoted(std::string_view text) {
@@ -64,38 +64,15 @@ std::string label_of(const Node& node) {
 
 // --- the curve -------------------------------------------------------------------------------------------------
 
-struct Frame {
-  double left = 90, top = 12, width = 640, height = 220;
-  double most_seconds = 1, least_us = 0, most_us = 1;
-  [[nodiscard]] double x(double seconds) const { return left + width * seconds / most_seconds; }
-  [[nodiscard]] double y(double us) const { return top + height * (most_us - us) / (most_us - least_us); }
-};
-
 std::string curve_svg(const std::vector<OptimizationStory::Moment>& curve) {
-  Frame frame;
-  frame.most_us = frame.least_us = curve.front().best_us;
-  for (const auto& moment : curve) {
-    frame.least_us = std::min(frame.least_us, moment.best_us);
-    frame.most_us = std::max(frame.most_us, moment.best_us);
-  }
-  if (frame.most_us - frame.least_us < 1e-9) frame.most_us += 1;
-  frame.most_seconds = std::max(curve.back().seconds, 1e-3);
-  std::string path;
-  for (const auto& moment : curve) {
-    const double x = frame.x(moment.seconds), y = frame.y(moment.best_us);
-    path += path.empty() ? fmt::format("M{:.1f} {:.1f}", x, y) : fmt::format("H{:.1f}V{:.1f}", x, y);
-  }
-  const double bottom = frame.top + frame.height;
-  return fmt::format(
-      "<svg class=\"curve\" viewBox=\"0 0 760 270\" role=\"img\" aria-label=\"Best cost over time\">"
-      "<line x1=\"{0}\" y1=\"{1}\" x2=\"{0}\" y2=\"{2}\"/><line x1=\"{0}\" y1=\"{2}\" x2=\"{3}\" y2=\"{2}\"/>"
-      "<path d=\"{4}\"/>"
-      "<text x=\"{5}\" y=\"{6}\" text-anchor=\"end\">{7}</text><text x=\"{5}\" y=\"{2}\" text-anchor=\"end\">{8}</text>"
-      "<text x=\"{0}\" y=\"{9}\">0 s</text><text x=\"{3}\" y=\"{9}\" text-anchor=\"end\">{10:.2f} s, {11} "
-      "candidates</text></svg>\n",
-      frame.left, frame.top, bottom, frame.left + frame.width, path, frame.left - 8, frame.top + 10,
-      microseconds(frame.most_us), microseconds(frame.least_us), bottom + 20, frame.most_seconds,
-      grouped(curve.back().candidates));
+  plot::Lines lines;
+  lines.title = "Best cost over time";
+  lines.x = fmt::format("seconds; {} candidates in all", grouped(curve.back().candidates));
+  lines.y = "microseconds";
+  lines.steps = true;
+  lines.series.emplace_back();
+  for (const auto& moment : curve) lines.series.back().points.emplace_back(moment.seconds, moment.best_us);
+  return fmt::format("<div class=\"curve\">{}</div>\n", plot::lines_svg(lines));
 }
 
 // --- the page --------------------------------------------------------------------------------------------------

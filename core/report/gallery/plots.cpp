@@ -7,18 +7,20 @@
 
 #include "report/gallery/html.h"
 #include "report/gallery/pages.h"
+#include "report/plot.h"
 
 namespace rewright::gallery {
 namespace {
 
 constexpr double kWidth = 640;
 
+std::string figure(const std::string& title, const std::string& svg) {
+  return fmt::format("<figure class=\"plot\"><figcaption>{}</figcaption>\n{}</figure>\n", escaped(title), svg);
+}
+
 std::string svg(const std::string& title, double height, const std::string& content) {
-  return fmt::format(
-      "<figure class=\"plot\"><figcaption>{0}</figcaption>\n<svg viewBox=\"0 0 {1} {2}\" role=\"img\" "
-      "aria-label=\"{0}\">\n"
-      "{3}</svg></figure>\n",
-      escaped(title), kWidth, height, content);
+  return figure(title, fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n{}</svg>", kWidth,
+                                   height, escaped(title), content));
 }
 
 std::string text(double x, double y, std::string_view anchor, std::string_view words) {
@@ -31,32 +33,16 @@ std::string bar(double x, double y, double width, double height) {
 }
 
 // 1 as the greatest.
-double length(std::uint64_t count, std::uint64_t greatest, bool logarithmic) {
-  if (count == 0 || greatest == 0) return 0;
-  const auto value = static_cast<double>(count), most = static_cast<double>(greatest);
-  return logarithmic ? std::log1p(value) / std::log1p(most) : value / most;
+double length(std::uint64_t count, std::uint64_t greatest) {
+  return greatest == 0 ? 0 : static_cast<double>(count) / static_cast<double>(greatest);
 }
 
 }  // namespace
 
 std::string bar_chart(const std::string& title, const Counts& counts, bool logarithmic) {
-  constexpr double kLine = 26, kBar = 16, kNumbers = 90;
-  std::size_t longest = 0;
-  std::uint64_t greatest = 0;
-  for (const auto& [label, count] : counts) {
-    longest = std::max(longest, label.size());
-    greatest = std::max(greatest, count);
-  }
-  const double left = std::min(220.0, 12 + 7.2 * static_cast<double>(longest));
-  std::string content;
-  double y = 4;
-  for (const auto& [label, count] : counts) {
-    const double width = length(count, greatest, logarithmic) * (kWidth - left - kNumbers);
-    content += text(left - 8, y + 13, "end", label) + bar(left, y, std::max(width, count > 0 ? 1.5 : 0.0), kBar) +
-               text(left + width + 6, y + 13, "start", grouped(count));
-    y += kLine;
-  }
-  return svg(title, y, content);
+  std::vector<plot::Bar> bars;
+  for (const auto& [label, count] : counts) bars.push_back({label, static_cast<double>(count), grouped(count)});
+  return figure(title, plot::bars_svg(title, bars, logarithmic));
 }
 
 std::string time_histogram(const std::string& title, std::span<const double> seconds) {
@@ -74,7 +60,7 @@ std::string time_histogram(const std::string& title, std::span<const double> sec
   std::string content;
   for (std::size_t i = 0; i < bins.size(); ++i) {
     const double x = static_cast<double>(i) * step;
-    const double height = std::max(length(bins[i], greatest, false) * (kHeight - kTop), bins[i] > 0 ? 1.5 : 0.0);
+    const double height = std::max(length(bins[i], greatest) * (kHeight - kTop), bins[i] > 0 ? 1.5 : 0.0);
     content += bar(x + 1, kTop + (kHeight - kTop) - height, step - 2, height);
     if (bins[i] == greatest)
       content += text(x + step / 2, kTop + (kHeight - kTop) - height - 4, "middle", grouped(greatest));

@@ -1,0 +1,85 @@
+// From rows of figures to answers: what each claim's figure is here, whether it holds, and the tables.
+#pragma once
+
+#include <rewright/export.h>
+#include <rewright/result.h>
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "experiment/manifest.h"
+#include "experiment/results.h"
+
+namespace rewright::experiment {
+
+enum class Answer { kReproduced, kNotReproduced, kNotComparable, kNotRun };
+/// "reproduced", "not reproduced", "not comparable here", "not run".
+[[nodiscard]] REWRIGHT_API const char* name_of(Answer answer);
+
+struct REWRIGHT_API ClaimFinding {
+  const Claim* claim = nullptr;
+  Answer answer = Answer::kNotRun;
+  std::optional<double> value;
+  std::string ours;     ///< As text; "-" where there is none.
+  std::string because;  ///< Not comparable, not run: why.
+  bool unexpected = false;
+
+  /// "reproduced", "not comparable here, because ...".
+  [[nodiscard]] std::string verdict() const;
+};
+
+struct REWRIGHT_API Findings {
+  const Manifest* manifest = nullptr;
+  bool quick = false;
+  std::map<std::string, std::vector<Json>> rows;  ///< By run, in the order of its units, with what was swept.
+  std::vector<std::pair<std::string, std::string>> drawings;  ///< File name and title.
+  std::vector<ClaimFinding> claims;
+  std::size_t done = 0, total = 0;  ///< Units.
+  double seconds = 0;
+  std::vector<Json> settings;
+  std::string first_date, last_date;
+
+  [[nodiscard]] bool all_claims_hold() const;
+};
+
+/// `missing`: by run, why it cannot be done here. Errors: a claim that asks for one row and finds several.
+[[nodiscard]] REWRIGHT_API Result<Findings> findings_of(const Manifest& manifest, const ResultFile& results, bool quick,
+                                                        const std::map<std::string, std::string>& missing = {});
+
+/// Rows of these runs that have all of `where`.
+[[nodiscard]] REWRIGHT_API std::vector<const Json*> rows_where(const Findings& findings,
+                                                               const std::vector<std::string>& runs, const Json& where);
+
+struct ShownTable {
+  std::string title;
+  std::vector<std::string> header;
+  std::vector<std::vector<std::string>> cells;  ///< For people.
+  std::vector<std::vector<std::string>> raw;    ///< For machines.
+  std::vector<bool> to_the_right;               ///< By column.
+};
+[[nodiscard]] REWRIGHT_API ShownTable shown(const Findings& findings, const TableSpec& table);
+/// Claim, source, the paper's figure, ours, the verdict; of several experiments with their names.
+[[nodiscard]] REWRIGHT_API ShownTable claims_table(std::span<const Findings> all);
+
+[[nodiscard]] REWRIGHT_API std::string markdown(const ShownTable& table);
+[[nodiscard]] REWRIGHT_API std::string csv(const ShownTable& table);
+/// A field's value for people: "12.5 ms" of best_us, "3.1 s" of seconds, "1.25x" of gain.
+[[nodiscard]] std::string value_text(const std::string& field, const Json& value);
+/// "cost before" of cost_before_us.
+[[nodiscard]] std::string words(std::string field);
+
+/// The plots of the manifest that have something to show: title and SVG.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> plots_of(const Findings& findings);
+
+/// Claims, tables and where they come from, as Markdown: what stands in an experiment's README.md.
+[[nodiscard]] REWRIGHT_API std::string markdown(const Findings& findings);
+
+/// The text with what stands between the lines "<!-- NAME: begin ... -->" and "<!-- NAME: end -->" replaced. Errors:
+/// kNotFound where they are not there.
+[[nodiscard]] REWRIGHT_API Result<std::string> with_section(const std::string& text, const std::string& name,
+                                                            const std::string& content);
+
+}  // namespace rewright::experiment

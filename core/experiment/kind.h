@@ -1,0 +1,76 @@
+// Kinds of experiments: what a run of a manifest can do. A kind reads the parameters of a unit of work and gives a job;
+// the job works on the public interfaces of the other rooms and gives rows of figures.
+#pragma once
+
+#include <rewright/export.h>
+#include <rewright/registry.h>
+#include <rewright/result.h>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "experiment/parameters.h"
+
+namespace rewright::experiment {
+
+/// What every job may use.
+struct Lab {
+  const Registry* registry = nullptr;
+  std::string sources;                ///< The folder with operators/, axioms/, experiments/.
+  std::string models;                 ///< The folder with NAME.onnx.
+  std::vector<std::string> programs;  ///< Folders with the programs of the benchmarks.
+  std::string work;                   ///< An empty folder of its own for each unit.
+  int threads = 1;
+  std::function<bool()> stop;  ///< True: end soon, with kBudget.
+  std::function<void(const std::string& what, double fraction)> progress;
+
+  [[nodiscard]] bool stopped() const { return stop && stop(); }
+  void show(const std::string& what, double fraction) const {
+    if (progress) progress(what, fraction);
+  }
+};
+
+struct Drawing {
+  std::string name;  ///< Of its file, without ".svg".
+  std::string title;
+  std::string svg;
+};
+
+struct Outcome {
+  std::vector<Json> rows;  ///< Flat objects.
+  std::vector<Drawing> drawings;
+  std::string missing;  ///< Not empty: it cannot be done here, and why; nothing is kept then.
+};
+
+struct Job {
+  std::vector<std::string> files;  ///< Whose contents the outcome depends on.
+  std::function<Result<Outcome>(const Lab&)> work;
+};
+
+struct Kind {
+  const char* name;
+  const char* summary;
+  /// Errors: a parameter that is missing, wrong or unknown.
+  Result<Job> (*job)(Parameters&, const Lab&);
+};
+
+[[nodiscard]] REWRIGHT_API std::span<const Kind> kinds();
+/// Errors: none of that name.
+[[nodiscard]] Result<const Kind*> find_kind(const std::string& name, const Place& place);
+
+/// An interrupted job's error.
+[[nodiscard]] inline Error stopped_early() { return make_error(ErrorCode::kBudget, "the experiment was stopped"); }
+
+Result<Job> campaign_job(Parameters& parameters, const Lab& lab);
+Result<Job> walk_job(Parameters& parameters, const Lab& lab);
+Result<Job> program_job(Parameters& parameters, const Lab& lab);
+Result<Job> verify_job(Parameters& parameters, const Lab& lab);
+Result<Job> audit_job(Parameters& parameters, const Lab& lab);
+Result<Job> drop_axioms_job(Parameters& parameters, const Lab& lab);
+Result<Job> lines_job(Parameters& parameters, const Lab& lab);
+Result<Job> optimize_job(Parameters& parameters, const Lab& lab);
+Result<Job> substitution_job(Parameters& parameters, const Lab& lab);
+
+}  // namespace rewright::experiment

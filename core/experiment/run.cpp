@@ -1,0 +1,175 @@
+#include "experiment/run.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "campaign/files.h"
+#include "experiment/kinds/clock.h"
+#include "report/plot.h"
+
+namespace rewright::experiment {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct PlannedUnit {
+  const RunSpec* run = nullptr;
+  const UnitSpec* spec = nullptr;
+  Job job;
+  std::string key;
+};
+
+Result<std::vector<PlannedUnit>> plan(const Manifest& manifest, const std::vector<UnitSpec>& units, const Lab& lab,
+                                      const std::string& build) {
+  std::vector<PlannedUnit> planned;
+  for (const UnitSpec& unit : units) {
+    const RunSpec& run = manifest.runs[unit.run];
+    REWRIGHT_TRY(const Kind* kind, find_kind(run.kind, run.place));
+    Parameters parameters(unit.parameters, manifest.folder, run.place, run.lines);
+    REWRIGHT_TRY(Job job, kind->job(parameters, lab));
+    REWRIGHT_CHECK(parameters.finish());
+    REWRIGHT_TRY(std::string key, key_of(run.kind, unit.parameters, job.files, build));
+    planned.push_back({&run, &unit, std::move(job), std::move(key)});
+  }
+  return planned;
+}
+
+/// "acnet greedy", from what is swept.
+std::string label_of(const PlannedUnit& unit, bool quick) {
+  std::string label = unit.run->name;
+  for (const auto& [key, values] : (quick ? *unit.run->quick : unit.run->full).each) {
+    const Json& value = unit.spec->parameters.at(key);
+    label += fmt::format(" {}", value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return label;
+}
+
+/// A folder that goes with the object.
+class WorkFolder {
+ public:
+  explicit WorkFolder(std::string path) : path_(std::move(path)) {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+    fs::create_directories(path_, ignored);
+  }
+  ~WorkFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+
+ private:
+  std::string path_;
+};
+
+Status keep(const PlannedUnit& unit, Outcome outcome, const Clock& clock, const Json& setting,
+            const std::string& folder, ResultFile& results) {
+  UnitResult result{unit.run->name, unit.run->kind, unit.key, setting.at("id"),       now_text(), unit.spec->parameters,
+                    clock.wall(),   clock.cpu(),    {},       std::move(outcome.rows)};
+  for (const Drawing& drawing : outcome.drawings) {
+    const std::string name = drawing.name + ".svg";
+    REWRIGHT_CHECK(write_file(folder + "/" + name, drawing.svg));
+    result.drawings.emplace_back(name, drawing.title);
+  }
+  std::erase_if(results.units, [&](const UnitResult& old) {
+    return old.run == result.run && nlohmann::json(old.parameters) == nlohmann::json(result.parameters);
+  });
+  results.units.push_back(std::move(result));
+  // Settings that nothing refers to any longer go.
+  if (results.setting(setting.at("id")) == nullptr) results.settings.push_back(setting);
+  std::erase_if(results.settings, [&](const Json& known) {
+    return std::ranges::none_of(results.units, [&](const UnitResult& one) { return one.setting == known.at("id"); });
+  });
+  return write_results(folder + "/results.jsonl", results);
+}
+
+Error named(const Error& error, const Manifest& manifest, const std::string& label) {
+  return {error.code, fmt::format("experiment {}, {}: {}", manifest.name, label, error.message)};
+}
+
+}  // namespace
+
+Result<RunOutcome> run_experiment(const Manifest& manifest, const RunExperiment& options) {
+  const Json setting = setting_of(*options.lab.registry, options.git);
+  const std::vector<UnitSpec> units = units_of(manifest, options.quick);
+  REWRIGHT_TRY(const std::vector<PlannedUnit> planned, plan(manifest, units, options.lab, setting.at("build")));
+  std::error_code failed;
+  fs::create_directories(options.folder, failed);
+  if (failed) return make_error(ErrorCode::kIo, "the folder '{}' cannot be made: {}", options.folder, failed.message());
+  RunOutcome outcome;
+  REWRIGHT_TRY(outcome.results, read_results(options.folder + "/results.jsonl"));
+  if (options.fresh) outcome.results = {};
+
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    const PlannedUnit& unit = planned[i];
+    const UnitResult* before = outcome.results.find(manifest, *unit.spec);
+    if (before != nullptr && (options.any_build || before->key == unit.key)) {
+      ++outcome.known;
+      continue;
+    }
+    if (outcome.missing.contains(unit.run->name)) continue;
+    if (options.lab.stopped()) {
+      outcome.stopped = true;
+      break;
+    }
+    const std::string label = label_of(unit, options.quick);
+    Lab lab = options.lab;
+    lab.work = options.folder + "/work";
+    lab.progress = [&](const std::string& what, double fraction) {
+      if (options.progress) options.progress(i, planned.size(), label + ": " + what, fraction);
+    };
+    const WorkFolder work(lab.work);
+    const Clock clock;
+    Result<Outcome> done = unit.job.work(lab);
+    if (!done && options.lab.stopped()) {
+      outcome.stopped = true;
+      break;
+    }
+    if (!done) return named(done.error(), manifest, label);
+    if (!done->missing.empty()) {
+      outcome.missing[unit.run->name] = done->missing;
+      continue;
+    }
+    REWRIGHT_CHECK(keep(unit, *std::move(done), clock, setting, options.folder, outcome.results));
+    ++outcome.done;
+  }
+  return outcome;
+}
+
+Json claims_json(const Findings& findings) {
+  Json claims = Json::array();
+  for (const ClaimFinding& finding : findings.claims) {
+    const Claim& claim = *finding.claim;
+    Json json = {{"experiment", findings.manifest->name},
+                 {"id", claim.id},
+                 {"claim", claim.claim},
+                 {"source", claim.source},
+                 {"paper", claim.paper},
+                 {"ours", finding.ours},
+                 {"verdict", name_of(finding.answer)},
+                 {"because", finding.because},
+                 {"value", finding.value ? Json(*finding.value) : Json(nullptr)},
+                 {"criterion", claim.criterion},
+                 {"note", claim.note}};
+    if (claim.expected) json["expected"] = {claim.expected->first, claim.expected->second};
+    claims.push_back(std::move(json));
+  }
+  return claims;
+}
+
+Status write_outputs(const Findings& findings, const std::string& folder) {
+  REWRIGHT_CHECK(write_file(folder + "/results.md", fmt::format("# {}\n\n{}\n\n{}", findings.manifest->title,
+                                                                findings.manifest->question, markdown(findings))));
+  REWRIGHT_CHECK(write_file(folder + "/claims.json", claims_json(findings).dump(2) + "\n"));
+  REWRIGHT_CHECK(write_file(folder + "/claims.csv", csv(claims_table(std::span(&findings, 1)))));
+  for (std::size_t i = 0; i < findings.manifest->tables.size(); ++i)
+    REWRIGHT_CHECK(
+        write_file(fmt::format("{}/table-{}.csv", folder, i + 1), csv(shown(findings, findings.manifest->tables[i]))));
+  const auto plots = plots_of(findings);
+  for (std::size_t i = 0; i < plots.size(); ++i)
+    REWRIGHT_CHECK(write_file(fmt::format("{}/plot-{}.svg", folder, i + 1), plot::as_file(plots[i].second)));
+  return {};
+}
+
+}  // namespace rewright::experiment

@@ -1,0 +1,173 @@
+// Running: nothing is done twice, nothing that was done is lost, what cannot be done here is said.
+#include "experiment/run.h"
+
+#include <gmock/gmock.h>
+
+#include "unit/experiment/scratch.h"
+
+namespace rewright::testing {
+namespace {
+
+using experiment::Answer;
+using experiment::Findings;
+using experiment::findings_of;
+using experiment::load_manifest;
+using experiment::Manifest;
+using experiment::run_experiment;
+using experiment::RunExperiment;
+using ::testing::HasSubstr;
+
+Manifest counting(const Experiments& folder) {
+  auto manifest = load_manifest(write_counting(folder));
+  EXPECT_TRUE(manifest) << manifest.error().message;
+  return *manifest;
+}
+
+Findings found(const Manifest& manifest, const experiment::RunOutcome& outcome, bool quick = false) {
+  auto findings = findings_of(manifest, outcome.results, quick, outcome.missing);
+  EXPECT_TRUE(findings) << findings.error().message;
+  return *findings;
+}
+
+TEST(Run, JudgesEveryClaim) {
+  const Experiments folder;
+  const Manifest manifest = counting(folder);
+  const auto outcome = run_experiment(manifest, folder.options("counting"));
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->done, 2U);
+  const Findings findings = found(manifest, *outcome);
+  ASSERT_EQ(findings.claims.size(), 3U);
+  EXPECT_EQ(findings.claims[0].verdict(), "reproduced");
+  EXPECT_EQ(findings.claims[0].ours, "3") << "a.txt has two lines, b.txt one: '//' is no comment there";
+  EXPECT_EQ(findings.claims[1].verdict(), "not reproduced");
+  EXPECT_TRUE(findings.claims[1].unexpected);
+  EXPECT_EQ(findings.claims[2].verdict(), "not comparable here, because nobody here reads it");
+  EXPECT_FALSE(findings.all_claims_hold());
+}
+
+TEST(Run, DoesNothingTwice) {
+  const Experiments folder;
+  const Manifest manifest = counting(folder);
+  RunExperiment options = folder.options("counting");
+  options.quick = true;
+  EXPECT_EQ(run_experiment(manifest, options)->done, 1U);
+  options.quick = false;
+  const auto again = run_experiment(manifest, options);
+  EXPECT_EQ(again->known, 1U) << "the quick unit has the parameters of one of the full ones";
+  EXPECT_EQ(again->done, 1U);
+  EXPECT_EQ(run_experiment(manifest, options)->done, 0U);
+  options.fresh = true;
+  EXPECT_EQ(run_experiment(manifest, options)->done, 2U);
+}
+
+TEST(Run, DoesAgainWhatRestsOnAFileThatChanged) {
+  const Experiments folder;
+  const Manifest manifest = counting(folder);
+  const RunExperiment options = folder.options("counting");
+  ASSERT_TRUE(run_experiment(manifest, options));
+  folder.write("counting", "four\nfive\n", "b.txt");
+  const auto again = run_experiment(manifest, options);
+  EXPECT_EQ(again->done, 2U);
+  EXPECT_EQ(found(manifest, *again).claims[0].ours, "4");
+  EXPECT_EQ(again->results.units.size(), 2U) << "the old ones are gone";
+}
+
+TEST(Run, KeepsWhatWasDoneWhenItIsStopped) {
+  const Experiments folder;
+  const Manifest manifest = counting(folder);
+  RunExperiment options = folder.options("counting");
+  int asked = 0;
+  options.lab.stop = [&] { return ++asked > 1; };
+  const auto stopped = run_experiment(manifest, options);
+  ASSERT_TRUE(stopped) << stopped.error().message;
+  EXPECT_TRUE(stopped->stopped);
+  EXPECT_EQ(stopped->done, 1U);
+  const Findings findings = found(manifest, *stopped);
+  EXPECT_EQ(findings.claims[0].verdict(), "not run, because 1 units of the run 'lines' are still to be done");
+  options.lab.stop = {};
+  const auto rest = run_experiment(manifest, options);
+  EXPECT_EQ(rest->known, 1U);
+  EXPECT_EQ(rest->done, 1U);
+  EXPECT_FALSE(rest->stopped);
+}
+
+TEST(Run, RefusesParametersThatItDoesNotKnowBeforeItStarts) {
+  const Experiments folder;
+  std::string text = kCounting;
+  text.replace(text.find("extension ="), 9, "extention");
+  folder.write("counting", "one\n", "a.txt");
+  folder.write("counting", "one\n", "b.txt");
+  const auto manifest = load_manifest(folder.write("counting", text));
+  ASSERT_TRUE(manifest);
+  const auto outcome = run_experiment(*manifest, folder.options("counting"));
+  ASSERT_FALSE(outcome);
+  EXPECT_THAT(outcome.error().message,
+              HasSubstr("experiment.toml:10: a run of this kind has no key 'extention'; did you mean 'extension'?"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "results"));
+}
+
+TEST(Run, NamesAFileThatIsNotThere) {
+  const Experiments folder;
+  const auto manifest = load_manifest(folder.write("counting", kCounting));
+  const auto outcome = run_experiment(*manifest, folder.options("counting"));
+  ASSERT_FALSE(outcome);
+  EXPECT_THAT(outcome.error().message, HasSubstr("experiment.toml:9: 'files' names 'a.txt', and there is no file"));
+}
+
+constexpr const char* kProgram = R"(
+[experiment]
+title = "A program"
+question = "What does it print?"
+minutes = 0.1
+[[runs]]
+name = "counts"
+kind = "program"
+program = "counter.sh"
+arguments = ["it's", "$WORK"]
+pattern = 'level (\d+): ([0-9,.]+)'
+fields = ["level", "graphs"]
+[[claims]]
+id = "most"
+claim = "It counts far"
+source = "a paper"
+paper = "1,000"
+ours = { run = "counts", field = "graphs", where = { level = 2 } }
+at_least = 1000
+at_most = 1000
+criterion = "1,000"
+)";
+
+TEST(Run, ReadsTheFiguresThatAProgramPrints) {
+  const Experiments folder;
+  const auto manifest = load_manifest(folder.write("program", kProgram));
+  ASSERT_TRUE(manifest) << manifest.error().message;
+  const auto without = run_experiment(*manifest, folder.options("program"));
+  ASSERT_TRUE(without) << without.error().message;
+  EXPECT_THAT(found(*manifest, *without).claims[0].verdict(),
+              HasSubstr("not comparable here, because the benchmark 'counter.sh' is not built"));
+  EXPECT_TRUE(found(*manifest, *without).all_claims_hold()) << "what cannot be compared is not a negative answer";
+
+  const std::string program = folder.write(".",
+                                           "#!/bin/sh\n[ \"$1\" = \"it's\" ] && [ -d \"$2\" ] || exit 1\n"
+                                           "echo 'level 1: 12'; echo 'level 2: 1,000'\n",
+                                           "counter.sh");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const auto with = run_experiment(*manifest, folder.options("program"));
+  ASSERT_TRUE(with) << with.error().message;
+  EXPECT_EQ(found(*manifest, *with).claims[0].verdict(), "reproduced");
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "results/program/work")) << "its work folder is gone";
+}
+
+TEST(Run, ADamagedResultFileIsNamedWithItsLine) {
+  const Experiments folder;
+  const Manifest manifest = counting(folder);
+  const RunExperiment options = folder.options("counting");
+  ASSERT_TRUE(run_experiment(manifest, options));
+  std::ofstream(options.folder + "/results.jsonl", std::ios::app) << "{\"record\": \"unit\"}\n";
+  const auto outcome = run_experiment(manifest, options);
+  ASSERT_FALSE(outcome);
+  EXPECT_THAT(outcome.error().message, HasSubstr("results.jsonl:4: this is no line of an experiment's results"));
+}
+
+}  // namespace
+}  // namespace rewright::testing
