@@ -43,6 +43,9 @@ Result<Verdict> Prover::prove(const Result<GoalText>& goal, std::function<void()
 /// Nothing if the solver proves it.
 Result<std::optional<std::string>> Prover::ask(const GoalText& goal, const std::string& question,
                                                const std::function<void()>& meanwhile) {
+  if (session_ && solver_.most_told() > 0 && session_->told() > solver_.most_told() &&
+      session_->told() > 2 * session_->needed(goal.vocabulary))
+    process_.stop();
   if (!process_.running() || solver_.forgets()) session_.reset();
   REWRIGHT_CHECK(process_.start());
   std::string news;

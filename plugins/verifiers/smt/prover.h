@@ -27,6 +27,9 @@ class Solver {
   [[nodiscard]] virtual std::string opening() const = 0;
   /// Is every question asked by itself, with all of the theory that it needs?
   [[nodiscard]] virtual bool forgets() const { return false; }
+  /// A new process takes over where the solver was told of more than this many uses of axioms, most of them beside the
+  /// question; 0: never.
+  [[nodiscard]] virtual std::size_t most_told() const { return 0; }
   /// A message that tells `news`, then asks `goal` (assumptions and one question) by itself.
   [[nodiscard]] virtual std::string question(const std::string& news, const std::string& goal,
                                              const rewright::Budget& budget) const = 0;

@@ -49,6 +49,32 @@ TEST(Cvc5Verifier, ProvesNoWrongRule) {
     EXPECT_THAT(verdict.reason, HasSubstr("cvc5 ended without a proof")) << text;
   }
 }
+/// Goals with like operators are asked one after the other, and processes take over from each other in between.
+TEST(Cvc5Verifier, AnswersInTheOrderOfItsGoals) {
+  std::vector<Rule> rules;
+  for (const auto* texts : {&test::true_rules(), &test::wrong_rules(), &test::true_rules()}) {
+    // A wrong rule costs its whole budget.
+    for (std::size_t i = 0; i < (texts == &test::wrong_rules() ? 1 : texts->size()); i += 4)
+      rules.push_back(test::rule((*texts)[i]));
+  }
+  const std::size_t third = (test::true_rules().size() + 3) / 4, wrong = 1;
+  Budget budget;
+  budget.work = 4'000'000;
+  std::vector<Goal> goals;
+  for (const Rule& rule : rules) goals.push_back({rule, test::axioms(), budget});
+  const auto verdicts = test::plugins().find<Verifier>("cvc5")->clone()->verify(goals);
+  ASSERT_TRUE(verdicts) << verdicts.error().message;
+  ASSERT_EQ(verdicts->size(), 2 * third + wrong);
+  std::size_t proved = 0;
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const bool is_wrong = i >= third && i < third + wrong;
+    if (is_wrong) {
+      EXPECT_EQ((*verdicts)[i].kind, VerdictKind::kUnknown) << to_text(rules[i]);
+    }
+    proved += (*verdicts)[i].kind == VerdictKind::kProved;
+  }
+  EXPECT_GE(proved + 4, 2 * third);
+}
 TEST(Cvc5Process, ThatIsNowhereIsAnErrorThatSaysWhatToDo) {
   const auto verifier = test::plugins().find<Verifier>("cvc5")->clone();
   ASSERT_TRUE(verifier->configure({{"program", std::string("no-such-solver")}}));
