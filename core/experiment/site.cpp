@@ -20,7 +20,11 @@ constexpr std::string_view kStyle =
     ".drawing{background:#fff;border:1px solid var(--line);border-radius:8px;overflow:auto;max-height:80vh;padding:8px}"
     ".drawing svg text{fill:#000;font-size:11px}.pair{display:grid;grid-template-columns:repeat(auto-fit,"
     "minmax(min(100%,340px),1fr));gap:14px}.plot svg.rw-plot .rw-cell,.plot svg.rw-plot .rw-none{opacity:1}"
-    ".plot .rw-none{fill:none}section h2{scroll-margin-top:12px}";
+    ".plot .rw-none{fill:none}section h2{scroll-margin-top:12px}"
+    // On a phone a claim is a paragraph.
+    "@media(max-width:720px){.claims thead{display:none}.claims,.claims tbody,.claims tr,.claims td{display:block;"
+    "text-align:left}.claims td{border:0;padding:2px 0}.claims tr{border-bottom:1px solid var(--line);padding:10px 0}"
+    ".claims td:nth-last-child(3)::before{content:'paper: '}.claims td:nth-last-child(2)::before{content:'here: '}}";
 
 std::string_view badge_of(Answer answer) {
   switch (answer) {

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "experiment/findings.h"
-#include "report/gallery/pages.h"
 #include "report/plot.h"
 
 namespace rewright::experiment {
@@ -22,6 +21,12 @@ std::string raw_text(const Json& value) {
 
 bool is_time(const std::string& field, std::string_view ending) {
   return field == ending || field.ends_with(fmt::format("_{}", ending));
+}
+
+/// "35.2 us", "1.25 ms", "2.10 s".
+std::string time_text(double us) {
+  if (us >= 1e6) return fmt::format("{:.2f} s", us / 1e6);
+  return us >= 1e3 ? fmt::format("{:.2f} ms", us / 1e3) : fmt::format("{:.1f} us", us);
 }
 
 /// The values of a field, each once, in the order of the rows.
@@ -154,7 +159,7 @@ std::string value_text(const std::string& field, const Json& value) {
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (!value.is_number()) return raw_text(value);
   const double figure = value.get<double>();
-  if (is_time(field, "us")) return gallery::microseconds(figure);
+  if (is_time(field, "us")) return time_text(figure);
   if (is_time(field, "seconds")) {
     if (figure < 0.01) return fmt::format("{:.1f} ms", figure * 1000);
     return figure < 10 ? fmt::format("{:.2f} s", figure) : fmt::format("{:.0f} s", figure);

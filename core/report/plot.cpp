@@ -244,7 +244,7 @@ std::string heat_svg(const Heat& heat) {
   for (std::size_t r = 0; r < heat.rows.size(); ++r) {
     const double y = kTop + kLine * static_cast<double>(r);
     content += fmt::format("<g><title>{}</title>", escaped(heat.rows[r])) +
-               text(kLeft - 8, y + 15, "end", shortened(heat.rows[r], 52)) + "</g>\n";
+               text(kLeft - 8, y + 15, "end", shortened(heat.rows[r], 46)) + "</g>\n";
     for (std::size_t c = 0; c < heat.columns.size(); ++c) {
       const double x = kLeft + kCell * static_cast<double>(c);
       const std::optional<double> value = heat.values[r][c];
