@@ -16,5 +16,6 @@ void add_optimize(Program& program);      // optimize.cpp
 void add_plugins(Program& program);       // plugins.cpp
 void add_searches(Program& program);      // searches.cpp
 void add_new(Program& program);           // new.cpp
+void add_describe(Program& program);      // describe.cpp
 
 }  // namespace rewright::cli

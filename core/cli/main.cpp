@@ -15,5 +15,6 @@ int main(int argc, char** argv) {
   rewright::cli::add_operators(program);
   rewright::cli::add_plugins(program);
   rewright::cli::add_new(program);
+  rewright::cli::add_describe(program);
   return program.run(argc, argv);
 }

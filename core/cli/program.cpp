@@ -1,6 +1,7 @@
 #include "cli/program.h"
 
 #include "campaign/suggest.h"
+#include "cli/crash.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 
@@ -42,7 +43,7 @@ const CLI::App& deepest(const CLI::App& app) {
 std::vector<std::string> names_of_subcommands(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(sub->get_name());
+    if (!sub->get_group().empty()) names.push_back(sub->get_name());  // Others are hidden.
   return names;
 }
 
@@ -65,6 +66,7 @@ ExitCode exit_code(ErrorCode code) {
 Result<Registry> Settings::registry() const {
   Registry registry;
   REWRIGHT_CHECK(registry.load_default(plugins));
+  remember_plugins(registry.plugins());
   return registry;
 }
 
@@ -103,6 +105,7 @@ CLI::App& Program::command(CLI::App& parent, const std::string& name, const std:
 
 int Program::run(int argc, char** argv) {
   install_interrupt_handlers();
+  install_crash_handlers();
   std::signal(SIGXFSZ, SIG_IGN);  // A file size limit is then an ordinary error of write(2).
   try {
     app_.parse(argc, argv);

@@ -65,7 +65,7 @@ def library(*, plugins: Plugins | None = None) -> list[Rule]:
     """The rules that came with Rewright; every proof is replayed, which takes a second."""
     folder = data_folder() / "experiments" / "library"
     rules: list[Rule] = []
-    for name in ("library.rules", "networks.rules"):
+    for name in ("library.rules", "networks.rules", "constants.rules"):
         if (folder / name).is_file():
             rules += load_rules(str(folder / name), plugins=plugins)
     return rules

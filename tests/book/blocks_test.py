@@ -1,0 +1,188 @@
+"""The pages of the book: their code blocks run, compile or parse, their commands exist, their links lead somewhere.
+
+    console   lines after "$ " (and "> ", which continue them) are run by bash in the page's scratch folder, one block after
+              another; the lines that follow are what is printed, where "..." stands for any text
+    cpp       is compiled against the public headers
+    python    is compiled; toml is parsed
+    others    every line "rewright SUBCOMMAND ..." names a subcommand and options that there are
+
+A comment line before a block says what it is not: <!-- long: why -->, not run here; <!-- fragment -->, no whole file.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import tomllib
+import unittest
+
+SOURCE = pathlib.Path(os.environ["REWRIGHT_SOURCE_DIR"])
+BUILD = pathlib.Path(os.environ["REWRIGHT_BUILD_DIR"])
+PROGRAM = BUILD / "bin" / "rewright"
+FENCE = re.compile(r"^```")
+# How many blocks are not run as what they are. A new one is a decision, so it is counted.
+LONG, FRAGMENTS = 2, 3
+
+
+class Block:
+    def __init__(self, page, line, language, mark, text):
+        self.where = f"{page}:{line}"
+        self.language, self.mark, self.text = language, mark, text
+
+
+def pages():
+    listed = subprocess.run([SOURCE / "scripts/book", "--pages"], capture_output=True, text=True, check=True)
+    return listed.stdout.split()
+
+
+def blocks_of(page):
+    blocks, start, before, indent = [], None, "", 0
+    lines = (SOURCE / page).read_text().splitlines()
+    for number, line in enumerate(lines, 1):
+        stripped = line.strip()
+        if start is None and stripped.startswith("```"):
+            start, language, indent = number, stripped[3:].strip(), len(line) - len(line.lstrip())
+            mark = before.strip() if before.strip().startswith("<!--") else ""
+        elif start is not None and stripped == "```":
+            text = "\n".join(body[indent:] for body in lines[start : number - 1])
+            blocks.append(Block(page, start, language, mark, text))
+            start = None
+        before = line
+    return blocks
+
+
+def commands_and_output(text):
+    """[(command, printed)]"""
+    found = []
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            found.append([line[2:], []])
+        elif line.startswith("> ") or line == ">":
+            found[-1][0] += "\n" + line[2:]
+        elif found:
+            found[-1][1].append(line)
+    return [(command, "\n".join(printed)) for command, printed in found]
+
+
+def matches(expected, printed):
+    pattern = re.escape(expected.strip()).replace(re.escape("..."), ".*")
+    return re.fullmatch(pattern, printed.strip(), re.DOTALL) is not None
+
+
+def grammar():
+    """By subcommand ("rules list"): its options. From the program's own completion script."""
+    script = subprocess.run([PROGRAM, "describe", "bash"], capture_output=True, text=True, check=True).stdout
+    return {
+        path: options.split() for path, options in re.findall(r"^    '([^']*)'\) commands='[^']*' options='([^']*)'", script, re.M)
+    }
+
+
+class Pages(unittest.TestCase):
+    def setUp(self):
+        self.blocks = {page: blocks_of(page) for page in pages()}
+
+    def every(self, *languages):
+        return [block for blocks in self.blocks.values() for block in blocks if block.language in languages]
+
+    def test_console_blocks_print_what_they_say(self):
+        run = 0
+        for page, blocks in self.blocks.items():
+            with tempfile.TemporaryDirectory() as folder:
+                for name, target in [("axioms", SOURCE / "axioms"), ("quickstart.onnx", BUILD / "models/quickstart.onnx")]:
+                    os.symlink(target, pathlib.Path(folder) / name)
+                for block in blocks:
+                    if block.language != "console" or block.mark.startswith("<!-- long"):
+                        continue
+                    for command, expected in commands_and_output(block.text):
+                        environment = {**os.environ, "PATH": f"{PROGRAM.parent}:{os.environ['PATH']}"}
+                        done = subprocess.run(
+                            ["bash", "-c", command], cwd=folder, env=environment, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True, timeout=300,
+                        )
+                        with self.subTest(block.where, command=command):
+                            self.assertTrue(matches(expected, done.stdout), f"printed:\n{done.stdout}\nexpected:\n{expected}")
+                        run += 1
+        self.assertGreater(run, 15)
+
+    def test_cpp_blocks_compile(self):
+        whole = [block for block in self.every("cpp") if block.mark != "<!-- fragment -->"]
+        for block in whole:
+            done = subprocess.run(
+                ["c++", "-std=c++20", "-fsyntax-only", f"-I{SOURCE / 'core/include'}", "-x", "c++", "-"],
+                input=block.text, capture_output=True, text=True,
+            )
+            self.assertEqual(done.returncode, 0, f"{block.where}:\n{done.stderr}")
+
+    def test_python_and_toml_blocks_are_what_they_say(self):
+        for block in self.every("python"):
+            compile(block.text, block.where, "exec")
+        for block in self.every("toml"):
+            with self.subTest(block.where):
+                tomllib.loads(block.text)
+
+    def test_commands_name_subcommands_and_options_that_there_are(self):
+        known, looked_at = grammar(), 0
+        for page, blocks in self.blocks.items():
+            for block in blocks:
+                for line in re.split(r"\n|; | \| | && ", block.text):
+                    words = line.split("#")[0].removeprefix("$ ").split()
+                    if not words or pathlib.Path(words[0]).name != "rewright":
+                        continue
+                    path = ""
+                    for word in words[1:]:
+                        longer = f"{path} {word}".strip()
+                        path = longer if longer in known else path
+                    # Alternatives ("rules list|show") and examples cut short end at their group.
+                    with self.subTest(block.where, line=line):
+                        self.assertTrue(path or any(word.startswith("-") for word in words[1:]) or len(words) == 1)
+                        for word in words[1:]:
+                            option = word.split("=")[0].strip("[]")
+                            if word.startswith("--") and word != "--":
+                                self.assertIn(option, known[path] + known[""])
+                    looked_at += 1
+        self.assertGreater(looked_at, 40)
+
+    def test_exceptions_are_counted(self):
+        marks = [block.mark for blocks in self.blocks.values() for block in blocks if block.mark]
+        self.assertEqual(sum(mark.startswith("<!-- long") for mark in marks), LONG)
+        self.assertEqual(sum(mark == "<!-- fragment -->" for mark in marks), FRAGMENTS)
+
+    def test_links_lead_somewhere(self):
+        for page in self.blocks:
+            text = re.sub(r"```.*?```|`[^`\n]*`", "", (SOURCE / page).read_text(), flags=re.S)
+            for link in re.findall(r"\]\(([^)\s]+)\)", text):
+                if re.match(r"[a-z]+:|#", link):
+                    continue
+                target = (SOURCE / page).parent / link.split("#")[0]
+                self.assertTrue(target.exists(), f"{page}: there is no {link}")
+
+
+class Site(unittest.TestCase):
+    @unittest.skipUnless(subprocess.run(["/usr/bin/python3", "-c", "import sphinx, myst_parser"], stderr=subprocess.DEVNULL).returncode == 0,
+                         "Sphinx and the MyST parser are not installed: scripts/install-dependencies --tests")
+    def test_it_holds_every_page_and_an_index_to_search(self):
+        done = subprocess.run([SOURCE / "scripts/book"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        site = SOURCE / "build/book"
+        for page in ["index.md", *pages()]:
+            self.assertTrue((site / page).with_suffix(".html").is_file(), page)
+        self.assertIn("Search.setIndex", (site / "searchindex.js").read_text()[:100])
+
+
+class Itself(unittest.TestCase):
+    """The test can fail."""
+
+    def test_output_is_compared(self):
+        self.assertTrue(matches("rules ...", "rules 17"))
+        self.assertFalse(matches("rules 18", "rules 17"))
+        self.assertFalse(matches("", "rewright: something is wrong"))
+
+    def test_commands_continue_and_end(self):
+        self.assertEqual(
+            commands_and_output("$ cat <<END\n> a\n> END\na\n$ true"), [("cat <<END\na\nEND", "a"), ("true", "")]
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,52 @@
+// An operator and a verifier that crash where the environment says so, and are harmless otherwise: CRASH_AT is
+// "operator" or "verifier".
+#include <rewright/operator.h>
+#include <rewright/plugin.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <string_view>
+
+namespace {
+using namespace rewright;
+
+void crash_where(std::string_view place) {
+  const char* wanted = std::getenv("CRASH_AT");
+  if (wanted != nullptr && wanted == place) raise(SIGSEGV);
+}
+
+class Fragile final : public OperatorOf<Fragile> {
+ public:
+  static OperatorInfo describe() { return {.name = "fragile", .summary = "The same, if all goes well"}; }
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>&) {
+    return Shapes<Dim>{in[0]};
+  }
+  template <class Scalar>
+  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
+    crash_where("operator");
+    for (std::int64_t i = 0; i < in[0].elements(); ++i) out[0][i] = in[0][i] + in[0][i];
+  }
+};
+
+class Nervous final : public Verifier {
+ public:
+  [[nodiscard]] std::string name() const override { return "nervous"; }
+  [[nodiscard]] std::string summary() const override { return "Knows nothing"; }
+  [[nodiscard]] bool proves() const override { return true; }
+  [[nodiscard]] bool refutes() const override { return false; }
+  Status configure(const Options&) override { return {}; }
+  [[nodiscard]] Result<std::vector<Verdict>> verify(std::span<const Goal> goals) override {
+    crash_where("verifier");
+    std::vector<Verdict> verdicts(goals.size());
+    for (Verdict& verdict : verdicts) verdict.reason = "it knows nothing";
+    return verdicts;
+  }
+  [[nodiscard]] std::unique_ptr<Verifier> clone() const override { return std::make_unique<Nervous>(); }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.fragile", "1.0.0", "Crashes where it is told to") {
+  registry.add(make_operator<Fragile>());
+  registry.add<Verifier>(std::make_unique<Nervous>());
+}

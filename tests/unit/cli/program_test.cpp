@@ -1,0 +1,91 @@
+// The frame of the program: exit codes, and what becomes of an action that throws.
+#include "cli/program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <new>
+#include <stdexcept>
+
+namespace rewright::cli {
+namespace {
+
+using testing::HasSubstr;
+
+struct Outcome {
+  int exit = 0;
+  std::string out;
+  std::string err;
+};
+
+/// Runs `tool arguments...`, of which `act` does the action.
+Outcome run(std::vector<std::string> arguments, const Action& act) {
+  Program program;
+  program.command(program.group("tool", "Tools"), "use", "Uses it", {"rewright tool use"}, act);
+  program.group("concealed", "Not shown").group("");
+  arguments.insert(arguments.begin(), "rewright");
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  Outcome outcome;
+  outcome.exit = program.run(static_cast<int>(argv.size()), argv.data());
+  outcome.out = testing::internal::GetCapturedStdout();
+  outcome.err = testing::internal::GetCapturedStderr();
+  return outcome;
+}
+
+Action failing(ErrorCode code) {
+  return [code](const Settings&) -> Result<ExitCode> { return Error{code, "it went wrong"}; };
+}
+
+TEST(Program, ErrorsBecomeExitCodes) {
+  EXPECT_EQ(run({"tool", "use"}, [](const Settings&) { return ExitCode::kDone; }).exit, 0);
+  EXPECT_EQ(run({"tool", "use"}, [](const Settings&) { return ExitCode::kNegative; }).exit, 1);
+  EXPECT_EQ(run({"tool", "use"}, failing(ErrorCode::kNotFound)).exit, 2);
+  EXPECT_EQ(run({"tool", "use"}, failing(ErrorCode::kBudget)).exit, 3);
+  const Outcome own = run({"tool", "use"}, failing(ErrorCode::kInternal));
+  EXPECT_EQ(own.exit, 4);
+  EXPECT_EQ(own.err, "rewright: it went wrong\n");
+}
+
+TEST(Program, NoExceptionLeavesIt) {
+  const Outcome memory = run({"tool", "use"}, [](const Settings&) -> Result<ExitCode> { throw std::bad_alloc(); });
+  EXPECT_EQ(memory.exit, 3);
+  EXPECT_THAT(memory.err, HasSubstr("out of memory"));
+  const Outcome other =
+      run({"tool", "use"}, [](const Settings&) -> Result<ExitCode> { throw std::logic_error("index"); });
+  EXPECT_EQ(other.exit, 4);
+  EXPECT_THAT(other.err, HasSubstr("a fault of the program itself: index"));
+}
+
+TEST(Program, SettingsStandBeforeOrBehindTheSubcommand) {
+  for (const auto& arguments :
+       {std::vector<std::string>{"--json", "-q", "tool", "use"}, {"tool", "use", "--json", "-q"}}) {
+    bool json = false, quiet = false;
+    EXPECT_EQ(run(arguments,
+                  [&](const Settings& settings) {
+                    json = settings.json;
+                    quiet = settings.quiet;
+                    return ExitCode::kDone;
+                  })
+                  .exit,
+              0);
+    EXPECT_TRUE(json && quiet);
+  }
+}
+
+TEST(Program, AWrongSubcommandIsAnsweredWithTheNearestAndNothingHidden) {
+  const Outcome wrong = run({"tol"}, failing(ErrorCode::kInternal));
+  EXPECT_EQ(wrong.exit, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("'tol' is no subcommand of 'rewright'; did you mean 'tool'? there are: tool"));
+  EXPECT_THAT(wrong.err, testing::Not(HasSubstr("concealed")));
+}
+
+TEST(Program, WithJsonErrorsArePrintedForMachinesToo) {
+  const Outcome failed = run({"--json", "tool", "use"}, failing(ErrorCode::kUsage));
+  EXPECT_EQ(failed.out, "{\"error\":\"it went wrong\"}\n");
+}
+
+}  // namespace
+}  // namespace rewright::cli
