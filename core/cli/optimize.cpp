@@ -27,9 +27,17 @@ constexpr int kRoundsWhenMeasuring = 21;
 Result<OptimizeReport> search_graph(const Graph& graph, std::vector<Rule> rules, const OptimizeArguments& arguments,
                                     OptimizeSetting& setting, const Registry& registry, bool quiet) {
   ProgressLine line(quiet);
+  REWRIGHT_TRY(const LayoutUse layout, read_layout(arguments.layout));
+  REWRIGHT_TRY(const Operator* transpose, registry.get<Operator>("transpose"));
+  if (layout != LayoutUse::kNone && !setting.model->knows_layouts())
+    return make_error(ErrorCode::kUsage,
+                      "--layout {}: cost model {} ({}) tells no layouts apart; see plugins/costs/README.md for those "
+                      "that do",
+                      arguments.layout, setting.model->name(), setting.model->device());
   GraphCost cost(*setting.model, setting.cache.get());
-  const OptimizeOptions options{arguments.steps,      arguments.seed,    &registry,
-                                arguments.candidates, arguments.threads, arguments.region_size};
+  GraphCost in_layouts(*setting.model, setting.cache.get(), transpose);
+  const OptimizeOptions options{arguments.steps,   arguments.seed,        &registry, arguments.candidates,
+                                arguments.threads, arguments.region_size, layout,    &in_layouts};
   const auto share = [](std::uint64_t done, std::uint64_t most) {
     return most == 0 ? 0.0 : static_cast<double>(done) / static_cast<double>(most);
   };
@@ -212,7 +220,8 @@ void add_optimize(Program& program) {
        "rewright optimize model.onnx -o faster.onnx --rules my.store --cost onnxruntime --measure",
        "rewright optimize model.onnx -o faster.onnx --rules my.rules --trust none --dim batch=1",
        "rewright optimize model.onnx -o faster.onnx --input lengths=128 --input ids=ids.pb --report pages",
-       "rewright optimize model.onnx -o faster.onnx --cost flops --cost-option device=v100 --explain"},
+       "rewright optimize model.onnx -o faster.onnx --cost flops --cost-option device=v100 --explain",
+       "rewright optimize model.onnx -o faster.onnx --cost-option device=v100 --layout joint"},
       [arguments](const Settings& settings) { return run(settings, *arguments); });
   command.add_option("IN", arguments->input, "The model")->required();
   command.add_option("-o,--output", arguments->output, "Where the result goes, once it was checked")->required();
@@ -241,6 +250,13 @@ void add_optimize(Program& program) {
   command.add_option("--candidates", arguments->candidates, "Graphs looked at, at most (default: any number)");
   command.add_option("--region-size", arguments->region_size,
                      "Graphs of more operators are cut into regions of at most this many, searched side by side");
+  command
+      .add_option(
+          "--layout", arguments->layout,
+          "Data layouts of tensors: 'none', all in order; 'only', chosen for the model as it is, without rules; "
+          "'sequential', chosen for what the search found; 'joint', the search compares graphs in their best "
+          "layouts")
+      ->capture_default_str();
   command.add_option("--threads", arguments->threads, "Threads; no result depends on it")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();

@@ -114,6 +114,14 @@ Result<GivenInputs> read_inputs(const std::vector<std::string>& texts) {
   return inputs;
 }
 
+Result<LayoutUse> read_layout(const std::string& name) {
+  if (name == "none") return LayoutUse::kNone;
+  if (name == "only") return LayoutUse::kOnly;
+  if (name == "sequential") return LayoutUse::kSequential;
+  if (name == "joint") return LayoutUse::kJoint;
+  return make_error(ErrorCode::kUsage, "--layout is '{}'; there are: none, only, sequential, joint", name);
+}
+
 Status check_outputs(const OptimizeArguments& arguments) {
   REWRIGHT_CHECK(check_file(arguments.output));
   if (!arguments.report.empty() && std::filesystem::exists(arguments.report) &&

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "campaign/family_members.h"
+#include "optimize/optimizer.h"
 #include "optimize/random_inputs.h"
 
 namespace rewright::cli {
@@ -32,6 +33,7 @@ struct OptimizeArguments {
   std::uint64_t candidates = 0;
   int threads = 1;
   std::size_t region_size = 0;
+  std::string layout = "none";
   std::uint64_t seed = 1;
   std::string runtime = "onnxruntime";
   std::vector<std::string> dims;
@@ -54,6 +56,8 @@ struct OptimizeSetting {
 
 /// Errors: what is not there or not loaded; an option that is none.
 [[nodiscard]] Result<OptimizeSetting> make_setting(const OptimizeArguments& arguments, const Registry& registry);
+/// "none", "only", "sequential" or "joint". Errors: any other.
+[[nodiscard]] Result<LayoutUse> read_layout(const std::string& name);
 /// The rules of all sources that are trusted enough, each once.
 [[nodiscard]] Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const Registry& registry,
                                                    const ParameterUses& uses, bool quiet);

@@ -74,6 +74,11 @@ void print_outcome(const OptimizeArguments& arguments, const OptimizeOutcome& ou
   print_costs(arguments, outcome);
   print_line("");
   print_rewrites(search, arguments.explain);
+  if (outcome.report.reordered > 0)
+    print_line(
+        fmt::format("{} tensors do not lie in order; matrices by columns are written as such, other layouts are up to "
+                    "the runtime.",
+                    with_commas(outcome.report.reordered)));
   print_line("");
   if (outcome.equivalence.equal) {
     print_line(fmt::format("Equal to the original in {}; greatest difference {:.3g} (tolerance {:.3g}).",
@@ -107,6 +112,8 @@ Json to_json(const OptimizeArguments& arguments, const OptimizeOutcome& outcome)
                {"cost_before", search.cost_before_us},
                {"cost_after", search.cost_after_us},
                {"rewrites", std::move(rewrites)},
+               {"layout", arguments.layout},
+               {"reordered", outcome.report.reordered},
                {"equal", outcome.equivalence.equal},
                {"max_abs_error", outcome.equivalence.max_abs_error},
                {"tolerance", outcome.equivalence.tolerance},

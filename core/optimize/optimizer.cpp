@@ -1,9 +1,11 @@
 #include "optimize/optimizer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include "optimize/concat_form.h"
+#include "optimize/layouts.h"
 #include "optimize/normal_form.h"
 #include "optimize/regions.h"
 
@@ -24,12 +26,53 @@ void enter_normal_form(const Graph& given, double given_us, const Graph& start, 
   search.cost_after_us = given_us;
 }
 
+/// A search that was not made.
+Result<SearchResult> nothing_done(const Graph& given, GraphCost& cost) {
+  SearchResult result;
+  result.best = given;
+  REWRIGHT_TRY(result.cost_before_us, cost.cost_us(given));
+  result.cost_after_us = result.cost_before_us;
+  result.curve = {{0, 0, 0, result.cost_before_us}};
+  return result;
+}
+
+/// Writes the result in its layouts and the step to them into the path. What came before is taken back where all of it
+/// together does not pay.
+Status lay_out(const Graph& graph, GraphCost& cost, const OptimizeOptions& options, OptimizeReport& report) {
+  SearchResult& search = report.search;
+  REWRIGHT_TRY(const Operator* transpose, options.registry->get<Operator>("transpose"));
+  REWRIGHT_TRY(const double in_order_us, cost.cost_us(graph));
+  REWRIGHT_TRY(const LayoutChoice choice, choose_layouts(*options.in_layouts, report.best));
+  REWRIGHT_TRY(const Graph written, write_layouts(report.best, choice, *transpose));
+  if (options.layout == LayoutUse::kJoint) {
+    if (cheaper(search.cost_before_us, in_order_us))
+      search.path.insert(search.path.begin(), RewriteStep{"", kLayoutStep, in_order_us, search.cost_before_us, graph});
+    search.cost_before_us = in_order_us;
+    search.curve.front().best_us = in_order_us;
+    search.cost_after_us = choice.cost_us;
+  } else if (cheaper(choice.cost_us, search.cost_after_us)) {
+    search.path.push_back({"", kLayoutStep, search.cost_after_us, choice.cost_us, written});
+    search.cost_after_us = choice.cost_us;
+  } else {
+    return {};
+  }
+  if (!cheaper(search.cost_after_us, in_order_us)) {
+    search.path.clear();
+    search.cost_after_us = in_order_us;
+    report.best = graph;
+    return {};
+  }
+  search.best = report.best = written;
+  report.reordered = static_cast<std::size_t>(
+      std::ranges::count_if(choice.orders, [](const AxisOrder& order) { return !order.empty(); }));
+  return {};
+}
+
 }  // namespace
 
 Result<OptimizeReport> optimize(const Graph& graph, std::vector<Rule> rules, SearchStrategy& search, GraphCost& cost,
                                 const OptimizeOptions& options, const OptimizeProgress& progress) {
   const auto start_time = std::chrono::steady_clock::now();
-  SearchEngine engine(std::move(rules), cost);
   REWRIGHT_TRY(const Graph given, split_concats(graph));
   Graph start = given;
   if (options.registry != nullptr) {
@@ -37,15 +80,25 @@ Result<OptimizeReport> optimize(const Graph& graph, std::vector<Rule> rules, Sea
   }
 
   OptimizeReport report;
+  const bool is_joint = options.layout == LayoutUse::kJoint;
+  if (options.layout != LayoutUse::kNone && (options.in_layouts == nullptr || options.registry == nullptr))
+    return make_error(ErrorCode::kInternal, "layouts are asked for without a cost to choose them by");
+  GraphCost& search_cost = is_joint ? *options.in_layouts : cost;
+  SearchEngine engine(std::move(rules), search_cost);
   const SearchProblem problem{start,        engine,          options.steps, options.candidates,
                               options.seed, options.threads, progress};
   const bool is_large = options.region_size > 0 && start.operator_count() > options.region_size;
-  REWRIGHT_TRY(report.search, is_large ? search_regions(problem, search, options.region_size) : search.run(problem));
+  if (options.layout == LayoutUse::kOnly) {
+    REWRIGHT_TRY(report.search, nothing_done(given, cost));
+    start = given;
+  } else {
+    REWRIGHT_TRY(report.search, is_large ? search_regions(problem, search, options.region_size) : search.run(problem));
+  }
   if (report.search.cost_after_us > report.search.cost_before_us)
     return make_error(ErrorCode::kInternal, "search {} gave a graph that costs {} us for one that costs {} us",
                       search.name(), report.search.cost_after_us, report.search.cost_before_us);
   if (structural_hash(start) != structural_hash(given)) {
-    REWRIGHT_TRY(const double given_us, cost.cost_us(given));
+    REWRIGHT_TRY(const double given_us, search_cost.cost_us(given));
     enter_normal_form(given, given_us, start, report.search);
   }
   if (report.search.path.empty()) {
@@ -54,6 +107,7 @@ Result<OptimizeReport> optimize(const Graph& graph, std::vector<Rule> rules, Sea
     REWRIGHT_TRY(const Graph joined, join_concats(report.search.best));
     REWRIGHT_TRY(report.best, biases_to_convolutions(joined));
   }
+  if (options.layout != LayoutUse::kNone) REWRIGHT_CHECK(lay_out(graph, cost, options, report));
   report.unusable = engine.unusable();
   report.refused = engine.refused();
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_time).count();

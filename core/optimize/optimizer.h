@@ -15,6 +15,14 @@
 
 namespace rewright {
 
+/// What is done about data layouts (layouts.h).
+enum class LayoutUse : std::uint8_t {
+  kNone,        ///< Nothing: all tensors are in order.
+  kOnly,        ///< They are chosen for the graph as it is; rules are not applied.
+  kSequential,  ///< First the search, with tensors in order; then layouts for what it found.
+  kJoint,       ///< The search compares graphs in their best layouts.
+};
+
 struct OptimizeOptions {
   std::uint64_t steps = 1000;  ///< At most; what a step is, the search says.
   std::uint64_t seed = 1;
@@ -24,6 +32,8 @@ struct OptimizeOptions {
   int threads = 1;               ///< No result depends on it.
   /// Graphs of more operators are cut into regions of at most this many (regions.h); 0: never.
   std::size_t region_size = 0;
+  LayoutUse layout = LayoutUse::kNone;
+  GraphCost* in_layouts = nullptr;  ///< What graphs cost in their best layouts; needed where layouts are used.
 };
 
 /// Steps done, candidates seen, best cost in microseconds. False stops the search, which then gives its best so far.
@@ -31,10 +41,13 @@ using OptimizeProgress = std::function<bool(std::uint64_t, std::uint64_t, double
 
 /// What the first step of a path is called if it is the normal form.
 inline constexpr const char* kNormalFormStep = "normal form";
+/// And the step from tensors in order to the layouts that are best: the first of a joint path, otherwise the last.
+inline constexpr const char* kLayoutStep = "data layouts";
 
 struct OptimizeReport {
-  SearchResult search;  ///< `best` and the path's graphs have binary concats; see concat_form.h.
-  Graph best;           ///< The result, concats joined.
+  SearchResult search;        ///< `best` and the path's graphs have binary concats; see concat_form.h.
+  Graph best;                 ///< The result, concats joined, layouts written as far as ONNX can say them.
+  std::size_t reordered = 0;  ///< Tensors of the result that do not lie in order.
   double seconds = 0;
   std::vector<std::string> unusable;  ///< Sentences: rules that can never be applied.
   std::vector<RefusedRule> refused;

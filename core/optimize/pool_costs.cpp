@@ -2,16 +2,37 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace rewright {
 namespace {
 
 constexpr double kUnitsPerUs = 1 << 30;
-constexpr std::int64_t kMost = std::int64_t{1} << 52;
 
 std::int64_t to_units(double us) {
   const double units = us * kUnitsPerUs;
-  return units < static_cast<double>(kMost) ? std::llround(units) : kMost;
+  return units < static_cast<double>(PoolCosts::kMost) ? std::llround(units) : PoolCosts::kMost;
+}
+
+/// A signature's shapes, which an Application borrows.
+struct Link {
+  Link(const NodePool& pool, SignatureId id) : signature(pool.signature_at(id)), label(pool.label_at(signature.label)) {
+    for (const TypeId type : signature.in) shapes.push_back(pool.type_at(type).shape);
+  }
+  [[nodiscard]] Application application() const { return {*label.op, label.params, shapes, signature.kinds}; }
+
+  const NodePool::Signature& signature;
+  const NodePool::Label& label;
+  std::vector<Shape> shapes;
+};
+
+/// What an operator computes at the end by itself: the name of the operator that does the same.
+std::optional<std::string> activation_of(const NodePool::Label& label) {
+  const std::vector<ParamSpec>& specs = label.op->info().params;
+  for (std::size_t i = 0; i < specs.size(); ++i)
+    if (specs[i].name == "activation" && label.params[i] != specs[i].default_value)
+      return specs[i].choices[static_cast<std::size_t>(label.params.choice(i))];
+  return std::nullopt;
 }
 
 }  // namespace
@@ -24,76 +45,84 @@ Result<std::int64_t> PoolCosts::of_signature(SignatureId signature) {
   const NodePool::Signature& what = pool_.signature_at(signature);
   std::int64_t units = 0;
   if (pool_.label_at(what.label).op != nullptr && !what.weight_only) {
-    REWRIGHT_TRY(const Graph graph, pool_.application(what.label, what.in, what.kinds));
-    REWRIGHT_TRY(const double us, engine_.cost_us(graph));
+    const Link link(pool_, signature);
+    const Application application = link.application();
+    REWRIGHT_TRY(const double us, kernels_.us({{&application, 1}, {}}));
     units = to_units(us);
   }
   return known_[signature] = units;
 }
 
-bool PoolCosts::is_concat(std::uint32_t node) const {
-  const Operator* op = pool_.label(node).op;
-  return op != nullptr && op->name() == "concat";
+const PoolCosts::OfLabel& PoolCosts::label(LabelId id) {
+  if (labels_.size() <= id) labels_.resize(pool_.label_count());
+  OfLabel& of = labels_[id];
+  if (of.known) return of;
+  of.known = true;
+  of.extended.assign(kernels_.prefix_count(), KernelCosts::kNoPrefix);
+  const NodePool::Label& what = pool_.label_at(id);
+  if (what.op == nullptr) return of;
+  of.is_concat = what.op->name() == "concat";
+  const std::optional<std::string> activation = activation_of(what);
+  for (Prefix from = 0; from < of.extended.size(); ++from) {
+    Prefix& to = of.extended[from] = kernels_.extended(from, what.op->name());
+    if (activation && to != KernelCosts::kNoPrefix) to = kernels_.extended(to, *activation);
+  }
+  return of;
 }
 
+// --- a graph ---------------------------------------------------------------------------------------------------
+
 Result<std::int64_t> PoolCosts::of(std::span<const std::uint32_t> nodes, std::span<const Port> outputs) {
-  if (!is_sum_) {
-    REWRIGHT_TRY(const Graph graph, pool_.graph(outputs));
-    REWRIGHT_TRY(const double us, engine_.cost_us(graph));
-    return to_units(us);
-  }
+  count_uses(nodes, outputs);
+  if (kernels_.fuses())
+    for (const std::uint32_t node : nodes) REWRIGHT_CHECK(put_into_chain(node));
+  if (kernels_.reorder() != nullptr) return with_layouts(nodes, outputs);
   std::int64_t total = 0;
-  live_concats_.clear();
-  if (concats_.size() < pool_.label_count()) concats_.resize(pool_.label_count(), -1);
   for (const std::uint32_t node : nodes) {
-    const SignatureId signature = pool_.node(node).signature;
-    std::int8_t& concat = concats_[pool_.node(node).label];
-    if (concat < 0) concat = is_concat(node) ? 1 : 0;
-    if (concat == 1 && !pool_.signature(node).weight_only) {
-      live_concats_.push_back(node);
-    } else if (signature < known_.size() && known_[signature] >= 0) {
-      total += known_[signature];
-    } else {
-      REWRIGHT_TRY(const std::int64_t own, of_signature(signature));
-      total += own;
-    }
-  }
-  if (!live_concats_.empty()) {
-    std::ranges::sort(live_concats_);
-    uses_.assign(live_concats_.size(), {});
-    const auto use_of = [&](std::uint32_t node) -> Use* {
-      const auto at = std::ranges::lower_bound(live_concats_, node);
-      return at != live_concats_.end() && *at == node ? &uses_[static_cast<std::size_t>(at - live_concats_.begin())]
-                                                      : nullptr;
-    };
-    for (const std::uint32_t node : nodes) {
-      for (const Port port : pool_.operands(node)) {
-        if (concats_[pool_.node(port.node.value).label] != 1) continue;
-        if (Use* use = use_of(port.node.value)) {
-          ++use->count;
-          use->by_equal_concat = use->by_equal_concat || pool_.node(node).label == pool_.node(port.node.value).label;
-        }
-      }
-    }
-    for (const Port port : outputs)
-      if (Use* use = use_of(port.node.value)) ++use->count;
-    REWRIGHT_TRY(const std::int64_t concats, of_concats());
-    total += concats;
+    REWRIGHT_TRY(const std::int64_t own, of_node(node));
+    total += own;
   }
   return std::min(total, kMost);
 }
 
-/// A concat whose only use is an equal one is part of that (see GraphCost).
-bool PoolCosts::absorbed(std::uint32_t node) const {
-  const auto at = std::ranges::lower_bound(live_concats_, node);
-  if (at == live_concats_.end() || *at != node) return false;
-  const Use& use = uses_[static_cast<std::size_t>(at - live_concats_.begin())];
-  return use.count == 1 && use.by_equal_concat;
+void PoolCosts::count_uses(std::span<const std::uint32_t> nodes, std::span<const Port> outputs) {
+  if (of_node_.size() < pool_.size()) of_node_.resize(std::size_t{2} * pool_.size());
+  if (++graph_ == 0) std::ranges::fill(of_node_, OfNode{}), graph_ = 1;
+  for (const std::uint32_t node : nodes) of_node_[node] = {graph_, 0, false, false, kNoId, kNoId};
+  for (const std::uint32_t node : nodes) {
+    const LabelId own = pool_.node(node).label;
+    const bool is_concat = label(own).is_concat;
+    for (const Port port : pool_.operands(node)) {
+      OfNode& operand = of_node_[port.node.value];
+      ++operand.uses;
+      if (is_concat && pool_.node(port.node.value).label == own) operand.by_equal_concat = true;
+    }
+  }
+  for (const Port port : outputs) ++of_node_[port.node.value].uses;
+}
+
+Result<std::int64_t> PoolCosts::of_node(std::uint32_t node) {
+  const NodePool::PoolNode& what = pool_.node(node);
+  const OfNode& of = of_node_[node];
+  if (of.is_absorbed) return 0;
+  if (of.chain != kNoId) return chains_[of.chain].cost;
+  if (!labels_[what.label].is_concat || pool_.signature(node).weight_only) return of_signature(what.signature);
+  if (is_part_of_concat(node)) return 0;
+  ports_.clear();
+  append_operands(node, ports_);
+  return of_signature(pool_.signature_of(what.label, ports_));
+}
+
+// --- concats ---------------------------------------------------------------------------------------------------
+
+bool PoolCosts::is_part_of_concat(std::uint32_t node) const {
+  const OfNode& of = of_node_[node];
+  return of.uses == 1 && of.by_equal_concat && !pool_.signature(node).weight_only;
 }
 
 void PoolCosts::append_operands(std::uint32_t node, std::vector<Port>& ports) const {
   for (const Port port : pool_.operands(node)) {
-    if (absorbed(port.node.value)) {
+    if (is_part_of_concat(port.node.value)) {
       append_operands(port.node.value, ports);
     } else {
       ports.push_back(port);
@@ -101,25 +130,167 @@ void PoolCosts::append_operands(std::uint32_t node, std::vector<Port>& ports) co
   }
 }
 
-Result<std::int64_t> PoolCosts::of_concats() {
-  std::int64_t total = 0;
-  std::vector<Port> ports;
-  for (const std::uint32_t node : live_concats_) {
-    if (absorbed(node)) continue;
-    ports.clear();
-    append_operands(node, ports);
-    REWRIGHT_TRY(const std::int64_t own, of_signature(pool_.signature_of(pool_.node(node).label, ports)));
-    total += own;
-  }
-  return total;
+// --- kernels of several applications ---------------------------------------------------------------------------
+
+/// Can the operand's maker be done along with the node, its own chain aside?
+bool PoolCosts::may_join(std::uint32_t node, std::uint32_t operand) const {
+  const std::span<const Port> operands = pool_.operands(node);
+  const NodePool::Signature& what = pool_.signature(node);
+  const std::uint32_t maker = operands[operand].node.value;
+  if (of_node_[maker].uses != 1 || of_node_[maker].chain == kNoId || what.out.size() != 1) return false;
+  for (std::size_t k = 0; k < what.in.size(); ++k)
+    if (what.in[k] != what.out[0] && (k == operand || what.kinds[k] != InputKind::kWeight)) return false;
+  return true;
 }
 
-Result<bool> PoolCosts::adopt(std::span<const std::uint32_t> nodes, std::span<const Port> outputs) {
-  REWRIGHT_TRY(const std::int64_t sum, of(nodes, outputs));
-  REWRIGHT_TRY(const Graph graph, pool_.graph(outputs));
-  REWRIGHT_TRY(const double us, engine_.cost_us(graph));
-  is_sum_ = std::abs(to_us(sum) - to_us(to_units(us))) <= 1e-9 * std::abs(us) + 1e-6;
-  return is_sum_;
+/// Those that come before the node must be in theirs.
+Status PoolCosts::put_into_chain(std::uint32_t node) {
+  const NodePool::PoolNode& what = pool_.node(node);
+  const std::vector<Prefix>& extended = label(what.label).extended;
+  const NodePool::Signature& signature = pool_.signature(node);
+  if (signature.weight_only || signature.out.size() != 1 || signature.in.empty()) return {};
+  ChainId best = kNoId;
+  std::int64_t least = 0;
+  std::uint32_t absorbed = 0;
+  for (std::uint32_t k = 0; k < what.operand_count && k < 4; ++k) {
+    if (!may_join(node, k)) continue;
+    const std::uint32_t maker = pool_.operands(node)[k].node.value;
+    const ChainId before = of_node_[maker].chain;
+    const Prefix prefix = extended[chains_[before].prefix];
+    if (prefix == KernelCosts::kNoPrefix) continue;
+    REWRIGHT_TRY(const ChainId longer, chain(before, k, node, prefix));
+    const std::int64_t growth = chains_[longer].cost - chains_[before].cost;
+    if (best == kNoId || growth < least) best = longer, least = growth, absorbed = maker;
+  }
+  if (best != kNoId) {
+    of_node_[absorbed].is_absorbed = true;
+  } else if (const Prefix first = extended[KernelCosts::kNoPrefix]; first != KernelCosts::kNoPrefix) {
+    REWRIGHT_TRY(best, chain(kNoId, 0, node, first));
+  }
+  of_node_[node].chain = best;
+  return {};
+}
+
+/// Asks about the kernel that ends with the link.
+template <class Ask>
+auto PoolCosts::with_kernel(const Chain& last, const Ask& ask) const {
+  std::vector<Link> links;
+  std::vector<std::uint32_t> joined;
+  for (const Chain* at = &last;; at = &chains_[at->before]) {
+    links.emplace_back(pool_, at->signature);
+    if (at->before == kNoId) break;
+    joined.push_back(at->joined);
+  }
+  std::vector<Application> applications;
+  for (std::size_t i = links.size(); i-- > 0;) applications.push_back(links[i].application());
+  std::ranges::reverse(joined);
+  return ask(Kernel{applications, joined});
+}
+
+Result<PoolCosts::ChainId> PoolCosts::chain(ChainId before, std::uint32_t joined, std::uint32_t node, Prefix prefix) {
+  const SignatureId signature = pool_.node(node).signature;
+  const std::uint64_t key = std::uint64_t{before + 1} << 34 | std::uint64_t{signature} << 2 | joined;
+  if (const auto known = chain_ids_.find(key); known != chain_ids_.end()) return known->second;
+  Chain made{before, signature, joined, prefix, 0};
+  if (before == kNoId) {
+    REWRIGHT_TRY(made.cost, of_signature(signature));
+  } else {
+    REWRIGHT_TRY(const double us, with_kernel(made, [&](const Kernel& kernel) { return kernels_.us(kernel); }));
+    made.cost = to_units(us);
+  }
+  const auto id = static_cast<ChainId>(chains_.size());
+  chains_.push_back(made);
+  chain_ids_.emplace(key, id);
+  return id;
+}
+
+// --- layouts ---------------------------------------------------------------------------------------------------
+
+Result<std::int64_t> PoolCosts::with_layouts(std::span<const std::uint32_t> nodes, std::span<const Port> outputs) {
+  problem_.clear();
+  for (const std::uint32_t node : nodes)
+    if (!pool_.signature(node).weight_only && !of_node_[node].is_absorbed && !is_part_of_concat(node))
+      REWRIGHT_CHECK(choose_for(node));
+  for (const Port port : outputs) REWRIGHT_CHECK(bring_into_order(port));
+  choice_ = problem_.solve();
+  return choice_.cost >= Pbqp::kBarred ? kMost : choice_.cost;
+}
+
+/// What must be in order, whatever made it.
+Status PoolCosts::bring_into_order(Port port) {
+  if (of_node_[port.node.value].choice == kNoId) return {};
+  REWRIGHT_TRY(const Pbqp::Pair reorders, reorder_costs(kernels_, pool_.shape(port)));
+  Pbqp::Own own;
+  for (std::size_t from = 0; from < own.size(); ++from) own[from] = reorders[from][0];
+  problem_.charge(of_node_[port.node.value].choice, own);
+  return {};
+}
+
+Status PoolCosts::choose_for(std::uint32_t node) {
+  OfNode& of = of_node_[node];
+  if (pool_.label(node).op == nullptr) {
+    Pbqp::Own in_order;
+    in_order.fill(Pbqp::kBarred);
+    in_order[0] = 0;
+    of.choice = problem_.add(in_order);
+    for (const Port port : pool_.operands(node)) REWRIGHT_CHECK(bring_into_order(port));
+    return {};
+  }
+  ports_.clear();
+  SignatureId signature = pool_.node(node).signature;
+  if (of.chain != kNoId) {
+    append_outside(node, ports_);
+  } else {
+    append_operands(node, ports_);
+    if (ports_.size() != pool_.operands(node).size()) signature = pool_.signature_of(pool_.node(node).label, ports_);
+  }
+  REWRIGHT_TRY(const KernelLayouts* layouts, layouts_of(node, signature));
+  of.choice = problem_.add(layouts->own);
+  std::size_t outside = 0;
+  for (const Port port : ports_)
+    if (pool_.kind(port) == InputKind::kData)
+      problem_.join(of_node_[port.node.value].choice, of.choice, layouts->operands[outside++]);
+  return {};
+}
+
+/// In the order of KernelLayouts.
+void PoolCosts::append_outside(std::uint32_t node, std::vector<Port>& ports) const {
+  const Chain& link = chains_[of_node_[node].chain];
+  const std::span<const Port> operands = pool_.operands(node);
+  if (link.before != kNoId) append_outside(operands[link.joined].node.value, ports);
+  for (std::uint32_t k = 0; k < operands.size(); ++k)
+    if (link.before == kNoId || k != link.joined) ports.push_back(operands[k]);
+}
+
+Result<const KernelLayouts*> PoolCosts::layouts_of(std::uint32_t node, SignatureId signature) {
+  const ChainId chain = of_node_[node].chain;
+  const bool is_chain = chain != kNoId;
+  const std::uint64_t key = std::uint64_t{is_chain ? chain : signature} << 1 | (is_chain ? 1 : 0);
+  if (const auto known = layouts_.find(key); known != layouts_.end()) return &known->second;
+  const auto ask = [&](const Kernel& kernel) { return kernel_layouts(kernels_, kernel); };
+  REWRIGHT_TRY(KernelLayouts made, with_kernel(is_chain ? chains_[chain] : Chain{kNoId, signature}, ask));
+  return &layouts_.emplace(key, std::move(made)).first->second;
+}
+
+std::vector<std::uint8_t> PoolCosts::chosen(std::span<const std::uint32_t> nodes) const {
+  std::vector<std::uint8_t> states(nodes.size(), 0);
+  std::unordered_map<std::uint32_t, std::uint8_t> of_kernel;  // By what is absorbed: the state of what absorbs it.
+  for (std::size_t i = nodes.size(); i-- > 0;) {              // Users before what they use.
+    const std::uint32_t node = nodes[i];
+    const OfNode& of = of_node_[node];
+    const auto absorbed = of_kernel.find(node);
+    if (absorbed != of_kernel.end()) {
+      states[i] = absorbed->second;
+    } else if (of.choice != kNoId) {
+      states[i] = choice_.states[of.choice];
+    }
+    for (const Port port : pool_.operands(node)) {
+      const std::uint32_t maker = port.node.value;
+      if (of_node_[maker].is_absorbed || (labels_[pool_.node(maker).label].is_concat && is_part_of_concat(maker)))
+        of_kernel.emplace(maker, states[i]);
+    }
+  }
+  return states;
 }
 
 }  // namespace rewright

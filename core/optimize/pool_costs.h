@@ -1,7 +1,7 @@
-// What graphs of a pool cost: the same sum as GraphCost makes, over whole numbers, so that it does not depend on the
-// order in which it is made.
+// What graphs of a pool cost: the sum over their kernels (see GraphCost), over whole numbers, so that it does not
+// depend on the order in which it is made.
 //
-// Units   2^-30 us. A graph's cost is exact up to one unit for each of its nodes; above 2^52 units (70 minutes) it is
+// Units   2^-30 us. A graph's cost is exact up to one unit for each of its kernels; above 2^52 units (70 minutes) it is
 //         as much as that.
 #pragma once
 
@@ -9,45 +9,89 @@
 
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
-#include "optimize/search_engine.h"
+#include "optimize/kernel_costs.h"
+#include "optimize/kernel_layouts.h"
 #include "rule/node_pool.h"
 
 namespace rewright {
 
 class PoolCosts {
  public:
+  static constexpr std::int64_t kMost = std::int64_t{1} << 52;
+
   /// Borrows both.
-  PoolCosts(SearchEngineContent& engine, NodePool& pool) : engine_(engine), pool_(pool) {}
+  PoolCosts(KernelCosts& kernels, NodePool& pool) : kernels_(kernels), pool_(pool) {}
 
   [[nodiscard]] static double to_us(std::int64_t units);
-  /// Of the graph that consists of these nodes. Errors: of the cost model.
+  /// Of the graph that consists of these nodes, ascending. Errors: of the cost model.
   [[nodiscard]] Result<std::int64_t> of(std::span<const std::uint32_t> nodes, std::span<const Port> outputs);
-  /// True where GraphCost says the same of the graph: its cost is a sum over its nodes. Otherwise of() asks it for
-  /// whole graphs from then on.
-  [[nodiscard]] Result<bool> adopt(std::span<const std::uint32_t> nodes, std::span<const Port> outputs);
 
-  /// Of one application.
+  /// By node of the graph that of() was last asked about: the order that its outputs were given, by its position among
+  /// orders_of_rank(). Only where layouts are chosen.
+  [[nodiscard]] std::vector<std::uint8_t> chosen(std::span<const std::uint32_t> nodes) const;
+
+  /// Of one application by itself.
   [[nodiscard]] Result<std::int64_t> of_signature(SignatureId signature);
 
  private:
-  [[nodiscard]] bool is_concat(std::uint32_t node) const;
-  [[nodiscard]] Result<std::int64_t> of_concats();
-  void append_operands(std::uint32_t node, std::vector<Port>& ports) const;
-  [[nodiscard]] bool absorbed(std::uint32_t node) const;
-
-  SearchEngineContent& engine_;
-  NodePool& pool_;
-  bool is_sum_ = true;
-  std::vector<std::int64_t> known_;   ///< By signature; -1: not asked for yet.
-  std::vector<std::int8_t> concats_;  ///< By label: is it a concat? -1: not looked at yet.
-  std::vector<std::uint32_t> live_concats_;
-  struct Use {
-    std::uint32_t count = 0;
-    bool by_equal_concat = false;
+  using Prefix = KernelCosts::Prefix;
+  using ChainId = std::uint32_t;
+  /// An application and those that it is one kernel with, as far as they come before it.
+  struct Chain {
+    ChainId before = kNoId;
+    SignatureId signature = 0;
+    std::uint32_t joined = 0;  ///< The operand that the one before gives.
+    Prefix prefix = KernelCosts::kNoPrefix;
+    std::int64_t cost = 0;
   };
-  std::vector<Use> uses_;  ///< By position in live_concats_.
+  struct OfLabel {
+    bool known = false;
+    bool is_concat = false;
+    std::vector<Prefix> extended;  ///< By prefix.
+  };
+  /// Of a node in the graph at hand.
+  struct OfNode {
+    std::uint32_t graph = 0;  ///< What is said is of that graph.
+    std::uint32_t uses = 0;
+    bool by_equal_concat = false;
+    bool is_absorbed = false;  ///< Its only user has it in its kernel.
+    ChainId chain = kNoId;
+    std::uint32_t choice = kNoId;  ///< Its kernel, in the problem of layouts.
+  };
+
+  [[nodiscard]] const OfLabel& label(LabelId label);
+  void count_uses(std::span<const std::uint32_t> nodes, std::span<const Port> outputs);
+  [[nodiscard]] Status put_into_chain(std::uint32_t node);
+  [[nodiscard]] bool may_join(std::uint32_t node, std::uint32_t operand) const;
+  [[nodiscard]] Result<ChainId> chain(ChainId before, std::uint32_t joined, std::uint32_t node, Prefix prefix);
+  template <class Ask>
+  [[nodiscard]] auto with_kernel(const Chain& last, const Ask& ask) const;
+  [[nodiscard]] Result<std::int64_t> of_node(std::uint32_t node);
+  [[nodiscard]] bool is_part_of_concat(std::uint32_t node) const;
+  void append_operands(std::uint32_t node, std::vector<Port>& ports) const;
+
+  // Layouts.
+  [[nodiscard]] Result<std::int64_t> with_layouts(std::span<const std::uint32_t> nodes, std::span<const Port> outputs);
+  [[nodiscard]] Status choose_for(std::uint32_t node);
+  [[nodiscard]] Result<const KernelLayouts*> layouts_of(std::uint32_t node, SignatureId signature);
+  void append_outside(std::uint32_t node, std::vector<Port>& ports) const;
+  [[nodiscard]] Status bring_into_order(Port port);
+
+  KernelCosts& kernels_;
+  NodePool& pool_;
+  std::vector<std::int64_t> known_;  ///< By signature; -1: not asked for yet.
+  std::vector<OfLabel> labels_;
+  std::vector<Chain> chains_;
+  std::unordered_map<std::uint64_t, ChainId> chain_ids_;
+  std::vector<OfNode> of_node_;
+  std::uint32_t graph_ = 0;
+  std::vector<Port> ports_;
+  Pbqp problem_;
+  Pbqp::Choice choice_;
+  std::unordered_map<std::uint64_t, KernelLayouts> layouts_;  ///< By chain or signature.
 };
 
 }  // namespace rewright

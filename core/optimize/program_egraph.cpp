@@ -9,19 +9,22 @@ ProgramEGraph::Content::Content(SearchEngineContent& shared, const Graph& graph)
     : engine(shared),
       pool(graph),
       classes(pool),
+      levels(pool, classes),
       matcher(pool, classes, shared.rules),
       labels(pool, shared.rules),
-      costs(shared, pool),
+      costs(shared.cost.kernels(), pool),
       start_size(pool.size()),
       made_by(pool.size(), kNoId) {
   classes.grow();
   classes.close();
+  levels.rebuild();
 }
 
 // --- growing ---------------------------------------------------------------------------------------------------
 
 bool ProgramEGraph::Content::reaches(std::uint32_t from, std::uint32_t to) {
   if (from == to) return true;
+  if (!levels.may_reach(from, to)) return false;
   if (seen.size() < classes.tensor_count()) seen.resize(classes.tensor_count() * 2, 0);
   ++now;
   open.assign(1, from);
@@ -34,7 +37,7 @@ bool ProgramEGraph::Content::reaches(std::uint32_t from, std::uint32_t to) {
       for (const Port port : pool.operands(node)) {
         const std::uint32_t next = classes.find(port);
         if (next == to) return true;
-        if (seen[next] != now) seen[next] = now, open.push_back(next);
+        if (seen[next] != now && levels.may_reach(next, to)) seen[next] = now, open.push_back(next);
       }
     }
   }
@@ -65,6 +68,7 @@ bool ProgramEGraph::Content::add_target(std::uint32_t program, const Binding& bi
       return false;
     }
     classes.grow();
+    levels.grow();
     made_by.resize(pool.size(), program);
     nodes.push_back(*node);
   }
@@ -107,7 +111,9 @@ bool ProgramEGraph::Content::apply(std::uint32_t program, const Binding& binding
   for (const std::uint32_t node : idle) classes.filter_out(node);
   bool changed = false;
   for (std::size_t i = 0; i < targets.size(); ++i) {
+    const std::uint32_t source = classes.find(sources[i]), target = classes.find(targets[i]);
     if (!classes.unite(sources[i], targets[i])) continue;
+    levels.united(source, target);
     joined_by.resize(classes.tensor_count(), kNoId);
     joined_by[classes.find(sources[i])] = program;
     changed = true;
@@ -185,6 +191,7 @@ Result<ProgramEGraph::Round> ProgramEGraph::Content::round(bool several, const L
     classes.filter_out(node);
     classes.close();
   }
+  levels.rebuild();
   result.changed = result.changed || pool.size() > size;
   REWRIGHT_CHECK(refresh());
   return result;
@@ -277,7 +284,7 @@ Result<std::vector<RewriteStep>> ProgramEGraph::Content::path(std::span<const st
 
   std::vector<RewriteStep> steps;
   REWRIGHT_TRY(Graph before, pool.graph(pool.start_outputs()));
-  REWRIGHT_TRY(double before_us, engine.cost_us(before));
+  REWRIGHT_TRY(double before_us, engine.cost.cost_us(before));
   std::uint32_t program = kNoId;
   for (std::size_t i = 0; i <= order.size(); ++i) {  // First the start, where a class is given by another of its nodes.
     if (i > 0) {
@@ -293,7 +300,7 @@ Result<std::vector<RewriteStep>> ProgramEGraph::Content::path(std::span<const st
     }
     REWRIGHT_TRY(Graph after, graph(mixed));
     if (structural_hash(after) == structural_hash(before)) continue;
-    REWRIGHT_TRY(const double after_us, engine.cost_us(after));
+    REWRIGHT_TRY(const double after_us, engine.cost.cost_us(after));
     RewriteStep step{"", "equality saturation", before_us, after_us, after};
     if (program != kNoId) {
       const Rule& rule = engine.rules.rules()[engine.rules.programs()[program].rule];

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "optimize/class_levels.h"
 #include "optimize/class_matcher.h"
 #include "optimize/pool_costs.h"
 #include "optimize/search_engine.h"
@@ -38,6 +39,7 @@ struct ProgramEGraph::Content {
   SearchEngineContent& engine;
   NodePool pool;
   TensorClasses classes;
+  ClassLevels levels;
   ClassMatcher matcher;
   TargetLabels labels;
   PoolCosts costs;

@@ -12,11 +12,6 @@ void SearchEngineContent::refuse(std::size_t rule, const std::string& reason) {
   if (entry.times++ == 0) entry.name = rules.rules()[rule].name, entry.reason = reason;
 }
 
-Result<double> SearchEngineContent::cost_us(const Graph& graph) {
-  const std::scoped_lock lock(cost_mutex);
-  return cost.cost_us(graph);
-}
-
 SearchEngine::SearchEngine(std::vector<Rule> rules, GraphCost& cost)
     : content_(std::make_unique<SearchEngineContent>(std::move(rules), cost)) {}
 SearchEngine::~SearchEngine() = default;
@@ -36,7 +31,7 @@ std::vector<RefusedRule> SearchEngine::refused() const {
   return list;
 }
 
-Result<double> SearchEngine::cost_us(const Graph& graph) { return content_->cost_us(graph); }
+Result<double> SearchEngine::cost_us(const Graph& graph) { return content_->cost.cost_us(graph); }
 
 Result<std::unique_ptr<SearchSpace>> SearchEngine::open(const Graph& start) {
   auto content = std::make_unique<SearchSpace::Content>(*content_, start);

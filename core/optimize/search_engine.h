@@ -17,11 +17,9 @@ struct SearchEngineContent {
       : rules(std::move(rule_list)), cost(graph_cost) {}
 
   void refuse(std::size_t rule, const std::string& reason);
-  [[nodiscard]] Result<double> cost_us(const Graph& graph);
 
   RuleSet rules;
   GraphCost& cost;
-  std::mutex cost_mutex;
   std::mutex refused_mutex;
   std::map<std::size_t, RefusedRule> refused;  ///< By rule.
 };

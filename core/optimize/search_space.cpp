@@ -7,14 +7,17 @@
 namespace rewright {
 
 SearchSpace::Content::Content(SearchEngineContent& shared, const Graph& start)
-    : engine(shared), pool(start), table(pool, shared.rules), rewriter(pool, shared.rules), costs(shared, pool) {}
+    : engine(shared),
+      pool(start),
+      table(pool, shared.rules),
+      rewriter(pool, shared.rules),
+      costs(shared.cost.kernels(), pool) {}
 
 Status SearchSpace::Content::enter_start() {
   StateRecord start;
   start.outputs.assign(pool.start_outputs().begin(), pool.start_outputs().end());
-  collect_live(start.outputs, true);
+  collect_live(start.outputs);
   start.nodes = live;
-  REWRIGHT_CHECK(costs.adopt(start.nodes, start.outputs));
   REWRIGHT_TRY(start.cost, costs.of(start.nodes, start.outputs));
   seen.emplace(pool.hash_of(start.outputs), Seen{});
   states.push_back(std::move(start));
@@ -40,7 +43,7 @@ bool SearchSpace::Content::apply(State from, std::size_t move, std::vector<Port>
   return outcome == PoolRewriter::Outcome::kDone;
 }
 
-void SearchSpace::Content::collect_live(std::span<const Port> from, bool sorted) {
+void SearchSpace::Content::collect_live(std::span<const Port> from) {
   if (reached.size() < pool.size()) reached.resize(pool.size() * 2, 0);
   if (++now == 0) std::ranges::fill(reached, 0), now = 1;
   live.clear();
@@ -57,11 +60,11 @@ void SearchSpace::Content::collect_live(std::span<const Port> from, bool sorted)
     open.pop_back();
     for (const Port port : pool.operands(node)) reach(port);
   }
-  if (sorted) std::ranges::sort(live);
+  std::ranges::sort(live);
 }
 
 Result<std::int64_t> SearchSpace::Content::cost_of(std::span<const Port> of) {
-  collect_live(of, false);
+  collect_live(of);
   return costs.of(live, of);
 }
 
@@ -105,7 +108,7 @@ Result<std::optional<SearchSpace::State>> SearchSpace::Content::enter(State from
     return std::optional<State>();
   }
   StateRecord record;
-  collect_live(outputs, true);
+  collect_live(outputs);
   record.nodes = live;
   record.outputs = outputs;
   record.parent = from;
@@ -135,12 +138,12 @@ Result<std::vector<RewriteStep>> SearchSpace::Content::path(State state) {
   }
   std::vector<RewriteStep> steps;
   REWRIGHT_TRY(const Graph start, pool.graph(states[kStart].outputs));
-  REWRIGHT_TRY(double before_us, engine.cost_us(start));
+  REWRIGHT_TRY(double before_us, engine.cost.cost_us(start));
   for (std::size_t i = 1; i < straight.size(); ++i) {
     const StateRecord& record = states[straight[i]];
     const Rule& rule = engine.rules.rules()[engine.rules.programs()[record.program].rule];
     REWRIGHT_TRY(Graph graph, pool.graph(record.outputs));
-    REWRIGHT_TRY(const double after_us, engine.cost_us(graph));
+    REWRIGHT_TRY(const double after_us, engine.cost.cost_us(graph));
     steps.push_back({rule.id, rule.name, before_us, after_us, std::move(graph)});
     before_us = after_us;
   }

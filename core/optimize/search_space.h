@@ -39,8 +39,8 @@ struct SearchSpace::Content {
   [[nodiscard]] const std::vector<MatchRecord>& matches(State state);
   /// The outputs one move away; false where there is no such graph. Its nodes stay in the pool until rolled back.
   [[nodiscard]] bool apply(State from, std::size_t move, std::vector<Port>& outputs);
-  /// Into `live`, ascending where `sorted`.
-  void collect_live(std::span<const Port> outputs, bool sorted);
+  /// Into `live`, ascending.
+  void collect_live(std::span<const Port> outputs);
   [[nodiscard]] Result<std::int64_t> cost_of(std::span<const Port> outputs);
   /// Was an equal graph seen before? Remembers it if not.
   [[nodiscard]] bool seen_before(State from, std::size_t move, std::span<const Port> outputs);

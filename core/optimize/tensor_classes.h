@@ -1,6 +1,8 @@
 // Which tensors of a pool are equal: union-find, closed under congruence.
 #pragma once
 
+#include <rewright/export.h>
+
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -10,7 +12,7 @@
 
 namespace rewright {
 
-class TensorClasses {
+class REWRIGHT_API TensorClasses {
  public:
   explicit TensorClasses(const NodePool& pool) : pool_(&pool) {}
 

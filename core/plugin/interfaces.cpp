@@ -20,6 +20,14 @@ Result<std::unique_ptr<RulePruneSession>> Pruner::start_on_rules(const Options&)
   return make_error(ErrorCode::kUnsupported, "pruner {} works on candidates, not on rules", name());
 }
 CostModel::~CostModel() = default;
+Result<double> CostModel::kernel_us(const Kernel& kernel) {
+  double sum = 0;
+  for (const Application& application : kernel.applications) {
+    REWRIGHT_TRY(const double us, cost_us(application));
+    sum += us;
+  }
+  return sum;
+}
 CostCache::~CostCache() = default;
 SearchStrategy::~SearchStrategy() = default;
 RuntimeSession::~RuntimeSession() = default;

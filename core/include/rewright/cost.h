@@ -5,6 +5,7 @@
 #include <rewright/graph.h>
 #include <rewright/verifier.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,7 +15,12 @@
 namespace rewright {
 
 class CostCache;
+class KernelCosts;
 class Registry;
+
+/// How a tensor lies in memory: its axes, the slowest first; {0, 2, 3, 1} are images with their channels last. Empty:
+/// in order.
+using AxisOrder = std::vector<int>;
 
 /// One application of an operator, as a cost model sees it. It borrows what it names.
 struct Application {
@@ -22,6 +28,16 @@ struct Application {
   const Params& params;
   std::span<const Shape> in;
   std::span<const InputKind> kinds;  ///< By operand; kWeight: known before the first run, so a backend may prepack it.
+  /// By operand, then by output. None: as the operator likes it best, as in a network whose neighbours agree. Weights
+  /// always lie as the operator likes them best.
+  std::span<const AxisOrder> orders = {};
+};
+
+/// What a runtime does in one go: an application, and others that each take the first output of the one before, which
+/// nothing else uses, and tensors from outside. It borrows what it names.
+struct Kernel {
+  std::span<const Application> applications;
+  std::span<const std::uint32_t> joined;  ///< By application from the second on: which operand the one before gives.
 };
 
 class REWRIGHT_API CostModel {
@@ -38,25 +54,41 @@ class REWRIGHT_API CostModel {
   virtual Status configure(const Options& options, const Registry& registry) = 0;
   /// Microseconds of one application. The caller asks once per (operator, parameters, shapes, kinds) and remembers.
   [[nodiscard]] virtual Result<double> cost_us(const Application& application) = 0;
+  /// Whether it is to be asked about tensors whose axes are not in order. What cannot be had costs infinitely much.
+  [[nodiscard]] virtual bool knows_layouts() const { return false; }
+  /// What runs as one kernel: names of operators in the order of the data. All but the first may be missing, so that
+  /// {conv2d, bias_add, relu} stands for {conv2d, relu} too.
+  [[nodiscard]] virtual std::vector<std::vector<std::string>> fused() const { return {}; }
+  /// Microseconds of a kernel of several applications, of fused() only; asked as cost_us() is.
+  [[nodiscard]] virtual Result<double> kernel_us(const Kernel& kernel);
   [[nodiscard]] virtual std::unique_ptr<CostModel> clone() const = 0;
 };
 
-/// Microseconds of a graph: the sum over its applications, without those that depend on weights alone (done once,
-/// before the first run) and without opaque nodes, which no rewrite changes. A concat whose only use is another concat
-/// on the same axis counts as part of it: together they are one concat of more operands.
+/// Microseconds of a graph: the sum over its kernels, without what depends on weights alone (done once, before the
+/// first run) and without opaque nodes, which no rewrite changes. A kernel is one application, or several that the
+/// model calls fused: each takes the one before as an operand of its output's shape, nothing else uses that, and its
+/// other operands are weights or of the same shape. Where an application could join one of two kernels it joins the one
+/// that grows less dear. A concat whose only use is another concat on the same axis counts as part of it: together they
+/// are one concat of more operands.
+///
+/// With `reorder`, the operator transpose, and a model that knows layouts, it is the cost in the layouts that were
+/// found best (optimize/layouts.h), what brings a tensor from one into another included. Inputs and outputs are in
+/// order.
 class REWRIGHT_API GraphCost {
  public:
   /// `cache` may be null; both must outlive the object.
-  GraphCost(CostModel& model, CostCache* cache);
+  GraphCost(CostModel& model, CostCache* cache, const Operator* reorder = nullptr);
   ~GraphCost();
+  /// For several threads; the model is asked by one at a time.
   [[nodiscard]] Result<double> cost_us(const Graph& graph);
+  [[nodiscard]] KernelCosts& kernels() { return *kernels_; }
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<KernelCosts> kernels_;
 };
 
-/// Measurements that outlive a run, keyed by model, device, operator, parameters, shapes and kinds of operands.
+/// Measurements that outlive a run, keyed by model, device and kernel: operators, parameters, shapes, kinds of
+/// operands.
 class REWRIGHT_API CostCache {
  public:
   virtual ~CostCache();

@@ -90,7 +90,7 @@ class REWRIGHT_API SearchSpace {
 /// What all spaces of an optimisation share: rules, costs, an account of refused matches. For several threads.
 class REWRIGHT_API SearchEngine {
  public:
-  /// `cost` must outlive the engine; it is asked by one thread at a time.
+  /// `cost` must outlive the engine.
   SearchEngine(std::vector<Rule> rules, GraphCost& cost);
   ~SearchEngine();
 

@@ -1,7 +1,9 @@
 /// Measurements that were made elsewhere: looked up in a file that `rewright optimize --cost-cache FILE` wrote, on this
 /// machine or another one, with any measuring cost model.
 ///
-///   t = the row of operator_costs whose key is MODEL|DEVICE|OPERATOR[PARAMETERS]|SHAPES
+///   t = the row of operator_costs whose key is MODEL|DEVICE|OPERATOR[PARAMETERS]|SHAPES, and for what ran as one
+///   kernel
+///       the same of each operator, one after the other, with +K before each that takes the one before as operand K
 ///
 /// Nothing is measured here. What the file does not hold costs infinitely much, so that no search ends there.
 ///
@@ -54,6 +56,24 @@ std::string_view source_of(std::string_view key) {
   return key.substr(0, model == std::string_view::npos ? model : key.find('|', model + 1));
 }
 
+/// The names in a key after its source: "|conv2d[...]|data(1, 4)weight(4)+0|relu|data(1, 4)" has two.
+std::vector<std::string> operators_of(std::string_view key) {
+  std::vector<std::string> names;
+  while (key.starts_with('|')) {
+    const std::size_t end = key.find_first_of("[|", 1);
+    names.emplace_back(key.substr(1, end - 1));
+    std::size_t bar = std::string_view::npos;  // After "+K"; a number among the parameters may have a plus too.
+    for (std::size_t plus = key.find('+', end); plus != std::string_view::npos; plus = key.find('+', plus + 1)) {
+      bar = key.find_first_not_of("0123456789", plus + 1);
+      if (bar != std::string_view::npos && bar > plus + 1 && key[bar] == '|') break;
+      bar = std::string_view::npos;
+    }
+    if (bar == std::string_view::npos) break;
+    key.remove_prefix(bar);
+  }
+  return names;
+}
+
 class DatabaseCost final : public CostModel {
  public:
   [[nodiscard]] std::string name() const override { return "database"; }
@@ -82,9 +102,16 @@ class DatabaseCost final : public CostModel {
     return {};
   }
 
-  [[nodiscard]] Result<double> cost_us(const Application& application) override {
+  [[nodiscard]] Result<double> cost_us(const Application& application) override { return look_up(to_key(application)); }
+  /// The sequences that the file has.
+  [[nodiscard]] std::vector<std::vector<std::string>> fused() const override { return {fused_.begin(), fused_.end()}; }
+  [[nodiscard]] Result<double> kernel_us(const Kernel& kernel) override { return look_up(to_key(kernel)); }
+  [[nodiscard]] std::unique_ptr<CostModel> clone() const override { return std::make_unique<DatabaseCost>(); }
+
+ private:
+  Result<double> look_up(const std::string& of) {
     if (find_ == nullptr) return make_error(ErrorCode::kUsage, "cost model database was not configured");
-    const std::string key = source_ + to_key(application);
+    const std::string key = source_ + of;
     sqlite3_reset(find_.get());
     sqlite3_bind_text(find_.get(), 1, key.data(), static_cast<int>(key.size()), SQLITE_TRANSIENT);
     const int status = sqlite3_step(find_.get());
@@ -93,15 +120,14 @@ class DatabaseCost final : public CostModel {
     return make_error(ErrorCode::kIo, "cost model database: '{}' cannot be read ({})", file_,
                       sqlite3_errmsg(database_.get()));
   }
-  [[nodiscard]] std::unique_ptr<CostModel> clone() const override { return std::make_unique<DatabaseCost>(); }
-
- private:
   Status choose_source(const std::string& part) {
     REWRIGHT_TRY(const Statement keys, prepare(database_.get(), file_, "SELECT key FROM operator_costs"));
     std::set<std::string> sources, fitting;
     while (sqlite3_step(keys.get()) == SQLITE_ROW) {
-      const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(keys.get(), 0));
-      sources.emplace(source_of(text == nullptr ? "" : text));
+      const auto* raw = reinterpret_cast<const char*>(sqlite3_column_text(keys.get(), 0));
+      const std::string_view text = raw == nullptr ? "" : raw;
+      sources.emplace(source_of(text));
+      if (const auto names = operators_of(text.substr(source_of(text).size())); names.size() > 1) fused_.insert(names);
     }
     std::ranges::copy_if(sources, std::inserter(fitting, fitting.end()),
                          [&](const std::string& source) { return source.find(part) != std::string::npos; });
@@ -116,12 +142,13 @@ class DatabaseCost final : public CostModel {
   }
 
   std::string file_, source_;
+  std::set<std::vector<std::string>> fused_;
   Database database_;
   Statement find_;  // Gone before the database.
 };
 
 }  // namespace
 
-REWRIGHT_PLUGIN("cost.database", "1.0.0", "Measurements from a file") {
+REWRIGHT_PLUGIN("cost.database", "1.1.0", "Measurements from a file") {
   registry.add<CostModel>(std::make_unique<DatabaseCost>());
 }

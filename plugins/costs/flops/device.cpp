@@ -15,30 +15,67 @@ namespace {
 using namespace rewright;
 
 constexpr const char* kKeys =
-    "name, source, gflops, gbytes_per_s, overhead_us, filled_by, folds_biases, views_are_free";
+    "name, source, gflops, gbytes_per_s, overhead_us, filled_by, views_are_free, fused, products, channels_last";
 
 Error wrong(const std::string& file, const toml::node& node, const std::string& sentence) {
   return make_error(ErrorCode::kParse, "{}:{}: {}", file, node.source().begin.line, sentence);
 }
 
+/// "conv2d bias_add relu|clip": operators in the order of the data, those with bars between in each other's place.
+void append_sequences(const std::string& text, std::vector<std::vector<std::string>>& fused) {
+  std::vector<std::vector<std::string>> sequences = {{}};
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    std::vector<std::vector<std::string>> longer;
+    std::istringstream choices(word);
+    for (std::string choice; std::getline(choices, choice, '|');) {
+      for (std::vector<std::string> sequence : sequences) {
+        sequence.push_back(choice);
+        longer.push_back(std::move(sequence));
+      }
+    }
+    sequences = std::move(longer);
+  }
+  fused.insert(fused.end(), sequences.begin(), sequences.end());
+}
+
+Status read_fused(const std::string& file, const toml::node& node, std::vector<std::vector<std::string>>& fused) {
+  const auto refuse = [&] {
+    return wrong(file, node, "fused is a list of texts such as \"conv2d bias_add relu|clip\"");
+  };
+  if (!node.is_array()) return refuse();
+  for (const toml::node& text : *node.as_array()) {
+    if (!text.is_string()) return refuse();
+    append_sequences(*text.value<std::string>(), fused);
+  }
+  return {};
+}
+
 Status read_key(const std::string& file, std::string_view key, const toml::node& node, Device& device) {
-  double* const number = key == "gflops"         ? &device.gflops
-                         : key == "gbytes_per_s" ? &device.gbytes_per_s
-                         : key == "overhead_us"  ? &device.overhead_us
-                         : key == "filled_by"    ? &device.filled_by
-                                                 : nullptr;
-  bool* const flag = key == "views_are_free" ? &device.views_are_free
-                     : key == "folds_biases" ? &device.folds_biases
-                                             : nullptr;
+  double* const number = key == "gflops"          ? &device.gflops
+                         : key == "gbytes_per_s"  ? &device.gbytes_per_s
+                         : key == "overhead_us"   ? &device.overhead_us
+                         : key == "filled_by"     ? &device.filled_by
+                         : key == "channels_last" ? &device.channels_last
+                                                  : nullptr;
   if (number != nullptr) {
     const std::optional<double> value = node.value<double>();
     const bool may_be_zero = number == &device.overhead_us || number == &device.filled_by;
     if (!value || !(may_be_zero ? *value >= 0 : *value > 0))
       return wrong(file, node, fmt::format("{} is a number {} 0", key, may_be_zero ? "of at least" : "above"));
     *number = *value;
-  } else if (flag != nullptr) {
+  } else if (key == "views_are_free") {
     if (!node.is_boolean()) return wrong(file, node, fmt::format("{} is true or false", key));
-    *flag = *node.value<bool>();
+    device.views_are_free = *node.value<bool>();
+  } else if (key == "products") {
+    const std::string how = node.value_or(std::string());
+    if (how != "in order" && how != "transposed" && how != "strided")
+      return wrong(file, node, "products is \"in order\", \"transposed\" or \"strided\"");
+    device.products = how == "strided"      ? Device::Products::kStrided
+                      : how == "transposed" ? Device::Products::kTransposed
+                                            : Device::Products::kInOrder;
+  } else if (key == "fused") {
+    REWRIGHT_CHECK(read_fused(file, node, device.fused));
   } else if (key == "name" || key == "source") {
     if (!node.is_string()) return wrong(file, node, fmt::format("{} is a text", key));
     if (key == "name") device.name = *node.value<std::string>();

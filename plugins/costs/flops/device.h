@@ -6,15 +6,21 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 struct Device {
-  std::string name = "one core with AVX-512";
-  double gflops = 250;          ///< Of the longest convolutions, in float32.
-  double gbytes_per_s = 12;     ///< From and to memory.
-  double overhead_us = 2;       ///< Of starting one operator.
+  std::string name;
+  double gflops = 0;            ///< Of the longest convolutions, in float32.
+  double gbytes_per_s = 0;      ///< From and to memory.
+  double overhead_us = 0;       ///< Of starting one kernel.
   double filled_by = 0;         ///< Outputs that must be in flight to reach `gflops`; fewer reach their share. 0: one.
-  bool folds_biases = true;     ///< Biases and normalisations by weights are part of the operator before them.
   bool views_are_free = false;  ///< Contiguous parts of a tensor are not copied.
+  std::vector<std::vector<std::string>> fused = {};  ///< As CostModel::fused().
+  /// The orders of their tensors that products take: all in order; operands by columns too; any whose fastest axis is
+  /// one of the last two, on both sides.
+  enum class Products { kInOrder, kTransposed, kStrided } products = Products::kInOrder;
+  double channels_last =
+      0;  ///< The time of convolutions and pooling of images with their channels last; 0: there are none.
 };
 
 struct KnownDevice {

@@ -1,21 +1,23 @@
-/// A roofline: the time of an application is launch overhead plus the longer of computing and moving.
+/// A roofline: the time of a kernel is launch overhead plus the longer of computing and moving.
 ///
 ///   t = overhead + max(flops / (peak * min(1, outputs / filled_by)), bytes / bandwidth)
 ///
-/// flops and bytes are what the operator says of itself; bytes count each float32 operand and output once. Applications
-/// without flops (concat, ...) pay for the bytes they move. Modelled, not measured: it knows nothing of caches, of
-/// shapes that fill the vector units badly, or of operators that a runtime fuses.
+/// flops and bytes are what the operators say of themselves; bytes count each float32 operand and output once, and not
+/// what one application of a kernel hands to the next. Applications without flops (concat, ...) pay for the bytes they
+/// move. Modelled, not measured: it knows nothing of caches or of shapes that fill the vector units badly.
 ///
+/// Layouts   Products take the orders that the device says; images with their channels last take `channels_last` times
+/// as
+///           long as in order, where the device has them; everything else is as fast in one order as in another.
+/// Kernels   One application each, and those that the device's description calls fused.
 /// Views     Reshape costs nothing anywhere: no data moves. Where the device says so, so do splits whose parts are
 ///           contiguous (all axes before the split one are of size 1).
-/// Biases    A vector of weights added along an axis, and a normalisation by weights, cost nothing where the device
-/// says
-///           so: libraries add biases on the way out of convolutions and products, and fold normalisations.
 /// Options   device (a known name or a file of its description, devices/*.toml), gflops, gbytes_per_s, overhead_us
 /// Source    Williams, Waterman, Patterson, Roofline, Communications of the ACM 52(4), 2009.
 #include <rewright/plugin.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "device.h"
@@ -26,18 +28,10 @@ using namespace rewright;
 bool is_view(const Application& application, const Device& device) {
   if (application.op.name() == "reshape") return true;
   if (!device.views_are_free || application.op.name() != "split") return false;
-  const std::int64_t axis = application.params.integer(0);
-  for (std::int64_t i = 0; i < axis; ++i)
-    if (application.in[0][static_cast<int>(i)] != 1) return false;
-  return true;
-}
-
-bool is_bias(const Application& application, const Device& device) {
-  if (!device.folds_biases || (application.op.name() != "bias_add" && application.op.name() != "batch_norm"))
-    return false;
-  return application.kinds[0] == InputKind::kData &&
-         std::all_of(application.kinds.begin() + 1, application.kinds.end(),
-                     [](InputKind kind) { return kind == InputKind::kWeight; });
+  const auto axis = static_cast<int>(application.params.integer(0));
+  AxisOrder order = application.orders.empty() ? AxisOrder() : application.orders[0];
+  for (int i = 0; order.size() < static_cast<std::size_t>(application.in[0].rank()); ++i) order.push_back(i);
+  return std::all_of(order.begin(), std::ranges::find(order, axis), [&](int i) { return application.in[0][i] == 1; });
 }
 
 double elements_of(const std::vector<Shape>& shapes) {
@@ -70,10 +64,23 @@ class Flops final : public CostModel {
   }
 
   [[nodiscard]] Result<double> cost_us(const Application& application) override {
-    if (is_view(application, device_) || is_bias(application, device_)) return 0.0;
-    const Work work = application.op.work(application.params, application.in);
-    const double computing_us = work.flops / (device_.gflops * 1e3 * share(application));
-    return device_.overhead_us + std::max(computing_us, work.bytes / (device_.gbytes_per_s * 1e3));
+    if (is_view(application, device_)) return 0.0;
+    const double factor = layout_factor(application);
+    return factor * time_us(application.op.work(application.params, application.in), share(application));
+  }
+  [[nodiscard]] bool knows_layouts() const override {
+    return device_.products != Device::Products::kInOrder || device_.channels_last > 0;
+  }
+  [[nodiscard]] std::vector<std::vector<std::string>> fused() const override { return device_.fused; }
+  [[nodiscard]] Result<double> kernel_us(const Kernel& kernel) override {
+    Work all;
+    for (const Application& application : kernel.applications) {
+      const Work work = application.op.work(application.params, application.in);
+      all.flops += work.flops, all.bytes += work.bytes;
+    }
+    for (std::size_t i = 1; i < kernel.applications.size(); ++i)  // Neither written nor read.
+      all.bytes -= 2 * 4.0 * static_cast<double>(kernel.applications[i].in[kernel.joined[i - 1]].elements());
+    return layout_factor(kernel.applications[0]) * time_us(all, share(kernel.applications[0]));
   }
   [[nodiscard]] std::unique_ptr<CostModel> clone() const override { return std::make_unique<Flops>(); }
 
@@ -98,6 +105,27 @@ class Flops final : public CostModel {
     return {};
   }
 
+  /// The time in these layouts against the time in order; infinite where the device has no such kernel.
+  [[nodiscard]] double layout_factor(const Application& application) const {
+    const std::span<const AxisOrder> orders = application.orders;
+    const auto in_order = [](const AxisOrder& order) { return order.empty(); };
+    if (std::ranges::all_of(orders, in_order)) return 1;
+    constexpr double kNever = std::numeric_limits<double>::infinity();
+    const std::string& name = application.op.name();
+    if (name == "conv2d" || name.starts_with("pool2d"))
+      return device_.channels_last > 0 ? device_.channels_last : kNever;
+    if (name != "matmul" || device_.products == Device::Products::kStrided) return 1;
+    const auto by_columns = [](const AxisOrder& order) {
+      const int rank = static_cast<int>(order.size());
+      return order.empty() || (order[order.size() - 1] == rank - 2 && order[order.size() - 2] == rank - 1 &&
+                               std::is_sorted(order.begin(), order.end() - 2));
+    };
+    return orders.back().empty() && std::ranges::all_of(orders, by_columns) ? 1 : kNever;
+  }
+  [[nodiscard]] double time_us(const Work& work, double share_of_peak) const {
+    const double computing_us = work.flops / (device_.gflops * 1e3 * share_of_peak);
+    return device_.overhead_us + std::max(computing_us, work.bytes / (device_.gbytes_per_s * 1e3));
+  }
   /// Of the peak, by how much of the device the outputs fill.
   [[nodiscard]] double share(const Application& application) const {
     if (device_.filled_by <= 1) return 1;
@@ -106,7 +134,7 @@ class Flops final : public CostModel {
     return std::min(1.0, outputs / device_.filled_by);
   }
 
-  Device device_;
+  Device device_ = *read_device("cpu");
 };
 
 }  // namespace

@@ -80,16 +80,21 @@ TEST_F(CostModels, FlopsKnowsWhatMovesNoData) {
             0);
 }
 
-TEST_F(CostModels, FlopsCountsABiasThatIsNoWeight) {
-  const std::string text = "gflops = 1\ngbytes_per_s = 1\noverhead_us = 5\n";
-  const std::string plain = write("plain.toml", text), apart = write("apart.toml", text + "folds_biases = false\n");
-  const auto with = [&](const std::string& device, std::string_view kind) {
+TEST_F(CostModels, FlopsCountsAFusedKernelAsOneLaunchThatMovesWhatLeavesIt) {
+  const std::string text = "gflops = 1e6\ngbytes_per_s = 1\noverhead_us = 5\n";
+  const std::string apart = write("apart.toml", text);
+  const std::string one = write("one.toml", text + "fused = [\"matmul ewadd relu|tanh\"]\n");
+  const auto with = [&](const std::string& device, std::string_view activation) {
     return cost("flops", {{"device", device}},
-                fmt::format("x = input (4, 8)\nb = {} (8)\na = bias_add[axis=1](x, b)\noutput a\n", kind));
+                fmt::format("x = input (64, 64)\nw = weight (64, 64)\nm = matmul(x, w)\ns = ewadd(m, x)\na = {}(s)\n"
+                            "output a\n",
+                            activation));
   };
-  EXPECT_EQ(with(plain, "weight"), 0);
-  EXPECT_GT(with(plain, "input"), 5);
-  EXPECT_GT(with(apart, "weight"), 5);
+  const double tensor_us = 64 * 64 * 4 / 1e3;
+  EXPECT_NEAR(with(apart, "relu"), 3 * 5 + (3 + 3 + 2) * tensor_us, 1e-6);
+  EXPECT_NEAR(with(one, "relu"), 5 + 4 * tensor_us, 1e-6);
+  EXPECT_NEAR(with(one, "tanh"), 5 + 4 * tensor_us, 1e-6);
+  EXPECT_NEAR(with(one, "exp"), 2 * 5 + (4 + 2) * tensor_us, 1e-6);
 }
 
 TEST_F(CostModels, EveryDeviceThatComesWithFlopsIsFasterThanTheOneBefore) {
@@ -111,6 +116,10 @@ TEST_F(CostModels, FlopsNamesWhatIsWrongWithADevice) {
   EXPECT_THAT(refusal("flops", {{"device", write("c.toml", "gflops = 1\ngbytes_per_s = 1\n")}}),
               HasSubstr("overhead_us is missing"));
   EXPECT_THAT(refusal("flops", {{"device", write("d.toml", "gflops = = 1\n")}}), HasSubstr("d.toml:1"));
+  EXPECT_THAT(refusal("flops", {{"device", write("e.toml", "gflops = 1\nfused = \"conv2d relu\"\n")}}),
+              AllOf(HasSubstr("e.toml:2"), HasSubstr("list of texts")));
+  EXPECT_THAT(refusal("flops", {{"device", write("f.toml", "gflops = 1\nproducts = \"any\"\n")}}),
+              AllOf(HasSubstr("f.toml:2"), HasSubstr("strided")));
   EXPECT_THAT(refusal("flops", {{"speed", 1.0}}), HasSubstr("device, gflops"));
 }
 
@@ -124,6 +133,18 @@ TEST_F(CostModels, DatabaseAnswersWhatAnotherModelMeasured) {
   EXPECT_EQ(cost("database", options, kProduct), 42);
   EXPECT_EQ(cost("database", options, kSplit), std::numeric_limits<double>::infinity()) << "it is not in the file";
   EXPECT_EQ((*model("database", options))->device(), "fixed|none");
+}
+
+TEST_F(CostModels, DatabaseKnowsWhatRanAsOneKernel) {
+  const std::string_view text =
+      "x = input (4, 4)\nw = weight (4, 4)\na = matmul(x, w)\nb = relu(a)\nc = relu(b)\noutput c\n";
+  testing::FixedPrices prices({{"matmul", 42}}, /*measured=*/true);
+  prices.sequences = {{"matmul", "relu"}};
+  {
+    const auto cache = *open_cost_cache(file("costs.sqlite"));
+    ASSERT_NEAR(*GraphCost(prices, cache.get()).cost_us(graph_of(text)), 43.1, 1e-6);
+  }
+  EXPECT_NEAR(cost("database", {{"file", file("costs.sqlite")}}, text), 43.1, 1e-6);
 }
 
 TEST_F(CostModels, DatabaseWantsToKnowWhichDevice) {

@@ -55,7 +55,7 @@ TEST(EndToEnd, ParallelLinearBranchesBecomeOne) {
   const auto search = (*loaded().get<SearchStrategy>("backtracking"))->clone();
   const auto report = optimize(imported->graph, testing::true_rules(), *search, cost, {.steps = 50});
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_LT(report->search.cost_after_us, 0.6 * report->search.cost_before_us);
+  EXPECT_LT(report->search.cost_after_us, 0.7 * report->search.cost_before_us) << "the sums were fused";
   EXPECT_THAT(report->search.path, SizeIs(2));
 
   EquivalenceOptions options;

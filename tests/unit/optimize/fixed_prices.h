@@ -25,9 +25,22 @@ class FixedPrices final : public CostModel {
     const auto price = prices_.find(application.op.name());
     return price == prices_.end() ? 1.0 : price->second;
   }
-  [[nodiscard]] std::unique_ptr<CostModel> clone() const override {
-    return std::make_unique<FixedPrices>(prices_, measured_);
+  /// A kernel costs what its first operator does, and a tenth for each other.
+  [[nodiscard]] std::vector<std::vector<std::string>> fused() const override { return sequences; }
+  [[nodiscard]] Result<double> kernel_us(const Kernel& kernel) override {
+    ++questions;
+    kernel_sizes.push_back(kernel.applications.size());
+    REWRIGHT_TRY(const double us, cost_us(kernel.applications[0]));
+    return us + 0.1 * static_cast<double>(kernel.applications.size() - 1);
   }
+  [[nodiscard]] std::unique_ptr<CostModel> clone() const override {
+    auto copy = std::make_unique<FixedPrices>(prices_, measured_);
+    copy->sequences = sequences;
+    return copy;
+  }
+
+  std::vector<std::vector<std::string>> sequences;
+  std::vector<std::size_t> kernel_sizes;
 
   int questions = 0;
   std::size_t last_operands = 0;

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "optimize/concat_form.h"
 #include "optimize/cost_cache.h"
@@ -75,6 +76,93 @@ TEST(GraphCost, TellsDataFromWeightsAndShapesFromShapes) {
   ASSERT_TRUE(cost.cost_us(read_graph("x = input (2, 2)\ny = weight (2, 2)\na = matmul(x, y)\noutput a\n")));
   ASSERT_TRUE(cost.cost_us(read_graph("x = input (3, 2)\ny = weight (2, 2)\na = matmul(x, y)\noutput a\n")));
   EXPECT_EQ(prices.questions, 3);
+}
+
+/// Of a convolution x, w -> c and what follows it; everything but a convolution, which costs 10, costs 1 by itself.
+double with_fusion(const std::string& rest, std::vector<std::vector<std::string>> sequences) {
+  FixedPrices prices({{"conv2d", 10}});
+  prices.sequences = std::move(sequences);
+  return *GraphCost(prices, nullptr)
+              .cost_us(read_graph("x = input (1, 4, 6, 6)\nw = weight (4, 4, 1, 1)\nv = weight (4)\n"
+                                  "c = conv2d(x, w)\n" +
+                                  rest));
+}
+
+TEST(GraphCost, CountsWhatTheModelCallsFusedAsOneKernel) {
+  const std::vector<std::vector<std::string>> all = {{"conv2d", "bias_add", "ewadd", "relu"}};
+  const std::string bias = "b = bias_add[axis=1](c, v)\n";
+  EXPECT_NEAR(with_fusion(bias + "r = relu(b)\noutput r\n", {}), 12, 1e-6);
+  EXPECT_NEAR(with_fusion(bias + "r = relu(b)\noutput r\n", all), 10.2, 1e-6);
+  EXPECT_NEAR(with_fusion(bias + "s = ewadd(x, b)\nr = relu(s)\noutput r\n", all), 10.3, 1e-6);
+  EXPECT_NEAR(with_fusion("r = relu(c)\noutput r\n", all), 10.1, 1e-6) << "what is between may be missing";
+}
+
+TEST(GraphCost, FusesNothingThatIsUsedTwiceOrOutOfOrder) {
+  const std::vector<std::vector<std::string>> all = {{"conv2d", "ewadd", "relu"}};
+  EXPECT_NEAR(with_fusion("r = relu(c)\noutput r, c\n", all), 11, 1e-6) << "an output";
+  EXPECT_NEAR(with_fusion("r = relu(c)\nt = tanh(c)\noutput r, t\n", all), 12, 1e-6) << "two users";
+  EXPECT_NEAR(with_fusion("s = ewadd(c, c)\noutput s\n", all), 11, 1e-6) << "twice by one";
+  EXPECT_NEAR(with_fusion("r = relu(c)\ns = ewadd(r, x)\noutput s\n", all), 11.1, 1e-6) << "the sum comes too late";
+  EXPECT_NEAR(with_fusion("r = relu(c)\nt = relu(r)\noutput t\n", all), 11.1, 1e-6) << "once alone";
+  EXPECT_NEAR(with_fusion("r = relu(x)\ns = ewadd(c, r)\noutput s\n", all), 11.1, 1e-6) << "relu begins no kernel";
+}
+
+TEST(GraphCost, TakesAnActivationOfAnOperatorForTheOperatorOfThatName) {
+  const auto cost = [](const std::string& activation) {
+    FixedPrices prices({{"conv2d", 10}});
+    prices.sequences = {{"conv2d", "ewadd", "relu"}};
+    return *GraphCost(prices, nullptr)
+                .cost_us(read_graph("x = input (1, 4, 6, 6)\nw = weight (4, 4, 1, 1)\nc = conv2d" + activation +
+                                    "(x, w)\ns = ewadd(c, x)\noutput s\n"));
+  };
+  EXPECT_NEAR(cost(""), 10.1, 1e-6);
+  EXPECT_NEAR(cost("[activation=relu]"), 11, 1e-6) << "a sum after relu";
+  EXPECT_NEAR(cost("[activation=tanh]"), 11, 1e-6) << "tanh is not fused at all";
+}
+
+TEST(GraphCost, OneOfTwoKernelsTakesTheSum) {
+  const std::string text = R"(
+x = input (4, 4)
+u = weight (4, 4)
+v = weight (4, 4)
+a = matmul(x, u)
+b = matmul(a, v)
+c = matmul(x, v)
+s = ewadd(c, b)
+output s
+)";
+  FixedPrices prices({{"matmul", 10}});
+  prices.sequences = {{"matmul", "ewadd"}};
+  EXPECT_NEAR(*GraphCost(prices, nullptr).cost_us(read_graph(text)), 30.1, 1e-6);
+}
+
+TEST(GraphCost, JoinsTheKernelThatGrowsLess) {
+  const auto cost = [](const std::string& operands) {
+    FixedPrices prices({{"matmul", 10}, {"ewmul", 3}});
+    prices.sequences = {{"matmul", "ewadd"}, {"ewmul", "neg", "ewadd"}};
+    const auto us = GraphCost(prices, nullptr)
+                        .cost_us(read_graph("x = input (4, 4)\nu = weight (4, 4)\na = matmul(x, u)\n"
+                                            "m = ewmul(x, x)\nn = neg(m)\ns = ewadd(" +
+                                            operands + ")\noutput s\n"));
+    return *us;
+  };
+  EXPECT_EQ(cost("a, n"), cost("n, a")) << "the order of a sum's operands says nothing";
+}
+
+TEST(GraphCost, OperandsFromOutsideAreWeightsOrOfTheSameShape) {
+  FixedPrices prices({{"matmul", 10}});
+  prices.sequences = {{"matmul", "bias_add"}};
+  const std::string text =
+      "x = input (4, 4)\nw = weight (4, 4)\nv = {} (4)\na = matmul(x, w)\n"
+      "b = bias_add[axis=1](a, v)\noutput b\n";
+  EXPECT_NEAR(*GraphCost(prices, nullptr).cost_us(read_graph(fmt::format(fmt::runtime(text), "weight"))), 10.1, 1e-6);
+  EXPECT_NEAR(*GraphCost(prices, nullptr).cost_us(read_graph(fmt::format(fmt::runtime(text), "input"))), 11, 1e-6);
+}
+
+TEST(GraphCost, IsInfiniteWhereAnOperatorIs) {
+  FixedPrices prices({{"relu", std::numeric_limits<double>::infinity()}});
+  EXPECT_EQ(*GraphCost(prices, nullptr).cost_us(read_graph("x = input (2, 2)\na = relu(x)\noutput a\n")),
+            std::numeric_limits<double>::infinity());
 }
 
 const char* const kJoinOfFour = R"(

@@ -1,0 +1,114 @@
+#include "optimize/kernel_costs.h"
+
+#include <rewright/cost_key.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <fmt/ranges.h>
+
+#include <bit>
+
+namespace rewright {
+namespace {
+
+/// What distinguishes one question to the model from another, as words.
+class Question {
+ public:
+  explicit Question(const Kernel& kernel) {
+    for (const Application& application : kernel.applications) add(application);
+    words_.insert(words_.end(), kernel.joined.begin(), kernel.joined.end());
+  }
+  [[nodiscard]] Hash128 hash() const {
+    const XXH128_hash_t hash = XXH3_128bits(words_.data(), words_.size() * sizeof(std::uint64_t));
+    return {hash.low64, hash.high64};
+  }
+
+ private:
+  void add(const Application& application) {
+    words_.push_back(reinterpret_cast<std::uintptr_t>(&application.op));
+    for (const ParamValue& value : application.params.values()) add(value);
+    for (std::size_t i = 0; i < application.in.size(); ++i) {
+      const Shape& shape = application.in[i];
+      words_.push_back(static_cast<std::uint64_t>(shape.rank()) << 1 |
+                       static_cast<std::uint64_t>(application.kinds[i]));
+      for (const std::int64_t size : shape) words_.push_back(static_cast<std::uint64_t>(size));
+    }
+    for (const AxisOrder& order : application.orders) {
+      words_.push_back(order.size());
+      words_.insert(words_.end(), order.begin(), order.end());
+    }
+  }
+  void add(const ParamValue& value) {
+    if (const auto* number = std::get_if<0>(&value)) words_.push_back(static_cast<std::uint64_t>(*number));
+    if (const auto* real = std::get_if<1>(&value)) words_.push_back(std::bit_cast<std::uint64_t>(*real));
+    if (const auto* list = std::get_if<2>(&value)) add(*list);
+    if (const auto* sizes = std::get_if<3>(&value)) add(sizes->values);
+  }
+  void add(const std::vector<std::int64_t>& list) {
+    words_.push_back(list.size());
+    for (const std::int64_t element : list) words_.push_back(static_cast<std::uint64_t>(element));
+  }
+  std::vector<std::uint64_t> words_;
+};
+
+}  // namespace
+
+std::string to_key(const Application& application) {
+  std::string key =
+      fmt::format("|{}{}|", application.op.name(), to_string(application.op.info().params, application.params));
+  for (std::size_t i = 0; i < application.in.size(); ++i)
+    key += fmt::format("{}{}", application.kinds[i] == InputKind::kWeight ? "weight" : "data", application.in[i]);
+  for (const AxisOrder& order : application.orders) key += fmt::format("@{}", fmt::join(order, ""));
+  return key;
+}
+
+std::string to_key(const Kernel& kernel) {
+  std::string key = to_key(kernel.applications[0]);
+  for (std::size_t i = 1; i < kernel.applications.size(); ++i)
+    key += fmt::format("+{}{}", kernel.joined[i - 1], to_key(kernel.applications[i]));
+  return key;
+}
+
+KernelCosts::KernelCosts(CostModel& model, CostCache* cache, const Operator* reorder)
+    : model_(model), cache_(model.measured() ? cache : nullptr), reorder_(model.knows_layouts() ? reorder : nullptr) {
+  for (const std::vector<std::string>& sequence : model.fused()) add(kNoPrefix, sequence, 0);
+}
+
+void KernelCosts::add(Prefix prefix, const std::vector<std::string>& sequence, std::size_t rest) {
+  const std::size_t last = prefix == kNoPrefix ? std::min<std::size_t>(1, sequence.size()) : sequence.size();
+  for (std::size_t i = rest; i < last; ++i) {
+    const auto [entry, is_new] = after_[prefix].try_emplace(sequence[i], static_cast<Prefix>(after_.size()));
+    const Prefix longer = entry->second;
+    if (is_new) after_.emplace_back();
+    add(longer, sequence, i + 1);
+  }
+}
+
+KernelCosts::Prefix KernelCosts::extended(Prefix prefix, std::string_view op) const {
+  const auto found = after_[prefix].find(op);
+  return found == after_[prefix].end() ? kNoPrefix : found->second;
+}
+
+Result<double> KernelCosts::us(const Kernel& kernel) {
+  const std::scoped_lock lock(mutex_);
+  const Hash128 question = Question(kernel).hash();
+  if (const auto known = known_.find(question); known != known_.end()) return known->second;
+  REWRIGHT_TRY(const double us, ask(kernel));
+  known_.emplace(question, us);
+  return us;
+}
+
+Result<double> KernelCosts::ask(const Kernel& kernel) {
+  const auto answer = [&] {
+    return kernel.applications.size() == 1 ? model_.cost_us(kernel.applications[0]) : model_.kernel_us(kernel);
+  };
+  if (cache_ == nullptr) return answer();
+  const std::string key = fmt::format("{}|{}{}", model_.name(), model_.device(), to_key(kernel));
+  if (const auto cached = cache_->find(key)) return *cached;
+  REWRIGHT_TRY(const double us, answer());
+  REWRIGHT_CHECK(cache_->insert(key, us));
+  return us;
+}
+
+}  // namespace rewright

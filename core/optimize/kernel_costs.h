@@ -1,0 +1,52 @@
+// What kernels cost: the cost model's answers, each asked for once; and which operators make one kernel.
+#pragma once
+
+#include <rewright/cost.h>
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace rewright {
+
+class KernelCosts {
+ public:
+  /// Borrows both; `cache` may be null.
+  KernelCosts(CostModel& model, CostCache* cache, const Operator* reorder);
+
+  /// For several threads. Errors: of the cost model.
+  [[nodiscard]] Result<double> us(const Kernel& kernel);
+
+  /// The operator transpose where graphs are to be costed in their best layouts; otherwise null.
+  [[nodiscard]] const Operator* reorder() const { return reorder_; }
+
+  /// A beginning of a kernel that may have more operators; kNoPrefix: there is none such.
+  using Prefix = std::uint32_t;
+  static constexpr Prefix kNoPrefix = 0;
+  [[nodiscard]] bool fuses() const { return after_.size() > 1; }
+  [[nodiscard]] std::size_t prefix_count() const { return after_.size(); }
+  /// The prefix with one more operator; from kNoPrefix: the operator alone.
+  [[nodiscard]] Prefix extended(Prefix prefix, std::string_view op) const;
+
+ private:
+  /// Makes every prefix that goes on with some of `rest`, in order.
+  void add(Prefix prefix, const std::vector<std::string>& sequence, std::size_t rest);
+  [[nodiscard]] Result<double> ask(const Kernel& kernel);
+
+  CostModel& model_;
+  CostCache* cache_;
+  const Operator* reorder_;
+  std::vector<std::map<std::string, Prefix, std::less<>>> after_ = {{}};  ///< By prefix.
+  std::mutex mutex_;
+  struct LowBits {
+    std::size_t operator()(Hash128 hash) const { return hash.low; }
+  };
+  /// 128 bits stand for the question itself: among 2^32 questions two meet with probability below 2^-64.
+  std::unordered_map<Hash128, double, LowBits> known_;
+};
+
+}  // namespace rewright

@@ -1,0 +1,247 @@
+#include "optimize/kernel_layouts.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <string_view>
+
+#include "optimize/pool_costs.h"
+
+namespace rewright {
+namespace {
+
+enum class Freedom : std::uint8_t { kNone, kSame, kRows, kProduct, kImage, kView };
+
+Freedom freedom_of(const Application& application) {
+  constexpr std::array<std::pair<std::string_view, Freedom>, 28> kFreedoms = {{
+      {"abs", Freedom::kSame},        {"batch_norm", Freedom::kSame}, {"bias_add", Freedom::kSame},
+      {"clip", Freedom::kSame},       {"concat", Freedom::kSame},     {"conv2d", Freedom::kImage},
+      {"elu", Freedom::kSame},        {"erf", Freedom::kSame},        {"ewadd", Freedom::kSame},
+      {"ewmul", Freedom::kSame},      {"exp", Freedom::kSame},        {"hard_sigmoid", Freedom::kSame},
+      {"layer_norm", Freedom::kRows}, {"leaky_relu", Freedom::kSame}, {"log", Freedom::kSame},
+      {"matmul", Freedom::kProduct},  {"neg", Freedom::kSame},        {"pool2d_avg", Freedom::kImage},
+      {"power", Freedom::kSame},      {"relu", Freedom::kSame},       {"sigmoid", Freedom::kSame},
+      {"smul", Freedom::kSame},       {"softmax", Freedom::kRows},    {"softplus", Freedom::kSame},
+      {"split", Freedom::kSame},      {"sqrt", Freedom::kSame},       {"tanh", Freedom::kSame},
+      {"transpose", Freedom::kView},
+  }};
+  const std::string& name = application.op.name();
+  if (name == "pool2d_max") return Freedom::kImage;
+  const auto found = std::ranges::lower_bound(kFreedoms, name, {}, &std::pair<std::string_view, Freedom>::first);
+  if (found == kFreedoms.end() || found->first != name) return Freedom::kNone;
+  if (name == "softmax" && application.params.integer(0) != application.in[0].rank() - 1) return Freedom::kNone;
+  return found->second;
+}
+
+bool has_channels_last(const AxisOrder& order) { return order == AxisOrder{0, 2, 3, 1}; }
+
+/// May the tensor of an operator of that freedom lie so, where its output lies as `out`?
+bool fits(Freedom freedom, int rank, const AxisOrder& order, const AxisOrder& out) {
+  switch (freedom) {
+    case Freedom::kNone: return order.empty() && out.empty();
+    case Freedom::kSame: return order == out;
+    case Freedom::kRows: return order == out && (order.empty() || order.back() == rank - 1);
+    case Freedom::kProduct: return order.empty() || order.back() >= rank - 2;
+    case Freedom::kImage: return order == out && (order.empty() || has_channels_last(order));
+    case Freedom::kView: return false;
+  }
+  return false;
+}
+
+std::int64_t to_units(double us) {
+  const double units = us * 0x1p30;
+  return units < static_cast<double>(Pbqp::kBarred) ? std::llround(units) : Pbqp::kBarred;
+}
+
+std::vector<int> written_out(const AxisOrder& order, int rank) {
+  if (!order.empty()) return order;
+  std::vector<int> all(static_cast<std::size_t>(rank));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+std::size_t position_of(std::span<const AxisOrder> orders, const std::vector<int>& order) {
+  const bool in_order = std::ranges::is_sorted(order);
+  const auto found = std::ranges::find(orders, in_order ? AxisOrder() : order);
+  return static_cast<std::size_t>(found - orders.begin());
+}
+
+/// The order in which the operand of a transpose lies where it is the output's memory.
+std::vector<int> operand_order(const Params& params, const AxisOrder& out, int rank) {
+  std::vector<int> order;
+  for (const int axis : written_out(out, rank))
+    order.push_back(static_cast<int>(params.integers(0)[static_cast<std::size_t>(axis)]));
+  return order;
+}
+
+/// One kernel's questions to the cost model.
+class Table {
+ public:
+  Table(KernelCosts& costs, const Kernel& kernel) : costs_(costs), kernel_(kernel) {
+    const Application& first = kernel.applications[0];
+    freedom_ = freedom_of(first);
+    for (std::size_t a = 0; a < kernel.applications.size(); ++a) {
+      const Application& application = kernel.applications[a];
+      if (a > 0 && freedom_of(application) != Freedom::kSame) freedom_ = Freedom::kNone;
+      for (std::uint32_t k = 0; k < application.in.size(); ++k) {
+        if (a > 0 && k == kernel.joined[a - 1]) continue;
+        if (application.kinds[k] == InputKind::kData) outside_.push_back({a, k});
+      }
+    }
+  }
+
+  Result<KernelLayouts> fill() {
+    KernelLayouts table;
+    table.own.fill(Pbqp::kBarred);
+    Pbqp::Own none;
+    none.fill(Pbqp::kBarred);
+    Pbqp::Pair never;
+    never.fill(none);
+    table.operands.assign(outside_.size(), never);
+    REWRIGHT_TRY(const std::vector<Shape> out,
+                 kernel_.applications[0].op.infer(kernel_.applications[0].params, kernel_.applications[0].in));
+    rank_ = out[0].rank();
+    const std::span<const AxisOrder> orders = orders_of_rank(rank_);
+    for (std::size_t to = 0; to < orders.size(); ++to) REWRIGHT_CHECK(fill(orders[to], to, table));
+    return table;
+  }
+
+ private:
+  struct Outside {
+    std::size_t application;
+    std::uint32_t operand;
+  };
+  [[nodiscard]] const Shape& shape(const Outside& at) const {
+    return kernel_.applications[at.application].in[at.operand];
+  }
+  /// Of an operand's orders, those that it may have; by itself: in order where it is of another rank than the output.
+  [[nodiscard]] bool may_lie(const Outside& at, const AxisOrder& order, const AxisOrder& out) const {
+    const int rank = shape(at).rank();
+    if (rank != rank_) return order.empty();
+    return fits(at.application > 0 ? Freedom::kSame : freedom_, rank, order, out);
+  }
+
+  Status fill(const AxisOrder& out, std::size_t to, KernelLayouts& table) {
+    if (freedom_ == Freedom::kView) return fill_view(out, to, table);
+    if (!fits(freedom_, rank_, out, out)) return {};
+    std::vector<AxisOrder> liked;
+    for (const Outside& at : outside_) {
+      const auto orders = orders_of_rank(shape(at).rank());
+      const auto first = std::ranges::find_if(orders, [&](const AxisOrder& order) { return may_lie(at, order, out); });
+      if (first == orders.end()) return {};
+      liked.push_back(*first);
+    }
+    REWRIGHT_TRY(table.own[to], ask(liked, out));
+    if (table.own[to] >= Pbqp::kBarred) return {};
+    for (std::size_t i = 0; i < outside_.size(); ++i) REWRIGHT_CHECK(fill_operand(i, liked, out, to, table));
+    return {};
+  }
+
+  Status fill_operand(std::size_t i, std::vector<AxisOrder> liked, const AxisOrder& out, std::size_t to,
+                      KernelLayouts& table) {
+    const std::span<const AxisOrder> orders = orders_of_rank(shape(outside_[i]).rank());
+    REWRIGHT_TRY(const Pbqp::Pair reorders, reorder_costs(costs_, shape(outside_[i])));
+    for (std::size_t as = 0; as < orders.size(); ++as) {
+      if (!may_lie(outside_[i], orders[as], out)) continue;
+      std::int64_t extra = 0;
+      if (orders[as] != liked[i]) {
+        std::vector<AxisOrder> otherwise = liked;
+        otherwise[i] = orders[as];
+        REWRIGHT_TRY(const std::int64_t cost, ask(otherwise, out));
+        if (cost >= Pbqp::kBarred) continue;
+        extra = cost - table.own[to];
+      }
+      for (std::size_t from = 0; from < orders.size(); ++from) {
+        std::int64_t& least = table.operands[i][from][to];
+        least = std::min(least, reorders[from][as] + extra);
+      }
+    }
+    return {};
+  }
+
+  Status fill_view(const AxisOrder& out, std::size_t to, KernelLayouts& table) {
+    const auto orders = orders_of_rank(rank_);
+    if (outside_.empty()) return {};
+    const std::size_t as = position_of(orders, operand_order(kernel_.applications[0].params, out, rank_));
+    if (as == orders.size()) {  // A permutation that no layout of this rank stands for: it is carried out.
+      if (!out.empty()) return {};
+      REWRIGHT_TRY(table.own[to], ask({AxisOrder()}, out));
+      table.operands[0][0][to] = 0;
+      return {};
+    }
+    table.own[to] = 0;
+    REWRIGHT_TRY(const Pbqp::Pair reorders, reorder_costs(costs_, shape(outside_[0])));
+    for (std::size_t from = 0; from < orders.size(); ++from) table.operands[0][from][to] = reorders[from][as];
+    return {};
+  }
+
+  /// In order: what each operand from outside lies in; everything else lies as the output.
+  Result<std::int64_t> ask(const std::vector<AxisOrder>& outside, const AxisOrder& out) {
+    std::vector<std::vector<AxisOrder>> orders;
+    std::vector<Application> applications(kernel_.applications.begin(), kernel_.applications.end());
+    for (std::size_t a = 0; a < applications.size(); ++a) {
+      std::vector<AxisOrder>& all = orders.emplace_back(applications[a].in.size());
+      if (a > 0) all[kernel_.joined[a - 1]] = out;
+      for (std::size_t i = 0; i < outside_.size(); ++i)
+        if (outside_[i].application == a) all[outside_[i].operand] = outside[i];
+      REWRIGHT_TRY(const auto shapes, applications[a].op.infer(applications[a].params, applications[a].in));
+      all.resize(all.size() + shapes.size(), out);
+    }
+    std::vector<Application> placed;
+    for (std::size_t a = 0; a < applications.size(); ++a)
+      placed.push_back(
+          {applications[a].op, applications[a].params, applications[a].in, applications[a].kinds, orders[a]});
+    REWRIGHT_TRY(const double us, costs_.us({placed, kernel_.joined}));
+    return to_units(us);
+  }
+
+  KernelCosts& costs_;
+  const Kernel& kernel_;
+  Freedom freedom_ = Freedom::kNone;
+  int rank_ = 0;
+  std::vector<Outside> outside_;
+};
+
+}  // namespace
+
+std::span<const AxisOrder> orders_of_rank(int rank) {
+  static const std::vector<AxisOrder> kMatrix = {{}, {1, 0}},
+                                      kStack = {{}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}},
+                                      kImage = {{},           {0, 1, 3, 2}, {0, 2, 1, 3},
+                                                {0, 2, 3, 1}, {0, 3, 1, 2}, {0, 3, 2, 1}};
+  if (rank == 4) return kImage;
+  if (rank == 3) return kStack;
+  return std::span(kMatrix).first(rank == 2 ? 2 : 1);
+}
+
+Result<KernelLayouts> kernel_layouts(KernelCosts& costs, const Kernel& kernel) { return Table(costs, kernel).fill(); }
+
+Result<Pbqp::Pair> reorder_costs(KernelCosts& costs, const Shape& shape) {
+  const int rank = shape.rank();
+  const std::span<const AxisOrder> orders = orders_of_rank(rank);
+  Pbqp::Pair pair;
+  for (Pbqp::Own& row : pair) row.fill(Pbqp::kBarred);
+  for (std::size_t from = 0; from < orders.size(); ++from) {
+    for (std::size_t to = 0; to < orders.size(); ++to) {
+      const std::vector<int> old = written_out(orders[from], rank);
+      std::vector<std::int64_t> perm;
+      for (const int axis : written_out(orders[to], rank)) perm.push_back(std::ranges::find(old, axis) - old.begin());
+      if (std::ranges::is_sorted(perm)) {
+        pair[from][to] = 0;
+        continue;
+      }
+      Shape as_is;
+      for (const int axis : old) as_is.append(shape[axis]);
+      const Params params({perm});
+      const InputKind kind = InputKind::kData;
+      const std::array<AxisOrder, 2> in_order = {};
+      const Application application{*costs.reorder(), params, {&as_is, 1}, {&kind, 1}, in_order};
+      REWRIGHT_TRY(const double us, costs.us({{&application, 1}, {}}));
+      pair[from][to] = to_units(us);
+    }
+  }
+  return pair;
+}
+
+}  // namespace rewright

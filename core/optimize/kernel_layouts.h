@@ -1,0 +1,42 @@
+// What a kernel costs by the layouts of its tensors.
+//
+// A layout is an order of the axes in memory (AxisOrder). Of each rank some are considered: all for matrices and stacks
+// of them, for tensors of rank 4 those that begin with axis 0, so that images with their channels last and the heads of
+// an attention are among them. What a kernel can be in follows from its first operator:
+//
+//   elementwise, concat, split, ...   all tensors in one order
+//   matmul                            each tensor in any order whose fastest axis is one of the last two
+//   conv2d, pooling                   channels first or channels last, on both sides
+//   softmax, layer_norm               all in one order, the last axis the fastest
+//   transpose                         nothing: the output is the operand, in another order
+//   any other                         all in order
+//
+// and what is fused with it is elementwise; as far as the cost model has a cost for it. An operand that lies otherwise
+// is brought into place first, which costs what the cost model says of transpose.
+#pragma once
+
+#include <rewright/cost.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "optimize/kernel_costs.h"
+#include "optimize/pbqp.h"
+
+namespace rewright {
+
+/// In order (empty) first; at most Pbqp::kMostStates.
+[[nodiscard]] std::span<const AxisOrder> orders_of_rank(int rank);
+
+struct KernelLayouts {
+  Pbqp::Own own = {};                ///< By order of the outputs, in units of PoolCosts.
+  std::vector<Pbqp::Pair> operands;  ///< By operand from outside that is data: [its order][order of the outputs].
+};
+/// Operands from outside: those of the first application, then those of the others without the joined ones.
+/// Errors: of the cost model.
+[[nodiscard]] Result<KernelLayouts> kernel_layouts(KernelCosts& costs, const Kernel& kernel);
+/// What bringing a tensor from one order into another costs, by both.
+[[nodiscard]] Result<Pbqp::Pair> reorder_costs(KernelCosts& costs, const Shape& shape);
+
+}  // namespace rewright
