@@ -32,6 +32,7 @@
          (relu (conv2d s p q d g activation.none (constant_conv (sizes4 a b m n)) w))))
   :named conv-of-identity-image-and-relu
   :ranks "w 4"
+  :needs "real-relu"
   :source "each output is one element of the kernel, or 0"))
 
 ; Twice: the kernel is turned round, and its channels exchanged, both times.
@@ -93,6 +94,7 @@
          (relu (conv2d s p q d g activation.none x (constant_conv (sizes4 a b m n))))))
   :named conv-with-identity-weight-and-relu
   :ranks "x 4"
+  :needs "real-relu"
   :source "each output is one element of the image, or 0"))
 
 (assert (! (forall ((s Sizes) (p Int) (r Sizes) (q Sizes) (g Int) (a Int) (b Int) (k Int) (l Int) (m Int) (n Int) (x Tensor))
