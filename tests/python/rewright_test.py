@@ -30,9 +30,9 @@ relu = {{}}
 """
 
 TWO_PRODUCTS = """
-x = input (4, 8)
-w = weight (8, 8)
-v = weight (8, 8)
+x = input (1024, 256)
+w = weight (256, 256)
+v = weight (256, 256)
 a = matmul(x, w)
 b = matmul(x, v)
 sum = ewadd(a, b)
@@ -166,7 +166,7 @@ class Optimising(unittest.TestCase):
 class Graphs(unittest.TestCase):
     def test_text_and_onnx_and_back(self):
         graph = rewright.Graph.parse(TWO_PRODUCTS)
-        self.assertEqual(graph.inputs, [("x", [4, 8]), ("w", [8, 8]), ("v", [8, 8])])
+        self.assertEqual(graph.inputs, [("x", [1024, 256]), ("w", [256, 256]), ("v", [256, 256])])
         again = rewright.Graph.from_onnx(graph.to_onnx())
         self.assertEqual(again.operator_count, graph.operator_count)
         self.assertIn("digraph", again.to_dot())
