@@ -115,10 +115,7 @@ Result<GivenInputs> read_inputs(const std::vector<std::string>& texts) {
 }
 
 Result<LayoutUse> read_layout(const std::string& name) {
-  if (name == "none") return LayoutUse::kNone;
-  if (name == "only") return LayoutUse::kOnly;
-  if (name == "sequential") return LayoutUse::kSequential;
-  if (name == "joint") return LayoutUse::kJoint;
+  if (const auto use = layout_use(name)) return *use;
   return make_error(ErrorCode::kUsage, "--layout is '{}'; there are: none, only, sequential, joint", name);
 }
 

@@ -70,6 +70,14 @@ Status lay_out(const Graph& graph, GraphCost& cost, const OptimizeOptions& optio
 
 }  // namespace
 
+std::optional<LayoutUse> layout_use(std::string_view name) {
+  if (name == "none") return LayoutUse::kNone;
+  if (name == "only") return LayoutUse::kOnly;
+  if (name == "sequential") return LayoutUse::kSequential;
+  if (name == "joint") return LayoutUse::kJoint;
+  return std::nullopt;
+}
+
 Result<OptimizeReport> optimize(const Graph& graph, std::vector<Rule> rules, SearchStrategy& search, GraphCost& cost,
                                 const OptimizeOptions& options, const OptimizeProgress& progress) {
   const auto start_time = std::chrono::steady_clock::now();

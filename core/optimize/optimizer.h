@@ -10,7 +10,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rewright {
@@ -22,6 +24,9 @@ enum class LayoutUse : std::uint8_t {
   kSequential,  ///< First the search, with tensors in order; then layouts for what it found.
   kJoint,       ///< The search compares graphs in their best layouts.
 };
+
+/// "none", "only", "sequential", "joint"; nothing for another word.
+[[nodiscard]] REWRIGHT_API std::optional<LayoutUse> layout_use(std::string_view name);
 
 struct OptimizeOptions {
   std::uint64_t steps = 1000;  ///< At most; what a step is, the search says.

@@ -2,6 +2,7 @@
 //
 //   model           NAME of a model of experiments/models, or a file NAME.onnx relative to the manifest
 //   rules           files; search, search_options; cost, cost_options; steps, candidates, seed, region_size
+//   layout          of data: none, only, sequential, joint (core/optimize/optimizer.h)
 //   cpu_seconds     after so many the search ends with its best so far; 0: never
 //   rounds          of measuring both models in turn in ONNX Runtime, after they were compared; 0: not at all
 //   price           names of other cost models that say what both graphs cost, operator by operator
@@ -42,6 +43,7 @@ struct Asked {
   std::int64_t steps = 0, candidates = 0, seed = 1, region_size = 0, rounds = 0;
   double cpu_seconds = 0;
   bool draw = false;
+  LayoutUse layout = LayoutUse::kNone;
   Json about;
 };
 
@@ -176,8 +178,11 @@ Result<Outcome> work(const Asked& asked, const Lab& lab) {
         {},
         fmt::format("there is no model '{}' (build the target 'models', or name its folder with --models)", file)};
   REWRIGHT_TRY(Pieces pieces, prepare(asked, file, *lab.registry));
-  GraphCost cost(*pieces.cost, nullptr);
+  REWRIGHT_TRY(const Operator* transpose, lab.registry->get<Operator>("transpose"));
+  GraphCost cost(*pieces.cost, nullptr), in_layouts(*pieces.cost, nullptr, transpose);
   OptimizeOptions options;
+  options.layout = asked.layout;
+  options.in_layouts = &in_layouts;
   options.steps = static_cast<std::uint64_t>(asked.steps);
   options.candidates = static_cast<std::uint64_t>(asked.candidates);
   options.seed = static_cast<std::uint64_t>(asked.seed);
@@ -246,14 +251,24 @@ Result<Job> optimize_job(Parameters& parameters, const Lab& lab) {
   REWRIGHT_TRY(asked.rounds, parameters.integer("rounds", 0, 1000, 0));
   REWRIGHT_TRY(asked.cpu_seconds, parameters.number("cpu_seconds", 0, 1e6, 0));
   REWRIGHT_TRY(asked.draw, parameters.boolean("draw", false));
+  REWRIGHT_TRY(const std::string layout, parameters.text("layout", ""));
+  if (const auto use = layout_use(layout.empty() ? "none" : layout)) {
+    asked.layout = *use;
+  } else {
+    return parameters.error("layout",
+                            fmt::format("no layout is called '{}'; there are: none, only, sequential, joint", layout));
+  }
   // What can be known to be wrong now is said now, and not after an hour.
   REWRIGHT_TRY(const SearchStrategy* search, lab.registry->get<SearchStrategy>(asked.search));
   REWRIGHT_CHECK(search->clone()->configure(asked.search_options));
-  REWRIGHT_CHECK(cost_model(asked.cost, asked.cost_options, *lab.registry));
+  REWRIGHT_TRY(const auto cost, cost_model(asked.cost, asked.cost_options, *lab.registry));
+  if (asked.layout != LayoutUse::kNone && !cost->knows_layouts())
+    return parameters.error("layout", fmt::format("the cost model {} tells no layouts apart there", asked.cost));
   for (const std::string& name : asked.price) REWRIGHT_CHECK(lab.registry->get<CostModel>(name));
   if (asked.rules.empty()) return parameters.error("rules", "the run needs the key 'rules': files of rules");
   asked.about = {
       {"model", std::filesystem::path(asked.model).stem().string()}, {"search", asked.search}, {"cost", asked.cost}};
+  if (!layout.empty()) asked.about["layout"] = layout;
   for (const auto* options : {&asked.search_options, &asked.cost_options})
     for (const auto& [name, value] : *options)
       std::visit([&, key = name](const auto& known) { asked.about[key] = known; }, value);
