@@ -31,6 +31,8 @@ struct Scope {
   /// A graph whose last operator repeats a tensor is kept where all of it serves this operator (relu(relu(x)),
   /// split(concat(x, y))), and never extended. Without: it is dropped.
   bool keep_repetitions = true;
+  /// An ablation: graphs with a tensor that repeats another are extended, too.
+  bool extend_repetitions = false;
 };
 
 inline constexpr std::size_t kMaxOperators = 7;
@@ -101,6 +103,7 @@ class REWRIGHT_API Walk {
   void run(std::size_t operators, const Unit& unit, Visit&& visit, const Foresee& foresee = {});
 
   [[nodiscard]] std::span<const TensorHash> input_hashes() const { return input_hashes_; }
+  [[nodiscard]] std::size_t arity(const Entry& entry) const { return space_->choices()[entry.choice].arity; }
 
   /// Graphs that were not walked on from because their last application repeats a tensor: about one in `kAuditOne`, the
   /// same ones whoever walks. Gives them once.

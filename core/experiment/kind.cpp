@@ -11,6 +11,8 @@ constexpr std::array kKinds = {
     Kind{"campaign", "a campaign: graphs, classes and candidates by level, what pruners and verifiers leave",
          campaign_job},
     Kind{"walk", "the walk over graphs alone, with parts of it switched off", walk_job},
+    Kind{"representatives", "what is left of a space where one graph of each class alone is extended",
+         representatives_job},
     Kind{"program", "a program of the benchmarks, its figures read from what it prints", program_job},
     Kind{"verify", "one verifier on the rules of a file", verify_job},
     Kind{"audit", "axioms evaluated over a bounded domain", audit_job},

@@ -65,6 +65,7 @@ struct Kind {
 
 Result<Job> campaign_job(Parameters& parameters, const Lab& lab);
 Result<Job> walk_job(Parameters& parameters, const Lab& lab);
+Result<Job> representatives_job(Parameters& parameters, const Lab& lab);
 Result<Job> program_job(Parameters& parameters, const Lab& lab);
 Result<Job> verify_job(Parameters& parameters, const Lab& lab);
 Result<Job> audit_job(Parameters& parameters, const Lab& lab);

@@ -5,6 +5,7 @@
 //   scope           "connected", "ordered" (inputs in order, any graphs) or "all"
 //   cache           tensors whose values each thread keeps; 1: next to none, so that they are computed again
 //   threads
+//   repetitions     true: graphs with a tensor that repeats another are extended, too
 //
 // Rows  operators, graphs, classes, seconds, cpu_seconds, graphs_per_cpu_second
 #include "enumerate/walk.h"
@@ -74,6 +75,7 @@ Result<Outcome> work(const Asked& asked, const Lab& lab) {
               {"scope", asked.scope_name},
               {"cache", asked.cache},
               {"threads", asked.threads},
+              {"repetitions", asked.scope.extend_repetitions},
               {"graphs", *graphs},
               {"classes", classes},
               {"seconds", wall},
@@ -90,6 +92,7 @@ Result<Job> walk_job(Parameters& parameters, const Lab& lab) {
   REWRIGHT_TRY(asked.operators, parameters.integer("operators", 1, 5));
   REWRIGHT_TRY(asked.cache, parameters.integer("cache", 1, 1 << 20, 2048));
   REWRIGHT_TRY(asked.threads, parameters.integer("threads", 1, 1024, lab.threads));
+  REWRIGHT_TRY(asked.scope.extend_repetitions, parameters.boolean("repetitions", false));
   REWRIGHT_TRY(asked.scope_name, parameters.text("scope", "connected"));
   if (asked.scope_name != "connected" && asked.scope_name != "ordered" && asked.scope_name != "all")
     return parameters.error("scope",
