@@ -184,7 +184,7 @@ class Run {
     REWRIGHT_TRY(const bool described, describe_parts(by_operators, part_graphs));
     if (!described) return false;
     const FirstGraphs firsts(std::move(part_graphs), on_fresh_inputs(config_), passes_.arena());
-    const Parts parts(by_operators);
+    const Parts parts(by_operators, config_.max_operators);
     std::vector<std::vector<std::uint64_t>>().swap(by_operators);
     finish_pass("parts", firsts.size());
     for (const Record& wire : wires(*passes_.make_walk(kScope), true)) {
@@ -202,14 +202,11 @@ class Run {
           if (repeated.contains(leaf.fingerprint) && kept()) equals.add(record_of(leaf));
           walk.output_hashes(leaf, outputs);
           if (outputs.size() < 2) return;
-          const auto division = divide(parts, outputs, config_.max_operators);
+          const auto division = divide(parts, outputs);
           if (division && kept()) falling_apart.add(Joined(record_of(leaf), *division));
         };
       };
-      const auto foresee = [&](std::size_t stage, const Leaf& leaf) {
-        repeated.foresee(stage, leaf.fingerprint);
-        parts.foresee(stage, output_hash(leaf.last->hashes[0]));
-      };
+      const auto foresee = [&](std::size_t stage, const Leaf& leaf) { repeated.foresee(stage, leaf.fingerprint); };
       REWRIGHT_TRY(const bool finished, passes_.gather("equal graphs", level, kScope, make, foresee, records, joined));
       if (!finished) return false;
     }

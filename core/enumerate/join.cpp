@@ -8,7 +8,7 @@
 namespace rewright::enumeration {
 
 namespace {
-constexpr std::size_t kFilterBits = 5;  // Per fingerprint, about.
+constexpr std::size_t kFilterBits = 16;  // Per fingerprint, about.
 }  // namespace
 
 SortedFingerprints::SortedFingerprints(std::vector<std::uint64_t> fingerprints) : sorted_(std::move(fingerprints)) {
@@ -32,20 +32,24 @@ std::vector<std::uint64_t> joined(const std::vector<std::vector<std::uint64_t>>&
 }
 }  // namespace
 
-Parts::Parts(const std::vector<std::vector<std::uint64_t>>& by_operators)
-    : sorted_(joined(by_operators)), least_(sorted_.size()) {
-  filter_.resize(std::bit_ceil((sorted_.size() + 1) * kFilterBits / 64 + 1));
-  for (const std::uint64_t fingerprint : sorted_.all())
-    filter_[filter_bit(fingerprint) / 64] |= std::uint64_t{1} << filter_bit(fingerprint) % 64;
+Parts::Parts(const std::vector<std::vector<std::uint64_t>>& by_operators, int most)
+    : sorted_(joined(by_operators)), least_(sorted_.size()), most_(most) {
+  std::size_t small_count = 1;
   for (std::size_t count = by_operators.size(); count-- > 0;) {
     for (const std::uint64_t fingerprint : by_operators[count])
       least_[sorted_.find(fingerprint)] = static_cast<std::uint8_t>(count);
+    if (2 * count <= static_cast<std::size_t>(most)) small_count += by_operators[count].size();
+  }
+  small_.resize(std::bit_ceil(small_count * kFilterBits / 64 + 1));
+  for (std::size_t count = 0; count < by_operators.size() && 2 * count <= static_cast<std::size_t>(most); ++count) {
+    for (const std::uint64_t fingerprint : by_operators[count]) {
+      const std::size_t bit = mixed(fingerprint) & (small_.size() * 64 - 1);
+      small_[bit / 64] |= std::uint64_t{1} << bit % 64;
+    }
   }
 }
 
 std::optional<int> Parts::operators(std::uint64_t fingerprint) const {
-  const std::size_t bit = filter_bit(fingerprint);
-  if ((filter_[bit / 64] >> bit % 64 & 1) == 0) return std::nullopt;
   const std::size_t at = sorted_.find(fingerprint);
   return at == sorted_.size() ? std::nullopt : std::optional<int>(least_[at]);
 }
@@ -57,6 +61,20 @@ struct Division {
   std::vector<std::uint64_t> parts;
 };
 
+std::uint64_t sum_of(std::span<const std::uint64_t> outputs, unsigned mask) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < outputs.size(); ++i) sum += (mask >> i & 1) != 0 ? outputs[i] : 0;
+  return sum;
+}
+
+/// False: no choice of outputs is the smallest part of a division.
+bool has_smallest(const Parts& parts, std::span<const std::uint64_t> outputs, unsigned all) {
+  for (unsigned part = 1; part < all; ++part) {
+    if (parts.may_be_smallest(sum_of(outputs, part))) return true;
+  }
+  return false;
+}
+
 /// Divides the outputs of `mask`, all of them connected parts; `whole`: not as one part.
 std::optional<Division> best_division(const Parts& parts, std::span<const std::uint64_t> outputs, unsigned mask,
                                       bool whole, int most) {
@@ -67,8 +85,7 @@ std::optional<Division> best_division(const Parts& parts, std::span<const std::u
   for (unsigned chosen = others;; chosen = (chosen - 1) & others) {
     const unsigned part = chosen | lowest;
     if (part != mask || whole) {
-      std::uint64_t sum = 0;
-      for (std::size_t i = 0; i < outputs.size(); ++i) sum += (part >> i & 1) != 0 ? outputs[i] : 0;
+      const std::uint64_t sum = sum_of(outputs, part);
       const std::optional<int> operators = parts.operators(sum);
       if (operators && *operators <= most) {
         Division division{*operators, {sum}};
@@ -88,9 +105,11 @@ std::optional<Division> best_division(const Parts& parts, std::span<const std::u
 
 }  // namespace
 
-std::optional<std::vector<std::uint64_t>> divide(const Parts& parts, std::span<const std::uint64_t> outputs, int most) {
+std::optional<std::vector<std::uint64_t>> divide(const Parts& parts, std::span<const std::uint64_t> outputs) {
   if (outputs.size() < 2 || outputs.size() > 8) return std::nullopt;
-  auto best = best_division(parts, outputs, (1U << outputs.size()) - 1, false, most);
+  const unsigned all = (1U << outputs.size()) - 1;
+  if (!has_smallest(parts, outputs, all)) return std::nullopt;
+  auto best = best_division(parts, outputs, all, false, parts.most());
   // Inputs alone are no graphs to be joined: the walk has them.
   if (!best || best->operators == 0) return std::nullopt;
   return std::move(best->parts);

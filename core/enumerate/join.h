@@ -53,27 +53,29 @@ class SortedFingerprints {
 /// Fingerprints of connected graphs that use any inputs, in order or not, by their least number of operators.
 class Parts {
  public:
-  /// By number of operators, from 0. Lists need not be sorted or free of repetitions.
-  explicit Parts(const std::vector<std::vector<std::uint64_t>>& by_operators);
+  /// By number of operators, from 0. Lists need not be sorted or free of repetitions. `most`: operators of several
+  /// parts together.
+  Parts(const std::vector<std::vector<std::uint64_t>>& by_operators, int most);
   [[nodiscard]] std::optional<int> operators(std::uint64_t fingerprint) const;
-  void foresee(std::size_t stage, std::uint64_t fingerprint) const {
-    sorted_.foresee(stage, fingerprint);
-    if (stage == 0) __builtin_prefetch(filter_.data() + filter_bit(fingerprint) / 64);
+  [[nodiscard]] int most() const { return most_; }
+  /// False: it has more than half of the most operators, so it is not the smallest of several parts. A few bits a
+  /// fingerprint, which stay in the processor's cache.
+  [[nodiscard]] bool may_be_smallest(std::uint64_t fingerprint) const {
+    const std::size_t bit = mixed(fingerprint) & (small_.size() * 64 - 1);
+    return (small_[bit / 64] >> bit % 64 & 1) != 0;
   }
 
  private:
-  [[nodiscard]] std::size_t filter_bit(std::uint64_t fingerprint) const {
-    return mixed(fingerprint) & (filter_.size() * 64 - 1);
-  }
   SortedFingerprints sorted_;
-  std::vector<std::uint8_t> least_;    ///< Operators, by position in `sorted_`.
-  std::vector<std::uint64_t> filter_;  ///< Bits that some fingerprint sets: most others are told apart by them.
+  std::vector<std::uint8_t> least_;   ///< Operators, by position in `sorted_`.
+  std::vector<std::uint64_t> small_;  ///< Bits that the small ones set.
+  int most_;
 };
 
-/// The fewest operators, `most` at least, of which the outputs fall apart into connected parts: fingerprints of the
-/// parts. Nothing: there is no such division. `outputs` are what each adds to the fingerprint; at most 8.
+/// The fewest operators, `parts.most()` at the most, of which the outputs fall apart into connected parts: fingerprints
+/// of the parts. Nothing: there is no such division. `outputs` are what each adds to the fingerprint; at most 8.
 [[nodiscard]] std::optional<std::vector<std::uint64_t>> divide(const Parts& parts,
-                                                               std::span<const std::uint64_t> outputs, int most);
+                                                               std::span<const std::uint64_t> outputs);
 
 /// A connected graph whose outputs fall apart into graphs with these fingerprints.
 struct Joined {
