@@ -250,6 +250,30 @@ Result<Budget> read_budget(Section& root, const std::string& file) {
   return budget;
 }
 
+Result<Isolation> read_isolation(Section& root, const std::string& file) {
+  static const std::map<std::string, Apart> kWhich = {
+      {"foreign", Apart::kForeign}, {"all", Apart::kAll}, {"none", Apart::kNone}};
+  REWRIGHT_TRY(const toml::table* table, root.section("isolation", false));
+  Section section(file, "[isolation]", *table);
+  Isolation isolation;
+  REWRIGHT_TRY(const std::string which, section.text("verifiers", "foreign"));
+  if (!kWhich.contains(which)) {
+    return toml_error(
+        file, *section.find("verifiers"),
+        fmt::format("verifiers is '{}'; there are 'foreign' (those that did not come with the program run "
+                    "in processes of their own), 'all' and 'none'",
+                    which));
+  }
+  isolation.which = kWhich.at(which);
+  REWRIGHT_TRY(isolation.answer_seconds,
+               section.integer("answer_seconds", {.least = 1, .most = 1'000'000}, isolation.answer_seconds));
+  REWRIGHT_TRY(const std::int64_t crashes, section.integer("most_crashes", {.least = 1, .most = 1'000'000},
+                                                           static_cast<std::int64_t>(isolation.most_crashes)));
+  isolation.most_crashes = static_cast<std::size_t>(crashes);
+  REWRIGHT_CHECK(section.finish());
+  return isolation;
+}
+
 Result<Trust> read_trust(Section& campaign, const std::string& file) {
   REWRIGHT_TRY(const std::string name, campaign.text("trust", name_of(Trust::kSolver)));
   for (const Trust trust : {Trust::kSolver, Trust::kCertificate}) {
@@ -279,6 +303,7 @@ Result<CampaignConfig> read_document(const std::string& file, const toml::table&
   REWRIGHT_TRY(enumeration.instances, campaign.boolean("instances", true));
   REWRIGHT_CHECK(read_inputs(campaign, file, enumeration));
   REWRIGHT_TRY(config.budget, read_budget(root, file));
+  REWRIGHT_TRY(config.isolation, read_isolation(root, file));
   REWRIGHT_TRY(config.pruners, read_pruners(campaign, file, registry));
   REWRIGHT_TRY(config.generalise, campaign.boolean("generalise", false));
   if (config.generalise && std::ranges::none_of(config.pruners, &PluginUse::on_rules)) {
@@ -360,6 +385,8 @@ std::string resolved_text(const CampaignConfig& config) {
               {"verifiers", std::move(verifiers)},
               {"work", config.budget.work},
               {"memory_bytes", config.budget.memory_bytes},
+              {"answer_seconds", config.isolation.answer_seconds},
+              {"most_crashes", config.isolation.most_crashes},
               {"cross_check", config.cross_check},
               {"trust", name_of(config.trust)},
               {"axioms", std::move(axioms)},

@@ -9,6 +9,7 @@
 #include <rewright/verifier.h>
 
 #include "enumerate/enumerator.h"
+#include "verify/apart.h"
 
 #include <cstdint>
 #include <string>
@@ -40,6 +41,7 @@ struct CampaignConfig {
   std::vector<AxiomFile> rules;  ///< Files of rules with proofs that go into the library, too.
   Budget budget;                 ///< Of each verifier, for each rule.
   bool cross_check = false;      ///< Every verifier judges every rule, so that contradictions come to light.
+  Isolation isolation;           ///< Which verifiers run in processes of their own, and what of their crashes.
   Trust trust = Trust::kSolver;  ///< What the library's rules must rest on, at least.
   std::string store;             ///< The folder; empty if the file names none.
 };

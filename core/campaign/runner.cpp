@@ -2,6 +2,7 @@
 
 #include "enumerate/work_files.h"
 
+#include "campaign/crashes.h"
 #include "campaign/files.h"
 #include "campaign/identity.h"
 #include "campaign/log.h"
@@ -176,6 +177,7 @@ Status summarise(Store& store, CampaignSummary& summary) {
   summary.goals -= summary.generalised;
   summary.proved -= summary.generalised;
   REWRIGHT_CHECK(summarise_pruners(store, record->config, summary));
+  REWRIGHT_TRY(summary.crashes, crash_summaries(store));
   REWRIGHT_TRY(summary.refuted, tell(store, "goals", "status = 'refuted'"));
   REWRIGHT_TRY(summary.unknown, tell(store, "goals", "status = 'unknown'"));
   REWRIGHT_TRY(summary.open, tell(store, "goals", "status = 'open'"));

@@ -51,6 +51,16 @@ struct PrunerSummary {
   std::uint64_t forward = 0;  ///< Of the rules removed: those that follow by rules used from source to target alone.
 };
 
+/// A verifier that crashed, in a process of its own.
+struct CrashSummary {
+  std::string verifier;
+  std::uint64_t goals = 0;      ///< That it crashed over, each by itself.
+  std::string first;            ///< The id of the first one.
+  std::string rule;             ///< Its text.
+  std::string reason;           ///< How it crashed over that one, and which plugin it is of.
+  std::uint64_t not_asked = 0;  ///< Goals that it was not asked about any more.
+};
+
 struct CampaignSummary {
   enum class State { kFinished, kStopped, kRunning };
   State state = State::kFinished;
@@ -71,7 +81,8 @@ struct CampaignSummary {
   std::uint64_t conditional = 0;  ///< Of those: under a condition that the proof found.
   std::uint64_t refuted = 0;
   std::uint64_t unknown = 0;
-  std::uint64_t open = 0;         ///< Not looked at yet.
+  std::uint64_t open = 0;             ///< Not looked at yet.
+  std::vector<CrashSummary> crashes;  ///< In the order of their first ones.
   std::uint64_t generalised = 0;  ///< Proved rules that were no candidates: general forms of others, rules of files.
   std::uint64_t rules = 0;
   double seconds = 0;  ///< Over all runs.

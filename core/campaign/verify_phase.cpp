@@ -1,7 +1,9 @@
+#include "campaign/crashes.h"
 #include "campaign/files.h"
 #include "campaign/phases.h"
 #include "campaign/proposals.h"
 #include "verify/portfolio.h"
+#include "verify/worker_process.h"
 
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
@@ -120,12 +122,23 @@ Error contradiction_error(const Run& run, const Contradiction& found, const Goal
                     found.message, written ? fmt::format("the reproducer is '{}'", file) : written.error().message);
 }
 
-PortfolioOptions portfolio_options(Run& run, std::size_t before, std::size_t total) {
+// What the batches of a phase share.
+struct Bench {
+  WorkerShelf processes;
+  // Goals that verifiers crashed over in earlier batches: kept in the store, so that a run that goes on does as one
+  // that never stopped.
+  std::map<std::string, std::size_t> crashes;
+};
+
+PortfolioOptions portfolio_options(Run& run, Bench& bench, std::size_t before, std::size_t total) {
   PortfolioOptions options;
   options.budget = run.config.budget;
   options.threads = run.options.threads;
   options.cross_check = run.config.cross_check;
   options.stop = [&run] { return run.should_stop(); };
+  options.isolation = run.config.isolation;
+  options.isolation.note = [&run](const std::string& sentence) { run.log.write("verify: " + sentence); };
+  options.shelf = &bench.processes;
   const std::size_t verifiers = std::max<std::size_t>(1, run.config.verifiers.size());
   options.progress = [&run, before, total, verifiers](std::size_t place, std::size_t done, std::size_t of) {
     const std::size_t batch = std::min(kBatch, total - before);
@@ -140,16 +153,35 @@ PortfolioOptions portfolio_options(Run& run, std::size_t before, std::size_t tot
   return options;
 }
 
-Status verify_batch(Run& run, std::span<const GoalRecord> goals, std::size_t before, std::size_t total) {
+std::vector<VerifierChoice> choices(const Run& run, const Bench& bench) {
+  std::vector<VerifierChoice> chosen;
+  for (const PluginUse& use : run.config.verifiers) {
+    VerifierChoice& choice = chosen.emplace_back(use.name, use.options);
+    const auto crashed = bench.crashes.find(use.name);
+    if (crashed != bench.crashes.end() && crashed->second >= run.config.isolation.most_crashes)
+      choice.put_aside = crashed->second;
+  }
+  return chosen;
+}
+
+void count_crashes(const PortfolioReport& report, Bench& bench) {
+  for (const RuleReport& rule : report.rules) {
+    std::set<std::string> crashed;
+    for (const VerifierVerdict& said : rule.verdicts) {
+      if (said.verdict.reason.starts_with(kCrashed)) crashed.insert(said.verifier);
+    }
+    for (const std::string& verifier : crashed) ++bench.crashes[verifier];
+  }
+}
+
+Status verify_batch(Run& run, Bench& bench, std::span<const GoalRecord> goals, std::size_t before, std::size_t total) {
   std::vector<Rule> rules;
   for (const GoalRecord& goal : goals) {
     REWRIGHT_TRY(Rule rule, read_goal(run, goal));
     rules.push_back(std::move(rule));
   }
-  std::vector<VerifierChoice> choices;
-  for (const PluginUse& use : run.config.verifiers) choices.push_back({use.name, use.options});
   const Result<PortfolioReport> report =
-      verify_all(rules, run.axioms, choices, run.registry, portfolio_options(run, before, total));
+      verify_all(rules, run.axioms, choices(run, bench), run.registry, portfolio_options(run, bench, before, total));
   // An interrupt reaches the solvers' processes too: what they said since is not to be relied on.
   if (run.should_stop()) return kStop;
   if (!report) return report.error();
@@ -157,19 +189,20 @@ Status verify_batch(Run& run, std::span<const GoalRecord> goals, std::size_t bef
     const Contradiction& first = report->contradictions.front();
     return contradiction_error(run, first, goals[first.rule]);
   }
+  count_crashes(*report, bench);
   return run.store.database().transaction([&]() -> Status {
     for (std::size_t i = 0; i < goals.size(); ++i) REWRIGHT_CHECK(record(run, goals[i], rules[i], report->rules[i]));
     return {};
   });
 }
 
-Status verify_open_goals(Run& run) {
+Status verify_open_goals(Run& run, Bench& bench) {
   REWRIGHT_TRY(std::vector<GoalRecord> goals, run.store.goals());
   const std::size_t total = goals.size();
   std::erase_if(goals, [](const GoalRecord& goal) { return goal.status != "open"; });
   for (std::size_t at = 0; at < goals.size(); at += kBatch) {
     const std::size_t size = std::min(kBatch, goals.size() - at);
-    REWRIGHT_CHECK(verify_batch(run, std::span(goals).subspan(at, size), total - goals.size() + at, total));
+    REWRIGHT_CHECK(verify_batch(run, bench, std::span(goals).subspan(at, size), total - goals.size() + at, total));
   }
   return {};
 }
@@ -279,8 +312,10 @@ Result<std::size_t> retry_with_numbers(Run& run) {
 
 Status verify_in_rounds(Run& run) {
   REWRIGHT_CHECK(propose_survivors(run));
+  Bench bench;
+  REWRIGHT_TRY(bench.crashes, count_crashes(run.store));
   while (true) {
-    REWRIGHT_CHECK(verify_open_goals(run));
+    REWRIGHT_CHECK(verify_open_goals(run, bench));
     REWRIGHT_TRY(const std::size_t again, retry_with_numbers(run));
     if (again > 0) continue;
     REWRIGHT_TRY(const std::size_t back, reinstate(run));

@@ -42,6 +42,14 @@ Json to_json(const CampaignSummary& summary) {
     pruners.push_back({{"pruner", pruner.pruner}, {"removed", pruner.removed}, {"left", pruner.left}});
     if (pruner.on_rules) pruners.back()["forward"] = pruner.forward;
   }
+  Json crashes = Json::array();
+  for (const CrashSummary& crash : summary.crashes) {
+    crashes.push_back({{"verifier", crash.verifier},
+                       {"goals", crash.goals},
+                       {"first", crash.first},
+                       {"reason", crash.reason},
+                       {"not_asked", crash.not_asked}});
+  }
   return {{"name", summary.name},
           {"store", summary.store},
           {"graphs", summary.graphs},
@@ -55,6 +63,7 @@ Json to_json(const CampaignSummary& summary) {
           {"refuted", summary.refuted},
           {"unknown", summary.unknown},
           {"open", summary.open},
+          {"crashes", std::move(crashes)},
           {"generalised", summary.generalised},
           {"rules", summary.rules},
           {"seconds", summary.seconds},
@@ -105,9 +114,21 @@ void print_funnel(const CampaignSummary& summary) {
   print(table.to_string());
 }
 
+void print_crashes(const CampaignSummary& summary) {
+  for (const CrashSummary& crash : summary.crashes) {
+    print_line(fmt::format(
+        "\nThe verifier {} crashed over {} goal{}, which it left unknown; the first is {}, {}: {}.{}", crash.verifier,
+        with_commas(crash.goals), crash.goals == 1 ? "" : "s", crash.first, crash.rule, crash.reason,
+        crash.not_asked == 0
+            ? ""
+            : fmt::format(" It was then put aside, and not asked about {} more.", with_commas(crash.not_asked))));
+  }
+}
+
 void print_summary(const CampaignSummary& summary) {
   print_levels(summary);
   print_funnel(summary);
+  print_crashes(summary);
   print_line(fmt::format("\n{} in all, at most {} of memory; results in {}", duration(summary.seconds),
                          bytes(summary.peak_memory_bytes), summary.store));
 }

@@ -1,4 +1,6 @@
 // The registry and the loader of plugins.
+#include "plugin/own_folder.h"
+
 #include <rewright/plugin.h>
 
 #include <dlfcn.h>
@@ -194,6 +196,15 @@ Result<const RewrightPlugin*> open_plugin(const std::string& file) {
 /// An address inside librewright.so, to find out where it lies.
 static void address_in_this_library() {}
 
+std::string own_plugin_folder() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&address_in_this_library), &info) == 0 || info.dli_fname == nullptr) {
+    return "";
+  }
+  std::error_code ignored;
+  return (fs::weakly_canonical(info.dli_fname, ignored).parent_path() / "rewright").string();
+}
+
 Status Registry::load(const std::string& file) {
   std::error_code ignored;
   const std::string path = fs::weakly_canonical(file, ignored).string();
@@ -254,13 +265,7 @@ Status Registry::load_default(std::span<const std::string> files) {
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
   }
-  // Beside librewright.so, where both the build and the installation put them.
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&address_in_this_library), &info) != 0 && info.dli_fname != nullptr) {
-    std::error_code ignored;
-    const fs::path library = fs::weakly_canonical(info.dli_fname, ignored);
-    REWRIGHT_CHECK(load_folder((library.parent_path() / "rewright").string()));
-  }
+  if (const std::string own = own_plugin_folder(); !own.empty()) REWRIGHT_CHECK(load_folder(own));
   return {};
 }
 

@@ -1,5 +1,7 @@
 #include "verify/portfolio.h"
 
+#include "verify/worker_process.h"
+
 #include <rewright/certificate.h>
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
@@ -18,6 +20,7 @@ namespace {
 struct Member {
   VerifierChoice choice;
   const Verifier* prototype = nullptr;
+  std::unique_ptr<Verifier> apart;  ///< The prototype, if it runs in a process of its own.
   std::string version;
   bool finds_conditions = false;  ///< As configured.
 };
@@ -29,13 +32,20 @@ std::string version_of(const Registry& registry, const std::string& verifier) {
   return {};
 }
 
-Result<std::vector<Member>> members_of(std::span<const VerifierChoice> choices, const Registry& registry) {
+Result<std::vector<Member>> members_of(std::span<const VerifierChoice> choices, const Registry& registry,
+                                       const PortfolioOptions& options, WorkerShelf& shelf) {
   std::vector<Member> members;
   for (const VerifierChoice& choice : choices) {
     REWRIGHT_TRY(const Verifier* prototype, registry.get<Verifier>(choice.name));
+    std::unique_ptr<Verifier> apart;
+    if (runs_apart(options.isolation, registry, choice.name)) {
+      apart = make_apart(*prototype, registry, options.isolation, options.stop, shelf);
+      prototype = apart.get();
+    }
     const auto configured = prototype->clone();
     REWRIGHT_CHECK(configured->configure(choice.options));
-    members.push_back({choice, prototype, version_of(registry, choice.name), configured->finds_conditions()});
+    members.push_back({choice, prototype, std::move(apart), version_of(registry, choice.name),
+                       configured->finds_conditions() && !choice.put_aside});
   }
   return members;
 }
@@ -51,6 +61,11 @@ Status check_contract(const Verifier& verifier, const Rule& rule, const Verdict&
 /// One verifier's verdicts on some rules. `verifier` is used where it is there; what can be used again is left in it.
 Result<std::vector<Verdict>> ask(const Member& member, std::unique_ptr<Verifier>& verifier, std::span<const Rule> rules,
                                  std::span<const std::size_t> which, const AxiomSet& axioms, const Budget& budget) {
+  if (member.choice.put_aside) {
+    Verdict verdict;
+    verdict.reason = put_aside_reason(*member.choice.put_aside);
+    return std::vector<Verdict>(which.size(), verdict);
+  }
   if (!verifier || !verifier->reusable()) {
     verifier = member.prototype->clone();
     REWRIGHT_CHECK(verifier->configure(member.choice.options));
@@ -226,8 +241,11 @@ void take_proof(RuleReport& report) {
 
 Result<PortfolioReport> verify_all(std::span<const Rule> rules, const AxiomSet& axioms,
                                    std::span<const VerifierChoice> verifiers, const Registry& registry,
-                                   const PortfolioOptions& options) {
-  REWRIGHT_TRY(const auto members, members_of(verifiers, registry));
+                                   const PortfolioOptions& wanted) {
+  PortfolioOptions options = wanted;
+  options.isolation = isolation_from_environment(wanted.isolation);
+  WorkerShelf shelf;
+  REWRIGHT_TRY(const auto members, members_of(verifiers, registry, options, wanted.shelf ? *wanted.shelf : shelf));
   PortfolioReport report;
   report.rules.resize(rules.size());
   const int threads = std::max(options.threads, 1);

@@ -5,6 +5,8 @@
 // verifier sees every rule. Work is cut into chunks whose bounds depend on the rules alone, and each chunk gets a fresh
 // verifier object, or one whose answers do not depend on what it was asked before, so the report does not depend on the
 // number of threads.
+//
+// Verifiers of plugins that did not come with the program run in processes of their own (apart.h).
 #pragma once
 
 #include <rewright/axiom.h>
@@ -12,6 +14,8 @@
 #include <rewright/registry.h>
 #include <rewright/rule.h>
 #include <rewright/verifier.h>
+
+#include "verify/apart.h"
 
 #include <cstddef>
 #include <functional>
@@ -25,6 +29,8 @@ namespace rewright {
 struct VerifierChoice {
   std::string name;
   Options options;
+  /// The goals that it crashed over before, if they are too many: then it is not asked.
+  std::optional<std::size_t> put_aside = {};
 };
 
 /// What one verifier said of one rule.
@@ -67,7 +73,9 @@ struct PortfolioOptions {
   bool cross_check = false;  ///< Ask every verifier about every rule, to find those that contradict each other.
   std::size_t chunk = 256;   ///< Rules that one verifier object sees.
   VerifyProgress progress;
-  std::function<bool()> stop;  ///< Asked between chunks; true ends the work with kBudget.
+  std::function<bool()> stop;    ///< Asked between chunks, from any thread; true ends the work with kBudget.
+  Isolation isolation;           ///< REWRIGHT_SAFE in the environment goes before it.
+  WorkerShelf* shelf = nullptr;  ///< For the processes of verifiers, if they are to serve more than one call.
 };
 
 /// Errors: an unknown verifier or option, a backend that fails, a verifier that answers what it says it cannot (a

@@ -16,10 +16,10 @@ namespace fs = std::filesystem;
 
 // "kit" is no folder: what several plugins share in writing theirs, and nothing of core includes.
 const std::map<std::string, int> kFloorOfRoom = {
-    {"base", -1},    {"tensor", 0},     {"operator", 1}, {"axiom", 2},    {"graph", 2},
-    {"plugin", 2},   {"enumerate", 3},  {"verify", 3},   {"rule", 3},     {"onnx", 3},
-    {"egraph", 3},   {"campaign", 4},   {"discover", 4}, {"optimize", 4}, {"report", 4},
-    {"contract", 5}, {"experiment", 5}, {"cli", 6},      {"python", 6},   {"kit", 7},
+    {"base", -1},     {"tensor", 0},   {"operator", 1}, {"axiom", 2},    {"graph", 2},      {"plugin", 2},
+    {"enumerate", 3}, {"verify", 3},   {"rule", 3},     {"onnx", 3},     {"egraph", 3},     {"campaign", 4},
+    {"discover", 4},  {"optimize", 4}, {"report", 4},   {"contract", 5}, {"experiment", 5}, {"cli", 6},
+    {"python", 6},    {"worker", 6},   {"kit", 7},
 };
 
 // Public headers that do not bear their room's name; one a line.
