@@ -9,6 +9,7 @@
 #include <csignal>
 #include <exception>
 #include <new>
+#include <system_error>
 
 namespace rewright::cli {
 namespace {
@@ -51,6 +52,13 @@ std::vector<std::string> names_of_subcommands(const CLI::App& app) {
 std::string first_line(std::string text) {
   text.resize(std::min(text.size(), text.find('\n')));
   return text;
+}
+
+// TBB throws a runtime_error that names the function, the standard library a system_error.
+bool is_short_of_threads(const std::exception& exception) {
+  const auto* const failure = dynamic_cast<const std::system_error*>(&exception);
+  return (failure != nullptr && failure->code() == std::errc::resource_unavailable_try_again) ||
+         std::string_view(exception.what()).starts_with("pthread_create");
 }
 
 }  // namespace
@@ -132,7 +140,10 @@ ExitCode Program::perform(const Action& action) const {
   } catch (const std::bad_alloc&) {
     error = Error{ErrorCode::kBudget, "out of memory: give the campaign less to do, or the machine more memory"};
   } catch (const std::exception& exception) {
-    error = make_error(ErrorCode::kInternal, "a fault of the program itself: {}", exception.what());
+    const bool is_short = is_short_of_threads(exception);
+    error = make_error(is_short ? ErrorCode::kBudget : ErrorCode::kInternal, "{}: {}",
+                       is_short ? "the system gives no more threads or memory" : "a fault of the program itself",
+                       exception.what());
   }
   print_error(error, settings_.json);
   return exit_code(error.code);

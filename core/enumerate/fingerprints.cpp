@@ -88,6 +88,12 @@ void FingerprintStore::give_rest(std::size_t partition, Chunk chunk) {
   }
 }
 
+void FingerprintStore::lose() {
+  const std::lock_guard lock(mutex_);
+  out_of_room_ = true;
+  if (failure_.empty()) failure_ = "out of memory: fingerprints could not be kept";
+}
+
 void FingerprintStore::spill() {
   if (file_ < 0) {
     file_ = open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -104,7 +110,7 @@ void FingerprintStore::spill() {
       const std::size_t bytes = (chunk.used - from) * sizeof(std::uint64_t);
       if (failure_.empty() &&
           pwrite(file_, chunk.words + from, bytes, static_cast<off_t>(file_bytes_)) != static_cast<ssize_t>(bytes)) {
-        disk_full_ = errno == ENOSPC || errno == EDQUOT;
+        out_of_room_ = errno == ENOSPC || errno == EDQUOT;
         failure_ = fmt::format("{}: fingerprints that do not fit the memory could not be written: {}", folder_,
                                std::strerror(errno));
       }
@@ -136,7 +142,7 @@ void FingerprintStore::spill() {
 
 Status FingerprintStore::status() {
   if (failure_.empty()) return {};
-  return make_error(disk_full_ ? ErrorCode::kBudget : ErrorCode::kIo, "{}; give the run more memory or another disk",
+  return make_error(out_of_room_ ? ErrorCode::kBudget : ErrorCode::kIo, "{}; give the run more memory or another disk",
                     failure_);
 }
 
@@ -301,6 +307,14 @@ Status FingerprintStore::load(const std::string& path) {
 // --- writing ---------------------------------------------------------------------------------------------------------
 
 FingerprintStore::Writer::Writer(FingerprintStore& store) : store_(store), lines_(kPartitions), open_(kPartitions) {}
+
+FingerprintStore::Writer::~Writer() {
+  try {
+    flush();
+  } catch (const std::bad_alloc&) {
+    store_.lose();
+  }
+}
 
 void FingerprintStore::Writer::copy(std::size_t partition) {
   Line& line = lines_[partition];

@@ -37,7 +37,7 @@ class REWRIGHT_API FingerprintStore {
   class REWRIGHT_API Writer {
    public:
     explicit Writer(FingerprintStore& store);
-    ~Writer() { flush(); }
+    ~Writer();
     Writer(const Writer&) = delete;
     Writer& operator=(const Writer&) = delete;
     void add(std::uint64_t fingerprint) {
@@ -103,6 +103,7 @@ class REWRIGHT_API FingerprintStore {
   void give(std::size_t partition, Chunk chunk);
   void give_rest(std::size_t partition, Chunk chunk);
   void spill();
+  void lose();  ///< What a writer held back.
 
   std::uint64_t memory_bytes_;
   std::string folder_;
@@ -124,7 +125,7 @@ class REWRIGHT_API FingerprintStore {
   std::uint64_t file_bytes_ = 0;
   std::uint64_t size_ = 0;
   std::string failure_;
-  bool disk_full_ = false;
+  bool out_of_room_ = false;  ///< On the disk or in memory.
 };
 
 }  // namespace rewright::enumeration

@@ -7,9 +7,11 @@
 //                          torn: half of it is written, then the process is killed
 //                          killed: the process is killed before
 //   REWRIGHT_FAULT_COUNT   a file that gets the number of changes at exit
+//   REWRIGHT_CLOCK         back: the time of day is an hour earlier each time that somebody asks
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -21,6 +23,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 namespace {
 
@@ -102,9 +105,36 @@ int change(const Place& place, const Whole& whole) {
   return whole();
 }
 
+/// Seconds by which the time of day is wrong.
+time_t clock_error() {
+  static std::atomic<time_t> asked{0};
+  return *setting("REWRIGHT_CLOCK") == '\0' ? 0 : 3600 * ++asked;
+}
+
 }  // namespace
 
 extern "C" {
+
+__attribute__((visibility("default"))) int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  static auto* const real_gettime = real<int(clockid_t, timespec*)>("clock_gettime");
+  const int answer = real_gettime(clock, time);
+  if (answer == 0 && clock == CLOCK_REALTIME) time->tv_sec -= clock_error();
+  return answer;
+}
+
+__attribute__((visibility("default"))) int gettimeofday(timeval* time, void*) noexcept {
+  timespec now{};
+  if (clock_gettime(CLOCK_REALTIME, &now) != 0) return -1;
+  *time = {now.tv_sec, now.tv_nsec / 1000};
+  return 0;
+}
+
+__attribute__((visibility("default"))) time_t time(time_t* out) noexcept {
+  timespec now{};
+  if (clock_gettime(CLOCK_REALTIME, &now) != 0) return -1;
+  if (out != nullptr) *out = now.tv_sec;
+  return now.tv_sec;
+}
 
 __attribute__((visibility("default"))) ssize_t write(int file, const void* data, size_t size) {
   static auto* const real_write = real<decltype(write)>("write");
