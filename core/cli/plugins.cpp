@@ -67,7 +67,7 @@ Result<Subject> subject_of(const std::string& object, const Registry& registry, 
   if (const auto* verifier = registry.find<Verifier>(name); kind == "verifier" && verifier != nullptr)
     return Subject{object, contract::contracts_of(*verifier, registry, axioms)};
   if (const auto* pruner = registry.find<Pruner>(name); kind == "pruner" && pruner != nullptr)
-    return Subject{object, contract::contracts_of(*pruner, registry)};
+    return Subject{object, contract::contracts_of(*pruner, registry, axioms)};
   if (const auto* search = registry.find<SearchStrategy>(name); kind == "search" && search != nullptr)
     return Subject{object, contract::contracts_of(*search, registry)};
   if (const auto* cost = registry.find<CostModel>(name); kind == "cost" && cost != nullptr)

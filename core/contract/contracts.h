@@ -36,7 +36,9 @@ struct Contract {
 /// operators.
 [[nodiscard]] REWRIGHT_API std::vector<Contract> contracts_of(const Verifier& verifier, const Registry& registry,
                                                               const AxiomSet& axioms);
-[[nodiscard]] REWRIGHT_API std::vector<Contract> contracts_of(const Pruner& pruner, const Registry& registry);
+/// `axioms` are what the reference campaign's candidates are proved from.
+[[nodiscard]] REWRIGHT_API std::vector<Contract> contracts_of(const Pruner& pruner, const Registry& registry,
+                                                              const AxiomSet& axioms);
 [[nodiscard]] REWRIGHT_API std::vector<Contract> contracts_of(const SearchStrategy& search, const Registry& registry);
 [[nodiscard]] REWRIGHT_API std::vector<Contract> contracts_of(const CostModel& cost, const Registry& registry);
 

@@ -1,11 +1,13 @@
 // What a pruner promises: what it drops follows from what it leaves, and it says from what.
 #include "contract/contracts.h"
+#include "contract/reference_campaign.h"
 #include "contract/samples.h"
 
 #include <rewright/egraph.h>
 #include <rewright/graph.h>
 #include <rewright/pruner.h>
 
+#include <map>
 #include <set>
 
 namespace rewright::contract {
@@ -118,9 +120,72 @@ Outcome rules_follow(const Pruner& pruner, const Registry& registry) {
   return Outcome::kept(fmt::format("{} of {} rules dropped, all of which follow", dropped.size(), rules->size()));
 }
 
+// --- on the reference campaign -----------------------------------------------------------------------------------
+
+/// Which candidates stay: those that it does not drop, and those that it drops for the sake of one of which no rule is
+/// proved, since a campaign takes these back.
+std::vector<bool> staying(const ReferenceCampaign& campaign, const Removals& removals) {
+  std::map<std::string, std::size_t> at;
+  for (std::size_t i = 0; i < campaign.candidates.size(); ++i) at[campaign.candidates[i].id] = i;
+  std::vector<bool> stays(removals.size());
+  for (std::size_t i = 0; i < removals.size(); ++i) {
+    std::size_t root = i;
+    bool founded = true;
+    for (std::size_t steps = 0; founded && removals[root] && !removals[root]->by.empty(); ++steps) {
+      const auto next = at.find(removals[root]->by);
+      founded = next != at.end() && steps <= removals.size();
+      if (founded) root = next->second;
+    }
+    const bool superfluous = removals[root] && removals[root]->by.empty();
+    stays[i] = !removals[i] || (founded && !superfluous && campaign.rules_of[root].empty());
+  }
+  return stays;
+}
+
+/// Which rules of the campaign are left; an error in its words where it fails.
+Result<std::vector<bool>> rules_left(const Pruner& pruner, const ReferenceCampaign& campaign,
+                                     const Registry& registry) {
+  std::vector<bool> left(campaign.rules.size());
+  if (pruner.subject() == Pruner::Subject::kRules) {
+    REWRIGHT_TRY(const auto session, pruner.start_on_rules({}));
+    REWRIGHT_TRY(const auto removals, session->prune(campaign.rules, registry, {}));
+    if (removals.size() != left.size())
+      return make_error(ErrorCode::kPlugin, "{} answers for {} rules", removals.size(), left.size());
+    for (std::size_t i = 0; i < left.size(); ++i) left[i] = !removals[i];
+    return left;
+  }
+  REWRIGHT_TRY(const Removals removals, prune(pruner, campaign.candidates));
+  const std::vector<bool> stays = staying(campaign, removals);
+  for (std::size_t i = 0; i < stays.size(); ++i) {
+    if (!stays[i]) continue;
+    for (const std::size_t rule : campaign.rules_of[i]) left[rule] = true;
+  }
+  return left;
+}
+
+Outcome keeps_a_complete_library(const Pruner& pruner, const Registry& registry, const AxiomSet& axioms) {
+  const auto campaign = reference_campaign(registry, axioms);
+  if (!campaign) return Outcome::skipped("the reference campaign cannot be run: " + campaign.error().message);
+  const auto left = rules_left(pruner, *campaign, registry);
+  if (!left) return Outcome::broken("it failed: " + left.error().message);
+  std::vector<Rule> kept, dropped;
+  for (std::size_t i = 0; i < left->size(); ++i) ((*left)[i] ? kept : dropped).push_back(campaign->rules[i]);
+  const auto failures = not_following(dropped, kept, registry);
+  if (!failures) return Outcome::skipped(failures.error().message);
+  if (!failures->empty())
+    return Outcome::broken(
+        fmt::format("{} of the {} rules that it drops do not follow from the {} that it leaves; the "
+                    "first is {}",
+                    failures->size(), dropped.size(), kept.size(), failures->front()));
+  return Outcome::kept(fmt::format("{} candidates, {} rules: the {} that it drops follow from the {} that it leaves",
+                                   campaign->candidates.size(), campaign->rules.size(), dropped.size(), kept.size()));
+}
+
 }  // namespace
 
-std::vector<Contract> contracts_of(const Pruner& pruner, const Registry& registry) {
+std::vector<Contract> contracts_of(const Pruner& pruner, const Registry& registry, const AxiomSet& axioms) {
+  const Contract complete = {"keeps a complete library on the reference campaign",
+                             [&] { return keeps_a_complete_library(pruner, registry, axioms); }};
   std::vector<Contract> contracts = {
       {"describes itself", [&] { return describes_itself(pruner.name(), pruner.summary()); }}};
   if (pruner.subject() == Pruner::Subject::kRules) {
@@ -129,6 +194,7 @@ std::vector<Contract> contracts_of(const Pruner& pruner, const Registry& registr
                            return refused_unknown_option(session ? Status() : Status(session.error()));
                          }});
     contracts.push_back({"what it drops follows from what stays", [&] { return rules_follow(pruner, registry); }});
+    contracts.push_back(complete);
     return contracts;
   }
   contracts.push_back({"refuses options it does not know", [&] {
@@ -137,6 +203,7 @@ std::vector<Contract> contracts_of(const Pruner& pruner, const Registry& registr
                        }});
   contracts.push_back({"names what makes a candidate superfluous", [&] { return names_what_stays(pruner, registry); }});
   contracts.push_back({"drops alike in a second pass", [&] { return drops_alike(pruner, registry); }});
+  contracts.push_back(complete);
   return contracts;
 }
 

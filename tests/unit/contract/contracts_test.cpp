@@ -174,10 +174,50 @@ class Greedy final : public Pruner {
   std::string by_;
 };
 
+AxiomSet few_axioms() {
+  const std::vector<std::string> files = {REWRIGHT_SOURCE_DIR "/axioms/elementwise.smt2",
+                                          REWRIGHT_SOURCE_DIR "/axioms/layout.smt2",
+                                          REWRIGHT_SOURCE_DIR "/axioms/linear_algebra.smt2"};
+  return *load_axioms(files, loaded());
+}
+
 TEST(PrunerContracts, FindOutWhatDropsTooMuch) {
-  EXPECT_THAT(broken(contracts_of(Greedy(""), loaded())), ElementsAre("names what makes a candidate superfluous"));
-  EXPECT_THAT(broken(contracts_of(Greedy("candidate 3"), loaded())),
-              ElementsAre("names what makes a candidate superfluous"));
+  const AxiomSet axioms = few_axioms();
+  for (const char* by : {"", "candidate 3"}) {
+    EXPECT_THAT(
+        broken(contracts_of(Greedy(by), loaded(), axioms)),
+        ElementsAre("names what makes a candidate superfluous", "keeps a complete library on the reference campaign"));
+  }
+}
+
+/// Drops all but the first and says that they follow from it.
+class Confident final : public Pruner {
+ public:
+  std::string name() const override { return "confident"; }
+  std::string summary() const override { return "Drops"; }
+  Result<std::unique_ptr<PruneSession>> start(const Options& options) const override {
+    if (!options.empty()) return make_error(ErrorCode::kUsage, "no option {}", options.begin()->first);
+    class Session final : public PruneSession {
+     public:
+      std::optional<Removal> offer(const Candidate& candidate) override {
+        if (!first_.empty()) return Removal{first_, "it follows from the first"};
+        first_ = candidate.id;
+        return std::nullopt;
+      }
+
+     private:
+      std::string first_;
+    };
+    return std::unique_ptr<PruneSession>(std::make_unique<Session>());
+  }
+};
+
+TEST(PrunerContracts, TryThePrunerOnACampaignOfWhichEverythingIsKnown) {
+  const AxiomSet axioms = few_axioms();
+  EXPECT_THAT(broken(contracts_of(Confident(), loaded(), axioms)),
+              ElementsAre("keeps a complete library on the reference campaign"));
+  for (const Pruner* pruner : loaded().all<Pruner>())
+    EXPECT_THAT(broken(contracts_of(*pruner, loaded(), axioms)), ElementsAre()) << pruner->name();
 }
 
 class Prices final : public CostModel {
