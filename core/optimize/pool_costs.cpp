@@ -75,7 +75,11 @@ const PoolCosts::OfLabel& PoolCosts::label(LabelId id) {
 Result<std::int64_t> PoolCosts::of(std::span<const std::uint32_t> nodes, std::span<const Port> outputs) {
   count_uses(nodes, outputs);
   if (kernels_.fuses())
-    for (const std::uint32_t node : nodes) REWRIGHT_CHECK(put_into_chain(node));
+    for (const std::uint32_t node : nodes) {
+      REWRIGHT_TRY(const Joined joined, join(node));
+      if (joined.absorbed != kNoId) of_node_[joined.absorbed].is_absorbed = true;
+      of_node_[node].chain = joined.chain;
+    }
   if (kernels_.reorder() != nullptr) return with_layouts(nodes, outputs);
   std::int64_t total = 0;
   for (const std::uint32_t node : nodes) {
@@ -88,7 +92,7 @@ Result<std::int64_t> PoolCosts::of(std::span<const std::uint32_t> nodes, std::sp
 void PoolCosts::count_uses(std::span<const std::uint32_t> nodes, std::span<const Port> outputs) {
   if (of_node_.size() < pool_.size()) of_node_.resize(std::size_t{2} * pool_.size());
   if (++graph_ == 0) std::ranges::fill(of_node_, OfNode{}), graph_ = 1;
-  for (const std::uint32_t node : nodes) of_node_[node] = {graph_, 0, false, false, kNoId, kNoId};
+  for (const std::uint32_t node : nodes) of_node_[node] = {.graph = graph_};
   for (const std::uint32_t node : nodes) {
     const LabelId own = pool_.node(node).label;
     const bool is_concat = label(own).is_concat;
@@ -102,10 +106,15 @@ void PoolCosts::count_uses(std::span<const std::uint32_t> nodes, std::span<const
 }
 
 Result<std::int64_t> PoolCosts::of_node(std::uint32_t node) {
-  const NodePool::PoolNode& what = pool_.node(node);
   const OfNode& of = of_node_[node];
   if (of.is_absorbed) return 0;
   if (of.chain != kNoId) return chains_[of.chain].cost;
+  return of_application(node);
+}
+
+/// Of one that ends no kernel.
+Result<std::int64_t> PoolCosts::of_application(std::uint32_t node) {
+  const NodePool::PoolNode& what = pool_.node(node);
   if (!labels_[what.label].is_concat || pool_.signature(node).weight_only) return of_signature(what.signature);
   if (is_part_of_concat(node)) return 0;
   ports_.clear();
@@ -121,7 +130,8 @@ bool PoolCosts::is_part_of_concat(std::uint32_t node) const {
 }
 
 void PoolCosts::append_operands(std::uint32_t node, std::vector<Port>& ports) const {
-  for (const Port port : pool_.operands(node)) {
+  for (const Port operand : pool_.operands(node)) {
+    const Port port = current(node, operand);
     if (is_part_of_concat(port.node.value)) {
       append_operands(port.node.value, ports);
     } else {
@@ -136,39 +146,36 @@ void PoolCosts::append_operands(std::uint32_t node, std::vector<Port>& ports) co
 bool PoolCosts::may_join(std::uint32_t node, std::uint32_t operand) const {
   const std::span<const Port> operands = pool_.operands(node);
   const NodePool::Signature& what = pool_.signature(node);
-  const std::uint32_t maker = operands[operand].node.value;
+  const std::uint32_t maker = current(node, operands[operand]).node.value;
   if (of_node_[maker].uses != 1 || of_node_[maker].chain == kNoId || what.out.size() != 1) return false;
   for (std::size_t k = 0; k < what.in.size(); ++k)
     if (what.in[k] != what.out[0] && (k == operand || what.kinds[k] != InputKind::kWeight)) return false;
   return true;
 }
 
-/// Those that come before the node must be in theirs.
-Status PoolCosts::put_into_chain(std::uint32_t node) {
+/// What comes before the node must be in its own.
+Result<PoolCosts::Joined> PoolCosts::join(std::uint32_t node) {
   const NodePool::PoolNode& what = pool_.node(node);
   const std::vector<Prefix>& extended = label(what.label).extended;
   const NodePool::Signature& signature = pool_.signature(node);
-  if (signature.weight_only || signature.out.size() != 1 || signature.in.empty()) return {};
-  ChainId best = kNoId;
+  if (signature.weight_only || signature.out.size() != 1 || signature.in.empty()) return Joined{};
+  Joined best;
   std::int64_t least = 0;
-  std::uint32_t absorbed = 0;
   for (std::uint32_t k = 0; k < what.operand_count && k < 4; ++k) {
     if (!may_join(node, k)) continue;
-    const std::uint32_t maker = pool_.operands(node)[k].node.value;
+    const std::uint32_t maker = current(node, pool_.operands(node)[k]).node.value;
     const ChainId before = of_node_[maker].chain;
     const Prefix prefix = extended[chains_[before].prefix];
     if (prefix == KernelCosts::kNoPrefix) continue;
     REWRIGHT_TRY(const ChainId longer, chain(before, k, node, prefix));
     const std::int64_t growth = chains_[longer].cost - chains_[before].cost;
-    if (best == kNoId || growth < least) best = longer, least = growth, absorbed = maker;
+    if (best.chain == kNoId || growth < least) best = {longer, maker}, least = growth;
   }
-  if (best != kNoId) {
-    of_node_[absorbed].is_absorbed = true;
-  } else if (const Prefix first = extended[KernelCosts::kNoPrefix]; first != KernelCosts::kNoPrefix) {
-    REWRIGHT_TRY(best, chain(kNoId, 0, node, first));
+  const Prefix first = extended[KernelCosts::kNoPrefix];
+  if (best.chain == kNoId && first != KernelCosts::kNoPrefix) {
+    REWRIGHT_TRY(best.chain, chain(kNoId, 0, node, first));
   }
-  of_node_[node].chain = best;
-  return {};
+  return best;
 }
 
 /// Asks about the kernel that ends with the link.

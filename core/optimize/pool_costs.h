@@ -5,11 +5,13 @@
 //         as much as that.
 #pragma once
 
+#include <rewright/export.h>
 #include <rewright/result.h>
 
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "optimize/kernel_costs.h"
@@ -18,7 +20,7 @@
 
 namespace rewright {
 
-class PoolCosts {
+class REWRIGHT_API PoolCosts {
  public:
   static constexpr std::int64_t kMost = std::int64_t{1} << 52;
 
@@ -36,7 +38,7 @@ class PoolCosts {
   /// Of one application by itself.
   [[nodiscard]] Result<std::int64_t> of_signature(SignatureId signature);
 
- private:
+ protected:
   using Prefix = KernelCosts::Prefix;
   using ChainId = std::uint32_t;
   /// An application and those that it is one kernel with, as far as they come before it.
@@ -58,18 +60,33 @@ class PoolCosts {
     std::uint32_t uses = 0;
     bool by_equal_concat = false;
     bool is_absorbed = false;  ///< Its only user has it in its kernel.
+    bool is_made = false;      ///< By a change: what is replaced is not replaced in its operands.
     ChainId chain = kNoId;
     std::uint32_t choice = kNoId;  ///< Its kernel, in the problem of layouts.
   };
 
+  /// The kernel that a node ends, as far as the nodes before it know.
+  struct Joined {
+    ChainId chain = kNoId;
+    std::uint32_t absorbed = kNoId;  ///< The operand's maker that is in it too.
+  };
+
+  /// An operand of a node, or what has taken its place; see LocalCosts.
+  [[nodiscard]] Port current(std::uint32_t node, Port operand) const {
+    if (of_node_[node].is_made) return operand;
+    for (const auto& [before, after] : replaced_)
+      if (operand == before) return after;
+    return operand;
+  }
   [[nodiscard]] const OfLabel& label(LabelId label);
   void count_uses(std::span<const std::uint32_t> nodes, std::span<const Port> outputs);
-  [[nodiscard]] Status put_into_chain(std::uint32_t node);
+  [[nodiscard]] Result<Joined> join(std::uint32_t node);
   [[nodiscard]] bool may_join(std::uint32_t node, std::uint32_t operand) const;
   [[nodiscard]] Result<ChainId> chain(ChainId before, std::uint32_t joined, std::uint32_t node, Prefix prefix);
   template <class Ask>
   [[nodiscard]] auto with_kernel(const Chain& last, const Ask& ask) const;
   [[nodiscard]] Result<std::int64_t> of_node(std::uint32_t node);
+  [[nodiscard]] Result<std::int64_t> of_application(std::uint32_t node);
   [[nodiscard]] bool is_part_of_concat(std::uint32_t node) const;
   void append_operands(std::uint32_t node, std::vector<Port>& ports) const;
 
@@ -87,6 +104,7 @@ class PoolCosts {
   std::vector<Chain> chains_;
   std::unordered_map<std::uint64_t, ChainId> chain_ids_;
   std::vector<OfNode> of_node_;
+  std::vector<std::pair<Port, Port>> replaced_;  ///< None for a graph as it is.
   std::uint32_t graph_ = 0;
   std::vector<Port> ports_;
   Pbqp problem_;

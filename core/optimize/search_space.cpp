@@ -5,13 +5,21 @@
 #include <utility>
 
 namespace rewright {
+namespace {
+
+/// Looks from one state that are made in full before a preparation is thought to pay.
+constexpr int kLooksInFull = 2;
+
+}  // namespace
 
 SearchSpace::Content::Content(SearchEngineContent& shared, const Graph& start)
     : engine(shared),
       pool(start),
       table(pool, shared.rules),
       rewriter(pool, shared.rules),
-      costs(shared.cost.kernels(), pool) {}
+      costs(shared.cost.kernels(), pool),
+      local_costs(shared.cost.kernels(), pool),
+      slopes(pool) {}
 
 Status SearchSpace::Content::enter_start() {
   StateRecord start;
@@ -19,7 +27,7 @@ Status SearchSpace::Content::enter_start() {
   collect_live(start.outputs);
   start.nodes = live;
   REWRIGHT_TRY(start.cost, costs.of(start.nodes, start.outputs));
-  seen.emplace(pool.hash_of(start.outputs), Seen{});
+  seen.emplace(pool.hash_of(start.outputs).residue(), Seen{});
   states.push_back(std::move(start));
   return {};
 }
@@ -69,7 +77,7 @@ Result<std::int64_t> SearchSpace::Content::cost_of(std::span<const Port> of) {
 }
 
 bool SearchSpace::Content::seen_before(State from, std::size_t move, std::span<const Port> made) {
-  const std::uint64_t hash = pool.hash_of(made);
+  const std::uint64_t hash = pool.hash_of(made).residue();
   const auto [first, last] = seen.equal_range(hash);
   for (auto at = first; at != last; ++at) {
     // While both graphs are in the pool they are equal exactly if their outputs are the same ports.
@@ -84,9 +92,44 @@ bool SearchSpace::Content::seen_before(State from, std::size_t move, std::span<c
   return false;
 }
 
+Result<bool> SearchSpace::Content::prepare(State from, bool remember) {
+  if (engine.cost.kernels().reorder() != nullptr) return false;
+  if (from != looked_from) looked_from = from, looks = 0;
+  if (++looks <= kLooksInFull) return false;
+  const StateRecord& state = states[from];
+  if (costs_of != from) {
+    costs_of = kNone;
+    REWRIGHT_CHECK(local_costs.open(state.nodes, state.outputs));
+    costs_of = from;
+  }
+  if (remember && slopes_of != from) slopes.open(state.nodes, state.outputs), slopes_of = from;
+  return true;
+}
+
+Result<std::optional<SearchSpace::Look>> SearchSpace::Content::look_locally(State from, std::size_t move,
+                                                                            bool remember) {
+  REWRIGHT_TRY(const bool prepared, prepare(from, remember));
+  const MatchRecord match = states[from].matches[move];
+  if (!prepared) return std::optional<Look>();
+  table.read(match, binding);
+  if (!rewriter.change(match.program, binding, change)) return std::optional<Look>();
+  REWRIGHT_TRY(const auto cost, local_costs.after(change));
+  if (!cost) return std::optional<Look>();
+  if (remember) {
+    const std::uint64_t hash = slopes.after(change.replaced).residue();
+    if (seen.contains(hash)) return std::optional<Look>();
+    seen.emplace(hash, Seen{from, static_cast<std::uint32_t>(move)});
+  }
+  return std::optional(Look{true, false, PoolCosts::to_us(*cost)});
+}
+
 Result<SearchSpace::Look> SearchSpace::Content::look(State from, std::size_t move, bool remember) {
   static_cast<void>(matches(from));
   const std::uint32_t size = pool.size();
+  const auto local = look_locally(from, move, remember);
+  pool.rollback(size);
+  if (!local) return local.error();
+  if (*local) return **local;
   Look result;
   result.possible = apply(from, move, outputs);
   result.known = result.possible && remember && seen_before(from, move, outputs);

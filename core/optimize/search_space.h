@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "optimize/hash_slopes.h"
+#include "optimize/local_costs.h"
 #include "optimize/pool_costs.h"
 #include "optimize/search_engine.h"
 #include "rule/match_table.h"
@@ -45,6 +47,10 @@ struct SearchSpace::Content {
   /// Was an equal graph seen before? Remembers it if not.
   [[nodiscard]] bool seen_before(State from, std::size_t move, std::span<const Port> outputs);
   [[nodiscard]] Result<Look> look(State from, std::size_t move, bool remember);
+  /// From what the move changes alone; nothing where that does not say all, or the graph may have been seen before.
+  [[nodiscard]] Result<std::optional<Look>> look_locally(State from, std::size_t move, bool remember);
+  /// False where few looks from the state do not pay for the preparation.
+  [[nodiscard]] Result<bool> prepare(State from, bool remember);
   [[nodiscard]] Result<std::optional<State>> enter(State from, std::size_t move);
   [[nodiscard]] Result<std::vector<RewriteStep>> path(State state);
 
@@ -54,7 +60,15 @@ struct SearchSpace::Content {
   PoolRewriter rewriter;
   PoolCosts costs;
   std::vector<StateRecord> states;
-  std::unordered_multimap<std::uint64_t, Seen> seen;
+  std::unordered_multimap<std::uint64_t, Seen> seen;  ///< By hash.
+  LocalCosts local_costs;
+  HashSlopes slopes;
+  static constexpr State kNone = kNoId;
+  State looked_from = kNone;  ///< Where the last look was from,
+  int looks = 0;              ///< and how many before it, one after the other.
+  State costs_of = kNone;     ///< What local_costs is turned to,
+  State slopes_of = kNone;    ///< and slopes.
+  PoolRewriter::Change change;
   // Room to work in.
   std::vector<Port> outputs;
   std::vector<Port> outputs_seen;

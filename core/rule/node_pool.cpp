@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <string_view>
 #include <utility>
 
 namespace rewright {
@@ -30,6 +31,17 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
+/// The same in every pool and process. The first two words of the key are an address.
+std::uint64_t label_hash(std::string_view name, const WordKey& key) {
+  std::uint64_t hash = 1;
+  for (const char c : name) hash = mix(hash, static_cast<unsigned char>(c));
+  for (std::size_t i = 2; i < key.size(); ++i) hash = mix(hash, key[i]);
+  return hash;
+}
+
+/// Of 64 bits the upper ones: shifted, so that no sum of the field is needed.
+Field to_field(std::uint64_t bits) { return Field::from_residue(bits >> 3 == Field::kPrime ? 0 : bits >> 3); }
+
 }  // namespace
 
 NodePool::NodePool(const Graph& start) : start_(&start), table_(1024, kNoId) {
@@ -54,12 +66,12 @@ LabelId NodePool::label_of(const Operator& op, const Params& params) {
   append(key_, reinterpret_cast<std::uintptr_t>(&op));
   for (const ParamValue& value : params.values()) append(key_, value);
   const auto [entry, is_new] = label_ids_.try_emplace(key_, static_cast<LabelId>(labels_.size()));
-  if (is_new) labels_.push_back({&op, params, op.info().commutative, kNoId, mix(labels_.size() + 1, 0)});
+  if (is_new) labels_.push_back({&op, params, op.info().commutative, kNoId, label_hash(op.name(), key_)});
   return entry->second;
 }
 
 LabelId NodePool::start_label(std::uint32_t start_node) {
-  labels_.push_back({nullptr, {}, false, start_node, mix(labels_.size() + 1, 0)});
+  labels_.push_back({nullptr, {}, false, start_node, mix(start_node, 0)});
   return static_cast<LabelId>(labels_.size() - 1);
 }
 
@@ -120,26 +132,26 @@ Result<Graph> NodePool::application(LabelId label, std::span<const TypeId> in, s
 
 // --- nodes -----------------------------------------------------------------------------------------------------
 
-std::uint64_t NodePool::hash_of(std::uint64_t node_hash, std::uint32_t output) {
-  return node_hash + output * 0x9e3779b97f4a7c15ULL;
+Field NodePool::hash_slope(LabelId label, std::size_t k) const {
+  if (k == 1 && labels_[label].commutative) k = 0;
+  return to_field(mix(labels_[label].hash, k + 1));
 }
 
-std::uint64_t NodePool::hash_of(std::span<const Port> outputs) const {
-  std::uint64_t hash = outputs.size();
-  for (const Port port : outputs) hash = mix(hash, hash_of(nodes_[port.node.value].hash, port.output));
+Field NodePool::output_slope(std::size_t i) { return to_field(mix(i + 1, 0x9e3779b97f4a7c15ULL)); }
+
+Field NodePool::hash_of(Port port) const {
+  return nodes_[port.node.value].hash + to_field(port.output * 0x9e3779b97f4a7c15ULL);
+}
+
+Field NodePool::hash_of(std::span<const Port> outputs) const {
+  Field hash = Field::from_residue(outputs.size());
+  for (std::size_t i = 0; i < outputs.size(); ++i) hash += output_slope(i) * hash_of(outputs[i]);
   return hash;
 }
 
-std::uint64_t NodePool::hash_of(LabelId label, std::span<const Port> operands) const {
-  std::uint64_t hash = labels_[label].hash;
-  std::size_t first = 0;
-  if (labels_[label].commutative && operands.size() >= 2) {
-    const std::uint64_t a = hash_of(nodes_[operands[0].node.value].hash, operands[0].output);
-    const std::uint64_t b = hash_of(nodes_[operands[1].node.value].hash, operands[1].output);
-    hash = mix(mix(hash, std::min(a, b)), std::max(a, b));
-    first = 2;
-  }
-  for (const Port port : operands.subspan(first)) hash = mix(hash, hash_of(nodes_[port.node.value].hash, port.output));
+Field NodePool::hash_of(LabelId label, std::span<const Port> operands) const {
+  Field hash = to_field(labels_[label].hash);
+  for (std::size_t k = 0; k < operands.size(); ++k) hash += hash_slope(label, k) * hash_of(operands[k]);
   return hash;
 }
 
@@ -151,14 +163,14 @@ bool NodePool::same(std::uint32_t id, LabelId label, std::span<const Port> opera
          std::equal(own.begin() + 2, own.end(), operands.begin() + 2);
 }
 
-std::optional<std::uint32_t> NodePool::find(std::uint64_t hash, LabelId label, std::span<const Port> operands) const {
+std::optional<std::uint32_t> NodePool::find(Field hash, LabelId label, std::span<const Port> operands) const {
   const std::size_t mask = table_.size() - 1;
-  for (std::size_t slot = hash & mask; table_[slot] != kNoId; slot = (slot + 1) & mask)
+  for (std::size_t slot = hash.residue() & mask; table_[slot] != kNoId; slot = (slot + 1) & mask)
     if (nodes_[table_[slot]].hash == hash && same(table_[slot], label, operands)) return table_[slot];
   return std::nullopt;
 }
 
-std::uint32_t NodePool::insert(std::uint64_t hash, LabelId label, SignatureId signature, std::span<const Port> operands,
+std::uint32_t NodePool::insert(Field hash, LabelId label, SignatureId signature, std::span<const Port> operands,
                                std::uint32_t named_like) {
   if (nodes_.size() * 2 >= table_.size()) grow();
   const auto id = static_cast<std::uint32_t>(nodes_.size());
@@ -166,7 +178,7 @@ std::uint32_t NodePool::insert(std::uint64_t hash, LabelId label, SignatureId si
                     static_cast<std::uint32_t>(operands.size()), named_like, hash});
   operands_.insert(operands_.end(), operands.begin(), operands.end());
   const std::size_t mask = table_.size() - 1;
-  std::size_t slot = hash & mask;
+  std::size_t slot = hash.residue() & mask;
   while (table_[slot] != kNoId) slot = (slot + 1) & mask;
   table_[slot] = id;
   return id;
@@ -176,14 +188,14 @@ void NodePool::grow() {
   table_.assign(table_.size() * 2, kNoId);
   const std::size_t mask = table_.size() - 1;
   for (std::uint32_t id = 0; id < nodes_.size(); ++id) {  // In order of age, as rollback() needs it.
-    std::size_t slot = nodes_[id].hash & mask;
+    std::size_t slot = nodes_[id].hash.residue() & mask;
     while (table_[slot] != kNoId) slot = (slot + 1) & mask;
     table_[slot] = id;
   }
 }
 
 std::optional<std::uint32_t> NodePool::add(LabelId label, std::span<const Port> operands, std::uint32_t named_like) {
-  const std::uint64_t hash = hash_of(label, operands);
+  const Field hash = hash_of(label, operands);
   if (const auto known = find(hash, label, operands)) return known;
   const SignatureId signature = signature_of(label, operands);
   if (!signatures_[signature].defined) {
@@ -195,7 +207,7 @@ std::optional<std::uint32_t> NodePool::add(LabelId label, std::span<const Port> 
 
 std::optional<std::uint32_t> NodePool::add_like(std::uint32_t id, std::span<const Port> operands) {
   const PoolNode& node = nodes_[id];
-  const std::uint64_t hash = hash_of(node.label, operands);
+  const Field hash = hash_of(node.label, operands);
   if (const auto known = find(hash, node.label, operands)) return known;
   const Signature& signature = signatures_[node.signature];
   for (std::size_t i = 0; i < operands.size(); ++i)
@@ -208,7 +220,7 @@ void NodePool::rollback(std::uint32_t size) {
   const std::size_t mask = table_.size() - 1;
   // Newest first: nothing that stays was ever put behind what goes.
   for (auto id = static_cast<std::uint32_t>(nodes_.size()); id-- > size;) {
-    std::size_t slot = nodes_[id].hash & mask;
+    std::size_t slot = nodes_[id].hash.residue() & mask;
     while (table_[slot] != id) slot = (slot + 1) & mask;
     table_[slot] = kNoId;
   }

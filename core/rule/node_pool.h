@@ -5,12 +5,21 @@
 // computes from alone (its types, its cost, where rules match in it) is worked out once for all graphs. The operands
 // of a commutative operator are compared in either order.
 //
+// A node's hash is linear in those of its operands, over the field of 2^61 - 1 elements,
+//
+//   h(node) = c(label) + sum over k of s(label, k) * h(operand k),
+//
+// with pseudo-random c and s; so what a graph's hash becomes when one tensor is replaced follows from the two tensors'
+// hashes and one factor, whatever is computed from them (core/optimize/hash_slopes.h). Operands that commute have one
+// s.
+//
 // Ids ascend from operands to users. Nodes are only added; what was added last can be taken back.
 // Source  Filliatre, Conchon: Type-Safe Modular Hash-Consing, ML Workshop 2006.
 #pragma once
 
 #include <rewright/export.h>
 #include <rewright/graph.h>
+#include <rewright/scalar.h>
 
 #include <cstdint>
 #include <optional>
@@ -58,7 +67,7 @@ class REWRIGHT_API NodePool {
     std::uint32_t first_operand = 0;
     std::uint32_t operand_count = 0;
     std::uint32_t named_like = kNoId;  ///< A node of the start graph.
-    std::uint64_t hash = 0;            ///< Of all that it is computed from.
+    Field hash;                        ///< Of all that it is computed from.
   };
 
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(nodes_.size()); }
@@ -95,8 +104,11 @@ class REWRIGHT_API NodePool {
   /// Takes back the nodes from `size` on. Labels, types and signatures stay.
   void rollback(std::uint32_t size);
 
-  [[nodiscard]] static std::uint64_t hash_of(std::uint64_t node_hash, std::uint32_t output);
-  [[nodiscard]] std::uint64_t hash_of(std::span<const Port> outputs) const;
+  [[nodiscard]] Field hash_of(Port port) const;
+  [[nodiscard]] Field hash_of(std::span<const Port> outputs) const;
+  /// By how much a node's hash grows with that of its operand k, and a graph's with that of its output i.
+  [[nodiscard]] Field hash_slope(LabelId label, std::size_t k) const;
+  [[nodiscard]] static Field output_slope(std::size_t i);
   [[nodiscard]] bool is_commuting(std::uint32_t id) const {
     return label(id).commutative && nodes_[id].operand_count >= 2;
   }
@@ -111,11 +123,10 @@ class REWRIGHT_API NodePool {
   [[nodiscard]] TypeId type_id(const TensorType& type);
   [[nodiscard]] LabelId start_label(std::uint32_t start_node);
   [[nodiscard]] SignatureId new_signature(LabelId label, std::span<const Port> operands);
-  [[nodiscard]] std::uint64_t hash_of(LabelId label, std::span<const Port> operands) const;
+  [[nodiscard]] Field hash_of(LabelId label, std::span<const Port> operands) const;
   [[nodiscard]] bool same(std::uint32_t id, LabelId label, std::span<const Port> operands) const;
-  [[nodiscard]] std::optional<std::uint32_t> find(std::uint64_t hash, LabelId label,
-                                                  std::span<const Port> operands) const;
-  std::uint32_t insert(std::uint64_t hash, LabelId label, SignatureId signature, std::span<const Port> operands,
+  [[nodiscard]] std::optional<std::uint32_t> find(Field hash, LabelId label, std::span<const Port> operands) const;
+  std::uint32_t insert(Field hash, LabelId label, SignatureId signature, std::span<const Port> operands,
                        std::uint32_t named_like);
   void grow();
 

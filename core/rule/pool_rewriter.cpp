@@ -151,4 +151,59 @@ PoolRewriter::Outcome PoolRewriter::check_types() {
   return Outcome::kDone;
 }
 
+// --- a change by itself ----------------------------------------------------------------------------------------
+
+bool PoolRewriter::change(std::uint32_t program, const Binding& binding, Change& change) {
+  program_ = &rules_.programs()[program];
+  labels_.start(program, binding);
+  replaced_.clear();
+  for (std::size_t i = 0; i < program_->source_outputs.size(); ++i) replaced_.push_back(program_->output(binding, i));
+  change.made.clear();
+  if (!is_independent(binding) || !make_target(binding, change.made)) return false;
+  const auto input_count = static_cast<std::uint32_t>(program_->input_ranks.size());
+  change.replaced.clear();
+  for (std::size_t i = 0; i < replaced_.size(); ++i) {
+    const Port before = replaced_[i], target = program_->target_outputs[i];
+    const Port after = target.node.value < input_count
+                           ? binding.inputs[target.node.value]
+                           : Port{{change.made[target.node.value - input_count]}, target.output};
+    if (std::ranges::find(replaced_, after) != replaced_.end()) return false;
+    if (pool_.type(before) != pool_.type(after) || pool_.kind(before) != pool_.kind(after)) return false;
+    change.replaced.emplace_back(before, after);
+  }
+  return true;
+}
+
+/// What is computed from a replaced tensor has a greater id than it, and depends on weights alone only if that does.
+bool PoolRewriter::is_independent(const Binding& binding) const {
+  std::uint32_t first = kNoId;
+  bool all_data = true;
+  for (const Port port : replaced_) {
+    first = std::min(first, port.node.value);
+    all_data = all_data && pool_.kind(port) == InputKind::kData;
+  }
+  for (const Port port : binding.inputs)
+    if (port.node.value >= first && !(all_data && pool_.kind(port) == InputKind::kWeight)) return false;
+  for (const std::uint32_t node : binding.nodes)
+    for (const Port port : pool_.operands(node))
+      if (std::ranges::find(replaced_, port) != replaced_.end()) return false;
+  return true;
+}
+
+bool PoolRewriter::make_target(const Binding& binding, std::vector<std::uint32_t>& made) {
+  const auto input_count = static_cast<std::uint32_t>(program_->input_ranks.size());
+  for (std::uint32_t i = 0; i < program_->target.size(); ++i) {
+    const auto label = labels_.of(i);
+    if (!label) return false;
+    in_.clear();
+    for (const Port port : program_->target[i].inputs)
+      in_.push_back(port.node.value < input_count ? binding.inputs[port.node.value]
+                                                  : Port{{made[port.node.value - input_count]}, port.output});
+    const auto node = pool_.add(*label, in_);
+    if (!node) return false;
+    made.push_back(*node);
+  }
+  return true;
+}
+
 }  // namespace rewright

@@ -2,11 +2,16 @@
 //
 // The tensors that the source's outputs stand for are replaced by the target's outputs, everywhere; what is computed
 // from them is copied on the new operands, what is not is shared. So the work is proportional to what changes.
+//
+// Where it is only asked what a rewrite would change, the target's nodes alone are made.
 #pragma once
+
+#include <rewright/export.h>
 
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rule/match_table.h"
@@ -16,7 +21,7 @@
 
 namespace rewright {
 
-class PoolRewriter {
+class REWRIGHT_API PoolRewriter {
  public:
   /// Borrows both.
   PoolRewriter(NodePool& pool, const RuleSet& rules);
@@ -30,6 +35,16 @@ class PoolRewriter {
   [[nodiscard]] Outcome apply(std::span<const std::uint32_t> nodes, std::span<const Port> outputs,
                               std::uint32_t program, const Binding& binding, std::vector<Port>& new_outputs);
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
+
+  /// A rewrite by itself: what takes the place of what, and the target's nodes, operands first.
+  struct Change {
+    std::vector<std::pair<Port, Port>> replaced;
+    std::vector<std::uint32_t> made;
+  };
+  /// False where a change does not say all: where what the rule reads, or replaces, is computed from what is replaced,
+  /// where a tensor's type or kind would change, and where the rewrite is not possible. The target's nodes stay in the
+  /// pool; they may use what is replaced, which is then not replaced there.
+  [[nodiscard]] bool change(std::uint32_t program, const Binding& binding, Change& change);
 
  private:
   /// Tasks are nodes of the graph and, numbered from base_ on, nodes of the target.
@@ -51,6 +66,8 @@ class PoolRewriter {
   [[nodiscard]] Outcome make(std::uint32_t wanted);
   [[nodiscard]] Outcome build(std::uint32_t task);
   [[nodiscard]] Outcome check_types();
+  [[nodiscard]] bool is_independent(const Binding& binding) const;
+  [[nodiscard]] bool make_target(const Binding& binding, std::vector<std::uint32_t>& made);
   Outcome refuse(std::string reason);
 
   NodePool& pool_;

@@ -3,9 +3,11 @@
 
   scale.py PROGRAM AXIOMS [NODES...]
 
-Import, matching, one look and one rewrite, the equivalence gate and export. Prints seconds of user time and the peak of
-memory of each; needs protoc and ONNX's schema (Debian's protobuf-compiler, libonnx-dev).
+Import, matching, one look and one rewrite, the equivalence gate and export: seconds of user time and the peak of memory.
+Then a step of `greedy`, which looks at every match (one for four nodes): seconds of the search alone. Needs protoc and
+ONNX's schema (Debian's protobuf-compiler, libonnx-dev).
 """
+import json
 import os
 import subprocess
 import sys
@@ -38,7 +40,7 @@ def main():
         print(__doc__, file=sys.stderr)
         return 2
     program, axioms = sys.argv[1], os.path.abspath(sys.argv[2])
-    print("nodes     user seconds   peak MiB")
+    print("nodes     user seconds   peak MiB      looks   seconds of their search")
     for nodes in [int(size) for size in sys.argv[3:]] or [1000, 10000, 100000]:
         with tempfile.TemporaryDirectory() as folder:
             rules, file = os.path.join(folder, "one.rules"), os.path.join(folder, "chain.onnx")
@@ -47,13 +49,15 @@ def main():
             with open(file, "wb") as out:
                 subprocess.run(["protoc", "-I", "/usr/include", "--encode=onnx.ModelProto", "onnx/onnx.proto"],
                                input=model(nodes).encode(), stdout=out, check=True)
-            child = subprocess.Popen([program, "optimize", file, "-o", os.path.join(folder, "out.onnx"), "--rules", rules,
-                                      "--search", "greedy", "--steps", "1", "--candidates", "1", "--cost", "flops",
-                                      "--quiet"], stdout=subprocess.DEVNULL)
+            command = [program, "optimize", file, "-o", os.path.join(folder, "out.onnx"), "--rules", rules, "--search",
+                       "greedy", "--steps", "1", "--cost", "flops", "--quiet", "--json"]
+            child = subprocess.Popen(command + ["--candidates", "1"], stdout=subprocess.DEVNULL)
             _, status, usage = os.wait4(child.pid, 0)
             if status != 0:
                 return 1
-            print(f"{nodes:<9,} {usage.ru_utime:12.2f} {usage.ru_maxrss / 1024:10.0f}")
+            all_looks = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.splitlines()[-1])
+            print(f"{nodes:<9,} {usage.ru_utime:12.2f} {usage.ru_maxrss / 1024:10.0f} {all_looks['candidates']:10,} "
+                  f"{all_looks['seconds']:10.3f}", flush=True)
     return 0
 
 
