@@ -73,7 +73,7 @@ std::string line_of(const std::vector<std::string>& cells) {
   for (const std::string& cell : cells) {
     line += ' ';
     for (const char c : cell) {
-      if (c == '|') line += '\\';
+      if (c == '|' || c == '[') line += '\\';  // split[axis=1](x) is no link.
       line += c == '\n' ? ' ' : c;
     }
     line += " |";

@@ -45,9 +45,8 @@ class Session final : public PruneSession {
     }
     return found;
   }
-  static std::string label(const TensorTerm& input) {
-    return fmt::format("{}{}", input.kind == InputKind::kWeight ? "w" : "x", input.shape);
-  }
+  /// Inputs of one kind and shape may be exchanged.
+  static std::string label(const TensorTerm& input) { return fmt::format("{} {}", int(input.kind), input.shape); }
 
   std::unordered_map<std::string, std::string> seen_;  // Canonical form of one that stays, its id.
 };

@@ -151,7 +151,7 @@ class Pages(unittest.TestCase):
     def test_links_lead_somewhere(self):
         for page in self.blocks:
             text = re.sub(r"```.*?```|`[^`\n]*`", "", (SOURCE / page).read_text(), flags=re.S)
-            for link in re.findall(r"\]\(([^)\s]+)\)", text):
+            for link in re.findall(r"(?<!\\)\[[^\[\]]*\]\(([^)\s]+)\)", text):
                 if re.match(r"[a-z]+:|#", link):
                     continue
                 target = (SOURCE / page).parent / link.split("#")[0]

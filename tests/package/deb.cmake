@@ -24,6 +24,7 @@ endforeach()
 execute_process(COMMAND dpkg-deb --contents ${DEB} OUTPUT_VARIABLE contents COMMAND_ERROR_IS_FATAL ANY)
 foreach(file IN ITEMS
     bin/rewright lib/librewright.so.0 lib/rewright/operators/matmul.so lib/rewright/searches/backtracking.so
+    lib/rewright/verifiers/verifier-worker
     include/rewright/operator.h lib/cmake/Rewright/RewrightConfig.cmake
     share/rewright/axioms/linear_algebra.smt2 share/rewright/experiments/library/library.rules
     share/rewright/experiments/quickstart/campaign.toml share/rewright/models/quickstart.onnx
@@ -35,6 +36,9 @@ foreach(file IN ITEMS
     message(FATAL_ERROR "the package does not hold /usr/${file}")
   endif()
 endforeach()
+if(contents MATCHES "libonnxruntime" AND NOT contents MATCHES "doc/rewright/ONNXRUNTIME-LICENCE")
+  message(FATAL_ERROR "the package holds ONNX Runtime without its licence")
+endif()
 if(contents MATCHES "_source\\.py|\\./usr/local|/home/")
   message(FATAL_ERROR "the package holds what belongs to the machine that it was built on: ${CMAKE_MATCH_0}")
 endif()

@@ -99,9 +99,9 @@ TEST(Tables, AreEscapedForMarkdownAndCsv) {
   experiment::ShownTable table;
   table.header = {"a", "b"};
   table.to_the_right = {false, true};
-  table.cells = {{"x|y", "1,000"}};
+  table.cells = {{"x|y split[axis=1](x)", "1,000"}};
   table.raw = {{"say \"x\", then y", "1000"}};
-  EXPECT_EQ(markdown(table), "| a | b |\n|---|---:|\n| x\\|y | 1,000 |\n");
+  EXPECT_EQ(markdown(table), "| a | b |\n|---|---:|\n| x\\|y split\\[axis=1](x) | 1,000 |\n");
   EXPECT_EQ(csv(table), "a,b\n\"say \"\"x\"\", then y\",1000\n");
 }
 
