@@ -25,7 +25,7 @@ constexpr int kRoundsByDefault = 1;
 constexpr int kRoundsWhenMeasuring = 21;
 
 Result<OptimizeReport> search_graph(const Graph& graph, std::vector<Rule> rules, const OptimizeArguments& arguments,
-                                    OptimizeSetting& setting, const Registry& registry, bool quiet) {
+                                    OptimizeSetting& setting, const Registry& registry, LookLog* looks, bool quiet) {
   ProgressLine line(quiet);
   REWRIGHT_TRY(const LayoutUse layout, read_layout(arguments.layout));
   REWRIGHT_TRY(const Operator* transpose, registry.get<Operator>("transpose"));
@@ -36,8 +36,9 @@ Result<OptimizeReport> search_graph(const Graph& graph, std::vector<Rule> rules,
                       arguments.layout, setting.model->name(), setting.model->device());
   GraphCost cost(*setting.model, setting.cache.get());
   GraphCost in_layouts(*setting.model, setting.cache.get(), transpose);
-  const OptimizeOptions options{arguments.steps,   arguments.seed,        &registry, arguments.candidates,
-                                arguments.threads, arguments.region_size, layout,    &in_layouts};
+  const OptimizeOptions options{
+      arguments.steps, arguments.seed, &registry, arguments.candidates, arguments.threads, arguments.region_size,
+      layout,          &in_layouts,    looks};
   const auto share = [](std::uint64_t done, std::uint64_t most) {
     return most == 0 ? 0.0 : static_cast<double>(done) / static_cast<double>(most);
   };
@@ -159,6 +160,19 @@ void say_what_was_refused(const OptimizeReport& report, bool quiet) {
         quiet);
 }
 
+void say_what_is_resumed(const OptimizeArguments& arguments, const LookLog& looks, bool quiet) {
+  if (!arguments.resume) return;
+  if (looks.read_count() > 0) {
+    note(fmt::format("goes on with '{}': {} graphs were looked at", arguments.checkpoint,
+                     with_commas(looks.read_count())),
+         quiet);
+  } else {
+    note(fmt::format("'{}' holds nothing that search {} could go on with: it begins anew", arguments.checkpoint,
+                     arguments.search),
+         quiet);
+  }
+}
+
 Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settings& settings) {
   REWRIGHT_CHECK(check_outputs(arguments));
   REWRIGHT_TRY(const Registry registry, settings.registry());
@@ -177,8 +191,12 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   REWRIGHT_TRY(const std::vector<Rule> rules, read_rules(arguments, registry, uses, settings.quiet));
 
   OptimizeOutcome outcome;
-  REWRIGHT_TRY(outcome.report, search_graph(imported.graph, rules, arguments, setting, registry, settings.quiet));
+  REWRIGHT_TRY(const auto looks, open_checkpoint(arguments, setting, original, rules));
+  if (looks != nullptr) say_what_is_resumed(arguments, *looks, settings.quiet);
+  REWRIGHT_TRY(outcome.report,
+               search_graph(imported.graph, rules, arguments, setting, registry, looks.get(), settings.quiet));
   outcome.interrupted = interrupted();
+  if (looks != nullptr && looks->trouble()) note(*looks->trouble(), settings.quiet);
   say_what_was_refused(outcome.report, settings.quiet);
   if (setting.runtime == nullptr) note(setting.runtime_trouble, settings.quiet);
 
@@ -205,7 +223,10 @@ Result<ExitCode> run(const Settings& settings, const OptimizeArguments& argument
   } else {
     print_outcome(arguments, outcome);
   }
-  if (outcome.interrupted) note("stopped early; the best graph so far was checked and written", settings.quiet);
+  if (outcome.interrupted)
+    note(fmt::format("stopped early; the best graph so far was checked and written{}",
+                     arguments.checkpoint.empty() ? "" : "; the same command with --resume goes on"),
+         settings.quiet);
   if (!outcome.equivalence.equal) return ExitCode::kNegative;
   return outcome.interrupted ? ExitCode::kStopped : ExitCode::kDone;
 }
@@ -221,7 +242,9 @@ void add_optimize(Program& program) {
        "rewright optimize model.onnx -o faster.onnx --rules my.rules --trust none --dim batch=1",
        "rewright optimize model.onnx -o faster.onnx --input lengths=128 --input ids=ids.pb --report pages",
        "rewright optimize model.onnx -o faster.onnx --cost flops --cost-option device=v100 --explain",
-       "rewright optimize model.onnx -o faster.onnx --cost-option device=v100 --layout joint"},
+       "rewright optimize model.onnx -o faster.onnx --cost-option device=v100 --layout joint",
+       "rewright optimize big.onnx -o faster.onnx --steps 100000 --checkpoint big.looks",
+       "rewright optimize big.onnx -o faster.onnx --steps 100000 --checkpoint big.looks --resume"},
       [arguments](const Settings& settings) { return run(settings, *arguments); });
   command.add_option("IN", arguments->input, "The model")->required();
   command.add_option("-o,--output", arguments->output, "Where the result goes, once it was checked")->required();
@@ -262,6 +285,14 @@ void add_optimize(Program& program) {
       ->capture_default_str();
   command.add_option("--seed", arguments->seed, "For the search and the inputs that graphs are compared on")
       ->capture_default_str();
+  CLI::Option* checkpoint = command.add_option(
+      "--checkpoint", arguments->checkpoint,
+      "A file for what the search was told of each graph, written about every second: after Ctrl-C or a kill, --resume "
+      "goes on from there and ends as if nothing had happened (search egraph begins anew)");
+  command
+      .add_flag("--resume", arguments->resume,
+                "Go on with the search in the checkpoint, if it is there; --steps and --candidates may be others")
+      ->needs(checkpoint);
   command.add_option("--runtime", arguments->runtime, "What runs models, to compare and to measure")
       ->capture_default_str();
   command.add_option("--dim", arguments->dims, "NAME=SIZE: a size that the model leaves open (repeatable)")

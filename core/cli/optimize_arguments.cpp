@@ -188,4 +188,25 @@ Result<OptimizeSetting> make_setting(const OptimizeArguments& arguments, const R
   return setting;
 }
 
+Result<std::unique_ptr<LookLog>> open_checkpoint(const OptimizeArguments& arguments, const OptimizeSetting& setting,
+                                                 const std::string& model, const std::vector<Rule>& rules) {
+  if (arguments.checkpoint.empty()) return std::unique_ptr<LookLog>();
+  std::string ids;
+  for (const Rule& rule : rules) ids += rule.id + "\n";
+  std::string search = arguments.search;
+  for (const SearchOption& option : setting.search->options())
+    search += fmt::format(" {}={}", option.name, *option.value);
+  const LookLog::Key key = {{"program", REWRIGHT_VERSION},
+                            {"model", content_hash(model)},
+                            {"sizes", fmt::format("{}", fmt::join(arguments.dims, " "))},
+                            {"rules", content_hash(ids)},
+                            {"search", search},
+                            {"cost", fmt::format("{} {} {}", arguments.cost, setting.model->device(),
+                                                 fmt::join(arguments.cost_options, " "))},
+                            {"layout", arguments.layout},
+                            {"region size", std::to_string(arguments.region_size)},
+                            {"seed", std::to_string(arguments.seed)}};
+  return arguments.resume ? LookLog::resume(arguments.checkpoint, key) : LookLog::begin(arguments.checkpoint, key);
+}
+
 }  // namespace rewright::cli

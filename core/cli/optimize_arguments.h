@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "campaign/family_members.h"
+#include "optimize/look_log.h"
 #include "optimize/optimizer.h"
 #include "optimize/random_inputs.h"
 
@@ -39,6 +40,8 @@ struct OptimizeArguments {
   std::vector<std::string> dims;
   std::vector<std::string> inputs;
   std::string cost_cache;
+  std::string checkpoint;
+  bool resume = false;
   bool measure = false;
   bool no_record = false;
   bool explain = false;
@@ -65,6 +68,11 @@ struct OptimizeSetting {
 [[nodiscard]] Result<std::map<std::string, std::int64_t>> read_dims(const std::vector<std::string>& texts);
 /// "NAME=NUMBERS" or "NAME=FILE" each: numbers with commas between, or a file with a serialized ONNX TensorProto.
 [[nodiscard]] Result<GivenInputs> read_inputs(const std::vector<std::string>& texts);
+/// Where the search keeps its answers, if anywhere; `model` is the file's content. Errors: a file that is there unless
+/// it is resumed, one of another search, one that cannot be written.
+[[nodiscard]] Result<std::unique_ptr<LookLog>> open_checkpoint(const OptimizeArguments& arguments,
+                                                               const OptimizeSetting& setting, const std::string& model,
+                                                               const std::vector<Rule>& rules);
 /// Refuses, before the search, outputs that could not be written after it.
 [[nodiscard]] Status check_outputs(const OptimizeArguments& arguments);
 

@@ -81,6 +81,7 @@ std::optional<LayoutUse> layout_use(std::string_view name) {
 Result<OptimizeReport> optimize(const Graph& graph, std::vector<Rule> rules, SearchStrategy& search, GraphCost& cost,
                                 const OptimizeOptions& options, const OptimizeProgress& progress) {
   const auto start_time = std::chrono::steady_clock::now();
+  const SearchPartScope scope(options.looks);
   REWRIGHT_TRY(const Graph given, split_concats(graph));
   Graph start = given;
   if (options.registry != nullptr) {

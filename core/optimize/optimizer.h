@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "optimize/look_log.h"
+
 namespace rewright {
 
 /// What is done about data layouts (layouts.h).
@@ -39,6 +41,7 @@ struct OptimizeOptions {
   std::size_t region_size = 0;
   LayoutUse layout = LayoutUse::kNone;
   GraphCost* in_layouts = nullptr;  ///< What graphs cost in their best layouts; needed where layouts are used.
+  LookLog* looks = nullptr;         ///< Where answers are kept and taken from; null: nowhere (look_log.h).
 };
 
 /// Steps done, candidates seen, best cost in microseconds. False stops the search, which then gives its best so far.

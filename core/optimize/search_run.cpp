@@ -11,6 +11,8 @@
 #include <numeric>
 #include <utility>
 
+#include "optimize/look_log.h"
+
 namespace rewright {
 namespace {
 
@@ -145,7 +147,9 @@ Result<std::vector<SearchResult>> search_side_by_side(const SearchProblem& probl
   }
   JointProgress progress(problem, std::move(start_us), sum_costs);
   std::vector<std::optional<Result<SearchResult>>> found(starts.size());
+  const SearchPartScope::Place here = SearchPartScope::here();
   const auto run = [&](std::size_t i) {
+    const SearchPartScope scope(here, i);
     SearchProblem part{*starts[i], problem.engine};
     part.steps = share(problem.steps, i, starts.size());
     if (problem.candidates > 0)

@@ -18,6 +18,7 @@ SearchSpace::Content::Content(SearchEngineContent& shared, const Graph& start)
       table(pool, shared.rules),
       rewriter(pool, shared.rules),
       costs(shared.cost.kernels(), pool),
+      looks_kept(LookStream::of_next_space()),
       local_costs(shared.cost.kernels(), pool),
       slopes(pool) {}
 
@@ -77,8 +78,8 @@ Result<std::int64_t> SearchSpace::Content::cost_of(std::span<const Port> of) {
 }
 
 bool SearchSpace::Content::seen_before(State from, std::size_t move, std::span<const Port> made) {
-  const std::uint64_t hash = pool.hash_of(made).residue();
-  const auto [first, last] = seen.equal_range(hash);
+  last_hash = pool.hash_of(made).residue();
+  const auto [first, last] = seen.equal_range(last_hash);
   for (auto at = first; at != last; ++at) {
     // While both graphs are in the pool they are equal exactly if their outputs are the same ports.
     if (at->second.move == kNoId) {
@@ -88,7 +89,7 @@ bool SearchSpace::Content::seen_before(State from, std::size_t move, std::span<c
     }
     if (std::ranges::equal(outputs_seen, made)) return true;
   }
-  seen.emplace(hash, Seen{from, static_cast<std::uint32_t>(move)});
+  seen.emplace(last_hash, Seen{from, static_cast<std::uint32_t>(move)});
   return false;
 }
 
@@ -116,14 +117,30 @@ Result<std::optional<SearchSpace::Look>> SearchSpace::Content::look_locally(Stat
   REWRIGHT_TRY(const auto cost, local_costs.after(change));
   if (!cost) return std::optional<Look>();
   if (remember) {
-    const std::uint64_t hash = slopes.after(change.replaced).residue();
-    if (seen.contains(hash)) return std::optional<Look>();
-    seen.emplace(hash, Seen{from, static_cast<std::uint32_t>(move)});
+    last_hash = slopes.after(change.replaced).residue();
+    if (seen.contains(last_hash)) return std::optional<Look>();
+    seen.emplace(last_hash, Seen{from, static_cast<std::uint32_t>(move)});
   }
   return std::optional(Look{true, false, PoolCosts::to_us(*cost)});
 }
 
 Result<SearchSpace::Look> SearchSpace::Content::look(State from, std::size_t move, bool remember) {
+  if (looks_kept == nullptr) return look_now(from, move, remember);
+  const std::uint32_t asked = static_cast<std::uint32_t>(move) | (remember ? LookRecord::kIsNew : 0);
+  if (const auto kept = looks_kept->next(from, asked)) {
+    const Look look{(kept->move & LookRecord::kPossible) != 0, (kept->move & LookRecord::kKnown) != 0, kept->cost_us};
+    if (remember && look.possible && !look.known)
+      seen.emplace(kept->hash, Seen{from, static_cast<std::uint32_t>(move)});
+    return look;
+  }
+  last_hash = 0;
+  REWRIGHT_TRY(const Look look, look_now(from, move, remember));
+  const std::uint32_t answer = (look.possible ? LookRecord::kPossible : 0) | (look.known ? LookRecord::kKnown : 0);
+  looks_kept->add({from, asked | answer, look.cost_us, last_hash});
+  return look;
+}
+
+Result<SearchSpace::Look> SearchSpace::Content::look_now(State from, std::size_t move, bool remember) {
   static_cast<void>(matches(from));
   const std::uint32_t size = pool.size();
   const auto local = look_locally(from, move, remember);

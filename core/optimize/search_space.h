@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "optimize/hash_slopes.h"
 #include "optimize/local_costs.h"
+#include "optimize/look_log.h"
 #include "optimize/pool_costs.h"
 #include "optimize/search_engine.h"
 #include "rule/match_table.h"
@@ -46,7 +48,9 @@ struct SearchSpace::Content {
   [[nodiscard]] Result<std::int64_t> cost_of(std::span<const Port> outputs);
   /// Was an equal graph seen before? Remembers it if not.
   [[nodiscard]] bool seen_before(State from, std::size_t move, std::span<const Port> outputs);
+  /// Answers from the checkpoint where that knows.
   [[nodiscard]] Result<Look> look(State from, std::size_t move, bool remember);
+  [[nodiscard]] Result<Look> look_now(State from, std::size_t move, bool remember);
   /// From what the move changes alone; nothing where that does not say all, or the graph may have been seen before.
   [[nodiscard]] Result<std::optional<Look>> look_locally(State from, std::size_t move, bool remember);
   /// False where few looks from the state do not pay for the preparation.
@@ -61,6 +65,8 @@ struct SearchSpace::Content {
   PoolCosts costs;
   std::vector<StateRecord> states;
   std::unordered_multimap<std::uint64_t, Seen> seen;  ///< By hash.
+  std::uint64_t last_hash = 0;                        ///< Of the graph that was last asked about there.
+  std::unique_ptr<LookStream> looks_kept;             ///< May be null.
   LocalCosts local_costs;
   HashSlopes slopes;
   static constexpr State kNone = kNoId;

@@ -270,6 +270,21 @@ TEST_F(OptimizeProgram, IsTheSameEachTime) {
   EXPECT_EQ(read("a.onnx"), read("b.onnx"));
 }
 
+TEST_F(OptimizeProgram, GoesOnWithACheckpoint) {
+  const std::string command = "model.onnx --rules true.rules --trust none --checkpoint it.looks --steps ";
+  ASSERT_EQ(run(command + "4 -o some.onnx").status, 0);
+  const Ran twice = run(command + "50 -o twice.onnx");
+  EXPECT_EQ(twice.status, 2);
+  EXPECT_THAT(twice.errors, HasSubstr("add --resume"));
+  const Ran resumed = run(command + "50 -o resumed.onnx --resume");
+  ASSERT_EQ(resumed.status, 0) << resumed.errors;
+  EXPECT_THAT(resumed.errors, HasSubstr("goes on with 'it.looks'"));
+  ASSERT_EQ(run("model.onnx -o whole.onnx --rules true.rules --trust none --steps 50").status, 0);
+  EXPECT_EQ(read("resumed.onnx"), read("whole.onnx"));
+  EXPECT_THAT(run(command + "50 -o no.onnx --resume --seed 2").errors, HasSubstr("'seed=1' there, 'seed=2' here"));
+  EXPECT_EQ(run("model.onnx -o no.onnx --rules true.rules --trust none --resume").status, 2) << "of what?";
+}
+
 TEST_F(OptimizeProgram, UsesNoRuleThatIsNotProvedUnlessAsked) {
   const Ran ran = run("model.onnx -o out.onnx --rules true.rules");
   EXPECT_EQ(ran.status, 2);
