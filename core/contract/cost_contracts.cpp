@@ -88,6 +88,34 @@ Outcome names_its_device(const CostModel& model, const Registry& registry) {
   return Outcome::kept((*fresh)->device());
 }
 
+/// matmul and relu in one kernel: a model without kernels of several applications is a sum.
+Outcome adds_up(const CostModel& model, const Registry& registry) {
+  if (model.measured()) return Outcome::skipped("it is measured");
+  const auto fresh = usable(model, registry);
+  if (!fresh) return Outcome::skipped(fresh.error().message);
+  if (const auto fused = (*fresh)->fused(); !fused.empty())
+    return Outcome::skipped(fmt::format("it says that {} chains of operators are no sums", fused.size()));
+  const auto product = registry.get<Operator>("matmul"), relu = registry.get<Operator>("relu");
+  if (!product || !relu) return Outcome::skipped((product ? relu : product).error().message);
+  const Params none;
+  const std::vector<Shape> factors = {Shape{8, 16}, Shape{16, 32}}, one = {Shape{8, 32}};
+  const std::vector<InputKind> kinds = {InputKind::kData, InputKind::kWeight}, data = {InputKind::kData};
+  const std::vector<Application> both = {{**product, none, factors, kinds}, {**relu, none, one, data}};
+  const std::vector<std::uint32_t> joined = {0};
+  const auto first = (*fresh)->cost_us(both[0]), second = (*fresh)->cost_us(both[1]);
+  const auto together = (*fresh)->kernel_us({both, joined});
+  for (const auto* cost : {&first, &second, &together}) {
+    if (!*cost) return Outcome::broken("it failed: " + cost->error().message);
+  }
+  const double sum = *first + *second;
+  if (std::abs(*together - sum) > 1e-9 * std::abs(sum))
+    return Outcome::broken(
+        fmt::format("matmul and relu cost {} us in one kernel and {} us by themselves, and it says that nothing is "
+                    "fused",
+                    *together, sum));
+  return Outcome::kept(fmt::format("matmul and relu cost {:.3g} us, together and by themselves", sum));
+}
+
 }  // namespace
 
 std::vector<Contract> contracts_of(const CostModel& cost, const Registry& registry) {
@@ -105,6 +133,7 @@ std::vector<Contract> contracts_of(const CostModel& cost, const Registry& regist
       {"names the device of its figures", where_usable(names_its_device)},
       {"gives every application a time", where_usable(costs_are_times)},
       {"gives the same time again, if it is modelled", where_usable(costs_are_fixed)},
+      {"adds up, if it says that nothing is fused", where_usable(adds_up)},
   };
 }
 

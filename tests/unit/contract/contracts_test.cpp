@@ -241,7 +241,8 @@ class Prices final : public CostModel {
 
 TEST(CostContracts, FindOutWhatIsNoPrice) {
   EXPECT_THAT(broken(contracts_of(Prices(0), loaded())), ElementsAre());
-  EXPECT_THAT(broken(contracts_of(Prices(1), loaded())), ElementsAre("gives the same time again, if it is modelled"));
+  EXPECT_THAT(broken(contracts_of(Prices(1), loaded())),
+              ElementsAre("gives the same time again, if it is modelled", "adds up, if it says that nothing is fused"));
   EXPECT_THAT(broken(contracts_of(Prices(-1), loaded())), Contains("gives every application a time"));
 }
 
