@@ -108,8 +108,8 @@ RuleDeriver& RuleDeriver::operator=(RuleDeriver&&) noexcept = default;
 Result<bool> RuleDeriver::add(const Rule& rule) { return state_->add(rule); }
 std::size_t RuleDeriver::size() const { return state_->rules; }
 Result<Derivation> RuleDeriver::derive(const Rule& rule, const SaturationLimits& limits) {
-  return state_->derive(rule, limits);
+  return state_->derive(chain_form(rule), limits);
 }
-Result<Derivation> RuleDeriver::instance(const Rule& rule) { return state_->instance(rule); }
+Result<Derivation> RuleDeriver::instance(const Rule& rule) { return state_->instance(chain_form(rule)); }
 
 }  // namespace rewright

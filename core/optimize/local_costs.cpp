@@ -78,7 +78,7 @@ Result<std::optional<std::int64_t>> LocalCosts::changed(const PoolRewriter::Chan
     if (!redirect(before, after)) return std::optional<std::int64_t>();
   for (const auto& [before, after] : change.replaced)
     if (is_live(before.node.value) && of_node_[before.node.value].uses == 0) remove_node(before.node.value);
-  if (joins_equal()) return std::optional<std::int64_t>();
+  if (joins_equal() || touches_split(change)) return std::optional<std::int64_t>();
   spread_uses();
   REWRIGHT_CHECK(settle());
   return std::optional(std::min(total_, kMost));
@@ -196,6 +196,12 @@ bool LocalCosts::joins_equal() const {
     }
   }
   return false;
+}
+
+/// Which splits are one depends on who uses each of their parts, and that is not followed here.
+bool LocalCosts::touches_split(const PoolRewriter::Change& change) {
+  const auto is_split = [&](std::uint32_t node) { return label(pool_.node(node).label).is_split; };
+  return std::ranges::any_of(change.made, is_split) || std::ranges::any_of(touched_, is_split, &Uses::node);
 }
 
 /// What a node's number of uses matters to: whether it ends its kernel, whether it is part of another concat.

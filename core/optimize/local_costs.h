@@ -26,8 +26,8 @@ class REWRIGHT_API LocalCosts final : private PoolCosts {
 
   /// Turns to the graph that consists of these nodes, ascending. Errors: of the cost model.
   [[nodiscard]] Status open(std::span<const std::uint32_t> nodes, std::span<const Port> outputs);
-  /// The cost after the change; nothing where it is not local: applications become equal, something is not used, or
-  /// very much uses it. Errors: of the cost model.
+  /// The cost after the change; nothing where it is not local: applications become equal, splits or the uses of their
+  /// parts change, something is not used, or very much uses it. Errors: of the cost model.
   [[nodiscard]] Result<std::optional<std::int64_t>> after(const PoolRewriter::Change& change);
 
  private:
@@ -56,6 +56,7 @@ class REWRIGHT_API LocalCosts final : private PoolCosts {
   template <class Visit>
   void visit_users(std::uint32_t node, const Visit& visit) const;
   [[nodiscard]] bool joins_equal() const;
+  [[nodiscard]] bool touches_split(const PoolRewriter::Change& change);
   [[nodiscard]] bool are_equal(std::uint32_t a, std::uint32_t b) const;
   void spread_uses();
   [[nodiscard]] Status settle();

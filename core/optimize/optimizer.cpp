@@ -1,10 +1,12 @@
 #include "optimize/optimizer.h"
 
+#include <rewright/derivation.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
-#include "optimize/concat_form.h"
+#include "optimize/chain_form.h"
 #include "optimize/layouts.h"
 #include "optimize/normal_form.h"
 #include "optimize/regions.h"
@@ -82,7 +84,7 @@ Result<OptimizeReport> optimize(const Graph& graph, std::vector<Rule> rules, Sea
                                 const OptimizeOptions& options, const OptimizeProgress& progress) {
   const auto start_time = std::chrono::steady_clock::now();
   const SearchPartScope scope(options.looks);
-  REWRIGHT_TRY(const Graph given, split_concats(graph));
+  REWRIGHT_TRY(const Graph given, to_chains(graph));
   Graph start = given;
   if (options.registry != nullptr) {
     REWRIGHT_TRY(start, normal_form(given, *options.registry));
@@ -93,6 +95,7 @@ Result<OptimizeReport> optimize(const Graph& graph, std::vector<Rule> rules, Sea
   if (options.layout != LayoutUse::kNone && (options.in_layouts == nullptr || options.registry == nullptr))
     return make_error(ErrorCode::kInternal, "layouts are asked for without a cost to choose them by");
   GraphCost& search_cost = is_joint ? *options.in_layouts : cost;
+  for (Rule& rule : rules) rule = chain_form(std::move(rule));
   SearchEngine engine(std::move(rules), search_cost);
   const SearchProblem problem{start,        engine,          options.steps, options.candidates,
                               options.seed, options.threads, progress};
@@ -113,7 +116,7 @@ Result<OptimizeReport> optimize(const Graph& graph, std::vector<Rule> rules, Sea
   if (report.search.path.empty()) {
     report.best = graph;
   } else {
-    REWRIGHT_TRY(const Graph joined, join_concats(report.search.best));
+    REWRIGHT_TRY(const Graph joined, from_chains(report.search.best));
     REWRIGHT_TRY(report.best, biases_to_convolutions(joined));
   }
   if (options.layout != LayoutUse::kNone) REWRIGHT_CHECK(lay_out(graph, cost, options, report));

@@ -53,8 +53,8 @@ inline constexpr const char* kNormalFormStep = "normal form";
 inline constexpr const char* kLayoutStep = "data layouts";
 
 struct OptimizeReport {
-  SearchResult search;        ///< `best` and the path's graphs have binary concats; see concat_form.h.
-  Graph best;                 ///< The result, concats joined, layouts written as far as ONNX can say them.
+  SearchResult search;  ///< `best` and the path's graphs have chains of binary concats and splits; see chain_form.h.
+  Graph best;           ///< The result, chains joined, layouts written as far as ONNX can say them.
   std::size_t reordered = 0;  ///< Tensors of the result that do not lie in order.
   double seconds = 0;
   std::vector<std::string> unusable;  ///< Sentences: rules that can never be applied.

@@ -62,6 +62,7 @@ const PoolCosts::OfLabel& PoolCosts::label(LabelId id) {
   const NodePool::Label& what = pool_.label_at(id);
   if (what.op == nullptr) return of;
   of.is_concat = what.op->name() == "concat";
+  of.is_split = what.op->name() == "split";
   const std::optional<std::string> activation = activation_of(what);
   for (Prefix from = 0; from < of.extended.size(); ++from) {
     Prefix& to = of.extended[from] = kernels_.extended(from, what.op->name());
@@ -93,16 +94,23 @@ void PoolCosts::count_uses(std::span<const std::uint32_t> nodes, std::span<const
   if (of_node_.size() < pool_.size()) of_node_.resize(std::size_t{2} * pool_.size());
   if (++graph_ == 0) std::ranges::fill(of_node_, OfNode{}), graph_ = 1;
   for (const std::uint32_t node : nodes) of_node_[node] = {.graph = graph_};
+  split_uses_.clear();
   for (const std::uint32_t node : nodes) {
     const LabelId own = pool_.node(node).label;
     const bool is_concat = label(own).is_concat;
     for (const Port port : pool_.operands(node)) {
       OfNode& operand = of_node_[port.node.value];
+      const LabelId maker = pool_.node(port.node.value).label;
       ++operand.uses;
-      if (is_concat && pool_.node(port.node.value).label == own) operand.by_equal_concat = true;
+      if (is_concat && maker == own) operand.by_equal_concat = true;
+      if (labels_[maker].is_split) split_uses_.emplace_back(port, node);
     }
   }
-  for (const Port port : outputs) ++of_node_[port.node.value].uses;
+  for (const Port port : outputs) {
+    ++of_node_[port.node.value].uses;
+    if (labels_[pool_.node(port.node.value).label].is_split) split_uses_.emplace_back(port, kNoId);
+  }
+  if (!split_uses_.empty()) join_splits();
 }
 
 Result<std::int64_t> PoolCosts::of_node(std::uint32_t node) {
@@ -115,6 +123,9 @@ Result<std::int64_t> PoolCosts::of_node(std::uint32_t node) {
 /// Of one that ends no kernel.
 Result<std::int64_t> PoolCosts::of_application(std::uint32_t node) {
   const NodePool::PoolNode& what = pool_.node(node);
+  const OfNode& of = of_node_[node];
+  if (of.is_part_of_split) return 0;
+  if (of.has_further_splits) return of_signature(signature_of_joined(node));
   if (!labels_[what.label].is_concat || pool_.signature(node).weight_only) return of_signature(what.signature);
   if (is_part_of_concat(node)) return 0;
   ports_.clear();
@@ -138,6 +149,49 @@ void PoolCosts::append_operands(std::uint32_t node, std::vector<Port>& ports) co
       ports.push_back(port);
     }
   }
+}
+
+// --- splits ----------------------------------------------------------------------------------------------------
+
+/// A split that is the only use of a part of another one, on the same axis, is one with it. Of the uses, these stay.
+void PoolCosts::join_splits() {
+  std::ranges::sort(split_uses_);
+  const auto is_joined = [&](std::size_t i) {
+    const auto& [part, user] = split_uses_[i];
+    if (i > 0 && split_uses_[i - 1].first == part) return false;
+    if (i + 1 < split_uses_.size() && split_uses_[i + 1].first == part) return false;
+    if (user == kNoId || !labels_[pool_.node(user).label].is_split || pool_.signature(user).weight_only) return false;
+    return pool_.label(user).params.integer(0) == pool_.label(part.node.value).params.integer(0);
+  };
+  std::vector<std::pair<Port, std::uint32_t>> joined;
+  for (std::size_t i = 0; i < split_uses_.size(); ++i) {
+    if (!is_joined(i)) continue;
+    joined.push_back(split_uses_[i]);
+    of_node_[split_uses_[i].first.node.value].has_further_splits = true;
+    of_node_[split_uses_[i].second].is_part_of_split = true;
+  }
+  split_uses_ = std::move(joined);
+}
+
+void PoolCosts::append_sizes(std::uint32_t split, std::vector<std::int64_t>& sizes) const {
+  const std::vector<std::int64_t>& own = pool_.label(split).params.sizes(1);
+  for (std::uint32_t k = 0; k < own.size(); ++k) {
+    const Port part{{split}, k};
+    const auto further = std::ranges::lower_bound(split_uses_, part, {}, &std::pair<Port, std::uint32_t>::first);
+    if (further != split_uses_.end() && further->first == part) {
+      append_sizes(further->second, sizes);
+    } else {
+      sizes.push_back(own[k]);
+    }
+  }
+}
+
+SignatureId PoolCosts::signature_of_joined(std::uint32_t split) {
+  SizeList<std::int64_t> sizes;
+  append_sizes(split, sizes.values);
+  const NodePool::Label& own = pool_.label(split);
+  const LabelId joined = pool_.label_of(*own.op, Params({own.params.integer(0), std::move(sizes)}));
+  return pool_.signature_of(joined, pool_.operands(split));
 }
 
 // --- kernels of several applications ---------------------------------------------------------------------------
@@ -235,6 +289,10 @@ Status PoolCosts::bring_into_order(Port port) {
 
 Status PoolCosts::choose_for(std::uint32_t node) {
   OfNode& of = of_node_[node];
+  if (of.is_part_of_split) {  // One kernel with the split that makes its operand.
+    of.choice = of_node_[pool_.operands(node)[0].node.value].choice;
+    return {};
+  }
   if (pool_.label(node).op == nullptr) {
     Pbqp::Own in_order;
     in_order.fill(Pbqp::kBarred);
@@ -250,6 +308,7 @@ Status PoolCosts::choose_for(std::uint32_t node) {
   } else {
     append_operands(node, ports_);
     if (ports_.size() != pool_.operands(node).size()) signature = pool_.signature_of(pool_.node(node).label, ports_);
+    if (of.has_further_splits) signature = signature_of_joined(node);
   }
   REWRIGHT_TRY(const KernelLayouts* layouts, layouts_of(node, signature));
   of.choice = problem_.add(layouts->own);

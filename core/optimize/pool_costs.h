@@ -52,6 +52,7 @@ class REWRIGHT_API PoolCosts {
   struct OfLabel {
     bool known = false;
     bool is_concat = false;
+    bool is_split = false;
     std::vector<Prefix> extended;  ///< By prefix.
   };
   /// Of a node in the graph at hand.
@@ -59,6 +60,8 @@ class REWRIGHT_API PoolCosts {
     std::uint32_t graph = 0;  ///< What is said is of that graph.
     std::uint32_t uses = 0;
     bool by_equal_concat = false;
+    bool is_part_of_split = false;
+    bool has_further_splits = false;
     bool is_absorbed = false;  ///< Its only user has it in its kernel.
     bool is_made = false;      ///< By a change: what is replaced is not replaced in its operands.
     ChainId chain = kNoId;
@@ -88,6 +91,9 @@ class REWRIGHT_API PoolCosts {
   [[nodiscard]] Result<std::int64_t> of_node(std::uint32_t node);
   [[nodiscard]] Result<std::int64_t> of_application(std::uint32_t node);
   [[nodiscard]] bool is_part_of_concat(std::uint32_t node) const;
+  void join_splits();
+  void append_sizes(std::uint32_t split, std::vector<std::int64_t>& sizes) const;
+  [[nodiscard]] SignatureId signature_of_joined(std::uint32_t split);
   void append_operands(std::uint32_t node, std::vector<Port>& ports) const;
 
   // Layouts.
@@ -107,6 +113,7 @@ class REWRIGHT_API PoolCosts {
   std::vector<std::pair<Port, Port>> replaced_;  ///< None for a graph as it is.
   std::uint32_t graph_ = 0;
   std::vector<Port> ports_;
+  std::vector<std::pair<Port, std::uint32_t>> split_uses_;  ///< Parts of splits, and what uses them; ascending.
   Pbqp problem_;
   Pbqp::Choice choice_;
   std::unordered_map<std::uint64_t, KernelLayouts> layouts_;  ///< By chain or signature.

@@ -10,6 +10,8 @@
 #include <map>
 #include <utility>
 
+#include "optimize/chain_form.h"
+
 namespace rewright {
 namespace {
 
@@ -51,10 +53,9 @@ class Cutter {
     boost::put(boost::edge_reverse, net, reverse, forward);
   }
 
-  /// Concats of concats on one axis are one operator to the cost model, and are hardly ever parted.
-  [[nodiscard]] bool is_one_concat(std::uint32_t from, std::uint32_t to) const {
-    const Node &a = graph_.nodes()[from], &b = graph_.nodes()[to];
-    return a.op != nullptr && a.op == b.op && a.op->name() == "concat" && a.params == b.params;
+  /// Chains of concats or splits are one operator to the cost model, and are hardly ever parted.
+  [[nodiscard]] bool is_one_chain(std::uint32_t from, std::uint32_t to) const {
+    return are_one_chain(graph_.nodes()[from], graph_.nodes()[to]);
   }
 
   /// Vertex 2i is the i-th operator, 2i + 1 what it gives: the edge between them is cut where its tensors cross.
@@ -71,7 +72,7 @@ class Cutter {
         if (user == position.end()) continue;
         // What is used stands before what uses it, on either side of the cut.
         add_edge(net, 2 * i + 1, 2 * user->second, kNever, kNever);
-        parted = parted && !is_one_concat(nodes[i], user->first);
+        parted = parted && !is_one_chain(nodes[i], user->first);
       }
       add_edge(net, 2 * i, 2 * i + 1, parted ? static_cast<long>(graph_.nodes()[nodes[i]].outputs.size()) : kHardly,
                kNever);

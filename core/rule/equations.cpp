@@ -202,7 +202,7 @@ Axiom operand_order(const Operator& op) {
 }  // namespace
 
 Result<std::vector<Axiom>> equations_of(const Rule& given) {
-  Rule rule = canonical(given);
+  Rule rule = canonical(chain_form(given));
   rule.id = given.id;
   REWRIGHT_TRY(const PatternShapes source, infer_shapes(rule.inputs, rule.source));
   REWRIGHT_TRY(const PatternShapes target, infer_shapes(rule.inputs, rule.target));

@@ -77,7 +77,7 @@ DerivationChecker::DerivationChecker(DerivationChecker&&) noexcept = default;
 DerivationChecker& DerivationChecker::operator=(DerivationChecker&&) noexcept = default;
 
 Status DerivationChecker::check(const Rule& rule, std::string_view derivation) {
-  return state_->checker->check(rule, derivation);
+  return state_->checker->check(chain_form(rule), derivation);
 }
 
 }  // namespace rewright

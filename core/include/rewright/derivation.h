@@ -10,7 +10,8 @@
 //   . < commutes.ewadd@89abcdef x=a; y=b         the order of a commutative operator's operands
 //
 // The grammar is that of all certificates (core/verify/CERTIFICATES.md). What commutes is what the operators' own
-// descriptions say; a match of a rule does not see the order either.
+// descriptions say; a match of a rule does not see the order either. Concats and splits of several parts are read as
+// chains of binary ones, in the rules that are used and in the one that is derived: positions are those in the chains.
 #pragma once
 
 #include <rewright/axiom.h>
@@ -27,9 +28,16 @@
 
 namespace rewright {
 
+/// The rule with every concat and split of several parts as a chain of binary ones, which is what they are:
+///     concat(a, b, c)              is  concat(concat(a, b), c)
+///     a, b, c = split[k, m, n](x)  is  p, c = split[k + m, n](x)  and  a, b = split[k, m](p)
+/// So a rule of two parts serves rules and graphs of n: each link of the chain is an instance of it. The rest of the
+/// rule, its id and proof among it, stays as it is.
+[[nodiscard]] REWRIGHT_API Rule chain_form(Rule rule);
+
 /// One axiom an output, named "ID.OUTPUT" after the rule's id. Inputs are named as in the canonical form: x0, x1, ...
 /// The conditions are the precondition and all that either side needs to be defined, so an output alone claims no more
-/// than the rule does. Errors: a pattern that is defined nowhere.
+/// than the rule does. Concats and splits of several parts are chains. Errors: a pattern that is defined nowhere.
 [[nodiscard]] REWRIGHT_API Result<std::vector<Axiom>> equations_of(const Rule& rule);
 
 /// "commutes.NAME": f(x, y) = f(y, x) for each operator of two operands that says so of itself.
@@ -63,8 +71,9 @@ class REWRIGHT_API DerivationChecker {
   DerivationChecker(DerivationChecker&&) noexcept;
   DerivationChecker& operator=(DerivationChecker&&) noexcept;
 
-  /// Does the derivation lead from the rule's source to its target, output by output, wherever both are defined and its
-  /// precondition holds? Errors: kMismatch, with the output, the step and what does not fit; kParse.
+  /// Does the derivation lead from the rule's source to its target, both with chains for concats and splits of several
+  /// parts, output by output, wherever both are defined and its precondition holds? Errors: kMismatch, with the output,
+  /// the step and what does not fit; kParse.
   Status check(const Rule& rule, std::string_view derivation);
 
  private:

@@ -97,6 +97,39 @@ TEST(RuleDeriver, UsesAnOutputOfARuleOfSeveral) {
   expect_derived({"(x:2, y:2) split[sizes=[x.0, y.0]](concat(x, y)) => x, y"},
                  "(x:2, y:2) let p, q = split[sizes=[x.0, y.0]](concat(x, y)) in relu(q), p => relu(y), x");
 }
+// What is proved of two parts follows for any number of them, link by link.
+TEST(RuleDeriver, CarriesRulesOfTwoPartsToSeveral) {
+  const std::vector<std::string> library = {
+      "(x:2, y:2) relu(concat(x, y)) => concat(relu(x), relu(y))",
+      "(x:2, y:2) split[sizes=[x.0, y.0]](concat(x, y)) => x, y", "(x:2) concat(split[sizes=[s0, s1]](x)) => x",
+      "(x:2, w:2, v:2) matmul(x, w), matmul(x, v) => split[axis=1, sizes=[w.1, v.1]](matmul(x, concat[axis=1](w, v)))"};
+  for (const char* text :
+       {"(x:2, y:2, z:2) relu(concat(x, y, z)) => concat(relu(x), relu(y), relu(z))",
+        "(a:2, b:2, c:2, d:2, e:2) relu(concat(a, b, c, d, e)) => concat(relu(a), relu(b), relu(c), relu(d), relu(e))",
+        "(x:2, y:2, z:2) split[sizes=[x.0, y.0, z.0]](concat(x, y, z)) => x, y, z",
+        "(a:2, b:2, c:2, d:2, e:2) split[sizes=[a.0, b.0, c.0, d.0, e.0]](concat(a, b, c, d, e)) => a, b, c, d, e",
+        "(x:2) concat(split[sizes=[s0, s1, s2, s3, s4]](x)) => x",
+        "(x:2, w:2, v:2, u:2) matmul(x, w), matmul(x, v), matmul(x, u) => "
+        "split[axis=1, sizes=[w.1, v.1, u.1]](matmul(x, concat[axis=1](w, v, u)))"})
+    expect_derived(library, text);
+  EXPECT_FALSE(deriver(rules({library[0]})).derive(test::rule("(x:2, y:2, z:2) concat(x, y, z) => concat(z, y, x)")));
+}
+
+TEST(RuleDeriver, UsesRulesOfSeveralParts) {
+  expect_derived({"(x:2, y:2, z:2) relu(concat(x, y, z)) => concat(relu(x), relu(y), relu(z))"},
+                 "(x:2, y:2, z:2) relu(relu(concat(x, y, z))) => concat(relu(relu(x)), relu(relu(y)), relu(relu(z)))");
+}
+
+TEST(ChainForm, LeavesARuleOfTwoPartsAsItIs) {
+  const Rule two = test::rule("(x:2) concat(split[sizes=[s0, s1]](x)) => x");
+  EXPECT_EQ(to_text(chain_form(two)), to_text(two));
+  const Rule three = test::rule("(x:2) let p, q, r = split[sizes=[s0, s1, s2]](x) in concat(r, q, p) => x");
+  EXPECT_EQ(to_text(chain_form(three)),
+            "(x:2) let v0, v1 = split[sizes=[s0 + s1, s2]](x) in let v2, v3 = split[sizes=[s0, s1]](v0) in "
+            "concat(concat(v1, v3), v2) => x");
+  EXPECT_EQ(chain_form(three).id, three.id);
+}
+
 TEST(RuleDeriver, AnOutputByItselfClaimsNoMoreThanItsRule) {
   // Whoever takes output 0 alone must know that a fitting y exists: here one whose size, doubled, is that of x.
   const Rule rule =

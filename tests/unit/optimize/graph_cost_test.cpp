@@ -5,7 +5,7 @@
 #include <fstream>
 #include <limits>
 
-#include "optimize/concat_form.h"
+#include "optimize/chain_form.h"
 #include "optimize/cost_cache.h"
 #include "support/true_rules.h"
 #include "unit/optimize/fixed_prices.h"
@@ -14,6 +14,7 @@ namespace rewright {
 namespace {
 
 using testing::FixedPrices;
+using testing::plain_text;
 using testing::read_graph;
 
 TEST(WeightOnly, IsWhatNoDataReaches) {
@@ -179,7 +180,7 @@ TEST(GraphCost, CountsAChainOfConcatsAsOne) {
   FixedPrices prices({{"concat", 5}, {"relu", 1}});
   GraphCost cost(prices, nullptr);
   const Graph wide = read_graph(kJoinOfFour);
-  const Graph chain = *split_concats(wide);
+  const Graph chain = *to_chains(wide);
   EXPECT_EQ(chain.operator_count(), 4u);
   EXPECT_EQ(*cost.cost_us(chain), 6.0);
   EXPECT_EQ(*cost.cost_us(wide), 6.0);
@@ -194,18 +195,78 @@ TEST(GraphCost, CountsAConcatThatIsUsedElsewhereToo) {
             10.0);
 }
 
-TEST(ConcatForm, JoinsWhatItSplit) {
-  const Graph wide = read_graph(kJoinOfFour);
-  EXPECT_EQ(to_text(*join_concats(*split_concats(wide))), to_text(wide));
+const char* const kSplitIntoFive = R"(
+x = input (3, 15)
+a, b, c, d, e = split[axis=1, sizes=[1, 5, 3, 2, 4]](x)
+p = relu(b)
+q = relu(d)
+output a, p, c, q, e
+)";
+
+TEST(GraphCost, CountsAChainOfSplitsAsOne) {
+  FixedPrices prices({{"split", 5}, {"relu", 1}});
+  GraphCost cost(prices, nullptr);
+  const Graph wide = read_graph(kSplitIntoFive);
+  const Graph chain = *to_chains(wide);
+  EXPECT_EQ(chain.operator_count(), 6u);
+  EXPECT_EQ(*cost.cost_us(wide), 7.0);
+  const int before = prices.questions;
+  EXPECT_EQ(*cost.cost_us(chain), 7.0);
+  EXPECT_EQ(prices.questions, before) << "the chain and the wide split are one question";
 }
 
-TEST(ConcatForm, KeepsApartWhatIsUsedElsewhere) {
+TEST(GraphCost, CountsASplitOfWhatIsUsedElsewhereToo) {
+  FixedPrices prices({{"split", 5}});
+  GraphCost cost(prices, nullptr);
+  const char* const kText = "x = input (6, 6)\na, b = split[sizes=[4, 2]](x)\nc, d = split{}(a)\noutput b, c, d{}\n";
+  const auto cost_of = [&](std::string_view params, std::string_view output) {
+    return *cost.cost_us(read_graph(fmt::format(fmt::runtime(kText), params, output)));
+  };
+  EXPECT_EQ(cost_of("[sizes=[3, 1]]", ""), 5.0);
+  EXPECT_EQ(cost_of("[sizes=[3, 1]]", ", a"), 10.0) << "a is an output";
+  EXPECT_EQ(cost_of("[axis=1, sizes=[3, 3]]", ""), 10.0) << "along the other axis";
+}
+
+TEST(ChainForm, JoinsWhatItSplit) {
+  for (const char* text : {kJoinOfFour, kSplitIntoFive}) {
+    const Graph wide = read_graph(text);
+    EXPECT_EQ(to_text(*from_chains(*to_chains(wide))), to_text(wide));
+  }
+}
+
+TEST(ChainForm, SplitsTheLastPartOffFirst) {
+  EXPECT_EQ(
+      plain_text(*to_chains(read_graph("x = input (6, 2)\na, b, c = split[sizes=[1, 2, 3]](x)\noutput a, b, c\n"))),
+      plain_text(read_graph("x = input (6, 2)\np, c = split[sizes=[3, 3]](x)\na, b = split[sizes=[1, 2]](p)\n"
+                            "output a, b, c\n")));
+}
+
+TEST(ChainForm, JoinsSplitsOfAnyPart) {
+  const Graph graph = read_graph(
+      "x = input (9, 2)\na, p, b = split[sizes=[1, 6, 2]](x)\nc, q = split[sizes=[2, 4]](p)\n"
+      "d, e = split[sizes=[3, 1]](q)\nr = relu(e)\noutput d, b, a, r, c\n");
+  EXPECT_EQ(plain_text(*from_chains(graph)),
+            plain_text(read_graph("x = input (9, 2)\na, c, d, e, b = split[sizes=[1, 2, 3, 1, 2]](x)\nr = relu(e)\n"
+                                  "output d, b, a, r, c\n")));
+}
+
+TEST(ChainForm, KeepsSplitsApartWhosePartIsUsedElsewhere) {
+  for (const char* text :
+       {"x = input (6, 6)\na, b = split[sizes=[4, 2]](x)\nc, d = split[sizes=[3, 1]](a)\noutput a, b, c, d\n",
+        "x = input (6, 6)\na, b = split[sizes=[4, 2]](x)\nc, d = split[sizes=[3, 1]](a)\nr = relu(a)\n"
+        "output r, b, c, d\n",
+        "x = input (6, 6)\na, b = split[sizes=[4, 2]](x)\nc, d = split[axis=1, sizes=[3, 3]](a)\noutput b, c, d\n"}) {
+    EXPECT_EQ(plain_text(*from_chains(read_graph(text))), plain_text(read_graph(text)));
+  }
+}
+
+TEST(ChainForm, KeepsApartWhatIsUsedElsewhere) {
   const Graph graph =
       read_graph("a = input (1, 2)\nb = input (2, 2)\np = concat(a, b)\nq = concat(p, b)\noutput p, q\n");
-  EXPECT_EQ(to_text(*join_concats(graph)), to_text(graph));
+  EXPECT_EQ(to_text(*from_chains(graph)), to_text(graph));
   const Graph other_axis = read_graph(
       "a = input (2, 2)\nb = input (2, 2)\nc = input (4, 3)\np = concat(a, b)\nq = concat[axis=1](p, c)\noutput q\n");
-  EXPECT_EQ(to_text(*join_concats(other_axis)), to_text(other_axis));
+  EXPECT_EQ(to_text(*from_chains(other_axis)), to_text(other_axis));
 }
 
 class CostCacheFile : public ::testing::Test {

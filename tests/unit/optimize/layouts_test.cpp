@@ -8,6 +8,7 @@
 #include <map>
 #include <tuple>
 
+#include "optimize/chain_form.h"
 #include "optimize/kernel_layouts.h"
 #include "optimize/optimizer.h"
 #include "optimize/pbqp.h"
@@ -207,6 +208,34 @@ output a, b
     }
   }
   const auto before = values_of(graph), after = values_of(written);
+  for (std::size_t i = 0; i < before.size(); ++i) EXPECT_EQ(before[i].values(), after[i].values()) << to_text(written);
+}
+
+TEST(Layouts, OfAChainOfSplitsAreThoseOfTheSplit) {
+  Costs costs;
+  const Graph wide = read_graph(R"(
+x = input (3, 5)
+y = input (6, 5)
+t = transpose(y)
+r = relu(t)
+p, q, u = split[axis=1, sizes=[1, 2, 3]](r)
+a = matmul(x, p)
+b = matmul(x, q)
+c = matmul(x, u)
+output a, b, c
+)");
+  const Graph chain = *to_chains(wide);
+  EXPECT_EQ(chain.operator_count(), wide.operator_count() + 1);
+  EXPECT_EQ(*costs.in_layouts.cost_us(chain), *costs.in_layouts.cost_us(wide));
+  const LayoutChoice choice = *choose_layouts(costs.in_layouts, chain);
+  EXPECT_EQ(choice.cost_us, *costs.in_layouts.cost_us(wide));
+  for (std::size_t i = 0; i < chain.nodes().size(); ++i) {
+    const Node& node = chain.nodes()[i];
+    if (node.op == nullptr || node.op->name() != "split") continue;
+    EXPECT_EQ(choice.orders[i], choice.orders[i - 1]) << "one kernel, one order: that of what it splits";
+  }
+  const Graph written = *write_layouts(chain, choice, **loaded().get<Operator>("transpose"));
+  const auto before = values_of(wide), after = values_of(written);
   for (std::size_t i = 0; i < before.size(); ++i) EXPECT_EQ(before[i].values(), after[i].values()) << to_text(written);
 }
 

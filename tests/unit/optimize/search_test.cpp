@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "optimize/optimizer.h"
+#include "support/random.h"
 #include "support/true_rules.h"
 #include "unit/optimize/fixed_prices.h"
 
@@ -14,6 +15,7 @@ using testing::FixedPrices;
 using ::testing::HasSubstr;
 using testing::loaded;
 using testing::plain_text;
+using testing::Random;
 using testing::read_graph;
 using testing::read_rule;
 
@@ -348,6 +350,87 @@ j = concat(x, y, z)
 r = relu(j)
 output r
 )")));
+}
+
+std::vector<Tensor<Field>> values_of(const Graph& graph) {
+  Random random(3);
+  std::vector<Tensor<Field>> inputs;
+  for (const NodeId id : graph.inputs()) {
+    inputs.emplace_back(graph.node(id).outputs[0].shape);
+    for (Field& value : inputs.back().values()) value = Field::from_integer(random.between(-1000, 1000));
+  }
+  return *evaluate<Field>(graph, std::span<const Tensor<Field>>(inputs));
+}
+
+/// A split into parts of 1, 2, 3, ... rows, some work on each, and their concat, in the same order.
+std::string split_and_join(int parts, std::string_view work, bool with_weights) {
+  std::string sizes, names, joined, text;
+  for (int i = 0; i < parts; ++i) {
+    sizes += fmt::format("{}{}", i == 0 ? "" : ", ", i + 1);
+    names += fmt::format("{}p{}", i == 0 ? "" : ", ", i);
+    joined += fmt::format("{}r{}", i == 0 ? "" : ", ", i);
+    text += fmt::format("r{0} = {1}(p{0}{2})\n", i, work, with_weights ? ", w" : "");
+  }
+  return fmt::format("x = input ({}, 4)\n{}{} = split[sizes=[{}]](x)\n{}j = concat({})\noutput j\n",
+                     parts * (parts + 1) / 2, with_weights ? "w = weight (4, 3)\n" : "", names, sizes, text, joined);
+}
+
+// The rules join and split two; the models three and five, unequal ones.
+TEST(Optimizer, RulesOfTwoPartsServeSplitsAndConcatsOfSeveral) {
+  const std::vector<Rule> rules = {read_rule("(x:2, y:2) concat(relu(x), relu(y)) => relu(concat(x, y))"),
+                                   read_rule("(x:2, y:2, w:2) concat(matmul(x, w), matmul(y, w)) => "
+                                             "matmul(concat(x, y), w)"),
+                                   read_rule("(x:2) concat(split[sizes=[s0, s1]](x)) => x")};
+  for (const int parts : {3, 5}) {
+    for (const bool with_weights : {false, true}) {
+      const std::string_view work = with_weights ? "matmul" : "relu";
+      const Graph graph = read_graph(split_and_join(parts, work, with_weights));
+      FixedPrices prices({{"relu", 10}, {"matmul", 10}, {"split", 2}});
+      GraphCost cost(prices, nullptr);
+      const auto report = optimize(graph, rules, *search("backtracking"), cost);
+      ASSERT_TRUE(report) << report.error().message;
+      EXPECT_EQ(report->search.cost_before_us, parts * 10 + 3) << "one split, one concat";
+      EXPECT_EQ(report->search.path.size(), static_cast<std::size_t>(2 * (parts - 1))) << "two rules for each link";
+      EXPECT_EQ(plain_text(report->best),
+                plain_text(read_graph(fmt::format("x = input ({}, 4)\n{}r = {}(x{})\noutput r\n",
+                                                  parts * (parts + 1) / 2, with_weights ? "w = weight (4, 3)\n" : "",
+                                                  work, with_weights ? ", w" : ""))));
+      EXPECT_EQ(values_of(report->best)[0].values(), values_of(graph)[0].values());
+    }
+  }
+}
+
+TEST(Optimizer, MergesSeveralProductsAndSplitsThemOnce) {
+  const std::vector<Rule> rules = {
+      read_rule("(x:2, w:2, v:2) matmul(x, w), matmul(x, v) => split[axis=1, sizes=[w.1, v.1]](matmul(x, "
+                "concat[axis=1](w, v)))")};
+  std::string text = "x = input (6, 4)\n", outputs;
+  for (int i = 0; i < 5; ++i) {
+    text += fmt::format("w{0} = weight (4, {1})\nm{0} = matmul(x, w{0})\n", i, 2 * i + 1);
+    outputs += fmt::format("{}m{}", i == 0 ? "" : ", ", i);
+  }
+  const Graph graph = read_graph(text + "output " + outputs + "\n");
+  FixedPrices prices({{"matmul", 10}, {"split", 1}, {"concat", 1}});
+  GraphCost cost(prices, nullptr);
+  const auto report = optimize(graph, rules, *search("greedy"), cost);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->search.cost_after_us, 11) << to_text(report->best);
+  EXPECT_EQ(report->best.operator_count(), 3u) << "a concat of the weights, a product, a split\n"
+                                               << to_text(report->best);
+  const auto before = values_of(graph), after = values_of(report->best);
+  for (std::size_t k = 0; k < before.size(); ++k) EXPECT_EQ(before[k].values(), after[k].values()) << k;
+}
+
+TEST(Optimizer, ReadsRulesOfSeveralPartsAsItReadsGraphs) {
+  FixedPrices prices({{"relu", 10}, {"concat", 1}});
+  GraphCost cost(prices, nullptr);
+  const Graph graph = read_graph(split_and_join(3, "relu", false));
+  const auto report = optimize(
+      graph,
+      {read_rule("(x:2) let p, q, r = split[sizes=[s0, s1, s2]](x) in concat(relu(p), relu(q), relu(r)) => relu(x)")},
+      *search("greedy"), cost);
+  EXPECT_EQ(report->best.operator_count(), 1u) << to_text(report->best);
+  EXPECT_EQ(values_of(report->best)[0].values(), values_of(graph)[0].values());
 }
 
 TEST(Flops, IsTheRoofline) {
