@@ -62,6 +62,8 @@ struct Use {
   SymbolSet brought;  ///< By the side that it leads to.
 };
 
+/// Of a formula.
+[[nodiscard]] std::string variable_name(std::string_view name);
 [[nodiscard]] std::string sort_name(int rank);
 [[nodiscard]] std::string defined(int rank, const std::string& term);
 [[nodiscard]] std::string size_of(int rank, std::string_view axis, const std::string& term);
@@ -84,7 +86,6 @@ class Theory {
   [[nodiscard]] static const std::string& head();
 
  private:
-  class Matcher;
   struct Side;
   struct Found;
   [[nodiscard]] const Symbol* make_symbol(const rewright::Operator& op, std::uint32_t output,
