@@ -28,8 +28,9 @@ std::int64_t now_ms() {
       .count();
 }
 
-/// Solvers allocate and free hundreds of small objects at every question, more than glibc's cache of free chunks holds by
-/// default: it takes a third of Z3's time to give them back and to get them again. What a user sets stays.
+/// Solvers allocate and free hundreds of small objects at every question, more than glibc's cache of free chunks holds
+/// by default: over many axioms, giving them back and getting them again is a quarter of Z3's time. What a user sets
+/// stays.
 std::vector<char*> environment_of_solver() {
   static char tunables[] = "GLIBC_TUNABLES=glibc.malloc.tcache_count=2000";
   std::vector<char*> environment;
