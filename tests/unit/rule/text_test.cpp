@@ -186,6 +186,7 @@ const Wrong kWrong[] = {
     {"(x:2) let a, a = split[sizes=[s0, s1]](x) in a => x", "line 1, column 14: the name 'a' is given twice"},
     {"(x:2) let a = relu(x) a => x", "line 1, column 23: expected 'in' after the term of a 'let', found 'a'"},
     {"(x:2) let a = relu(a) in a => x", "line 1, column 20: 'a' is no input"},
+    {"(x:2) let a = relu(b) in let b = relu(a) in b => x", "line 1, column 20: 'b' is no input"},
     {"(x:2) let a = relu(x) in a => a", "line 1, column 31: 'a' is no input and no name given by 'let' before"},
     {"(x:2) relu(x) => relu(x) where x.0 = x.0 + 1", "line 1: the conditions on sizes contradict each other"},
     {"(x:2) relu(x) => \xff\xfe", "line 1, column 18: expected an input, a name or an operator, found '"},
