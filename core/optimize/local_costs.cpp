@@ -14,7 +14,8 @@ constexpr std::size_t kMostUsers = 256;
 
 Status LocalCosts::open(std::span<const std::uint32_t> nodes, std::span<const Port> outputs) {
   REWRIGHT_TRY(const std::int64_t cost, of(nodes, outputs));
-  static_cast<void>(cost);
+  is_finite_ = cost < kMost;
+  if (!is_finite_) return {};
   outputs_.assign(outputs.begin(), outputs.end());
   fit();
   count_users(nodes);
@@ -57,6 +58,7 @@ Result<std::int64_t> LocalCosts::share_of(std::uint32_t node) {
 // --- a change --------------------------------------------------------------------------------------------------
 
 Result<std::optional<std::int64_t>> LocalCosts::after(const PoolRewriter::Change& change) {
+  if (!is_finite_) return std::optional<std::int64_t>();
   fit();
   const std::int64_t total = total_;
   const auto cost = changed(change);

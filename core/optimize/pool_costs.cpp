@@ -85,9 +85,9 @@ Result<std::int64_t> PoolCosts::of(std::span<const std::uint32_t> nodes, std::sp
   std::int64_t total = 0;
   for (const std::uint32_t node : nodes) {
     REWRIGHT_TRY(const std::int64_t own, of_node(node));
-    total += own;
+    total = std::min(total + own, kMost);  // Each time: thousands that cost infinitely much would overflow.
   }
-  return std::min(total, kMost);
+  return total;
 }
 
 void PoolCosts::count_uses(std::span<const std::uint32_t> nodes, std::span<const Port> outputs) {

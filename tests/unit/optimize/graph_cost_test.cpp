@@ -137,6 +137,44 @@ output s
   EXPECT_NEAR(*GraphCost(prices, nullptr).cost_us(read_graph(text)), 30.1, 1e-6);
 }
 
+TEST(GraphCost, JoinsTheOperandWhoseKernelGrowsLeast) {
+  /// What follows a relu in its kernel is dearer than what follows a convolution.
+  class Uneven final : public CostModel {
+   public:
+    [[nodiscard]] std::string name() const override { return "uneven"; }
+    [[nodiscard]] std::string summary() const override { return ""; }
+    [[nodiscard]] std::string device() const override { return ""; }
+    [[nodiscard]] bool measured() const override { return false; }
+    Status configure(const Options&, const Registry&) override { return {}; }
+    [[nodiscard]] Result<double> cost_us(const Application& application) override {
+      return application.op.name() == "conv2d" ? 10.0 : 1.0;
+    }
+    [[nodiscard]] std::vector<std::vector<std::string>> fused() const override {
+      return {{"conv2d", "ewadd"}, {"relu", "ewadd"}};
+    }
+    [[nodiscard]] Result<double> kernel_us(const Kernel& kernel) override {
+      return kernel.applications[0].op.name() == "conv2d" ? 10.1 : 1.5;
+    }
+    [[nodiscard]] std::unique_ptr<CostModel> clone() const override { return std::make_unique<Uneven>(); }
+  } model;
+  GraphCost cost(model, nullptr);
+  for (const char* sum : {"c, r", "r, c"}) {
+    const auto us =
+        cost.cost_us(read_graph(fmt::format("x = input (1, 4, 6, 6)\nw = weight (4, 4, 1, 1)\nc = conv2d(x, w)\n"
+                                            "r = relu(x)\ns = ewadd({})\noutput s\n",
+                                            sum)));
+    EXPECT_NEAR(*us, 11.1, 1e-6) << sum;
+  }
+}
+
+TEST(GraphCost, IsInfiniteHoweverManyOperatorsAre) {
+  FixedPrices prices({{"relu", std::numeric_limits<double>::infinity()}});
+  GraphCost cost(prices, nullptr);
+  std::string text = "x0 = input (2, 2)\n";
+  for (int i = 0; i < 5000; ++i) text += fmt::format("x{} = relu(x{})\n", i + 1, i);
+  EXPECT_EQ(*cost.cost_us(read_graph(text + "output x5000\n")), std::numeric_limits<double>::infinity());
+}
+
 TEST(GraphCost, JoinsTheKernelThatGrowsLess) {
   const auto cost = [](const std::string& operands) {
     FixedPrices prices({{"matmul", 10}, {"ewmul", 3}});

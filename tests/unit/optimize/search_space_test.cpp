@@ -129,6 +129,28 @@ TEST(SearchSpace, KnowsAGraphWhicheverWayItIsReached) {
   EXPECT_TRUE(space->look_for_new(SearchSpace::kStart, 0)->known);
 }
 
+TEST(SearchSpace, TakesNoHashForEquality) {
+  // Hashes are linear, and so those of these two neighbours are equal; the graphs are not.
+  const std::string inputs = "x = input (2, 2)\ny = input (2, 2)\n";
+  const Graph start = read_graph(inputs +
+                                 "a = transpose(x)\nb = relu(a)\nc = transpose(y)\nd = relu(c)\ns = ewadd(b, d)\n"
+                                 "output s\n");
+  const std::vector<Rule> rules = {read_rule("(x:2) relu(transpose(x)) => transpose(relu(x))")};
+  FixedPrices prices;
+  GraphCost cost(prices, nullptr);
+  SearchEngine engine(rules, cost);
+  const auto space = *engine.open(start);
+  ASSERT_EQ(space->move_count(SearchSpace::kStart), 2u);
+  std::vector<std::uint64_t> hashes;
+  for (std::size_t move : {0u, 1u}) {
+    EXPECT_FALSE(space->look_for_new(SearchSpace::kStart, move)->known);
+    const Graph next = *space->graph(**space->enter(SearchSpace::kStart, move));
+    const NodePool pool(next);
+    hashes.push_back(pool.hash_of(pool.start_outputs()).residue());
+  }
+  EXPECT_EQ(hashes[0], hashes[1]) << "otherwise this test says nothing";
+}
+
 TEST(SearchSpace, AsksTheCostModelForWholeGraphsWhereCostsDoNotAddUp) {
   // A graph of several operators costs less than its operators one by one.
   class Bundled final : public CostModel {

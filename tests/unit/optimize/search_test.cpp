@@ -141,6 +141,19 @@ TEST(EGraph, FiltersOutWhatWouldBeComputedFromItself) {
   EXPECT_EQ(report->search.cost_after_us, 2.0);
 }
 
+TEST(EGraph, TakesPartsForOneSplitOnlyWhereTheyAre) {
+  // The second part went through a relu since: what is joined is not what was split.
+  FixedPrices prices;
+  GraphCost cost(prices, nullptr);
+  const Graph start = read_graph(
+      "x = input (4, 2)\np, q = split[axis=0, sizes=[2, 2]](x)\nr = relu(q)\nc = concat[axis=0](p, r)\noutput c\n");
+  const auto report =
+      optimize(start, {read_rule("(x:2) let p, q = split[axis=0, sizes=[s0, s1]](x) in concat[axis=0](p, q) => x")},
+               *search("egraph"), cost);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(plain_text(report->best), plain_text(start));
+}
+
 // --- all of them -----------------------------------------------------------------------------------------------
 
 class EverySearch : public ::testing::TestWithParam<const char*> {};
