@@ -6,7 +6,8 @@
     python    is compiled; toml is parsed
     others    every line "rewright SUBCOMMAND ..." names a subcommand and options that there are
 
-A comment line before a block says what it is not: <!-- long: why -->, not run here; <!-- fragment -->, no whole file.
+A comment line before a block says what it is not: <!-- long: why -->, not run here but by the test that it names;
+<!-- from: FILE -->, no whole file: lines of FILE, which is compiled, in their order.
 """
 
 import os
@@ -21,8 +22,8 @@ SOURCE = pathlib.Path(os.environ["REWRIGHT_SOURCE_DIR"])
 BUILD = pathlib.Path(os.environ["REWRIGHT_BUILD_DIR"])
 PROGRAM = BUILD / "bin" / "rewright"
 FENCE = re.compile(r"^```")
-# How many blocks are not run as what they are. A new one is a decision, so it is counted.
-LONG, FRAGMENTS = 2, 3
+# How many blocks are run by another test. A new one is a decision, so it is counted.
+LONG = 2
 
 
 class Block:
@@ -106,13 +107,20 @@ class Pages(unittest.TestCase):
         self.assertGreater(run, 15)
 
     def test_cpp_blocks_compile(self):
-        whole = [block for block in self.every("cpp") if block.mark != "<!-- fragment -->"]
-        for block in whole:
+        for block in self.every("cpp"):
+            if block.mark.startswith("<!-- from: "):
+                self.assert_quoted(block, block.mark.removeprefix("<!-- from: ").removesuffix(" -->"))
+                continue
             done = subprocess.run(
                 ["c++", "-std=c++20", "-fsyntax-only", f"-I{SOURCE / 'core/include'}", "-x", "c++", "-"],
                 input=block.text, capture_output=True, text=True,
             )
             self.assertEqual(done.returncode, 0, f"{block.where}:\n{done.stderr}")
+
+    def assert_quoted(self, block, file):
+        lines = iter(line.strip() for line in (SOURCE / file).read_text().splitlines())
+        for line in block.text.splitlines():
+            self.assertIn(line.strip(), lines, f"{block.where}: not in {file}, or not there in this order")
 
     def test_python_and_toml_blocks_are_what_they_say(self):
         for block in self.every("python"):
@@ -146,7 +154,6 @@ class Pages(unittest.TestCase):
     def test_exceptions_are_counted(self):
         marks = [block.mark for blocks in self.blocks.values() for block in blocks if block.mark]
         self.assertEqual(sum(mark.startswith("<!-- long") for mark in marks), LONG)
-        self.assertEqual(sum(mark == "<!-- fragment -->" for mark in marks), FRAGMENTS)
 
     def test_links_lead_somewhere(self):
         for page in self.blocks:
