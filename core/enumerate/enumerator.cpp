@@ -167,8 +167,8 @@ class Run {
   /// Passes 2 and 3. False: stopped.
   Result<bool> collect(const SortedFingerprints& repeated, std::vector<Record>& records, std::vector<Joined>& joined) {
     std::vector<std::vector<std::uint64_t>> by_operators(1);
-    for (const TensorHash& hash : passes_.make_walk(kPartScope)->input_hashes())
-      by_operators[0].push_back(output_hash(hash));
+    const auto walk_of_parts = passes_.make_walk(kPartScope);
+    for (const TensorHash& hash : walk_of_parts->input_hashes()) by_operators[0].push_back(output_hash(hash));
     for (std::size_t level = 1; level < operators(); ++level) {
       REWRIGHT_TRY(const bool finished, passes_.gather(
                                             "parts", level, kPartScope,

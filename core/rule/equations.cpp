@@ -100,7 +100,8 @@ class EquationBuilder {
   [[nodiscard]] bool large_sizes_meet(const Constraint& condition) const {
     if (condition.kind != Constraint::Kind::kAtLeast) return false;
     bool any = false;
-    for (const auto& [text, atom] : (condition.left - condition.right).atoms()) {
+    const SymbolicDim excess = condition.left - condition.right;
+    for (const auto& [text, atom] : excess.atoms()) {
       if (atom.kind == SymbolicDim::Atom::Kind::kVariable) {
         if (is_bound(atom.name)) continue;
         if (atom.coefficient < 0) return false;

@@ -575,6 +575,15 @@ TEST(Enumerator, FindsTheLawsOfTheTextbooks) {
   EXPECT_TRUE(has_candidate(matrix_config(3), {"concat", "matmul", "split"}, {"matmul", "matmul"}));  // merged products
 }
 
+// split(concat(relu(x), x)) is equal to two graphs that share nothing: relu(x), and the first input as it is.
+TEST(Enumerator, FindsPartsThatAreTheFirstInput) {
+  EnumerationConfig config;
+  config.max_operators = 3;
+  config.operators = {choice("relu"), choice("concat", "[axis=1]"), choice("split", "[axis=1, sizes=[]]")};
+  config.inputs = {{"x", {2, 2}, InputKind::kData}};
+  EXPECT_TRUE(has_candidate(config, {"relu", "concat", "split"}, {"relu"}));
+}
+
 TEST(Enumerator, FindsTheLawsWithoutTheirInstances) {
   EnumerationConfig three = matrix_config(3), two = matrix_config(2);
   three.instances = two.instances = false;
