@@ -70,8 +70,9 @@ class Cutter {
       for (const DataFlow::Edge& edge : flow_.out_of(nodes[i])) {
         const auto user = position.find(static_cast<std::uint32_t>(edge.to));
         if (user == position.end()) continue;
-        // What is used stands before what uses it, on either side of the cut.
-        add_edge(net, 2 * i + 1, 2 * user->second, kNever, kNever);
+        // A tensor that is used behind the cut crosses it, wherever else it is used; what is used stands before.
+        add_edge(net, 2 * i + 1, 2 * user->second, kNever, 0);
+        add_edge(net, 2 * user->second, 2 * i, kNever, 0);
         parted = parted && !is_one_chain(nodes[i], user->first);
       }
       add_edge(net, 2 * i, 2 * i + 1, parted ? static_cast<long>(graph_.nodes()[nodes[i]].outputs.size()) : kHardly,

@@ -54,6 +54,37 @@ TEST(Regions, AreSmallAndCutWhereLittleCrosses) {
   EXPECT_EQ(regions[0].graph.operator_count() + regions[1].graph.operator_count(), graph.operator_count());
 }
 
+// A tensor that is used near the beginning and at the end crosses the cuts between, and is made before its first use.
+TEST(Regions, KeepWhatIsUsedEarlyAndLateInFrontOfBoth) {
+  const Graph graph = read_graph(R"(
+x0 = input (1, 2, 3, 4)
+w0 = weight (2, 2, 3, 1)
+x1 = input (1, 2, 3, 4)
+w1 = weight (2, 2, 3, 1)
+x2 = input (1, 2, 3, 4)
+w2 = weight (2, 2, 1, 1)
+a = conv2d(x2, w1)
+b = ewadd(x1, x1)
+c = conv2d(b, w0)
+d = relu(x0)
+e = concat[axis=1](c, d)
+f = relu(e)
+g = conv2d(x0, w2)
+h = relu(d)
+i = conv2d(d, x0)
+j = relu(c)
+k = ewadd(g, c)
+l = ewadd(j, b)
+m = conv2d(x0, g)
+n = conv2d(c, l)
+o = conv2d(x2, b)
+output a, f, h, i, k, m, n, o
+)");
+  const auto regions = *cut_into_regions(graph, 6);
+  EXPECT_GT(regions.size(), 1U);
+  EXPECT_EQ(structural_hash(*put_together(graph, regions, contents_of(regions))), structural_hash(graph));
+}
+
 TEST(Regions, PartConcatsOfConcatsWhereNoOtherCutWillDo) {
   std::string text = "x = input (1, 2)\nc0 = concat(x, x)\n";
   for (int i = 0; i < 12; ++i) text += fmt::format("c{} = concat(c{}, x)\n", i + 1, i);
