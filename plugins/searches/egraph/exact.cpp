@@ -3,11 +3,16 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <mutex>
 
 #include "extraction.h"
 
 namespace rewright::egraph_search {
 namespace {
+
+/// Cbc_solve hands its settings over as a command line whose reader has one place for the whole process (CBC 2.10,
+/// CbcOrClpParam.cpp). Two at a time lose words of it, and CBC then prompts for them and reads standard input.
+std::mutex one_solver_at_a_time;
 
 struct Deleter {
   void operator()(Cbc_Model* model) const { Cbc_deleteModel(model); }
@@ -48,6 +53,7 @@ class Program {
       costs.push_back(egraph_.choices()[static_cast<std::size_t>(choice_[column])].cost_us);
     }
     const std::vector<double> unbounded(row_low_.size(), 1e30);
+    const std::scoped_lock lock(one_solver_at_a_time);
     const std::unique_ptr<Cbc_Model, Deleter> model(Cbc_newModel());
     Cbc_loadProblem(model.get(), static_cast<int>(choice_.size()), static_cast<int>(row_low_.size()), starts.data(),
                     rows.data(), values.data(), low.data(), high.data(), costs.data(), row_low_.data(),

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
+#include "campaign/rule_source.h"
 #include "optimize/optimizer.h"
 #include "support/random.h"
 #include "support/true_rules.h"
@@ -92,6 +95,36 @@ output t
   EXPECT_EQ(report->search.cost_after_us, 101.0) << "the sum of weights costs nothing";
 }
 
+TEST(Backtracking, WithTheOwnRulesMakesTheGatesOfACellOneSum) {
+  // Two products, one sum, one activation; what is taken apart at the end costs nothing.
+  FixedPrices prices({{"matmul", 10}, {"ewadd", 5}, {"relu", 5}, {"split", 0}, {"concat", 100}});
+  GraphCost cost(prices, nullptr);
+  const auto rules =
+      read_rule_source(std::string(REWRIGHT_SOURCE_DIR) + "/experiments/library/networks.rules", loaded());
+  ASSERT_TRUE(rules) << rules.error().message;
+  const auto report = optimize(read_graph(R"(
+x = input (1, 4)
+h = input (1, 4)
+v = weight (4, 4)
+w = weight (4, 4)
+t = weight (4, 4)
+u = weight (4, 4)
+a = matmul(x, v)
+b = matmul(h, w)
+c = ewadd(a, b)
+d = matmul(x, t)
+e = matmul(h, u)
+f = ewadd(d, e)
+g = relu(c)
+k = relu(f)
+output g, k
+)"),
+                               *rules, *search("backtracking"), cost, {.steps = 40});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->search.cost_before_us, 60.0);
+  EXPECT_EQ(report->search.cost_after_us, 30.0);
+}
+
 TEST(Beam, KeepsAsManyGraphsOfALevelAsItIsTold) {
   // Four independent rewrites that cost nothing and gain nothing: levels of 1, 4, 6, 4 and 1 graphs.
   std::string text = "x = input (2, 2)\n";
@@ -126,6 +159,27 @@ TEST(EGraph, CountsWhatIsSharedOnceWhereItChoosesExactly) {
   EXPECT_NEAR(exactly->search.cost_after_us, 8.02, 1e-6);
   ASSERT_FALSE(exactly->search.path.empty());
   EXPECT_EQ(plain_text(exactly->search.path.back().graph), plain_text(exactly->best));
+}
+
+/// CBC has state that is the whole process's: where two solve at once, it prompts ("Coin:") and reads standard input.
+TEST(EGraph, ChoosesExactlyInSeveralThreadsAtOnce) {
+  const Graph start = read_graph("x = input (2, 2)\ny = input (2, 2)\na = ewadd(x, y)\nb = relu(a)\noutput a, b\n");
+  const std::vector<Rule> rules = {read_rule("(x:2, y:2) ewadd(x, y) => ewmul(x, y)"),
+                                   read_rule("(x:2) relu(x) => transpose(x) where x.0 = x.1")};
+  ::testing::internal::CaptureStdout();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      for (int k = 0; k < 60; ++k) {
+        FixedPrices prices({{"ewadd", 5}, {"ewmul", 4}, {"relu", 3}, {"transpose", 2}});
+        GraphCost cost(prices, nullptr);
+        const auto report = optimize(start, rules, *search("egraph"), cost);
+        ASSERT_TRUE(report) << report.error().message;
+        EXPECT_NEAR(report->search.cost_after_us, 6, 1e-6);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
 }
 
 TEST(EGraph, FiltersOutWhatWouldBeComputedFromItself) {
