@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "onnx/element.h"
 #include "onnx/fold.h"
@@ -44,12 +45,14 @@ class Exporter final : public OnnxWriter {
   };
 
   void reserve_names();
+  void count_uses();
   std::string fresh(std::string_view hint);
   Status write_nodes();
   Result<std::string> operand(Port port);
   std::string weight(const Node& node);
   std::string named_constant(const ConstantData& value, std::string_view hint);
   Status write_application(NodeId id);
+  bool write_as_bias(NodeId id, const std::vector<std::string>& in);
   Status write_opaque(NodeId id);
   Status write_outputs();
   std::string output_name(std::size_t i);
@@ -70,6 +73,8 @@ class Exporter final : public OnnxWriter {
   std::map<Port, std::string> names_;
   std::map<std::string, std::string> constants_;  ///< Initializers, by content.
   std::vector<Written> nodes_;
+  std::unordered_map<std::string, std::size_t> products_;  ///< Conv and MatMul nodes, by what they make.
+  std::vector<std::uint32_t> uses_;                        ///< By node, at run time.
   std::vector<TensorProto> initializers_;
   std::set<std::string> own_tensors_;            ///< Made by nodes: may take an output's name.
   ElementType element_ = ElementType::kFloat32;  ///< Of the application at hand.
@@ -78,6 +83,7 @@ class Exporter final : public OnnxWriter {
 Result<std::string> Exporter::run() {
   reserve_names();
   REWRIGHT_TRY(folding_, fold(graph_, options_));
+  count_uses();
   REWRIGHT_CHECK(write_nodes());
   REWRIGHT_CHECK(write_outputs());
   REWRIGHT_CHECK(choose_opset());
@@ -104,6 +110,14 @@ void Exporter::reserve_names() {
     taken_.insert(proto.output().begin(), proto.output().end());
     for (std::string& name : inner_names(proto)) taken_.insert(std::move(name));
   }
+}
+
+void Exporter::count_uses() {
+  uses_.assign(graph_.nodes().size(), 0);
+  for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i)
+    if (folding_.at_run_time[i])
+      for (const Port& port : graph_.nodes()[i].inputs) ++uses_[port.node.value];
+  for (const Port& port : graph_.outputs()) ++uses_[port.node.value];
 }
 
 std::string Exporter::fresh(std::string_view hint) {
@@ -133,6 +147,7 @@ std::vector<std::string> Exporter::emit(std::string_view type, std::vector<std::
     own_tensors_.insert(names.back());
     node.add_output(names.back());
   }
+  if (type == "Conv" || type == "MatMul") products_[names[0]] = nodes_.size();
   nodes_.push_back({std::move(node), true});
   return names;
 }
@@ -193,6 +208,7 @@ Status Exporter::write_nodes() {
     if (!folding_.at_run_time[i]) continue;
     REWRIGHT_CHECK(graph_.nodes()[i].op != nullptr ? write_application(NodeId{i}) : write_opaque(NodeId{i}));
   }
+  std::erase_if(nodes_, [](const Written& written) { return written.node.op_type().empty(); });
   return {};
 }
 
@@ -227,6 +243,7 @@ Status Exporter::write_application(NodeId id) {
     in.push_back(std::move(name));
     shapes.push_back(graph_.shape(port));
   }
+  if (write_as_bias(id, in)) return {};
   element_ = node.outputs.front().element;
   auto names = node.op->to_onnx(node.params, in, shapes, *this);
   if (!names)
@@ -238,6 +255,25 @@ Status Exporter::write_application(NodeId id) {
   }
   for (std::uint32_t i = 0; i < names->size(); ++i) names_[Port{id, i}] = (*names)[i];
   return {};
+}
+
+/// A bias that is added to a convolution or a product of matrices which nothing else uses: their third input, as Conv
+/// and Gemm have one. The node moves to where the bias is known.
+bool Exporter::write_as_bias(NodeId id, const std::vector<std::string>& in) {
+  const Node& node = graph_.node(id);
+  if (node.op->name() != "bias_add" || node.params.integer(0) != 1) return false;
+  const Port product = node.inputs[0];
+  const auto made = products_.find(in[0]);
+  if (made == products_.end() || uses_[product.node.value] != 1) return false;
+  NodeProto& written = nodes_[made->second].node;
+  const bool is_matmul = written.op_type() == "MatMul";
+  if (is_matmul ? graph_.shape(product).rank() != 2 : written.input_size() != 2) return false;
+  NodeProto with_bias = std::exchange(written, NodeProto());
+  if (is_matmul) with_bias.set_op_type("Gemm");
+  with_bias.add_input(in[1]);
+  names_[Port{id, 0}] = with_bias.output(0);
+  nodes_.push_back({std::move(with_bias), true});
+  return true;
 }
 
 Status Exporter::write_opaque(NodeId id) {

@@ -3,6 +3,8 @@
 // Applications are written by their operators, opaque nodes as they were, with their tensors rewired. Work on weights
 // whose values are known is done here, in double precision, and written as its result. Weights of one repeated number
 // are written as ConstantOfShape nodes, which keep a file small; every runtime folds them when it loads the model.
+// A bias that is added to a convolution or to a product of matrices, and to nothing else, is the third input of Conv or
+// Gemm.
 //
 // Opset   Operators write forms of opset 17, adapted where a later opset takes another form. The model keeps its opset
 //         where every written node is valid there and means the same; otherwise it is raised to the lowest opset, at

@@ -20,7 +20,8 @@ SearchSpace::Content::Content(SearchEngineContent& shared, const Graph& start)
       costs(shared.cost.kernels(), pool),
       looks_kept(LookStream::of_next_space()),
       local_costs(shared.cost.kernels(), pool),
-      slopes(pool) {}
+      slopes(pool),
+      comparison(pool) {}
 
 Status SearchSpace::Content::enter_start() {
   StateRecord start;
@@ -107,20 +108,39 @@ Result<bool> SearchSpace::Content::prepare(State from, bool remember) {
   return true;
 }
 
-Result<std::optional<SearchSpace::Look>> SearchSpace::Content::look_locally(State from, std::size_t move,
-                                                                            bool remember) {
+std::optional<bool> SearchSpace::Content::seen_locally(State from) {
+  const auto [first, last] = seen.equal_range(last_hash);
+  for (auto at = first; at != last; ++at) {
+    const auto& [from_seen, move_seen] = at->second;
+    change_seen.replaced.clear();
+    if (move_seen != kNoId) {
+      const MatchRecord match = states[from_seen].matches[move_seen];
+      table.read(match, binding);
+      if (!rewriter.change(match.program, binding, change_seen)) return std::nullopt;
+    }
+    if (comparison.equal({states[from].outputs, change.replaced}, {states[from_seen].outputs, change_seen.replaced}))
+      return true;
+  }
+  return false;
+}
+
+Result<std::optional<SearchSpace::Look>> SearchSpace::Content::look_locally(State from, std::size_t move, bool remember,
+                                                                            bool& is_new) {
   REWRIGHT_TRY(const bool prepared, prepare(from, remember));
   const MatchRecord match = states[from].matches[move];
   if (!prepared) return std::optional<Look>();
   table.read(match, binding);
   if (!rewriter.change(match.program, binding, change)) return std::optional<Look>();
-  REWRIGHT_TRY(const auto cost, local_costs.after(change));
-  if (!cost) return std::optional<Look>();
   if (remember) {
     last_hash = slopes.after(change.replaced).residue();
-    if (seen.contains(last_hash)) return std::optional<Look>();
-    seen.emplace(last_hash, Seen{from, static_cast<std::uint32_t>(move)});
+    const std::optional<bool> known = seen_locally(from);
+    if (!known) return std::optional<Look>();
+    if (*known) return std::optional(Look{true, true, 0});
+    is_new = true;
   }
+  REWRIGHT_TRY(const auto cost, local_costs.after(change));
+  if (!cost) return std::optional<Look>();
+  if (remember) seen.emplace(last_hash, Seen{from, static_cast<std::uint32_t>(move)});
   return std::optional(Look{true, false, PoolCosts::to_us(*cost)});
 }
 
@@ -143,13 +163,15 @@ Result<SearchSpace::Look> SearchSpace::Content::look(State from, std::size_t mov
 Result<SearchSpace::Look> SearchSpace::Content::look_now(State from, std::size_t move, bool remember) {
   static_cast<void>(matches(from));
   const std::uint32_t size = pool.size();
-  const auto local = look_locally(from, move, remember);
+  bool is_new = false;
+  const auto local = look_locally(from, move, remember, is_new);
   pool.rollback(size);
   if (!local) return local.error();
   if (*local) return **local;
   Look result;
   result.possible = apply(from, move, outputs);
-  result.known = result.possible && remember && seen_before(from, move, outputs);
+  if (result.possible && is_new) seen.emplace(last_hash, Seen{from, static_cast<std::uint32_t>(move)});
+  result.known = result.possible && remember && !is_new && seen_before(from, move, outputs);
   if (result.possible && !result.known) {
     const auto cost = cost_of(outputs);
     pool.rollback(size);

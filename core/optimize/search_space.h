@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "optimize/graph_comparison.h"
 #include "optimize/hash_slopes.h"
 #include "optimize/local_costs.h"
 #include "optimize/look_log.h"
@@ -51,8 +52,11 @@ struct SearchSpace::Content {
   /// Answers from the checkpoint where that knows.
   [[nodiscard]] Result<Look> look(State from, std::size_t move, bool remember);
   [[nodiscard]] Result<Look> look_now(State from, std::size_t move, bool remember);
-  /// From what the move changes alone; nothing where that does not say all, or the graph may have been seen before.
-  [[nodiscard]] Result<std::optional<Look>> look_locally(State from, std::size_t move, bool remember);
+  /// From what the move changes alone; nothing where that does not say all. `is_new`: it was not seen before, whatever
+  /// else is asked; its hash is the last.
+  [[nodiscard]] Result<std::optional<Look>> look_locally(State from, std::size_t move, bool remember, bool& is_new);
+  /// Is the graph that `change` makes of the state one that was seen? Nothing where that cannot be said locally.
+  [[nodiscard]] std::optional<bool> seen_locally(State from);
   /// False where few looks from the state do not pay for the preparation.
   [[nodiscard]] Result<bool> prepare(State from, bool remember);
   [[nodiscard]] Result<std::optional<State>> enter(State from, std::size_t move);
@@ -74,7 +78,9 @@ struct SearchSpace::Content {
   int looks = 0;              ///< and how many before it, one after the other.
   State costs_of = kNone;     ///< What local_costs is turned to,
   State slopes_of = kNone;    ///< and slopes.
+  GraphComparison comparison;
   PoolRewriter::Change change;
+  PoolRewriter::Change change_seen;
   // Room to work in.
   std::vector<Port> outputs;
   std::vector<Port> outputs_seen;

@@ -283,6 +283,61 @@ TEST(Export, TheOpsetStaysWhereEveryNodeIsTheSameThere) {
   EXPECT_EQ(difference(model, result), "");
 }
 
+TEST(Export, ABiasIsTheThirdInputOfItsConvolution) {
+  REQUIRE_RUNTIME();
+  for (const bool used_twice : {false, true}) {
+    Model model = make_model(9);
+    add_input(model, "x", {1, 3, 8, 8});
+    add_input(model, "v", {4, 1, 1});
+    add_weight(model, "w", {4, 3, 3, 3});
+    add_weight(model, "u", {4, 3, 3, 3});
+    add_weight(model, "b", {4});
+    add_output(model, "y", {1, 4, 6, 6});
+    add_output(model, "z", {1, 4, 6, 6});
+    add_node(model, "Conv", {"x", "w", "b"}, {"y"});
+    add_node(model, "Conv", {"x", "u"}, {"c"});
+    add_node(model, "Relu", {"v"}, {"r"});  // Known only after the convolution.
+    add_node(model, "Add", {used_twice ? "y" : "c", "r"}, {"z"});
+    const Model result = round_trip(model);
+    EXPECT_EQ(difference(model, result), "");
+    const std::vector<std::string> apart = {"Conv", "Relu", "Reshape", "Reshape", "Add"};
+    const std::vector<std::string> joined = {"Conv", "Relu", "Reshape", "Conv"};
+    EXPECT_EQ(types_of(result), used_twice ? apart : joined);
+    EXPECT_EQ(result.graph().node(0).input_size(), 3);
+  }
+}
+
+TEST(Export, ABiasOfAProductOfMatricesMakesItGemm) {
+  REQUIRE_RUNTIME();
+  for (const std::string product : {"MatMul", "Gemm"}) {
+    for (const std::int64_t opset : {7, 17, 21}) {
+      Model model = make_model(opset);
+      add_input(model, "x", {2, 3});
+      add_weight(model, "w", {3, 4});
+      add_weight(model, "b", {4});
+      add_output(model, "y", {2, 4});
+      if (product == "Gemm") {
+        add_node(model, "Gemm", {"x", "w", "b"}, {"y"});
+      } else {
+        add_node(model, "MatMul", {"x", "w"}, {"a"});
+        add_node(model, "Add", {"b", "a"}, {"y"});
+      }
+      const Model result = round_trip(model);
+      EXPECT_EQ(difference(model, result), "");
+      EXPECT_THAT(types_of(result), ElementsAre("Gemm"));
+      EXPECT_EQ(result.opset_import(0).version(), opset);
+    }
+  }
+  Model heads = make_model();
+  add_input(heads, "x", {2, 2, 3});
+  add_input(heads, "w", {2, 3, 4});
+  add_weight(heads, "b", {4});
+  add_output(heads, "y", {2, 2, 4});
+  add_node(heads, "MatMul", {"x", "w"}, {"a"});
+  add_node(heads, "Add", {"a", "b"}, {"y"});
+  EXPECT_THAT(types_of(round_trip(heads)), ElementsAre("MatMul", "Add")) << "Gemm takes matrices";
+}
+
 /// Split with sizes: an attribute in opset 11, an input since 13.
 Model split_model(const std::string& last) {
   Model model = make_model(11);

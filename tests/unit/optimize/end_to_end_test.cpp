@@ -3,12 +3,17 @@
 #include <gtest/gtest.h>
 #include <rewright/runtime.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <thread>
 
 #include "onnx/export.h"
 #include "onnx/external.h"
@@ -26,8 +31,8 @@ using ::testing::HasSubstr;
 using testing::loaded;
 using ::testing::SizeIs;
 
-/// x V + x W, twice, with a relu between: four products where two do.
-std::string parallel_branches(std::int64_t n) {
+/// x V + x W, twice or more often, with a relu between: four products where two do.
+std::string parallel_branches(std::int64_t n, int layers = 2) {
   GraphBuilder builder(&loaded());
   Port at = *builder.input("x", {Shape{n, n}, ElementType::kFloat32});
   int weights = 0;
@@ -38,7 +43,7 @@ std::string parallel_branches(std::int64_t n) {
                                   std::make_shared<const ConstantData>(ConstantData{type, value}));
     return *builder.apply1("matmul", {}, {x, w});
   };
-  for (int layer = 0; layer < 2; ++layer) {
+  for (int layer = 0; layer < layers; ++layer) {
     const Port left = product(at), right = product(at);
     at = *builder.apply1("relu", {}, {*builder.apply1("ewadd", {}, {left, right})});
   }
@@ -108,6 +113,22 @@ class OptimizeProgram : public ::testing::Test {
                                             folder_.string(), REWRIGHT_BUILD_DIR, arguments);
     const int status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read("out.txt"), read("err.txt")};
+  }
+  /// Runs it and kills it (SIGKILL) as soon as `now` says so. True: it was running until then.
+  [[nodiscard]] bool kill_when(const std::string& arguments, const std::function<bool()>& now) const {
+    const std::string command = fmt::format("cd '{}' && exec '{}/bin/rewright' optimize {} >out.txt 2>err.txt",
+                                            folder_.string(), REWRIGHT_BUILD_DIR, arguments);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+      ::_exit(127);
+    }
+    int status = 0;
+    while (::waitpid(child, &status, WNOHANG) == 0) {
+      if (now()) ::kill(child, SIGKILL);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   }
   static nlohmann::json last_line(const std::string& output) {
     const std::size_t end = output.find_last_not_of('\n');
@@ -283,6 +304,30 @@ TEST_F(OptimizeProgram, GoesOnWithACheckpoint) {
   EXPECT_EQ(read("resumed.onnx"), read("whole.onnx"));
   EXPECT_THAT(run(command + "50 -o no.onnx --resume --seed 2").errors, HasSubstr("'seed=1' there, 'seed=2' here"));
   EXPECT_EQ(run("model.onnx -o no.onnx --rules true.rules --trust none --resume").status, 2) << "of what?";
+}
+
+/// An e-graph asks nothing that could be kept: it begins anew, and ends alike.
+TEST_F(OptimizeProgram, KilledInMidSearchItGoesOnToTheSameBytes) {
+  write("deep.onnx", parallel_branches(16, 5));
+  for (const std::string search : {"backtracking --alpha 3", "egraph"}) {
+    SCOPED_TRACE(search);
+    const bool keeps_answers = search != "egraph";
+    const std::string command = fmt::format(
+        "deep.onnx --rules true.rules --trust none --steps 100000 --candidates 60000 --search {} -o ", search);
+    ASSERT_EQ(run(command + "whole.onnx").status, 0);
+    fs::remove(folder_ / "it.looks");
+    ASSERT_TRUE(kill_when(command + "killed.onnx --checkpoint it.looks", [&] {
+      std::error_code none_yet;
+      const auto size = fs::file_size(folder_ / "it.looks", none_yet);
+      return !none_yet && size > (keeps_answers ? 100'000U : 0U);
+    })) << "the search was over before it could be killed";
+    EXPECT_FALSE(exists("killed.onnx"));
+    const Ran resumed = run(command + "resumed.onnx --checkpoint it.looks --resume");
+    ASSERT_EQ(resumed.status, 0) << resumed.errors;
+    EXPECT_THAT(resumed.errors, HasSubstr(keeps_answers ? "goes on with 'it.looks'" : "it begins anew"));
+    EXPECT_EQ(read("resumed.onnx"), read("whole.onnx"));
+    EXPECT_NE(read("resumed.onnx"), read("deep.onnx"));
+  }
 }
 
 TEST_F(OptimizeProgram, UsesNoRuleThatIsNotProvedUnlessAsked) {
