@@ -195,11 +195,14 @@ class Conv2d final : public OperatorOf<Conv2d>, public HashReduction {
         correlate(image.data(), offsets.span(), std::span(weights, static_cast<std::size_t>(taps)), sums.span());
         Field* to = out[0].data() + (group * per_group + o) * y[2] * y[3];
         for (std::int64_t i = 0; i < y[2]; ++i, to += y[3]) {
-          const Field* const sum = sums.data() + i * padded.width;
-          for (std::int64_t j = 0; j < y[3]; ++j) to[j] = activate(activation, sum[j]);
+          std::copy_n(sums.data() + i * padded.width, y[3], to);
         }
       }
     }
+    const std::span<Field> all(out[0].data(), static_cast<std::size_t>(y.elements()));
+    if (activation == kRelu) return relu_all(all);
+    if (activation == kNone) return;
+    for (Field& element : all) element = activate(activation, element);
   }
 
   static double flops(const Params& params, std::span<const Shape> in) {

@@ -2,6 +2,11 @@
 
 #include <rewright/pruner.h>
 
+#include <tbb/parallel_pipeline.h>
+#include <tbb/task_arena.h>
+
+#include <span>
+
 namespace rewright {
 namespace {
 
@@ -22,16 +27,49 @@ Result<Chain> start_chain(const Run& run) {
   return chain;
 }
 
-// The first pruner that drops the candidate has the word; the others do not see it.
-Status offer(Run& run, Chain& chain, const CandidateRecord& record) {
-  REWRIGHT_TRY(Graph source, parse_graph(record.source, run.registry));
-  REWRIGHT_TRY(Graph target, parse_graph(record.target, run.registry));
-  const Candidate candidate{record.id, std::move(source), std::move(target)};
-  for (std::size_t i = 0; i < chain.sessions.size(); ++i) {
-    const std::optional<Removal> removal = chain.sessions[i]->offer(candidate);
-    if (removal) return run.store.add(RemovalRecord{record.position, chain.names[i], removal->by, removal->reason});
-  }
+// A candidate on its way through the chain.
+struct Offer {
+  CandidateRecord record;
+  Candidate candidate;
+  Status status;
+  std::optional<RemovalRecord> removal;
+};
+
+Status parse(Offer& offer, const Registry& registry) {
+  REWRIGHT_TRY(Graph source, parse_graph(offer.record.source, registry));
+  REWRIGHT_TRY(Graph target, parse_graph(offer.record.target, registry));
+  offer.candidate = {offer.record.id, std::move(source), std::move(target)};
   return {};
+}
+
+// Offers candidates to all pruners, each of which sees them one by one and in their order, while other threads parse
+// later ones and let other pruners see earlier ones. The first pruner that drops a candidate has the word; the others
+// do not see it.
+void pass_through(Chain& chain, std::span<Offer> offers, const Registry& registry) {
+  std::size_t next = 0;
+  using tbb::filter_mode;
+  tbb::filter<void, Offer*> filters = tbb::make_filter<void, Offer*>(filter_mode::serial_in_order,
+                                                                     [&](tbb::flow_control& control) -> Offer* {
+                                                                       if (next < offers.size()) return &offers[next++];
+                                                                       control.stop();
+                                                                       return nullptr;
+                                                                     }) &
+                                      tbb::make_filter<Offer*, Offer*>(filter_mode::parallel, [&](Offer* offer) {
+                                        offer->status = parse(*offer, registry);
+                                        return offer;
+                                      });
+  for (std::size_t i = 0; i < chain.sessions.size(); ++i) {
+    filters = filters & tbb::make_filter<Offer*, Offer*>(filter_mode::serial_in_order, [&chain, i](Offer* offer) {
+                if (!offer->status || offer->removal) return offer;
+                if (auto removal = chain.sessions[i]->offer(offer->candidate)) {
+                  offer->removal = {offer->record.position, chain.names[i], std::move(removal->by),
+                                    std::move(removal->reason)};
+                }
+                return offer;
+              });
+  }
+  constexpr std::size_t kOnTheWay = 64;
+  tbb::parallel_pipeline(kOnTheWay, filters & tbb::make_filter<Offer*, void>(filter_mode::parallel, [](Offer*) {}));
 }
 
 }  // namespace
@@ -39,18 +77,32 @@ Status offer(Run& run, Chain& chain, const CandidateRecord& record) {
 Result<bool> prune_phase(Run& run) {
   REWRIGHT_TRY(Chain chain, start_chain(run));
   REWRIGHT_TRY(const std::int64_t total, run.store.count("candidates"));
+  tbb::task_arena arena(run.options.threads);
+  constexpr std::size_t kBatch = 4'096;
+  std::vector<Offer> batch;
   std::uint64_t done = 0;
   bool stopped = false;
-  const Error kStop{ErrorCode::kBudget, "stopped"};
+  const auto prune_batch = [&]() -> Status {
+    if (stopped = run.should_stop(); stopped) return Error{ErrorCode::kBudget, "stopped"};
+    arena.execute([&] { pass_through(chain, batch, run.registry); });
+    for (const Offer& offer : batch) {
+      REWRIGHT_CHECK(offer.status);
+      if (offer.removal) REWRIGHT_CHECK(run.store.add(*offer.removal));
+    }
+    done += batch.size();
+    batch.clear();
+    run.progress.report({.phase = "prune",
+                         .unit = "candidates",
+                         .done = done,
+                         .fraction = static_cast<double>(done) / static_cast<double>(total)});
+    return {};
+  };
   const Status status = run.store.database().transaction([&]() -> Status {
     REWRIGHT_CHECK(run.store.candidates([&](const CandidateRecord& record) -> Status {
-      if (stopped = run.should_stop(); stopped) return kStop;
-      run.progress.report({.phase = "prune",
-                           .unit = "candidates",
-                           .done = ++done,
-                           .fraction = static_cast<double>(done) / static_cast<double>(total)});
-      return offer(run, chain, record);
+      batch.push_back({.record = record, .candidate = {}, .status = {}, .removal = {}});
+      return batch.size() < kBatch ? Status() : prune_batch();
     }));
+    REWRIGHT_CHECK(prune_batch());
     return run.store.finish("prune");
   });
   if (stopped) return false;

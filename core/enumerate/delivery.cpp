@@ -2,9 +2,11 @@
 
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
+#include <tbb/parallel_pipeline.h>
 #include <tbb/parallel_sort.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <mutex>
 #include <optional>
@@ -338,31 +340,55 @@ Result<bool> Delivery::hand_over(std::vector<Found>& found, const std::function<
       return a.operators != b.operators ? a.operators < b.operators : before(a.pair, b.pair);
     });
   });
-  constexpr std::size_t kBlock = 4096;
+  // Blocks are made side by side while others, in their order, go to the sink.
+  using Block = std::pair<std::size_t, std::vector<Result<Candidate>>>;  // Where it begins.
+  using tbb::filter_mode;
+  constexpr std::size_t kBlock = 256, kOnTheWay = 8;
   std::unordered_set<std::string> ids;
   tbb::enumerable_thread_specific<Evaluator> evaluators([&] { return Evaluator(config_); });
-  for (std::size_t start = 0; start < found.size(); start += kBlock) {
-    const std::size_t count = std::min(kBlock, found.size() - start);
-    std::vector<std::optional<Result<Candidate>>> block(count);
-    arena_.execute([&] {
-      tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
-        const Found& each = found[start + i];
-        block[i] =
-            make_candidate(config_, evaluators.local(), record(each.pair.source), record(each.pair.target), each.free);
-      });
-    });
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!*block[i]) return block[i]->error();
+  std::size_t next = 0;
+  Status status;  // Of the last filter, as `stopped`.
+  bool stopped = false;
+  std::atomic<bool> ended = false;
+  const auto take = [&](tbb::flow_control& control) {
+    const std::size_t start = next;
+    if (start >= found.size() || ended) control.stop();
+    next += kBlock;
+    return start;
+  };
+  const auto make = [&](std::size_t start) {
+    Block block{start, {}};
+    for (std::size_t i = start; i < std::min(start + kBlock, found.size()); ++i) {
+      const Found& each = found[i];
+      block.second.push_back(
+          make_candidate(config_, evaluators.local(), record(each.pair.source), record(each.pair.target), each.free));
+    }
+    return block;
+  };
+  const auto deliver = [&](Block block) -> Status {
+    for (std::size_t i = 0; i < block.second.size(); ++i) {
+      REWRIGHT_TRY(Candidate candidate, std::move(block.second[i]));
       // Tensors in common that differ in their further shapes only are the same input of a candidate.
-      if (!config_.instances && !ids.insert((*block[i])->id).second) continue;
-      ++level_of(static_cast<std::size_t>(found[start + i].operators[0])).candidates;
-      REWRIGHT_CHECK(sink(*std::move(*block[i])));
+      if (!config_.instances && !ids.insert(candidate.id).second) continue;
+      ++level_of(static_cast<std::size_t>(found[block.first + i].operators[0])).candidates;
+      REWRIGHT_CHECK(sink(std::move(candidate)));
       ++delivered_;
     }
-    const std::size_t done = start + count;
-    if (!progress_("candidates", done, static_cast<double>(done) / static_cast<double>(found.size()))) return false;
-  }
-  return true;
+    const std::size_t done = block.first + block.second.size();
+    stopped = !progress_("candidates", done, static_cast<double>(done) / static_cast<double>(found.size()));
+    return {};
+  };
+  arena_.execute([&] {
+    tbb::parallel_pipeline(kOnTheWay, tbb::make_filter<void, std::size_t>(filter_mode::serial_in_order, take) &
+                                          tbb::make_filter<std::size_t, Block>(filter_mode::parallel, make) &
+                                          tbb::make_filter<Block, void>(filter_mode::serial_in_order, [&](Block block) {
+                                            if (ended) return;
+                                            status = deliver(std::move(block));
+                                            ended = !status || stopped;
+                                          }));
+  });
+  if (!status) return status.error();
+  return !stopped;
 }
 
 }  // namespace rewright::enumeration

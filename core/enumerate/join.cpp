@@ -2,14 +2,7 @@
 
 #include <tbb/parallel_sort.h>
 
-#include <algorithm>
-#include <bit>
-
 namespace rewright::enumeration {
-
-namespace {
-constexpr std::size_t kFilterBits = 16;  // Per fingerprint, about.
-}  // namespace
 
 SortedFingerprints::SortedFingerprints(std::vector<std::uint64_t> fingerprints) : sorted_(std::move(fingerprints)) {
   tbb::parallel_sort(sorted_.begin(), sorted_.end());
@@ -34,17 +27,16 @@ std::vector<std::uint64_t> joined(const std::vector<std::vector<std::uint64_t>>&
 
 Parts::Parts(const std::vector<std::vector<std::uint64_t>>& by_operators, int most)
     : sorted_(joined(by_operators)), least_(sorted_.size()), most_(most) {
-  std::size_t small_count = 1;
   for (std::size_t count = by_operators.size(); count-- > 0;) {
     for (const std::uint64_t fingerprint : by_operators[count])
       least_[sorted_.find(fingerprint)] = static_cast<std::uint8_t>(count);
-    if (2 * count <= static_cast<std::size_t>(most)) small_count += by_operators[count].size();
   }
-  small_.resize(std::bit_ceil(small_count * kFilterBits / 64 + 1));
-  for (std::size_t count = 0; count < by_operators.size() && 2 * count <= static_cast<std::size_t>(most); ++count) {
-    for (const std::uint64_t fingerprint : by_operators[count]) {
-      const std::size_t bit = mixed(fingerprint) & (small_.size() * 64 - 1);
-      small_[bit / 64] |= std::uint64_t{1} << bit % 64;
+  std::size_t total = 0;
+  for (std::size_t limit = 0; limit < by_operators.size(); ++limit) {
+    total += by_operators[limit].size();
+    FingerprintFilter& filter = up_to_.emplace_back(total);
+    for (std::size_t count = 0; count <= limit; ++count) {
+      for (const std::uint64_t fingerprint : by_operators[count]) filter.add(fingerprint);
     }
   }
 }
@@ -67,10 +59,20 @@ std::uint64_t sum_of(std::span<const std::uint64_t> outputs, unsigned mask) {
   return sum;
 }
 
-/// False: no choice of outputs is the smallest part of a division.
-bool has_smallest(const Parts& parts, std::span<const std::uint64_t> outputs, unsigned all) {
-  for (unsigned part = 1; part < all; ++part) {
-    if (parts.may_be_smallest(sum_of(outputs, part))) return true;
+/// False: they do not. Asks whether some outputs are the smallest of the parts, which has at most half of the
+/// operators, and some part that holds the first of the others has no more than it leaves.
+bool may_fall_apart(const Parts& parts, std::span<const std::uint64_t> outputs, unsigned all) {
+  const int half = parts.most() / 2;
+  for (unsigned smallest = 1; smallest < all; ++smallest) {
+    const std::uint64_t sum = sum_of(outputs, smallest);
+    if (!parts.may_have(sum, half)) continue;
+    int operators = 0;
+    while (operators < half && !parts.may_have(sum, operators)) ++operators;
+    const unsigned rest = all & ~smallest, lowest = rest & -rest, others = rest & ~lowest;
+    for (unsigned chosen = others;; chosen = (chosen - 1) & others) {
+      if (parts.may_have(sum_of(outputs, chosen | lowest), parts.most() - operators)) return true;
+      if (chosen == 0) break;
+    }
   }
   return false;
 }
@@ -108,7 +110,7 @@ std::optional<Division> best_division(const Parts& parts, std::span<const std::u
 std::optional<std::vector<std::uint64_t>> divide(const Parts& parts, std::span<const std::uint64_t> outputs) {
   if (outputs.size() < 2 || outputs.size() > 8) return std::nullopt;
   const unsigned all = (1U << outputs.size()) - 1;
-  if (!has_smallest(parts, outputs, all)) return std::nullopt;
+  if (!may_fall_apart(parts, outputs, all)) return std::nullopt;
   auto best = best_division(parts, outputs, all, false, parts.most());
   // Inputs alone are no graphs to be joined: the walk has them.
   if (!best || best->operators == 0) return std::nullopt;

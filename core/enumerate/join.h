@@ -6,6 +6,7 @@
 // the whole.
 #pragma once
 
+#include "enumerate/fingerprint_filter.h"
 #include "enumerate/record.h"
 
 #include <algorithm>
@@ -58,17 +59,15 @@ class Parts {
   Parts(const std::vector<std::vector<std::uint64_t>>& by_operators, int most);
   [[nodiscard]] std::optional<int> operators(std::uint64_t fingerprint) const;
   [[nodiscard]] int most() const { return most_; }
-  /// False: it has more than half of the most operators, so it is not the smallest of several parts. A few bits a
-  /// fingerprint, which stay in the processor's cache.
-  [[nodiscard]] bool may_be_smallest(std::uint64_t fingerprint) const {
-    const std::size_t bit = mixed(fingerprint) & (small_.size() * 64 - 1);
-    return (small_[bit / 64] >> bit % 64 & 1) != 0;
+  /// False: it is no part of so many operators or fewer. Mostly from the processor's cache, other than operators().
+  [[nodiscard]] bool may_have(std::uint64_t fingerprint, int operators) const {
+    return up_to_[std::min(static_cast<std::size_t>(operators), up_to_.size() - 1)].may_hold(fingerprint);
   }
 
  private:
   SortedFingerprints sorted_;
-  std::vector<std::uint8_t> least_;   ///< Operators, by position in `sorted_`.
-  std::vector<std::uint64_t> small_;  ///< Bits that the small ones set.
+  std::vector<std::uint8_t> least_;       ///< Operators, by position in `sorted_`.
+  std::vector<FingerprintFilter> up_to_;  ///< The i-th: parts of at most i operators.
   int most_;
 };
 

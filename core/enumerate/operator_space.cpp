@@ -118,7 +118,7 @@ std::vector<std::uint32_t> samples_of_worlds(const EnumerationConfig& config) {
 std::vector<Field> sample_elements(std::string_view name, std::uint32_t sign_pattern, const Shape& shape,
                                    std::uint64_t seed, std::uint32_t sample) {
   const std::uint64_t key = XXH3_64bits_withSeed(name.data(), name.size(), seed);
-  const Field half = Field::from_integer(2).inverse();
+  static const Field half = Field::from_integer(2).inverse();
   std::vector<Field> elements;
   elements.reserve(static_cast<std::size_t>(shape.elements()));
   for (std::int64_t i = 0; i < shape.elements(); ++i) {

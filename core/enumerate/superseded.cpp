@@ -209,6 +209,7 @@ FirstGraphs::FirstGraphs(std::vector<PartGraph> graphs, const EnumerationConfig&
     });
   });
   by_syntax_.resize(std::bit_ceil(graphs.size() * 2 + 1));
+  syntaxes_ = FingerprintFilter(graphs.size());
   std::vector<bool> is_whole;  // Is all of the fingerprint in this class?
   for (const PartGraph& graph : graphs) {
     const bool same_fingerprint = !firsts_.empty() && firsts_.back().fingerprint == graph.fingerprint;
@@ -221,18 +222,22 @@ FirstGraphs::FirstGraphs(std::vector<PartGraph> graphs, const EnumerationConfig&
     std::size_t at = graph.syntax & (by_syntax_.size() - 1);
     while (by_syntax_[at].syntax != 0) at = (at + 1) & (by_syntax_.size() - 1);
     by_syntax_[at] = {graph.syntax, static_cast<std::uint32_t>(firsts_.size() - 1)};
+    syntaxes_.add(graph.syntax);
   }
   firsts_.shrink_to_fit();
   by_class_.resize(std::bit_ceil(firsts_.size() * 2 + 1));
+  classes_ = FingerprintFilter(firsts_.size());
   for (std::size_t i = 0; i < firsts_.size(); ++i) {
     if (!is_whole[i]) continue;
     std::size_t at = mixed(firsts_[i].fingerprint) & (by_class_.size() - 1);
     while (by_class_[at] != 0) at = (at + 1) & (by_class_.size() - 1);
     by_class_[at] = static_cast<std::uint32_t>(i + 1);
+    classes_.add(firsts_[i].fingerprint);
   }
 }
 
 const PartGraph* FirstGraphs::of_class(std::uint64_t fingerprint) const {
+  if (!classes_.may_hold(fingerprint)) return nullptr;
   const std::size_t mask = by_class_.size() - 1;
   for (std::size_t at = mixed(fingerprint) & mask; by_class_[at] != 0; at = (at + 1) & mask) {
     if (firsts_[by_class_[at] - 1].fingerprint == fingerprint) return &firsts_[by_class_[at] - 1];
@@ -241,6 +246,7 @@ const PartGraph* FirstGraphs::of_class(std::uint64_t fingerprint) const {
 }
 
 const PartGraph* FirstGraphs::before(std::uint64_t syntax) const {
+  if (!syntaxes_.may_hold(syntax)) return nullptr;
   const std::size_t mask = by_syntax_.size() - 1;
   for (std::size_t at = syntax & mask; by_syntax_[at].syntax != 0; at = (at + 1) & mask) {
     if (by_syntax_[at].syntax == syntax) return &firsts_[by_syntax_[at].first];

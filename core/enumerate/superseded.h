@@ -14,6 +14,7 @@
 
 #include <rewright/export.h>
 
+#include "enumerate/fingerprint_filter.h"
 #include "enumerate/record.h"
 #include "enumerate/walk.h"
 
@@ -72,8 +73,9 @@ class REWRIGHT_API FirstGraphs {
     std::uint32_t first = 0;
   };
   std::vector<PartGraph> firsts_;
-  std::vector<std::uint32_t> by_class_;  ///< Open addressing; 0: free, else place in firsts_ + 1.
-  std::vector<Later> by_syntax_;         ///< Open addressing; syntax 0: free.
+  FingerprintFilter classes_{0}, syntaxes_{0};  ///< What the two tables hold: most graphs are in neither.
+  std::vector<std::uint32_t> by_class_;         ///< Open addressing; 0: free, else place in firsts_ + 1.
+  std::vector<Later> by_syntax_;                ///< Open addressing; syntax 0: free.
 };
 
 /// One thread's.

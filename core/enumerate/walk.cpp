@@ -4,6 +4,10 @@
 
 namespace rewright::enumeration {
 
+namespace {
+constexpr std::size_t kRememberedASlot = 1024;  // Applications are many more than tensors that are computed upon.
+}  // namespace
+
 // A tensor that was evaluated: its elements, and its reductions as far as they were asked for.
 struct Walk::ValueData {
   std::uint64_t hash = 0;
@@ -59,7 +63,7 @@ Walk::Walk(std::unique_ptr<Space> space, const Scope& scope, std::size_t cache_s
     by_arity[choices[choice].arity]->push_back(choice);
   }
   cache_.resize(cache_slots);
-  remembered_.resize(cache_slots * 128);
+  remembered_.resize(cache_slots * kRememberedASlot);
 }
 
 Walk::~Walk() = default;
@@ -161,10 +165,18 @@ void Walk::hash_outputs(Entry& entry) {
     key = mixed(key ^ (tensor < inputs ? input_hashes_[tensor] : made_[tensor - inputs].hash).identity) + i;
   }
   Remembered& remembered = remembered_[key % remembered_.size()];
-  if (remembered.key == key) {
-    entry.hashes = remembered.hashes;
-    return;
+  if (remembered.key != key) {
+    evaluate_outputs(entry, remembered.hashes);
+    remembered.key = key;
   }
+  for (std::uint32_t k = 0; k < signature.output_count; ++k)
+    entry.hashes[k] = hash_of(*space_, signature.outputs[k], remembered.hashes[k]);
+}
+
+/// h of each.
+void Walk::evaluate_outputs(const Entry& entry, std::span<std::uint64_t> hashes) {
+  const Signature& signature = *entry.signature;
+  const std::size_t arity = space_->choices()[entry.choice].arity;
   std::array<const Word*, kMaxOperands> in{};
   for (std::size_t i = 0; i < arity; ++i) in[i] = elements_of(entry.operands[i]);
   std::array<Word*, kMaxOutputs> out{};
@@ -177,9 +189,7 @@ void Walk::hash_outputs(Entry& entry) {
     total += space_->words(signature.outputs[k]);
   }
   space_->evaluate(signature, {in.data(), arity}, {out.data(), signature.output_count});
-  for (std::uint32_t k = 0; k < signature.output_count; ++k)
-    entry.hashes[k] = hash_of(*space_, signature.outputs[k], space_->hash(signature.outputs[k], out[k]));
-  remembered = {key, entry.hashes};
+  for (std::uint32_t k = 0; k < signature.output_count; ++k) hashes[k] = space_->hash(signature.outputs[k], out[k]);
 }
 
 // --- the current graph -----------------------------------------------------------------------------------------------

@@ -144,6 +144,7 @@ class REWRIGHT_API Walk {
   [[nodiscard]] int skipped_inputs(std::uint32_t used) const;
   [[nodiscard]] TypeId type_of(std::uint8_t tensor) const;
   void hash_outputs(Entry& entry);
+  void evaluate_outputs(const Entry& entry, std::span<std::uint64_t> hashes);
   ValueData& data_of(std::uint8_t tensor);
   const Word* elements_of(std::uint8_t tensor);
   const Word* reduction_of(std::uint8_t tensor, const Signature& signature, std::size_t operand);
@@ -188,9 +189,9 @@ class REWRIGHT_API Walk {
   std::vector<std::unique_ptr<ValueData>> spare_;
   struct Remembered {
     std::uint64_t key = 0;
-    std::array<TensorHash, kMaxOutputs> hashes{};
+    std::array<std::uint64_t, kMaxOutputs> hashes{};  ///< h of its outputs.
   };
-  std::vector<Remembered> remembered_;  ///< Hashes of applications that had to be evaluated.
+  std::vector<Remembered> remembered_;  ///< Of applications that had to be evaluated.
   std::vector<Word> scratch_;
   mutable std::vector<Repetition> repetitions_;
 };

@@ -11,6 +11,8 @@
 //     16 a b = (a mod 2^31) 16 b + 2^31 floor(a / 2^31) 16 b
 //
 // takes two multiplications and no carries. Division by 16 modulo 2^61 - 1 is a rotation by four bits.
+//
+// The order of an element is its product with a number below 2^52, so of one number of each kind.
 #include <rewright/correlation.h>
 #include <rewright/sum_of_products.h>
 
@@ -159,6 +161,19 @@ void correlate_by_eights(const Field* x, std::span<const std::uint32_t> offsets,
     in_blocks(kBlocks, x, offsets, weights, sums);
   }
 }
+
+REWRIGHT_IFMA void relu_by_eights(std::span<Field> elements) {
+  const Eight denominator = Eight{} + Field::kOrderDenominator;
+  for (std::size_t at = 0; at < elements.size(); at += kLanes) {
+    const auto mask = static_cast<__mmask8>((1U << std::min(elements.size() - at, kLanes)) - 1);
+    const auto x = reinterpret_cast<Eight>(_mm512_maskz_loadu_epi64(mask, elements.data() + at));
+    Sums order;
+    order.units = add_low(order.units, x, denominator);
+    order.at_52 = add_low(add_high(order.at_52, x, denominator), x >> 52, denominator);
+    const Eight positive = reduced(order) <= Field::kPrime / 2 ? x : Eight{};
+    _mm512_mask_storeu_epi64(elements.data() + at, mask, reinterpret_cast<__m512i>(positive));
+  }
+}
 #endif
 
 void correlate_one_by_one(const Field* x, std::span<const std::uint32_t> offsets, std::span<const Field> weights,
@@ -179,6 +194,14 @@ void correlate(const Field* x, std::span<const std::uint32_t> offsets, std::span
   if (kEights && offsets.size() <= kMaxProducts) return correlate_by_eights(x, offsets, weights, sums);
 #endif
   correlate_one_by_one(x, offsets, weights, sums);
+}
+
+void relu_all(std::span<Field> elements) {
+#if defined(__x86_64__)
+  static const bool kEights = __builtin_cpu_supports("avx512ifma") != 0;
+  if (kEights) return relu_by_eights(elements);
+#endif
+  for (Field& element : elements) element = relu(element);
 }
 
 }  // namespace rewright

@@ -21,8 +21,8 @@
 
 #include <algorithm>
 #include <deque>
-#include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace {
 using namespace rewright;
@@ -115,28 +115,28 @@ std::vector<Pairs> steps(TermBank& bank, const Pairs& pairs) {
 class Session final : public PruneSession {
  public:
   std::optional<Removal> offer(const Candidate& candidate) override {
-    TermBank bank;
-    const std::vector<TermId> sources = bank.outputs(candidate.source), targets = bank.outputs(candidate.target);
+    bank_.clear();
+    const std::vector<TermId> sources = bank_.outputs(candidate.source), targets = bank_.outputs(candidate.target);
     Pairs pairs;
     for (std::size_t i = 0; i < sources.size(); ++i) pairs.emplace_back(sources[i], targets[i]);
     const Pairs start = simplified(pairs);
     if (start.empty()) {
       return Removal{"", "both sides are the same, up to the order of operands of commutative operators"};
     }
-    std::optional<Removal> removal = reduce(bank, start, form_of(bank, pairs));
-    offered_.emplace(form_of(bank, pairs), candidate.id);
+    std::optional<Removal> removal = reduce(start, form_of(bank_, pairs));
+    offered_.emplace(form_of(bank_, pairs), candidate.id);
     return removal;
   }
 
  private:
   // Breadth first through all chains of steps.
-  std::optional<Removal> reduce(TermBank& bank, const Pairs& start, std::string own_form) {
-    std::set<std::string> visited = {std::move(own_form)};
+  std::optional<Removal> reduce(const Pairs& start, std::string own_form) {
+    std::unordered_set<std::string> visited = {std::move(own_form)};
     std::deque<Pairs> open = {start};
     for (std::size_t tried = 0; !open.empty() && tried < kMostSteps; ++tried) {
       const Pairs pairs = std::move(open.front());
       open.pop_front();
-      std::string form = form_of(bank, pairs);
+      std::string form = form_of(bank_, pairs);
       const bool fresh = visited.insert(form).second;
       if (fresh) {
         if (const auto known = offered_.find(form); known != offered_.end()) {
@@ -144,13 +144,14 @@ class Session final : public PruneSession {
         }
       }
       if (!fresh && tried > 0) continue;
-      for (Pairs& reduced : steps(bank, pairs)) {
+      for (Pairs& reduced : steps(bank_, pairs)) {
         if (!reduced.empty()) open.push_back(std::move(reduced));
       }
     }
     return std::nullopt;
   }
 
+  TermBank bank_;
   std::unordered_map<std::string, std::string> offered_;  // Canonical form, id of the first.
 };
 

@@ -17,14 +17,14 @@ using namespace rewright;
 class Session final : public PruneSession {
  public:
   std::optional<Removal> offer(const Candidate& candidate) override {
-    TermBank bank;
-    const std::vector<TermId> sources = bank.outputs(candidate.source), targets = bank.outputs(candidate.target);
+    bank_.clear();
+    const std::vector<TermId> sources = bank_.outputs(candidate.source), targets = bank_.outputs(candidate.target);
     if (sources == targets) {
       return Removal{"", "both sides are the same, up to the order of operands of commutative operators"};
     }
     std::vector<TermPair> pairs;
     for (std::size_t i = 0; i < sources.size(); ++i) pairs.emplace_back(sources[i], targets[i]);
-    const auto [first, fresh] = seen_.emplace(canonical_form(bank, pairs, label), candidate.id);
+    const auto [first, fresh] = seen_.emplace(canonical_form(bank_, pairs, label), candidate.id);
     if (fresh) return std::nullopt;
     return Removal{first->second, "the same up to the names of inputs, the order of operands and the direction"};
   }
@@ -33,6 +33,7 @@ class Session final : public PruneSession {
   static std::string label(const TensorTerm& input) {
     return fmt::format("{}{}", input.kind == InputKind::kWeight ? "w" : "x", input.shape);
   }
+  TermBank bank_;
   std::unordered_map<std::string, std::string> seen_;  // Canonical form, id of the first.
 };
 

@@ -19,4 +19,7 @@ namespace rewright {
 REWRIGHT_API void correlate(const Field* x, std::span<const std::uint32_t> offsets, std::span<const Field> weights,
                             std::span<Field> sums);
 
+/// max(x, 0) of every element, in place, in the order of the field (<rewright/scalar.h>).
+REWRIGHT_API void relu_all(std::span<Field> elements);
+
 }  // namespace rewright

@@ -9,9 +9,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -25,7 +25,7 @@ struct TermId {
 /// An input, or one output of an application to other terms.
 struct TensorTerm {
   const Operator* op = nullptr;  ///< Null for inputs.
-  std::string head;              ///< The operator with its parameters; an input's name.
+  std::uint32_t head = 0;        ///< The operator with its parameters, or an input's name: equal in one bank if equal.
   std::uint32_t output = 0;
   std::vector<TermId> operands;  ///< Of a commutative operator: the first two in order of id.
   Shape shape;
@@ -46,15 +46,30 @@ class REWRIGHT_API TermBank {
   [[nodiscard]] std::vector<TermId> outputs(const Graph& graph);
   /// `in` with `what` replaced by `by` wherever it occurs.
   TermId replace(TermId in, TermId what, TermId by);
+  /// Forgets all terms, but not the heads: they cost most to make, and a campaign has few.
+  void clear();
 
+  [[nodiscard]] std::size_t size() const { return terms_.size(); }
   [[nodiscard]] const TensorTerm& operator[](TermId id) const { return terms_[id.value]; }
+  [[nodiscard]] const std::string& text_of_head(const TensorTerm& term) const { return heads_[term.head].text; }
+  /// Of the text.
+  [[nodiscard]] std::uint64_t hash_of_head(const TensorTerm& term) const { return heads_[term.head].hash; }
   /// The terms below (and with) `roots`, operands first.
   [[nodiscard]] std::vector<TermId> below(std::span<const TermId> roots) const;
 
  private:
+  struct Head {
+    std::string text;
+    std::uint64_t hash = 0;
+  };
+  std::uint32_t head(const std::string& text);
+  std::uint32_t head(const Operator& op, const Params& params);
   TermId intern(TensorTerm term);
   std::vector<TensorTerm> terms_;
-  std::map<std::string, TermId> ids_;
+  std::unordered_multimap<std::uint64_t, TermId> ids_;  ///< By a hash of the term.
+  std::vector<Head> heads_;
+  std::unordered_map<std::string, std::uint32_t> head_of_text_;
+  std::unordered_multimap<const Operator*, std::pair<Params, std::uint32_t>> heads_of_operator_;
 };
 
 /// How an input is written when its name does not count: inputs of equal labels may be exchanged.

@@ -87,5 +87,23 @@ TEST(Quotients, DivideByWholeNumbersKnownOrNot) {
   }
 }
 
+TEST(ReluAll, IsMaxWithZeroOfEveryElement) {
+  std::mt19937_64 random(7);
+  std::vector<Field> elements;
+  // What is about half of the field by its order, besides any.
+  for (const std::uint64_t order : {std::uint64_t{0}, std::uint64_t{1}, Field::kPrime / 2, Field::kPrime / 2 + 1,
+                                    Field::kPrime - 1, std::uint64_t{1} << 52, (std::uint64_t{1} << 52) - 1}) {
+    elements.push_back(Field::from_residue(order));
+    elements.push_back(Field::from_residue(order) / Field::from_residue(Field::kOrderDenominator));
+  }
+  while (elements.size() < 1'000) elements.push_back(Field::from_residue(random() % Field::kPrime));
+  for (std::size_t count = 0; count < elements.size(); count += count < 20 ? 1 : 97) {
+    std::vector<Field> found = elements;
+    relu_all(std::span(found).first(count));
+    for (std::size_t i = 0; i < found.size(); ++i)
+      EXPECT_EQ(found[i], i < count ? relu(elements[i]) : elements[i]) << i << " of " << count;
+  }
+}
+
 }  // namespace
 }  // namespace rewright
