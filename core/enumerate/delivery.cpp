@@ -120,21 +120,6 @@ bool Delivery::before(const Pair& a, const Pair& b) const {
   return key(a) < key(b);
 }
 
-/// Most graphs of fingerprints that repeat have lost their equals to smaller equalities.
-void Delivery::drop_those_alone() {
-  std::size_t left = 0;
-  for (std::size_t first = 0, next = 0; first < records_.size(); first = next) {
-    while (next < records_.size() && records_[next].fingerprint == records_[first].fingerprint) ++next;
-    if (next - first == 1) continue;
-    std::copy(records_.begin() + static_cast<std::ptrdiff_t>(first),
-              records_.begin() + static_cast<std::ptrdiff_t>(next),
-              records_.begin() + static_cast<std::ptrdiff_t>(left));
-    left += next - first;
-  }
-  records_.resize(left);
-  records_.shrink_to_fit();
-}
-
 std::vector<Delivery::Pair> Delivery::pair_up() {
   std::vector<Pair> pairs;
   in_parallel("pairs", records_.size(), pairs, [&](std::size_t begin, std::size_t end, Tools& tools) {
@@ -324,7 +309,6 @@ Result<bool> Delivery::run(std::vector<Record> records, std::span<const Apart> a
                            const std::function<Status(Candidate)>& sink) {
   records_ = std::move(records);
   apart_ = apart;
-  drop_those_alone();
   std::vector<Pair> pairs = pair_up();
   std::vector<Found> found;
   std::unordered_set<std::uint64_t> settled;

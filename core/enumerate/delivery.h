@@ -53,7 +53,6 @@ class Delivery {
   struct Tools;
 
   [[nodiscard]] const Record& record(std::size_t number) const;
-  void drop_those_alone();
   [[nodiscard]] std::vector<Pair> pair_up();
   void pair_up(std::span<const std::uint32_t> members, Tools& tools) const;
   void add_pair(Pair pair, Tools& tools) const;

@@ -19,6 +19,7 @@
 #include "enumerate/record.h"
 #include "enumerate/superseded.h"
 
+#include <tbb/parallel_for.h>
 #include <tbb/parallel_sort.h>
 
 #include <numeric>
@@ -211,6 +212,7 @@ class Run {
       if (!finished) return false;
     }
     finish_pass("equal graphs", records.size());
+    drop_those_alone(records);
     passes_.arena().execute([&] {
       tbb::parallel_sort(records.begin(), records.end());
       tbb::parallel_sort(joined.begin(), joined.end());
@@ -221,18 +223,34 @@ class Run {
     return true;
   }
 
-  /// Of classes of several graphs over any inputs, all graphs. False: stopped.
-  Result<bool> describe_parts(const std::vector<std::vector<std::uint64_t>>& by_operators,
-                              std::vector<PartGraph>& graphs) {
-    if (config_.instances) return true;
-    std::vector<std::uint64_t> all, often;
-    for (const auto& fingerprints : by_operators) all.insert(all.end(), fingerprints.begin(), fingerprints.end());
+  /// Most graphs of fingerprints that repeat have lost their equals to smaller equalities.
+  void drop_those_alone(std::vector<Record>& records) {
+    std::vector<std::uint64_t> all(records.size());
+    passes_.arena().execute([&] {
+      tbb::parallel_for(std::size_t{0}, all.size(), [&](std::size_t i) { all[i] = records[i].fingerprint; });
+    });
+    const SortedFingerprints several(more_than_once(std::move(all)));
+    std::erase_if(records, [&](const Record& record) { return !several.contains(record.fingerprint); });
+    records.shrink_to_fit();
+  }
+
+  /// Those that occur more than once.
+  std::vector<std::uint64_t> more_than_once(std::vector<std::uint64_t> all) {
+    std::vector<std::uint64_t> often;
     passes_.arena().execute([&] { tbb::parallel_sort(all.begin(), all.end()); });
     for (std::size_t i = 1; i < all.size(); ++i) {
       if (all[i] == all[i - 1] && (often.empty() || often.back() != all[i])) often.push_back(all[i]);
     }
-    std::vector<std::uint64_t>().swap(all);
-    const SortedFingerprints several(std::move(often));
+    return often;
+  }
+
+  /// Of classes of several graphs over any inputs, all graphs. False: stopped.
+  Result<bool> describe_parts(const std::vector<std::vector<std::uint64_t>>& by_operators,
+                              std::vector<PartGraph>& graphs) {
+    if (config_.instances) return true;
+    std::vector<std::uint64_t> all;
+    for (const auto& fingerprints : by_operators) all.insert(all.end(), fingerprints.begin(), fingerprints.end());
+    const SortedFingerprints several(more_than_once(std::move(all)));
     for (std::size_t level = 1; level < operators(); ++level) {
       const auto make = [&](Walk& walk) {
         return [&](const Leaf& leaf, Handover<PartGraph>& found) {
@@ -269,10 +287,15 @@ class Run {
       });
       if (passes_.stopped()) return false;
     }
-    passes_.arena().execute([&] { tbb::parallel_sort(found.begin(), found.end()); });
-    for (const Joined& each : joined) {
-      if (const auto all = unite(found, std::span(each.parts.data(), each.part_count), passes_.space()))
-        apart.push_back({each.whole, *all});
+    std::vector<std::optional<Record>> united(joined.size());
+    passes_.arena().execute([&] {
+      tbb::parallel_sort(found.begin(), found.end());
+      tbb::parallel_for(std::size_t{0}, joined.size(), [&](std::size_t i) {
+        united[i] = unite(found, std::span(joined[i].parts.data(), joined[i].part_count), passes_.space());
+      });
+    });
+    for (std::size_t i = 0; i < joined.size(); ++i) {
+      if (united[i]) apart.push_back({joined[i].whole, *united[i]});
     }
     return true;
   }

@@ -92,15 +92,17 @@ REWRIGHT_IFMA void correlate_block(const Field* x, std::span<const std::uint32_t
 }
 
 /// 16 times each weight as a small number. False: one is not.
-bool as_small(std::span<const Field> weights, std::span<std::int64_t> small) {
-  for (std::size_t k = 0; k < weights.size(); ++k) {
-    const std::uint64_t residue = weights[k].residue();
-    const std::uint64_t shifted = (residue << kSmallShift & Field::kPrime) | residue >> (61 - kSmallShift);
-    const auto number = static_cast<std::int64_t>(shifted);
-    small[k] = number < kMaxSmall ? number : number - static_cast<std::int64_t>(Field::kPrime);
-    if (small[k] <= -kMaxSmall) return false;
+REWRIGHT_IFMA bool as_small(std::span<const Field> weights, std::span<std::int64_t> small) {
+  __mmask8 others = 0;
+  for (std::size_t k = 0; k < weights.size(); k += kLanes) {
+    const auto mask = static_cast<__mmask8>((1U << std::min(weights.size() - k, kLanes)) - 1);
+    const auto residue = reinterpret_cast<Eight>(_mm512_maskz_loadu_epi64(mask, weights.data() + k));
+    const Eight shifted = (residue << kSmallShift & Field::kPrime) | residue >> (61 - kSmallShift);
+    const Eight number = shifted < static_cast<std::uint64_t>(kMaxSmall) ? shifted : shifted - Field::kPrime;
+    others |= _mm512_cmple_epi64_mask(reinterpret_cast<__m512i>(number), _mm512_set1_epi64(-kMaxSmall));
+    _mm512_mask_storeu_epi64(small.data() + k, mask, reinterpret_cast<__m512i>(number));
   }
-  return true;
+  return others == 0;
 }
 
 REWRIGHT_IFMA inline Eight small_products(Eight a, Eight b) {
