@@ -9,6 +9,7 @@
 #include <atomic>
 #include <bit>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <unordered_set>
 
@@ -120,18 +121,33 @@ bool Delivery::before(const Pair& a, const Pair& b) const {
   return key(a) < key(b);
 }
 
+/// Sorts numbers so that records which begin alike come one after the other: then much of what one makes is what the
+/// last ones made, and is known.
+template <class RecordOf>
+void Delivery::put_alike_together(std::vector<std::uint32_t>& numbers, const RecordOf& record_of) const {
+  arena_.execute([&] {
+    tbb::parallel_sort(numbers.begin(), numbers.end(), [&](std::uint32_t a, std::uint32_t b) {
+      const auto left = record_of(a).all(), right = record_of(b).all();
+      const auto order = std::lexicographical_compare_three_way(left.begin(), left.end(), right.begin(), right.end());
+      return order != 0 ? order < 0 : a < b;
+    });
+  });
+}
+
 std::vector<Delivery::Pair> Delivery::pair_up() {
+  std::vector<std::uint32_t> classes;  // Their first members.
+  for (std::uint32_t i = 0; i < records_.size(); ++i) {
+    if (i == 0 || records_[i].fingerprint != records_[i - 1].fingerprint) classes.push_back(i);
+  }
+  put_alike_together(classes, [&](std::uint32_t i) -> const Record& { return records_[i]; });
   std::vector<Pair> pairs;
-  in_parallel("pairs", records_.size(), pairs, [&](std::size_t begin, std::size_t end, Tools& tools) {
-    const auto same_class = [&](std::size_t i, std::size_t j) {
-      return records_[i].fingerprint == records_[j].fingerprint;
-    };
+  in_parallel("pairs", classes.size(), pairs, [&](std::size_t begin, std::size_t end, Tools& tools) {
     std::vector<std::uint32_t> members;
-    std::size_t first = begin;
-    while (first < end && first > 0 && same_class(first - 1, first)) ++first;  // Of a class that another range has.
-    for (std::size_t next = first; first < end; first = next) {
-      for (members.clear(); next < records_.size() && same_class(first, next); ++next)
-        members.push_back(static_cast<std::uint32_t>(next));
+    for (std::size_t c = begin; c < end; ++c) {
+      members.clear();
+      for (std::uint32_t next = classes[c];
+           next < records_.size() && records_[next].fingerprint == records_[classes[c]].fingerprint; ++next)
+        members.push_back(next);
       pair_up(members, tools);
     }
   });
@@ -228,8 +244,12 @@ void Delivery::confirm(std::vector<Pair>& pairs, std::unordered_set<std::uint64_
   std::vector<Outcome> outcomes(groups.size() - 1);
   std::vector<Found> judged(groups.size() - 1);
   std::vector<Pair> left;
-  in_parallel("confirming", outcomes.size(), left, [&](std::size_t begin, std::size_t end, Tools& tools) {
-    for (std::size_t g = begin; g < end; ++g) outcomes[g] = judge(pairs[groups[g]], tools, judged[g]);
+  std::vector<std::uint32_t> order(outcomes.size());
+  std::iota(order.begin(), order.end(), 0U);
+  put_alike_together(order, [&](std::uint32_t g) -> const Record& { return record(pairs[groups[g]].source); });
+  in_parallel("confirming", order.size(), left, [&](std::size_t begin, std::size_t end, Tools& tools) {
+    for (std::size_t i = begin; i < end; ++i)
+      outcomes[order[i]] = judge(pairs[groups[order[i]]], tools, judged[order[i]]);
   });
   if (stop_) return;
   std::vector<std::uint64_t> fallen;

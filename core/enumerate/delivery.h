@@ -53,6 +53,8 @@ class Delivery {
   struct Tools;
 
   [[nodiscard]] const Record& record(std::size_t number) const;
+  template <class RecordOf>
+  void put_alike_together(std::vector<std::uint32_t>& numbers, const RecordOf& record_of) const;
   [[nodiscard]] std::vector<Pair> pair_up();
   void pair_up(std::span<const std::uint32_t> members, Tools& tools) const;
   void add_pair(Pair pair, Tools& tools) const;

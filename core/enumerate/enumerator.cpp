@@ -111,7 +111,11 @@ class Run {
                                                            const Leaf& leaf) { writer->add(leaf.fingerprint); };
                                               });
                                             },
-                                            [&](const std::string& name) { return store.persist(file(name)); },
+                                            [&](const std::string& name) {
+                                              std::promise<Status> at_once;
+                                              at_once.set_value(store.persist(file(name)));
+                                              return at_once.get_future();
+                                            },
                                             [&](const std::string& name) { return store.load(file(name)); }));
       if (!finished) return false;
       REWRIGHT_CHECK(store.status());

@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <deque>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -87,8 +89,8 @@ class Passes {
     std::size_t all = 0;     ///< Units in all pieces.
   };
 
-  /// Goes through the pieces of a level: `work(piece)` does one, `save(name)` and `load(name)` are its file. Every
-  /// process ends with the results of all pieces. False: stopped.
+  /// Goes through the pieces of a level: `work(piece)` does one, `save(name)` and `load(name)` are its file; what save
+  /// begins may end during the next piece. Every process ends with the results of all pieces. False: stopped.
   template <class Work, class Save, class Load>
   Result<bool> for_all_pieces(const char* pass, std::size_t operators, const Scope& scope, const Work& work,
                               const Save& save, const Load& load) {
@@ -101,6 +103,8 @@ class Passes {
       return Piece{fmt::format("{}.{}", prefix, i), std::span(units).subspan(begin, end - begin), begin, units.size()};
     };
     report(pass, operators, 0, 0);
+    std::future<Status> saving;
+    const auto saved = [&] { return saving.valid() ? saving.get() : Status(); };
     for (std::size_t i = 0; i < count && !stop_; ++i) {
       const Piece each = piece(i);
       if (!files_.is_mine(i)) continue;
@@ -109,8 +113,11 @@ class Passes {
         continue;
       }
       work(each);
-      if (!stop_ && files_.wanted()) REWRIGHT_CHECK(save(each.name));
+      if (stop_ || !files_.wanted()) continue;
+      REWRIGHT_CHECK(saved());
+      saving = save(each.name);
     }
+    REWRIGHT_CHECK(saved());
     if (stop_) return false;
     if (files_.ranks() == 1) return true;
     REWRIGHT_TRY(const bool together, barrier(prefix));
@@ -164,7 +171,7 @@ class Passes {
     using Lists = std::tuple<std::vector<T>...>;
     std::atomic<std::uint64_t> graphs{0};
     std::mutex mutex;
-    std::vector<Lists> pieces;
+    std::deque<Lists> pieces;
     const auto for_lists = [](const auto& action) {
       [&]<std::size_t... I>(std::index_sequence<I...>) { (action(std::integral_constant<std::size_t, I>()), ...); }
       (std::index_sequence_for<T...>());
@@ -189,13 +196,14 @@ class Passes {
                        walk(pass, operators, scope, piece, graphs, handing_over, foresee);
                      },
                      [&](const std::string& name) {
-                       Status status;
-                       for_lists([&](auto list) {
-                         constexpr std::size_t kList = sizeof...(T) - 1 - list;
-                         const auto& items = std::get<kList>(pieces.back());
-                         if (status) status = files_.save(file_of(name, kList), std::span(items));
+                       return std::async(std::launch::async, [&, name, &mine = std::as_const(pieces.back())] {
+                         Status status;
+                         for_lists([&](auto list) {
+                           constexpr std::size_t kList = sizeof...(T) - 1 - list;
+                           if (status) status = files_.save(file_of(name, kList), std::span(std::get<kList>(mine)));
+                         });
+                         return status;
                        });
-                       return status;
                      },
                      [&](const std::string& name) {
                        Lists& mine = pieces.emplace_back();
