@@ -7,7 +7,8 @@
 namespace rewright {
 namespace {
 
-// Candidates are written in batches: one transaction each.
+// Candidates are written in batches: one transaction each. Ids are hashes, so that every batch changes pages all over
+// their index: few large ones write the least.
 class CandidateWriter {
  public:
   explicit CandidateWriter(Store& store) : store_(store) {}
@@ -28,7 +29,7 @@ class CandidateWriter {
   }
 
  private:
-  static constexpr std::size_t kBatch = 4096;
+  static constexpr std::size_t kBatch = 32'768;
   Store& store_;
   std::int64_t position_ = 0;
   std::vector<CandidateRecord> batch_;

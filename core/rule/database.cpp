@@ -99,6 +99,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& file, Mode m
   sqlite3_extended_result_codes(database->handle_, 1);
   sqlite3_busy_timeout(database->handle_, kBusyTimeoutMs);
   REWRIGHT_CHECK(database->run("PRAGMA foreign_keys = ON"));
+  REWRIGHT_CHECK(database->run("PRAGMA cache_size = -65536"));  // KiB. Ids are hashes: their index is met all over.
   if (mode != Mode::kRead) {
     REWRIGHT_CHECK(database->run("PRAGMA journal_mode = WAL"));
     REWRIGHT_CHECK(database->run("PRAGMA synchronous = NORMAL"));
