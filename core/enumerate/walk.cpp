@@ -5,7 +5,9 @@
 namespace rewright::enumeration {
 
 namespace {
-constexpr std::size_t kRememberedASlot = 1024;  // Applications are many more than tensors that are computed upon.
+// For each tensor in the cache; applications are many more. What is remembered grows where more is forgotten than kept.
+constexpr std::size_t kFirstRemembered = 16, kMostRemembered = 1024;
+constexpr std::size_t kGrowth = 4;
 }  // namespace
 
 // A tensor that was evaluated: its elements, and its reductions as far as they were asked for.
@@ -63,7 +65,7 @@ Walk::Walk(std::unique_ptr<Space> space, const Scope& scope, std::size_t cache_s
     by_arity[choices[choice].arity]->push_back(choice);
   }
   cache_.resize(cache_slots);
-  remembered_.resize(cache_slots * kRememberedASlot);
+  remembered_.resize(cache_slots * kFirstRemembered);
 }
 
 Walk::~Walk() = default;
@@ -168,9 +170,19 @@ void Walk::hash_outputs(Entry& entry) {
   if (remembered.key != key) {
     evaluate_outputs(entry, remembered.hashes);
     remembered.key = key;
+    ++evaluated_;
   }
   for (std::uint32_t k = 0; k < signature.output_count; ++k)
     entry.hashes[k] = hash_of(*space_, signature.outputs[k], remembered.hashes[k]);
+  if (evaluated_ > remembered_.size()) remember_more();
+}
+
+void Walk::remember_more() {
+  evaluated_ = 0;
+  if (remembered_.size() >= cache_.size() * kMostRemembered) return;
+  std::vector<Remembered> more(remembered_.size() * kGrowth);
+  for (const Remembered& each : remembered_) more[each.key % more.size()] = each;
+  remembered_.swap(more);
 }
 
 /// h of each.

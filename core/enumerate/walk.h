@@ -145,6 +145,7 @@ class REWRIGHT_API Walk {
   [[nodiscard]] TypeId type_of(std::uint8_t tensor) const;
   void hash_outputs(Entry& entry);
   void evaluate_outputs(const Entry& entry, std::span<std::uint64_t> hashes);
+  void remember_more();
   ValueData& data_of(std::uint8_t tensor);
   const Word* elements_of(std::uint8_t tensor);
   const Word* reduction_of(std::uint8_t tensor, const Signature& signature, std::size_t operand);
@@ -192,6 +193,7 @@ class REWRIGHT_API Walk {
     std::array<std::uint64_t, kMaxOutputs> hashes{};  ///< h of its outputs.
   };
   std::vector<Remembered> remembered_;  ///< Of applications that had to be evaluated.
+  std::size_t evaluated_ = 0;           ///< Since it last grew.
   std::vector<Word> scratch_;
   mutable std::vector<Repetition> repetitions_;
 };
