@@ -1,6 +1,6 @@
 #include "enumerate/operator_space.h"
 
-#include <rewright/sum_of_products.h>
+#include <rewright/correlation.h>
 
 #include <algorithm>
 #include <numeric>
@@ -388,9 +388,7 @@ void OperatorSpace::evaluate(const Signature& signature, Operands in, Results ou
 
 std::uint64_t OperatorSpace::hash(TypeId id, const Word* value) const {
   const Type& type = types_[id];
-  SumOfProducts<Field> sum;
-  for (std::size_t i = 0; i < type.words; ++i) sum.add(fields(value)[i], type.weights[i]);
-  return sum.value().residue();
+  return dot(std::span(fields(value), type.words), type.weights).residue();
 }
 
 void OperatorSpace::reduce(const Signature& signature, std::size_t operand, const Word* value, Word* out) {
@@ -415,9 +413,7 @@ void OperatorSpace::reduce(const Signature& signature, std::size_t operand, cons
 }
 
 std::uint64_t OperatorSpace::product(const Signature& signature, const Word* left, const Word* right) const {
-  SumOfProducts<Field> sum;
-  for (std::size_t k = 0; k < signature.reduction; ++k) sum.add(fields(left)[k], fields(right)[k]);
-  return sum.value().residue();
+  return dot(std::span(fields(left), signature.reduction), std::span(fields(right), signature.reduction)).residue();
 }
 
 }  // namespace rewright::enumeration

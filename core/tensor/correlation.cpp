@@ -164,6 +164,19 @@ void correlate_by_eights(const Field* x, std::span<const std::uint32_t> offsets,
   }
 }
 
+REWRIGHT_IFMA Field dot_by_eights(std::span<const Field> a, std::span<const Field> b) {
+  Sums sums;
+  for (std::size_t at = 0; at < a.size(); at += kLanes) {
+    const auto mask = static_cast<__mmask8>((1U << std::min(a.size() - at, kLanes)) - 1);
+    const auto right = reinterpret_cast<Eight>(_mm512_maskz_loadu_epi64(mask, b.data() + at));
+    add_product(sums, reinterpret_cast<Eight>(_mm512_maskz_loadu_epi64(mask, a.data() + at)), right, right >> 52);
+  }
+  const Eight lanes = reduced(sums);
+  std::uint64_t sum = 0;  // Below 8 p < 2^64.
+  for (std::size_t i = 0; i < kLanes; ++i) sum += lanes[i];
+  return Field::from_residue((sum & Field::kPrime) % Field::kPrime) + Field::from_residue(sum >> 61);
+}
+
 REWRIGHT_IFMA void relu_by_eights(std::span<Field> elements) {
   const Eight denominator = Eight{} + Field::kOrderDenominator;
   for (std::size_t at = 0; at < elements.size(); at += kLanes) {
@@ -196,6 +209,16 @@ void correlate(const Field* x, std::span<const std::uint32_t> offsets, std::span
   if (kEights && offsets.size() <= kMaxProducts) return correlate_by_eights(x, offsets, weights, sums);
 #endif
   correlate_one_by_one(x, offsets, weights, sums);
+}
+
+Field dot(std::span<const Field> a, std::span<const Field> b) {
+#if defined(__x86_64__)
+  static const bool kEights = __builtin_cpu_supports("avx512ifma") != 0;
+  if (kEights && a.size() <= kLanes * kMaxProducts) return dot_by_eights(a, b);
+#endif
+  SumOfProducts<Field> sum;
+  for (std::size_t i = 0; i < a.size(); ++i) sum.add(a[i], b[i]);
+  return sum.value();
 }
 
 void relu_all(std::span<Field> elements) {

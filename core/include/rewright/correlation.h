@@ -19,6 +19,9 @@ namespace rewright {
 REWRIGHT_API void correlate(const Field* x, std::span<const std::uint32_t> offsets, std::span<const Field> weights,
                             std::span<Field> sums);
 
+/// The sum of a[i] * b[i]; both have one length.
+[[nodiscard]] REWRIGHT_API Field dot(std::span<const Field> a, std::span<const Field> b);
+
 /// max(x, 0) of every element, in place, in the order of the field (<rewright/scalar.h>).
 REWRIGHT_API void relu_all(std::span<Field> elements);
 

@@ -87,6 +87,18 @@ TEST(Quotients, DivideByWholeNumbersKnownOrNot) {
   }
 }
 
+TEST(Dot, IsTheSumOfProducts) {
+  std::mt19937_64 random(7);
+  for (const std::size_t count : {0, 1, 7, 8, 9, 64, 100, 10'920, 10'921}) {
+    const std::vector<Field> a = residues(count, random), b = residues(count, random);
+    Field expected;
+    for (std::size_t i = 0; i < count; ++i) expected += a[i] * b[i];
+    EXPECT_EQ(dot(a, b), expected) << count;
+    const std::vector<Field> greatest(count, Field::from_residue(Field::kPrime - 1));
+    EXPECT_EQ(dot(greatest, greatest), Field::from_integer(static_cast<std::int64_t>(count))) << count;
+  }
+}
+
 TEST(ReluAll, IsMaxWithZeroOfEveryElement) {
   std::mt19937_64 random(7);
   std::vector<Field> elements;
