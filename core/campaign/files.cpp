@@ -11,6 +11,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "campaign/written_file.h"
+
 namespace rewright {
 namespace {
 
@@ -62,10 +64,14 @@ Result<std::string> read_file(const std::string& path) {
 }
 
 Status write_file(const std::string& path, std::string_view content) {
+  return write_file(path, [&](int descriptor) { return write_all(descriptor, content); });
+}
+
+Status write_file(const std::string& path, const std::function<bool(int descriptor)>& write) {
   const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
   const Descriptor file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.get() < 0) return system_error("written", path);
-  if (!write_all(file.get(), content) || fsync(file.get()) != 0 || rename(temporary.c_str(), path.c_str()) != 0) {
+  if (!write(file.get()) || fsync(file.get()) != 0 || rename(temporary.c_str(), path.c_str()) != 0) {
     const Error error = system_error("written", path);
     unlink(temporary.c_str());
     return error;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "campaign/files.h"
+#include "campaign/written_file.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/optimize_outcome.h"
@@ -113,12 +114,14 @@ Status measure(const ImportedModel& imported, const std::string& original, const
     outcome.model = original;
     return {};
   }
-  REWRIGHT_TRY(outcome.model, gate.to_model(imported.graph));  // External data lies elsewhere: it is taken in.
+  REWRIGHT_TRY(outcome.model, gate.to_model(imported.graph));  // External data lies elsewhere: it comes over.
   return {};
 }
 
-/// As one file; or, where the original's weights lie in a file of their own, the result's too: OUTPUT.data.
-Status write_model(const OptimizeArguments& arguments, const std::string& original, const std::string& model) {
+/// As one file; or, where the original's weights lie in a file of their own, the result's too: OUTPUT.data. What the
+/// result has of the original's weights is copied from file to file.
+Status write_model(const OptimizeArguments& arguments, const std::string& original, const std::string& model,
+                   const std::string& directory) {
   const std::set<std::string> files = external_files(original);
   if (model == original || files.empty()) return write_file(arguments.output, model);
   const std::string data_file = arguments.output + ".data";
@@ -127,8 +130,9 @@ Status write_model(const OptimizeArguments& arguments, const std::string& origin
       std::filesystem::absolute(arguments.input) != std::filesystem::absolute(arguments.output))
     return make_error(ErrorCode::kUsage, "-o: '{}' would be written over, which holds weights of '{}'", data_file,
                       arguments.input);
-  REWRIGHT_TRY(const SplitModel split, split_off_weights(model, name));
-  if (!split.data.empty()) REWRIGHT_CHECK(write_file(data_file, split.data));
+  REWRIGHT_TRY(const SplitModel split, split_off_weights(model, name, directory));
+  if (!split.data.empty())
+    REWRIGHT_CHECK(write_file(data_file, [&](int descriptor) { return write_weights(descriptor, split.data); }));
   return write_file(arguments.output, split.model);
 }
 
@@ -179,6 +183,7 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   REWRIGHT_TRY(OptimizeSetting setting, make_setting(arguments, registry));
   const std::string folder = std::filesystem::path(arguments.input).parent_path().string();
   ImportOptions import_options{{}, "'" + arguments.input + "'", folder.empty() ? "." : folder};
+  import_options.leave_external = true;
   REWRIGHT_TRY(import_options.dimensions, read_dims(arguments.dims));
   REWRIGHT_TRY(const std::string original, read_file(arguments.input));
   REWRIGHT_TRY(const ImportedModel imported,
@@ -209,7 +214,7 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   REWRIGHT_CHECK(check_result(imported, options, outcome));
   if (setting.runtime != nullptr)
     REWRIGHT_CHECK(measure(imported, original, options, arguments, settings.quiet, outcome));
-  REWRIGHT_CHECK(write_model(arguments, original, outcome.model));
+  REWRIGHT_CHECK(write_model(arguments, original, outcome.model, import_options.directory));
   if (outcome.equivalence.equal && !outcome.slower && !arguments.no_record)
     record(arguments, original, outcome.report.search, settings.quiet);
   REWRIGHT_CHECK(write_pages(arguments, outcome, imported.graph, rules));

@@ -1,88 +1,32 @@
 #include "onnx/export.h"
 
-#include <rewright/onnx.h>
-
 #include <algorithm>
 #include <limits>
-#include <set>
-#include <unordered_map>
-#include <unordered_set>
-#include <utility>
 
-#include "onnx/element.h"
-#include "onnx/fold.h"
+#include "onnx/exporter.h"
 #include "onnx/opset.h"
-#include "onnx/proto.h"
 #include "onnx/scope.h"
 
 namespace rewright {
-namespace {
 
 using namespace model;
 
+namespace {
+
 /// Where initializers need not be listed among the inputs.
 constexpr std::int64_t kLeastIr = 4;
-/// Smaller constants are written out even if they repeat one number.
-constexpr std::int64_t kFilledElements = 1024;
 
-class Exporter final : public OnnxWriter {
- public:
-  Exporter(const Graph& graph, ModelProto skeleton, const ExportOptions& options)
-      : graph_(graph), proto_(std::move(skeleton)), options_(options), opset_(opset_of(proto_)) {}
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  return lower;
+}
 
-  Result<std::string> run();
-
-  std::vector<std::string> emit(std::string_view type, std::vector<std::string> inputs,
-                                std::map<std::string, OnnxAttribute> attributes, std::size_t outputs) override;
-  std::string integers(std::span<const std::int64_t> values) override;
-  std::string constant(const ConstantData& value) override;
-
- private:
-  /// A node of the new model and the opset whose forms it was written in.
-  struct Written {
-    NodeProto node;
-    bool by_operator = false;
-  };
-
-  void reserve_names();
-  void count_uses();
-  std::string fresh(std::string_view hint);
-  Status write_nodes();
-  Result<std::string> operand(Port port);
-  std::string weight(const Node& node);
-  std::string named_constant(const ConstantData& value, std::string_view hint);
-  Status write_application(NodeId id);
-  bool write_as_bias(NodeId id, const std::vector<std::string>& in);
-  Status write_opaque(NodeId id);
-  Status write_outputs();
-  std::string output_name(std::size_t i);
-  void rename(const std::unordered_map<std::string, std::string>& renamed);
-  Status choose_opset();
-  [[nodiscard]] const NodeProto* misfit(std::int64_t opset) const;
-  Result<std::string> assemble();
-
-  const Graph& graph_;
-  ModelProto proto_;
-  const ExportOptions& options_;
-  std::int64_t opset_;
-  Folding folding_;
-  std::unordered_set<std::string> taken_;   ///< Names of tensors and nodes.
-  std::unordered_set<std::string> given_;   ///< Inputs and initializers of the skeleton.
-  std::unordered_set<std::string> inputs_;  ///< Names of the graph's inputs that are given at each run.
-  std::unordered_map<std::string, int> counters_;
-  std::map<Port, std::string> names_;
-  std::map<std::string, std::string> constants_;  ///< Initializers, by content.
-  std::vector<Written> nodes_;
-  std::unordered_map<std::string, std::size_t> products_;  ///< Conv and MatMul nodes, by what they make.
-  std::vector<std::uint32_t> uses_;                        ///< By node, at run time.
-  std::vector<TensorProto> initializers_;
-  std::set<std::string> own_tensors_;            ///< Made by nodes: may take an output's name.
-  ElementType element_ = ElementType::kFloat32;  ///< Of the application at hand.
-};
+}  // namespace
 
 Result<std::string> Exporter::run() {
   reserve_names();
-  REWRIGHT_TRY(folding_, fold(graph_, options_));
+  REWRIGHT_TRY(folding_, fold(graph_, external_, options_));
   count_uses();
   REWRIGHT_CHECK(write_nodes());
   REWRIGHT_CHECK(write_outputs());
@@ -99,7 +43,8 @@ void Exporter::reserve_names() {
   taken_.insert(graph_.output_names().begin(), graph_.output_names().end());
   for (const auto& output : proto_.graph().output()) taken_.insert(output.name());
   for (const NodeId id : graph_.inputs()) {
-    if (!graph_.node(id).constant) inputs_.insert(graph_.node(id).name);
+    const Node& node = graph_.node(id);
+    if (!node.constant && !external_.contains(node.name)) inputs_.insert(node.name);
   }
   taken_.insert(inputs_.begin(), inputs_.end());
   for (const Node& node : graph_.nodes()) {
@@ -128,12 +73,6 @@ std::string Exporter::fresh(std::string_view hint) {
 
 // --- what operators write ------------------------------------------------------------------------------------
 
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  return lower;
-}
-
 std::vector<std::string> Exporter::emit(std::string_view type, std::vector<std::string> inputs,
                                         std::map<std::string, OnnxAttribute> attributes, std::size_t outputs) {
   NodeProto node;
@@ -152,55 +91,6 @@ std::vector<std::string> Exporter::emit(std::string_view type, std::vector<std::
   return names;
 }
 
-std::string Exporter::integers(std::span<const std::int64_t> values) {
-  return named_constant(integers_of_shape(Shape{static_cast<std::int64_t>(values.size())}, values), "integers");
-}
-
-std::string Exporter::constant(const ConstantData& value) {
-  const ElementType from = value.type.element;
-  if (!is_floating(from) || from == element_) return named_constant(value, "constant");
-  ConstantData cast;
-  cast.type = {value.type.shape, element_};
-  if (const auto* number = std::get_if<double>(&value.value)) {
-    cast.value = *number;
-  } else if (auto numbers = to_reals(value)) {
-    cast.value = encode(element_, *numbers);
-  } else {
-    fail("a constant to be written has no numbers: " + numbers.error().message);
-  }
-  return named_constant(cast, "constant");
-}
-
-/// An initializer; equal small ones are one. A large tensor of one repeated number becomes a ConstantOfShape node.
-std::string Exporter::named_constant(const ConstantData& value, std::string_view hint) {
-  const std::int64_t elements = value.type.shape.elements();
-  const auto* number = std::get_if<double>(&value.value);
-  if (number != nullptr && elements > kFilledElements && value.type.element != ElementType::kBFloat16) {
-    const auto fill = std::make_shared<ConstantData>();
-    fill->type.shape.append(1);
-    fill->type.element = value.type.element;
-    fill->value = encode(value.type.element, std::span(number, 1));
-    NodeProto node;
-    node.set_op_type("ConstantOfShape");
-    node.set_name(fresh(std::string(hint) + "_fill"));
-    node.add_input(integers(value.type.shape.dims()));
-    node.add_output(fresh(hint));
-    *node.add_attribute() = to_proto("value", std::shared_ptr<const ConstantData>(fill));
-    nodes_.push_back({node, true});
-    return node.output(0);
-  }
-  TensorProto tensor = to_proto(value, "");
-  const bool small = elements <= kFilledElements && hint != "weight";
-  const std::string key = small ? tensor.SerializeAsString() : std::string();
-  if (small) {
-    if (const auto found = constants_.find(key); found != constants_.end()) return found->second;
-  }
-  tensor.set_name(fresh(hint));
-  if (small) constants_.emplace(key, tensor.name());
-  initializers_.push_back(std::move(tensor));
-  return initializers_.back().name();
-}
-
 // --- nodes ---------------------------------------------------------------------------------------------------
 
 Status Exporter::write_nodes() {
@@ -210,28 +100,6 @@ Status Exporter::write_nodes() {
   }
   std::erase_if(nodes_, [](const Written& written) { return written.node.op_type().empty(); });
   return {};
-}
-
-/// The name of a tensor; weights and folded values are written when they are first needed.
-Result<std::string> Exporter::operand(Port port) {
-  if (const auto known = names_.find(port); known != names_.end()) return known->second;
-  const Node& node = graph_.node(port.node);
-  std::string name;
-  if (const auto folded = folding_.values.find(port); folded != folding_.values.end()) {
-    name = named_constant(folded->second, "weight");
-  } else if (node.is_input()) {
-    name = weight(node);
-  } else {
-    return make_error(ErrorCode::kInternal, "output {} of node {} is used before it is made", port.output,
-                      port.node.value);
-  }
-  names_.emplace(port, name);
-  return name;
-}
-
-std::string Exporter::weight(const Node& node) {
-  if (given_.contains(node.name) || !node.constant) return node.name;
-  return named_constant(*node.constant, node.name);
 }
 
 Status Exporter::write_application(NodeId id) {
@@ -413,7 +281,7 @@ Result<std::string> Exporter::assemble() {
   for (const auto& tensor : graph.sparse_initializer()) there.insert(tensor.values().name());
   for (const NodeId id : graph_.inputs()) {
     const Node& node = graph_.node(id);
-    if (node.constant || there.contains(node.name)) continue;
+    if (node.constant || there.contains(node.name) || external_.contains(node.name)) continue;
     auto& input = *graph.add_input();
     input.set_name(node.name);
     *input.mutable_type() = to_proto(node.outputs.front());
@@ -431,21 +299,19 @@ Result<std::string> Exporter::assemble() {
   return proto_.SerializeAsString();
 }
 
-}  // namespace
-
 Result<std::string> export_model(const Graph& graph, const ImportedModel& origin, const ExportOptions& options) {
   ModelProto skeleton;
   if (!skeleton.ParseFromString(origin.skeleton)) {
     return make_error(ErrorCode::kInternal, "the origin's skeleton is not a ModelProto");
   }
-  return Exporter(graph, std::move(skeleton), options).run();
+  return Exporter(graph, std::move(skeleton), origin.external, options).run();
 }
 
 Result<std::string> export_model(const Graph& graph, const ExportOptions& options) {
   ModelProto skeleton;
   skeleton.set_producer_name("rewright");
   skeleton.mutable_graph()->set_name("graph");
-  return Exporter(graph, std::move(skeleton), options).run();
+  return Exporter(graph, std::move(skeleton), {}, options).run();
 }
 
 }  // namespace rewright

@@ -4,15 +4,19 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <set>
 
 #include "onnx/element.h"
+#include "onnx/external_data.h"
 
 namespace rewright::model {
 namespace {
 
 /// No single value of more elements is computed here: 2 GiB in double precision.
 constexpr std::int64_t kMostFoldedElements = std::int64_t{1} << 28;
+/// Nor do all of them take more: they are part of the model's file, of 2 GiB at most.
+constexpr std::int64_t kMostHeldBytes = std::int64_t{3} << 29;
 
 ConstantData rounded(const TensorType& type, const Tensor<Real>& tensor) {
   std::vector<double> values(tensor.values().size());
@@ -26,8 +30,13 @@ ConstantData rounded(const TensorType& type, const Tensor<Real>& tensor) {
 
 class Folder {
  public:
-  Folder(const Graph& graph, const ExportOptions& options)
-      : graph_(graph), options_(options), known_(graph.nodes().size(), false), values_(graph.nodes().size()) {}
+  Folder(const Graph& graph, const std::map<std::string, ExternalWeight>& external, const ExportOptions& options)
+      : graph_(graph),
+        external_(external),
+        options_(options),
+        known_(graph.nodes().size(), false),
+        users_(graph.nodes().size(), 0),
+        values_(graph.nodes().size()) {}
 
   Result<Folding> run();
 
@@ -36,22 +45,30 @@ class Folder {
   [[nodiscard]] std::vector<std::uint32_t> cone(std::uint32_t node) const;
   [[nodiscard]] std::string refuse(const std::vector<std::uint32_t>& cone) const;
   Status compute(std::uint32_t node);
+  [[nodiscard]] Result<Tensor<Real>> value_of(const Node& input) const;
+  [[nodiscard]] std::int64_t size_in_file(const Node& input) const;
+  void drop(const std::vector<std::uint32_t>& cone);
   bool keep(std::uint32_t node, const std::vector<std::uint32_t>& cone, Folding& folding);
 
   const Graph& graph_;
+  const std::map<std::string, ExternalWeight>& external_;
   const ExportOptions& options_;
-  std::vector<bool> known_;  ///< By node: a weight with a value, or an application on such alone.
+  std::vector<bool> known_;           ///< By node: a weight with a value, or an application on such alone.
+  std::vector<std::uint32_t> users_;  ///< By node: how many use it.
   std::vector<std::vector<Tensor<Real>>> values_;
   std::set<std::uint32_t> replaced_;  ///< Weights that a folded value stands for.
   std::int64_t added_bytes_ = 0;
+  std::int64_t held_bytes_ = 0;  ///< Of folded values.
   double flops_ = 0;
 };
 
 void Folder::find_known() {
   for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
     const Node& node = graph_.nodes()[i];
+    for (const Port& port : node.inputs) ++users_[port.node.value];
     if (node.is_input()) {
-      known_[i] = node.input_kind == InputKind::kWeight && node.constant && is_floating(node.constant->type.element);
+      known_[i] = external_.contains(node.name) ||
+                  (node.input_kind == InputKind::kWeight && node.constant && is_floating(node.constant->type.element));
     } else if (node.op != nullptr) {
       known_[i] = std::all_of(node.inputs.begin(), node.inputs.end(), [&](Port p) { return known_[p.node.value]; });
     }
@@ -89,13 +106,34 @@ std::string Folder::refuse(const std::vector<std::uint32_t>& cone) const {
   return {};
 }
 
+Result<Tensor<Real>> Folder::value_of(const Node& input) const {
+  std::shared_ptr<const ConstantData> constant = input.constant;
+  if (const auto lies = external_.find(input.name); lies != external_.end()) {
+    REWRIGHT_TRY(std::vector<std::byte> bytes, read_external(lies->second));
+    constant = std::make_shared<ConstantData>(ConstantData{lies->second.type, std::move(bytes)});
+  }
+  REWRIGHT_TRY(const std::vector<double> numbers, to_reals(*constant));
+  Tensor<Real> tensor(constant->type.shape);
+  std::transform(numbers.begin(), numbers.end(), tensor.values().begin(), [](double x) { return Real{x}; });
+  return tensor;
+}
+
+std::int64_t Folder::size_in_file(const Node& input) const {
+  const auto lies = external_.find(input.name);
+  return lies == external_.end() ? stored_bytes(*input.constant) : static_cast<std::int64_t>(lies->second.bytes);
+}
+
+/// Values that no other cone can need: weights are read again, what one node alone uses is in no other.
+void Folder::drop(const std::vector<std::uint32_t>& cone) {
+  for (const std::uint32_t i : cone)
+    if (graph_.nodes()[i].is_input() || users_[i] <= 1) values_[i].clear();
+}
+
 Status Folder::compute(std::uint32_t i) {
   if (!values_[i].empty()) return {};
   const Node& node = graph_.nodes()[i];
   if (node.is_input()) {
-    REWRIGHT_TRY(const std::vector<double> numbers, to_reals(*node.constant));
-    Tensor<Real> tensor(node.constant->type.shape);
-    std::transform(numbers.begin(), numbers.end(), tensor.values().begin(), [](double x) { return Real{x}; });
+    REWRIGHT_TRY(Tensor<Real> tensor, value_of(node));
     values_[i].push_back(std::move(tensor));
     return {};
   }
@@ -128,10 +166,12 @@ bool Folder::keep(std::uint32_t i, const std::vector<std::uint32_t>& cone, Foldi
   for (const std::uint32_t at : cone) {
     if (!graph_.nodes()[at].is_input() || replaced_.contains(at)) continue;
     weights.push_back(at);
-    bytes -= stored_bytes(*graph_.nodes()[at].constant);
+    bytes -= size_in_file(graph_.nodes()[at]);
   }
-  if (bytes > options_.fold_bytes) return false;
-  added_bytes_ = bytes;
+  std::int64_t held = held_bytes_;
+  for (const ConstantData& value : values) held += stored_bytes(value);
+  if (bytes > options_.fold_bytes || held > kMostHeldBytes) return false;
+  added_bytes_ = bytes, held_bytes_ = held;
   replaced_.insert(weights.begin(), weights.end());
   for (std::uint32_t k = 0; k < values.size(); ++k) folding.values.emplace(Port{NodeId{i}, k}, std::move(values[k]));
   return true;
@@ -152,7 +192,9 @@ Result<Folding> Folder::run() {
       std::string reason = refuse(steps);
       if (reason.empty()) {
         for (const std::uint32_t step : steps) REWRIGHT_CHECK(compute(step));
-        if (keep(i, steps, folding)) continue;
+        const bool kept = keep(i, steps, folding);
+        drop(steps);
+        if (kept) continue;
         reason = fmt::format("would add more than {} MiB to the file", options_.fold_bytes >> 20);
       }
       if (options_.note) {
@@ -168,6 +210,9 @@ Result<Folding> Folder::run() {
 
 }  // namespace
 
-Result<Folding> fold(const Graph& graph, const ExportOptions& options) { return Folder(graph, options).run(); }
+Result<Folding> fold(const Graph& graph, const std::map<std::string, ExternalWeight>& external,
+                     const ExportOptions& options) {
+  return Folder(graph, external, options).run();
+}
 
 }  // namespace rewright::model

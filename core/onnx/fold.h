@@ -4,6 +4,7 @@
 #include <rewright/graph.h>
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "onnx/export.h"
@@ -19,7 +20,8 @@ struct Folding {
 
 /// Computes in double precision and rounds once, to the element type. A result of one repeated number is kept as that.
 /// What would pass the limits of `options` is left to the run, and noted. Errors: kBudget, kUnsupported from weights
-/// that cannot be read as numbers.
-[[nodiscard]] Result<Folding> fold(const Graph& graph, const ExportOptions& options);
+/// that cannot be read as numbers. Weights in `external` are read when they are computed with, and dropped.
+[[nodiscard]] Result<Folding> fold(const Graph& graph, const std::map<std::string, ExternalWeight>& external,
+                                   const ExportOptions& options);
 
 }  // namespace rewright::model

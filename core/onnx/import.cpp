@@ -49,6 +49,7 @@ Result<ImportedModel> Importer::run() {
   imported.opset = opset_;
   imported.carried = std::move(carried_);
   imported.skeleton = skeleton();
+  imported.external = std::move(external_);
   return imported;
 }
 
@@ -223,7 +224,9 @@ Status Importer::add_outputs() {
 }
 
 std::string Importer::skeleton() {
-  const auto is_weight = [&](const std::string& name) { return constants_.contains(name) || !ports_.contains(name); };
+  const auto is_weight = [&](const std::string& name) {
+    return constants_.contains(name) || external_.contains(name) || !ports_.contains(name);
+  };
   auto& inputs = *graph_.mutable_input();
   inputs.erase(std::remove_if(inputs.begin(), inputs.end(),
                               [&](const ValueInfoProto& input) {

@@ -31,6 +31,17 @@ struct ImportOptions {
   std::string file = "the model";
   /// Where files with external data lie; empty: external data is refused.
   std::string directory;
+  /// Large weights in such files stay there: the graph knows their types, ImportedModel::external where they lie.
+  bool leave_external = false;
+};
+
+/// A weight whose values were not read.
+struct ExternalWeight {
+  TensorType type;
+  std::string location;  ///< As the model names the file, in the folder that it is in.
+  std::string file;      ///< The same, as it was found.
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
 };
 
 /// A node that is carried as it is.
@@ -47,6 +58,7 @@ struct ImportedModel {
   std::string skeleton;
   std::int64_t opset = 0;  ///< Of ONNX's own operators.
   std::vector<CarriedNode> carried;
+  std::map<std::string, ExternalWeight> external;  ///< By name.
 };
 
 /// Reads a serialized ModelProto.

@@ -1,4 +1,5 @@
 #include "onnx/element.h"
+#include "onnx/external_data.h"
 #include "onnx/importer.h"
 #include "onnx/scope.h"
 
@@ -7,6 +8,8 @@ namespace {
 
 /// Inference looks at values such as the shape given to Reshape, never at large ones.
 constexpr std::int64_t kInspectedElements = 4096;
+/// Weights below this are read from external data, too.
+constexpr std::uint64_t kLeastLeftBytes = 64 << 10;
 
 }  // namespace
 
@@ -54,7 +57,24 @@ Status Importer::add_initializers() {
   return {};
 }
 
+/// True for a large weight of numbers with a fraction in another file: nothing looks at its values but folding.
+Result<bool> Importer::leave_external(const TensorProto& tensor) {
+  if (!options_.leave_external || tensor.data_location() != TensorProto::EXTERNAL || ports_.contains(tensor.name()))
+    return false;
+  const auto element = element_type(tensor.data_type());
+  const auto count = checked_elements(std::vector<std::int64_t>(tensor.dims().begin(), tensor.dims().end()));
+  if (!element || !is_floating(*element) || !count || tensor.dims_size() > kMaxRank) return false;
+  if (static_cast<std::uint64_t>(*count) * element_size(*element) < kLeastLeftBytes) return false;
+  REWRIGHT_TRY(const auto lies, where_it_lies(tensor, options_.directory));
+  REWRIGHT_TRY(const Port port, builder_.input(tensor.name(), lies->type, InputKind::kWeight));
+  define(tensor.name(), port);
+  external_.emplace(tensor.name(), *lies);
+  return true;
+}
+
 Status Importer::add_initializer(TensorProto& tensor) {
+  REWRIGHT_TRY(const bool left, leave_external(tensor));
+  if (left) return {};
   auto value = read_tensor(tensor, options_.directory);
   if (!value && value.error().code != ErrorCode::kUnsupported) return value.error();
   const std::string& name = tensor.name();

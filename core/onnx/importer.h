@@ -45,6 +45,7 @@ class Importer {
   Status add_inputs();
   Status add_initializers();
   Status add_initializer(model::TensorProto& tensor);
+  Result<bool> leave_external(const model::TensorProto& tensor);
   Status add_node(const model::NodeProto& node);
   Result<bool> add_constant(const model::NodeProto& node);
   Result<bool> add_filled(const model::NodeProto& node);
@@ -76,6 +77,7 @@ class Importer {
   std::unordered_map<std::string, const model::ValueInfoProto*> declared_;
   std::string refusal_;  ///< Why no operator took the node at hand.
   std::vector<CarriedNode> carried_;
+  std::map<std::string, ExternalWeight> external_;
 };
 
 }  // namespace rewright

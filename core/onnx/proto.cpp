@@ -6,16 +6,13 @@
 #include <array>
 #include <charconv>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 
 #include "onnx/element.h"
+#include "onnx/external_data.h"
 
 namespace rewright::model {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::vector<std::byte> to_bytes(const std::string& text) {
   std::vector<std::byte> bytes(text.size());
@@ -56,81 +53,6 @@ std::vector<std::byte> typed_elements(const TensorProto& tensor, ElementType ele
     case ElementType::kUnknown: break;
   }
   return {};
-}
-
-struct ExternalData {
-  std::string location;
-  std::uint64_t offset = 0;
-  std::optional<std::uint64_t> length;
-};
-
-Result<std::uint64_t> read_count(const TensorProto& tensor, const std::string& key, const std::string& text) {
-  std::uint64_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error == std::errc() && end == text.data() + text.size()) return count;
-  return make_error(ErrorCode::kParse, "tensor '{}': external data has {} '{}', expected a number of bytes",
-                    tensor.name(), key, text);
-}
-
-Result<ExternalData> read_external_entry(const TensorProto& tensor) {
-  ExternalData data;
-  for (const auto& entry : tensor.external_data()) {
-    if (entry.key() == "location") data.location = entry.value();
-    if (entry.key() == "offset") {
-      REWRIGHT_TRY(data.offset, read_count(tensor, "offset", entry.value()));
-    } else if (entry.key() == "length") {
-      REWRIGHT_TRY(data.length, read_count(tensor, "length", entry.value()));
-    }
-  }
-  if (data.location.empty()) {
-    return make_error(ErrorCode::kParse, "tensor '{}': external data names no file (the entry 'location' is missing)",
-                      tensor.name());
-  }
-  return data;
-}
-
-/// The file that holds the data: inside `folder`, links followed.
-Result<fs::path> locate(const TensorProto& tensor, const ExternalData& data, const std::string& folder) {
-  if (folder.empty()) {
-    return make_error(ErrorCode::kIo,
-                      "tensor '{}': its values lie in the file '{}', which can only be found where the model is read "
-                      "from a file",
-                      tensor.name(), data.location);
-  }
-  const fs::path relative(data.location);
-  std::error_code error;
-  const fs::path root = fs::weakly_canonical(folder, error);
-  const fs::path file = error ? fs::path() : fs::weakly_canonical(root / relative, error);
-  const fs::path inside = file.lexically_relative(root);
-  if (error || relative.is_absolute() || inside.empty() || *inside.begin() == "..") {
-    return make_error(ErrorCode::kIo,
-                      "tensor '{}': external data '{}' lies outside the model's folder '{}' and is not read; move it "
-                      "there",
-                      tensor.name(), data.location, folder);
-  }
-  if (!fs::is_regular_file(file, error)) {
-    return make_error(ErrorCode::kIo, "tensor '{}': external data '{}' is not in the model's folder '{}'",
-                      tensor.name(), data.location, folder);
-  }
-  return file;
-}
-
-Result<std::vector<std::byte>> read_external(const TensorProto& tensor, std::uint64_t expected,
-                                             const std::string& folder) {
-  REWRIGHT_TRY(const ExternalData data, read_external_entry(tensor));
-  REWRIGHT_TRY(const fs::path file, locate(tensor, data, folder));
-  const std::uint64_t size = fs::file_size(file);
-  const std::uint64_t there = data.offset > size ? 0 : size - data.offset;
-  if (data.length.value_or(expected) != expected || there < expected) {
-    return make_error(ErrorCode::kParse, "tensor '{}' needs {} bytes; '{}' gives {} from offset {} on", tensor.name(),
-                      expected, data.location, std::min(there, data.length.value_or(there)), data.offset);
-  }
-  std::vector<std::byte> bytes(expected);
-  std::ifstream stream(file, std::ios::binary);
-  stream.seekg(static_cast<std::streamoff>(data.offset));
-  stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(expected));
-  if (!stream) return make_error(ErrorCode::kIo, "tensor '{}': '{}' cannot be read", tensor.name(), file.string());
-  return bytes;
 }
 
 }  // namespace
@@ -230,7 +152,8 @@ Result<ConstantData> read_tensor(const TensorProto& tensor, const std::string& f
   const std::uint64_t expected = static_cast<std::uint64_t>(*count) * size;
   std::vector<std::byte> bytes;
   if (tensor.data_location() == TensorProto::EXTERNAL) {
-    REWRIGHT_TRY(bytes, read_external(tensor, expected, folder));
+    REWRIGHT_TRY(const auto lies, where_it_lies(tensor, folder));
+    REWRIGHT_TRY(bytes, read_external(*lies));
   } else {
     bytes = tensor.has_raw_data() ? to_bytes(tensor.raw_data()) : typed_elements(tensor, *element);
   }

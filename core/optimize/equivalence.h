@@ -36,7 +36,9 @@ struct EquivalenceOptions {
   const Runtime* runtime = nullptr;  ///< Null: by the operators' meaning alone.
   int trials = 2;                    ///< Random inputs per kind of run.
   std::uint64_t seed = 1;
-  double reference_flops = 1e8;  ///< Evaluated in double precision only if both graphs take no more than this.
+  /// Evaluated in double precision only if both graphs take no more than this, and have no more numbers as inputs and
+  /// weights.
+  double reference_flops = 1e8;
   /// Writes a graph as a model. Empty: export_model without an origin.
   std::function<Result<std::string>(const Graph&)> to_model = {};
   /// The original's model, as it was given; empty: what `to_model` makes of the original.

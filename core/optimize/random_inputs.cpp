@@ -4,9 +4,10 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <utility>
+
+#include "onnx/element.h"
 
 namespace rewright {
 namespace {
@@ -14,68 +15,25 @@ namespace {
 /// Uniform in [-1, 1); the same on every machine.
 double uniform(RandomBits& random) { return static_cast<double>(random() >> 11) * 0x1p-52 - 1.0; }
 
-/// The nearest half-precision number, ties to even. Source: IEEE 754-2008, binary16.
-std::uint16_t to_half(double value) {
-  const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  const double magnitude = std::fabs(value);
-  if (magnitude == 0) return sign;
-  int exponent = 0;
-  std::frexp(magnitude, &exponent);                // magnitude = f * 2^exponent, f in [0.5, 1)
-  const int scale = std::max(exponent, -13) - 11;  // one unit in the last place is 2^scale
-  const auto units = static_cast<std::int64_t>(std::nearbyint(std::ldexp(magnitude, -scale)));
-  const std::int64_t bits = units + (static_cast<std::int64_t>(scale + 24) << 10);  // an overflow carries over rightly
-  return static_cast<std::uint16_t>(sign | std::min<std::int64_t>(bits, 0x7c00));
-}
-
-template <class T>
-void append(std::vector<std::byte>& bytes, T value) {
-  const auto* raw = reinterpret_cast<const std::byte*>(&value);
-  bytes.insert(bytes.end(), raw, raw + sizeof(T));
-}
-
 }  // namespace
-
-bool is_real(ElementType type) {
-  return type == ElementType::kFloat32 || type == ElementType::kFloat64 || type == ElementType::kFloat16 ||
-         type == ElementType::kBFloat16;
-}
 
 std::uint64_t seed_of(const std::string& name, std::uint64_t seed) {
   return XXH3_64bits_withSeed(name.data(), name.size(), seed);
 }
 
 Result<std::vector<std::byte>> encode(std::span<const double> values, ElementType type) {
-  std::vector<std::byte> bytes;
-  for (double value : values) {
-    switch (type) {
-      case ElementType::kFloat32: append(bytes, static_cast<float>(value)); break;
-      case ElementType::kFloat64: append(bytes, value); break;
-      case ElementType::kFloat16: append(bytes, to_half(value)); break;
-      case ElementType::kBFloat16:
-        append(bytes, static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16));
-        break;
-      case ElementType::kInt8:
-      case ElementType::kUint8:
-      case ElementType::kBool: append(bytes, static_cast<std::uint8_t>(value)); break;
-      case ElementType::kInt16:
-      case ElementType::kUint16: append(bytes, static_cast<std::uint16_t>(value)); break;
-      case ElementType::kInt32:
-      case ElementType::kUint32: append(bytes, static_cast<std::uint32_t>(value)); break;
-      case ElementType::kInt64:
-      case ElementType::kUint64: append(bytes, static_cast<std::uint64_t>(value)); break;
-      default:
-        return make_error(ErrorCode::kUnsupported,
-                          "the equivalence of graphs cannot be judged: an input has an element type (ONNX number {}) "
-                          "for which there are no random values",
-                          static_cast<int>(type));
-    }
-  }
-  return bytes;
+  if (model::element_size(type) == 0)
+    return make_error(ErrorCode::kUnsupported,
+                      "the equivalence of graphs cannot be judged: an input has an element type (ONNX number {}) for "
+                      "which there are no random values",
+                      static_cast<int>(type));
+  return model::encode(type, values);
 }
 
 std::vector<double> random_values(const TensorType& type, RandomBits& random) {
   std::vector<double> values(static_cast<std::size_t>(type.shape.elements()));
-  for (double& value : values) value = is_real(type.element) ? uniform(random) : static_cast<double>(random() >> 63);
+  for (double& value : values)
+    value = model::is_floating(type.element) ? uniform(random) : static_cast<double>(random() >> 63);
   return values;
 }
 

@@ -18,7 +18,6 @@ namespace rewright {
 
 using RandomBits = std::mt19937_64;
 
-[[nodiscard]] bool is_real(ElementType type);
 /// A seed for the tensor of that name.
 [[nodiscard]] std::uint64_t seed_of(const std::string& name, std::uint64_t seed);
 

@@ -1,4 +1,5 @@
 // Models with a mistake: a sentence that names the file, the place and what to do; never a crash.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 
 #include "onnx/external.h"
 #include "support.h"
+#include "support/weights.h"
 
 namespace rewright::onnx_test {
 namespace {
@@ -295,6 +297,59 @@ TEST_F(ExternalData, IsReadFromTheModelsFolder) {
   EXPECT_EQ(parse(*exported).graph().initializer(0).raw_data(), std::string(432, '\1'));
 }
 
+/// Large weights are not read: the graph has their types, the file of the result a copy.
+TEST_F(ExternalData, StaysInItsFileWhereItIsLarge) {
+  constexpr std::int64_t kRows = 256, kBytes = kRows * 64 * 4;
+  std::string weights(kBytes, '\0');
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<char>(i % 59);
+  Model model = make_model();
+  add_input(model, "x", {1, kRows});
+  add_output(model, "y", {1, 64});
+  for (const char* name : {"a", "b"}) {
+    auto& tensor = *model.mutable_graph()->add_initializer();
+    tensor.set_name(name);
+    tensor.set_data_type(1);
+    tensor.add_dims(kRows);
+    tensor.add_dims(64);
+    tensor.set_data_location(::onnx::TensorProto::EXTERNAL);
+    auto& entry = *tensor.add_external_data();
+    entry.set_key("location");
+    entry.set_value(std::string(name) + ".bin");
+    write(root_ / "model" / (std::string(name) + ".bin"), weights);
+  }
+  add_node(model, "MatMul", {"x", "a"}, {"p"});
+  add_node(model, "MatMul", {"x", "b"}, {"q"});
+  add_node(model, "Sub", {"p", "q"}, {"y"});
+  write(root_ / "model/m.onnx", model.SerializeAsString());
+  ImportOptions options;
+  options.leave_external = true;
+  const auto imported = import_model_file((root_ / "model/m.onnx").string(), registry(), options);
+  ASSERT_TRUE(imported) << imported.error().message;
+  for (const NodeId id : imported->graph.inputs()) EXPECT_EQ(imported->graph.node(id).constant, nullptr);
+  ASSERT_EQ(imported->external.size(), 2u);
+  EXPECT_EQ(imported->external.at("b").bytes, static_cast<std::uint64_t>(kBytes));
+
+  const auto exported = export_model(imported->graph, *imported);
+  ASSERT_TRUE(exported) << exported.error().message;
+  EXPECT_LT(exported->size(), 2000u);
+  EXPECT_EQ(parse(*exported).graph().input_size(), 1) << "weights are no inputs";
+  const auto split = split_off_weights(*exported, "out.data", (root_ / "model").string());
+  ASSERT_TRUE(split) << split.error().message;
+  EXPECT_EQ(external_files(split->model), std::set<std::string>{"out.data"});
+  const std::string path = (root_ / "model/out.data").string();
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
+  EXPECT_TRUE(write_weights(file, split->data));
+  ::close(file);
+  std::ifstream stream(path, std::ios::binary);
+  const std::string written{std::istreambuf_iterator<char>(stream), {}};
+  EXPECT_EQ(written, weights + weights) << "both have a multiple of 4096 bytes";
+
+  std::filesystem::remove(root_ / "model/b.bin");
+  EXPECT_FALSE(write_weights(-1, split->data)) << "no file to write to";
+  EXPECT_THAT(import_model_file((root_ / "model/m.onnx").string(), registry(), options).error().message,
+              HasSubstr("'b.bin' is not in the model's folder"));
+}
+
 TEST_F(ExternalData, IsWrittenBesideTheModelAgain) {
   write(root_ / "model/m.onnx", with("w.bin", "16", "432").SerializeAsString());
   const auto imported = *import_model_file((root_ / "model/m.onnx").string(), registry());
@@ -306,7 +361,7 @@ TEST_F(ExternalData, IsWrittenBesideTheModelAgain) {
   second.set_raw_data(weight);
   const auto split = split_off_weights(large.SerializeAsString(), "m.data");
   ASSERT_TRUE(split) << split.error().message;
-  EXPECT_EQ(split->data, weight) << "the small one stays";
+  EXPECT_EQ(content_of(*split), weight) << "the small one stays";
   EXPECT_EQ(external_files(split->model), std::set<std::string>{"m.data"});
   EXPECT_EQ(external_files(large.SerializeAsString()), std::set<std::string>());
   const Model model = parse(split->model);

@@ -1,6 +1,7 @@
 // From a model in bytes to a faster model in bytes, and the program `rewright optimize` on files, good and bad.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rewright/graph_algorithms.h>
 #include <rewright/runtime.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@
 #include "optimize/optimizer.h"
 #include "rule/store.h"
 #include "support/true_rules.h"
+#include "support/weights.h"
 
 namespace rewright {
 namespace {
@@ -266,23 +268,32 @@ TEST_F(OptimizeProgram, KeepsWeightsInAFileOfTheirOwn) {
   const auto split = split_off_weights(whole, "weights.bin");
   ASSERT_TRUE(split) << split.error().message;
   write("outside.onnx", split->model);
-  write("weights.bin", split->data);
+  write("weights.bin", content_of(*split));
   const std::string options = " --search greedy --json";
   const Ran ran = run("outside.onnx -o out.onnx" + options);
   ASSERT_EQ(ran.status, 0) << ran.errors;
   EXPECT_FALSE(last_line(ran.output).at("rewrites").empty());
   EXPECT_EQ(external_files(read("out.onnx")), std::set<std::string>{"out.onnx.data"});
   EXPECT_LT(read("out.onnx").size(), 100'000u);
-  EXPECT_EQ(read("weights.bin"), split->data) << "the original's stay as they were";
+  EXPECT_EQ(read("weights.bin"), content_of(*split)) << "the original's stay as they were";
   EXPECT_EQ(last_line(run("out.onnx -o again.onnx" + options).output).at("equal"), true) << "what was written runs";
+  // Weights that were copied from file to file, and those that were worked out from them, are as without a file.
+  write("inside.onnx", whole);
+  ASSERT_EQ(run("inside.onnx -o one.onnx" + options).status, 0);
+  const auto one = import_model_file((folder_ / "one.onnx").string(), loaded());
+  for (const char* name : {"out.onnx", "again.onnx"}) {
+    const auto two = import_model_file((folder_ / name).string(), loaded());
+    ASSERT_TRUE(one && two);
+    EXPECT_TRUE(isomorphic(one->graph, two->graph)) << name;
+  }
 
   const auto clash = split_off_weights(whole, "no.onnx.data");
   write("clash.onnx", clash->model);
-  write("no.onnx.data", clash->data);
+  write("no.onnx.data", content_of(*clash));
   const Ran refused = run("clash.onnx -o no.onnx" + options);
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.errors, HasSubstr("would be written over"));
-  EXPECT_EQ(read("no.onnx.data"), clash->data);
+  EXPECT_EQ(read("no.onnx.data"), content_of(*clash));
 }
 
 TEST_F(OptimizeProgram, IsTheSameEachTime) {

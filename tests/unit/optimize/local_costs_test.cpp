@@ -159,6 +159,25 @@ TEST(LocalCosts, LeaveSplitsThatBecomeOneToTheWholeGraph) {
       << "a is split alone then";
 }
 
+TEST(LocalCosts, KnowTheKernelOfATargetThatUsesWhatIsReplaced) {
+  EXPECT_NEAR(*local_cost("x = input (2, 2)\na = relu(x)\nb = tanh(a)\noutput b\n", "(x:2) relu(x) => relu(relu(x))",
+                          {{"relu", "relu", "tanh"}}),
+              1.2, 1e-6);
+}
+
+TEST(HashSlopes, TellTheOutputsOfANodeApart) {
+  FixedPrices prices;
+  const Graph start = read_graph(
+      "x = input (1, 2)\ny = input (3, 2)\nc = concat(x, y)\na, b = split[sizes=[1, 3]](c)\n"
+      "r = relu(a)\nt = tanh(b)\noutput r, t\n");
+  Bench bench(start, {read_rule("(x:2, y:2) split[sizes=[x.0, y.0]](concat(x, y)) => x, y")}, prices);
+  ASSERT_EQ(bench.matches.size(), 1u);
+  bench.table.read(bench.matches[0], bench.binding);
+  ASSERT_TRUE(bench.rewriter.change(bench.matches[0].program, bench.binding, bench.change));
+  std::vector<Port> made;
+  EXPECT_EQ(bench.slopes.after(bench.change.replaced).residue(), bench.wholly(0, made)->hash);
+}
+
 TEST(LocalCosts, TakeChangesBack) {
   FixedPrices prices({{"matmul", 7.25}});
   prices.sequences = kSequences;

@@ -52,6 +52,17 @@ std::string norm_of(const std::string& x, const std::string& y, const std::strin
   return text + fmt::format("{1} = batch_norm[epsilon=0.25]({0}, s{2}, b{2}, m{2}, v{2})\n", x, y, suffix);
 }
 
+TEST(NormalForm, KeepsTheNamesOfOutputs) {
+  GraphBuilder builder(&loaded());
+  const Port x = *builder.input("x", {Shape{2, 2}});
+  builder.output(*builder.apply1("relu", {}, {x}), "first");
+  builder.output(*builder.apply1("tanh", {}, {x}), "second");
+  const Graph form = normal(builder.finish());
+  ASSERT_EQ(form.output_names().size(), 2u);
+  EXPECT_EQ(form.output_names()[0], "first");
+  EXPECT_EQ(form.output_names()[1], "second");
+}
+
 TEST(NormalForm, FoldsBatchNormIntoTheConvolutionBeforeIt) {
   const Graph graph = read_graph("x = input (1, 2, 4, 4)\nw = weight (3, 2, 3, 3)\nc = conv2d[strides=[2, 2]](x, w)\n" +
                                  norm_of("c", "n", "", 3) + "r = relu(n)\noutput r\n");

@@ -206,5 +206,25 @@ TEST(NodePool, TakesBackWhatWasAddedLast) {
   EXPECT_EQ(last[0], deep);
 }
 
+TEST(SearchSpace, APathGoesByNoDetour) {
+  FixedPrices prices;
+  GraphCost cost(prices, nullptr);
+  SearchEngine engine(
+      {read_rule("(x:2) relu(transpose(x)) => transpose(relu(x))"),
+       read_rule("(x:2) transpose(relu(x)) => relu(transpose(x))"), read_rule("(x:2) tanh(x) => relu(x)")},
+      cost);
+  const Graph start = read_graph("x = input (2, 2)\na = relu(x)\nb = transpose(a)\nc = tanh(b)\noutput c\n");
+  const auto space = *engine.open(start);
+  const auto by = [&](SearchSpace::State from, std::size_t rule) {
+    for (std::size_t move = 0; move < space->move_count(from); ++move)
+      if (space->rule_of(from, move) == rule) return **space->enter(from, move);
+    fail("no such match");
+  };
+  const SearchSpace::State away = by(SearchSpace::kStart, 1), back = by(away, 0), on = by(back, 2);
+  EXPECT_EQ(space->path(away)->size(), 1u);
+  EXPECT_EQ(space->path(back)->size(), 0u) << "it is the start again";
+  EXPECT_EQ(space->path(on)->size(), 1u);
+}
+
 }  // namespace
 }  // namespace rewright

@@ -393,6 +393,20 @@ TEST(Optimizer, TellsWhichRulesItCouldNotUse) {
   ASSERT_EQ(report->unusable.size(), 1u);
 }
 
+TEST(Optimizer, SaysWhyARuleWasRefusedTheFirstTime) {
+  Rule wrong = read_rule("(x:2) relu(x) => transpose(x) where x.0 = x.1");
+  wrong.precondition.clear();
+  FixedPrices prices;
+  GraphCost cost(prices, nullptr);
+  const auto report =
+      optimize(read_graph("x = input (2, 3)\ny = input (4, 5)\na = relu(x)\nb = relu(y)\noutput a, b\n"), {wrong},
+               *search("greedy"), cost);
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->refused.size(), 1u);
+  EXPECT_EQ(report->refused[0].times, 2u);
+  EXPECT_THAT(report->refused[0].reason, HasSubstr("(2, 3)"));
+}
+
 TEST(Optimizer, RewritesWideConcats) {
   // The rule joins two; the model joins three.
   FixedPrices prices({{"relu", 10}, {"concat", 1}});
