@@ -71,7 +71,7 @@ struct CertificateChecker::State {
 
   Status check(const Rule& rule, std::string_view text, Explanation* explanation = nullptr) {
     TextsRead& texts = statements.texts_over(rule.inputs);
-    const std::vector<TermId> inputs(texts.term_of.begin(), texts.term_of.begin() + std::ssize(rule.inputs));
+    const auto inputs = std::span<const TermId>(texts.term_of).first(rule.inputs.size());
     ConditionSet known = 0, wanted = 0;
     REWRIGHT_TRY(const auto source, outputs_of(inputs, rule.source, known));
     REWRIGHT_TRY(const auto target, outputs_of(inputs, rule.target, wanted));
@@ -91,28 +91,25 @@ struct CertificateChecker::State {
   }
 
   /// The outputs of one side; what all its applications require is added to `known`.
-  Result<std::vector<TermId>> outputs_of(const std::vector<TermId>& inputs, const Pattern& side, ConditionSet& known) {
-    std::vector<ParamsId> params;
-    std::vector<std::vector<TermId>> operands;
-    const auto term_of = [&](Port port) -> Result<TermId> {
-      if (port.node.value < inputs.size()) return inputs[port.node.value];
-      const std::size_t node = port.node.value - inputs.size();
-      return terms.apply(*side.nodes[node].op, port.output, params[node], operands[node]);
-    };
-    const auto terms_of = [&](const std::vector<Port>& ports) -> Result<std::vector<TermId>> {
-      std::vector<TermId> found;
+  Result<std::vector<TermId>> outputs_of(std::span<const TermId> inputs, const Pattern& side, ConditionSet& known) {
+    std::vector<TermId> firsts(inputs.begin(), inputs.end()), found;  // Of each node its first output; those of ports.
+    const auto find = [&](const std::vector<Port>& ports) -> Status {
+      found.clear();
       for (const Port port : ports) {
-        REWRIGHT_TRY(found.emplace_back(), term_of(port));
+        found.push_back(firsts[port.node.value]);
+        const CheckedTerm& first = terms[found.back()];
+        if (port.output == 0 || !first.op) continue;
+        REWRIGHT_TRY(found.back(), terms.apply(*first.op, port.output, first.params, terms.operands(found.back())));
       }
-      return found;
+      return {};
     };
     for (const PatternNode& node : side.nodes) {
-      params.push_back(terms.number(node.params));
-      REWRIGHT_TRY(operands.emplace_back(), terms_of(node.inputs));
-      REWRIGHT_TRY(const TermId first, terms.apply(*node.op, 0, params.back(), operands.back()));
-      known = terms.unite(known, terms[first].own);
+      REWRIGHT_CHECK(find(node.inputs));
+      REWRIGHT_TRY(firsts.emplace_back(), terms.apply(*node.op, 0, terms.number(node.params), found));
+      known = terms.unite(known, terms[firsts.back()].own);
     }
-    return terms_of(side.outputs);
+    REWRIGHT_CHECK(find(side.outputs));
+    return found;
   }
 
   /// The steps of one output, up to the next "output" or the end.

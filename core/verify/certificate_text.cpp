@@ -86,6 +86,7 @@ Result<EquationText> read_equation(std::string_view text) {
   std::string_view reference = take_until(text, " ");
   equation.axiom = take_until(reference, "@");
   equation.digest = reference;
+  equation.substitution.reserve(8);
   while (!text.empty()) {
     std::string_view value = take_until(text, "; ");
     const std::string_view whole = value, name = take_until(value, "=");

@@ -72,10 +72,10 @@ class Statements {
     std::vector<SymbolicDim> sizes;  ///< The one of an Int variable, those of a Sizes variable.
     double real = 0;
   };
-  /// An axiom at given shapes of its tensors and values of its other variables.
+  /// An axiom at given values of its variables; of tensors the ranks count, as long as it names none of their sizes.
   struct Use {
     std::vector<ParamsId> params;  ///< By term of the axiom.
-    ConditionSet conditions = 0;   ///< The axiom's own, and that both sides have one shape.
+    ConditionSet conditions = 0;   ///< The axiom's own.
   };
 
   Result<Statement> instance(std::string_view text, TextsRead& texts) {
@@ -94,6 +94,12 @@ class Statements {
     for (const TermId side : {left, right}) conditions = terms_.unite(conditions, terms_[side].defined);
     for (const Value& value : values_) {
       if (value.tensor) conditions = terms_.unite(conditions, terms_[*value.tensor].defined);
+    }
+    const SymbolicShape &a = terms_.shape(left), &b = terms_.shape(right);
+    if (a.rank() != b.rank()) return mismatch("the sides of {} differ in rank", equation.axiom);
+    for (int axis = 0; axis < a.rank(); ++axis) {
+      if (a[axis] == b[axis]) continue;
+      conditions = terms_.unite(conditions, terms_.set_of({Constraint::Kind::kEqual, a[axis], b[axis]}));
     }
     return equation.left_to_right ? Statement{left, right, conditions} : Statement{right, left, conditions};
   }
@@ -135,17 +141,20 @@ class Statements {
     return terms_.apply(*op, text.output, terms_.number(params), operands);
   }
 
+  /// Until the next one is asked for.
   Result<const Use*> use() {
     key_ = {known_->number};
     for (const Value& value : values_) {
-      key_.push_back(value.tensor ? terms_[*value.tensor].shape
+      key_.push_back(value.tensor ? static_cast<std::uint32_t>(terms_.shape(*value.tensor).rank())
                      : value.text ? value_numbers_.number(*value.text)
                                   : ~std::uint32_t{0});
     }
     if (const auto known = use_numbers_.find(key_)) return &uses_[*known];
-    REWRIGHT_TRY(Use made, new_use());
+    names_sizes_ = false;
+    REWRIGHT_TRY(use_, new_use());
+    if (names_sizes_) return &use_;
     (void)use_numbers_.add(key_);
-    return &uses_.emplace_back(std::move(made));
+    return &uses_.emplace_back(use_);
   }
   Result<Use> new_use() {
     const Axiom& axiom = *known_->axiom;
@@ -173,23 +182,14 @@ class Statements {
       }
       made.params.push_back(term.variable ? 0 : terms_.number(SymbolicParams(std::move(params))));
     }
-    const auto require = [&](Constraint::Kind kind, const SymbolicDim& left, const SymbolicDim& right) {
-      if (kind == Constraint::Kind::kEqual && left == right) return;
-      made.conditions = terms_.unite(made.conditions, terms_.set_of({kind, left, right}));
-    };
     for (const Constraint& condition : axiom.condition) {
       REWRIGHT_TRY(const SymbolicDim left, resolve(condition.left));
       REWRIGHT_TRY(const SymbolicDim right, resolve(condition.right));
-      require(condition.kind, left, right);
+      made.conditions = terms_.unite(made.conditions, terms_.set_of({condition.kind, left, right}));
     }
-    REWRIGHT_TRY(const TermId left, instantiate(axiom.left, made.params));
-    REWRIGHT_TRY(const TermId right, instantiate(axiom.right, made.params));
-    const SymbolicShape &a = terms_.shape(left), &b = terms_.shape(right);
-    if (a.rank() != b.rank()) return mismatch("the sides of {} differ in rank", axiom.name);
-    for (int axis = 0; axis < a.rank(); ++axis) require(Constraint::Kind::kEqual, a[axis], b[axis]);
     return made;
   }
-  [[nodiscard]] Result<BasicParamValue<SymbolicDim>> parameter(const ParamSpec& spec, const AxiomParam& param) const {
+  [[nodiscard]] Result<BasicParamValue<SymbolicDim>> parameter(const ParamSpec& spec, const AxiomParam& param) {
     using Value = BasicParamValue<SymbolicDim>;
     if (const auto* real = std::get_if<double>(&param)) return Value(*real);
     std::vector<SymbolicDim> list;
@@ -217,7 +217,7 @@ class Statements {
     return Value(numbers[0]);
   }
   /// An expression of the axiom over "m", "x.0", "x.a" and "list.0".
-  [[nodiscard]] Result<SymbolicDim> resolve(const SymbolicDim& dim) const {
+  [[nodiscard]] Result<SymbolicDim> resolve(const SymbolicDim& dim) {
     if (dim.constant()) return dim;
     bool found_all = true;
     SymbolicDim resolved = dim.substitute([&](std::string_view name) {
@@ -228,7 +228,7 @@ class Statements {
     if (!found_all) return mismatch("{} has no value under the substitution", to_string(dim));
     return resolved;
   }
-  [[nodiscard]] std::optional<SymbolicDim> resolve_name(std::string_view name) const {
+  [[nodiscard]] std::optional<SymbolicDim> resolve_name(std::string_view name) {
     const std::string_view base = name.substr(0, name.find('.'));
     const Value* bound = value_of(base);
     if (!bound) return std::nullopt;
@@ -240,6 +240,7 @@ class Statements {
       const bool named = variable && variable->sizes.size() == 1;
       index = (named ? variable->sizes[0].constant() : number ? number->constant() : std::nullopt).value_or(-1);
     }
+    names_sizes_ |= bound->tensor.has_value();
     const auto elements = bound->tensor ? terms_.shape(*bound->tensor).dims() : std::span(bound->sizes);
     if (index < 0 || index >= std::ssize(elements)) return std::nullopt;
     return elements[static_cast<std::size_t>(index)];
@@ -274,6 +275,8 @@ class Statements {
   const Known* known_ = nullptr;
   std::vector<Value> values_;  ///< By variable of the axiom.
   std::vector<std::uint32_t> key_;
+  Use use_;
+  bool names_sizes_ = false;  ///< The use: of tensors.
 };
 
 }  // namespace rewright

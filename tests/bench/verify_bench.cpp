@@ -7,6 +7,8 @@
 // Units    items_per_second is rules for each second of CPU time, of this process and of the solvers': one core's
 // worth.
 #include <rewright/axiom.h>
+#include <rewright/certificate.h>
+#include <rewright/egraph.h>
 #include <rewright/verifier.h>
 
 #include <benchmark/benchmark.h>
@@ -15,6 +17,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include "rule/interchange.h"
@@ -140,21 +143,30 @@ void BM_z3_chunks(benchmark::State& state) { run_verifier(state, "z3", proved_ru
 void BM_egraph(benchmark::State& state) { run_verifier(state, "egraph", proved_rules(), {}, 1'000'000); }
 void BM_egraph_chunks(benchmark::State& state) { run_verifier(state, "egraph", proved_rules()); }
 
-/// TASO's way: a fresh default Z3 solver for every goal, over axioms without shapes, a second at most. Axioms and goal
-/// are made into Z3's terms outside the time that counts. Every 60th rule.
-void BM_taso(benchmark::State& state) {
-  std::string axiom_text;
-  for (const char* name : {"elementwise", "linear_algebra", "layout", "convolution"}) {
-    std::ifstream file(fmt::format("{}/axioms/{}.smt2", REWRIGHT_SOURCE_DIR, name));
-    for (std::string line; std::getline(file, line);) {
-      // The files declare what they share; a declaration is made once, and the logic is Z3's choice.
+std::string text_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+/// Files of axioms as one. They declare what they share; a declaration is made once, and the logic is Z3's choice. Z3
+/// would warn of every attribute that is ours.
+std::string axiom_text(std::span<const std::string> files) {
+  std::string all;
+  for (const std::string& file : files) {
+    std::istringstream lines(
+        std::regex_replace(text_of(file), std::regex(R"re(\n? *:(?!named)[a-z-]+ "[^"]*")re"), ""));
+    for (std::string line; std::getline(lines, line);) {
       const bool declares = line.starts_with("(declare-") || line.starts_with("(define-");
-      if (line.starts_with("(set-") || (declares && axiom_text.find(line) != std::string::npos)) continue;
-      axiom_text += line + "\n";
+      if (line.starts_with("(set-") || (declares && all.find(line) != std::string::npos)) continue;
+      all += line + "\n";
     }
   }
-  std::vector<Rule> rules;
-  for (std::size_t i = 0; i < proved_rules().size(); i += 60) rules.push_back(proved_rules()[i]);
+  return all;
+}
+
+/// TASO's way: a fresh default Z3 solver for every goal, over axioms without shapes, a second at most. Axioms and goal
+/// are made into Z3's terms outside the time that counts.
+void ask_as_taso(benchmark::State& state, const std::string& axioms, const std::vector<Rule>& rules) {
   std::size_t proved = 0;
   double seconds = 0;
   for (auto _ : state) {
@@ -167,12 +179,12 @@ void BM_taso(benchmark::State& state) {
         const bool command =
             line.starts_with("(set-") || line.starts_with("(check") || line == "(push)" || line == "(pop)";
         const bool known = line.starts_with("(declare-") &&
-                           axiom_text.find(line.substr(0, line.find(" ("))) != std::string::npos &&
+                           axioms.find(line.substr(0, line.find(" ("))) != std::string::npos &&
                            line.find(" () ") == std::string::npos;
         if (!command && !known) goal += line + "\n";
       }
       z3::context context;
-      const z3::expr_vector all = context.parse_string((axiom_text + goal).c_str());
+      const z3::expr_vector all = context.parse_string((axioms + goal).c_str());
       const double start = cpu_seconds();
       z3::solver solver(context);
       z3::params limit(context);
@@ -185,6 +197,49 @@ void BM_taso(benchmark::State& state) {
     state.SetIterationTime(seconds);
   }
   count(state, rules.size(), proved);
+}
+/// Over the axioms that the other benchmarks have; every 60th rule.
+void BM_taso_our_axioms(benchmark::State& state) {
+  std::vector<Rule> rules;
+  for (std::size_t i = 0; i < proved_rules().size(); i += 60) rules.push_back(proved_rules()[i]);
+  ask_as_taso(state, axiom_text(axioms().files()), rules);
+}
+/// Over TASO's own, every fifth of the rules that its generator finds and that follow from them.
+void BM_taso(benchmark::State& state) {
+  const std::string folder = REWRIGHT_SOURCE_DIR "/experiments/axioms/";
+  static const std::vector<Rule> kRules = [&] {
+    auto all = parse_rules(text_of(folder + "taso.rules"), loaded());
+    auto taso = load_axioms(std::vector{folder + "taso.smt2"}, loaded());
+    if (!all || !taso) fail(all ? taso.error().message : all.error().message);
+    EqualityProver prover(taso->axioms());
+    std::vector<Rule> rules;
+    for (std::size_t i = 0; i < all->size(); i += 5) {
+      if (prover.prove((*all)[i])) rules.push_back((*all)[i]);
+    }
+    return rules;
+  }();
+  ask_as_taso(state, axiom_text(std::vector{folder + "taso.smt2"}), kRules);
+}
+
+/// A new checker for the certificates of all rules that the e-graph proves.
+void BM_checker(benchmark::State& state) {
+  std::vector<const Rule*> rules;
+  std::vector<std::string> certificates;
+  const auto verdicts = ask("egraph", proved_rules());
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    if (verdicts[i].certificate.empty() || !verdicts[i].conditions.empty()) continue;
+    rules.push_back(&proved_rules()[i]);
+    certificates.push_back(verdicts[i].certificate);
+  }
+  std::size_t accepted = 0;
+  for (auto _ : state) {
+    const double before = cpu_seconds();
+    CertificateChecker checker(axioms().axioms(), loaded());
+    accepted = 0;
+    for (std::size_t i = 0; i < rules.size(); ++i) accepted += checker.check(*rules[i], certificates[i]).has_value();
+    state.SetIterationTime(cpu_seconds() - before);
+  }
+  count(state, rules.size(), accepted);
 }
 
 /// Every tenth, in one process.
@@ -202,6 +257,8 @@ BENCHMARK(BM_egraph)->Unit(benchmark::kMillisecond)->UseManualTime();
 BENCHMARK(BM_egraph_chunks)->Unit(benchmark::kMillisecond)->UseManualTime();
 BENCHMARK(BM_cvc5)->Unit(benchmark::kMillisecond)->UseManualTime()->Iterations(1);
 BENCHMARK(BM_taso)->Unit(benchmark::kMillisecond)->UseManualTime()->Iterations(1);
+BENCHMARK(BM_taso_our_axioms)->Unit(benchmark::kMillisecond)->UseManualTime()->Iterations(1);
+BENCHMARK(BM_checker)->Unit(benchmark::kMillisecond)->UseManualTime();
 
 }  // namespace
 

@@ -225,6 +225,33 @@ TEST(Certificate, MayTakeInputsToHaveSizesOfAtLeastOne) {
   bound.precondition.clear();
   EXPECT_THAT(reason(check(bound, proof)), HasSubstr("s0 >= 1 does not follow"));
 }
+// Neither an axiom's condition nor its parameters at one tensor's sizes are those at another's.
+TEST(Certificate, SizesOfOneTensorAreNotThoseOfAnother) {
+  AxiomSet three;
+  ASSERT_TRUE(
+      three.add("(declare-sort Tensor 0)(declare-fun relu (Tensor) Tensor)(assert (! (forall ((x Tensor)) (= "
+                "(relu x) x)) :named of-three :ranks \"x 1\" :condition \"x.0 = 3\" :source \"none\"))",
+                "three.smt2", test::plugins()));
+  const auto proof = [](const std::string& cited) {
+    const std::string step = ". > " + cited + " x=";
+    return "certificate 1\noutput 0\n" + step + "x\noutput 1\n" + step + "y\n";
+  };
+  const std::string of_three = proof("of-three@" + digest_of("of-three", three));
+  CertificateChecker conditions(three.axioms(), test::plugins());
+  const auto checked_where = [&](const std::string& known) {
+    return reason(conditions.check(test::rule("(x:1, y:1) relu(x), relu(y) => x, y where " + known), of_three));
+  };
+  EXPECT_EQ(checked_where("x.0 = 3, y.0 = 3"), "accepted");
+  EXPECT_THAT(checked_where("x.0 = 3"), HasSubstr("output 1: step 1: y.0 = 3 does not follow"));
+
+  CertificateChecker parameters(test::axioms().axioms(), test::plugins());
+  const Rule identities = test::rule(
+      "(x:2, y:2) matmul(x, constant_identity[sizes=[x.1, x.1]]), matmul(y, constant_identity[sizes=[y.1, y.1]]) => x, "
+      "y");
+  const std::string neutral = proof(cite("matmul-identity-right"));
+  EXPECT_EQ(reason(parameters.check(identities, neutral)), "accepted");
+  EXPECT_THAT(reason(parameters.check(identities, replaced(neutral, "x=y", "x=x"))), HasSubstr("output 1: step 1"));
+}
 // x.1 = 2 and x.1 = 3: anything follows, and nothing is proved.
 TEST(Certificate, IsRejectedUnderAPreconditionThatNothingMeets) {
   Rule impossible = test::rule("(x:2, y:2) matmul(x, y) => matmul(x, y)");
