@@ -165,7 +165,7 @@ std::string axiom_text(std::span<const std::string> files) {
 }
 
 /// TASO's way: a fresh default Z3 solver for every goal, over axioms without shapes, a second at most. Axioms and goal
-/// are made into Z3's terms outside the time that counts.
+/// are made into Z3's terms outside the time that counts, and what is not proved counts neither as a rule nor as time.
 void ask_as_taso(benchmark::State& state, const std::string& axioms, const std::vector<Rule>& rules) {
   std::size_t proved = 0;
   double seconds = 0;
@@ -191,12 +191,14 @@ void ask_as_taso(benchmark::State& state, const std::string& axioms, const std::
       limit.set("timeout", 1000U);
       solver.set(limit);
       for (const z3::expr& formula : all) solver.add(formula);
-      proved += solver.check() == z3::unsat;
+      if (solver.check() != z3::unsat) continue;
+      ++proved;
       seconds += cpu_seconds() - start;
     }
     state.SetIterationTime(seconds);
   }
-  count(state, rules.size(), proved);
+  count(state, proved, proved);
+  state.counters["asked"] = static_cast<double>(rules.size());
 }
 /// Over the axioms that the other benchmarks have; every 60th rule.
 void BM_taso_our_axioms(benchmark::State& state) {
@@ -204,7 +206,7 @@ void BM_taso_our_axioms(benchmark::State& state) {
   for (std::size_t i = 0; i < proved_rules().size(); i += 60) rules.push_back(proved_rules()[i]);
   ask_as_taso(state, axiom_text(axioms().files()), rules);
 }
-/// Over TASO's own, every fifth of the rules that its generator finds and that follow from them.
+/// Over TASO's own, every tenth of the rules that its generator finds and that follow from them.
 void BM_taso(benchmark::State& state) {
   const std::string folder = REWRIGHT_SOURCE_DIR "/experiments/axioms/";
   static const std::vector<Rule> kRules = [&] {
@@ -213,7 +215,7 @@ void BM_taso(benchmark::State& state) {
     if (!all || !taso) fail(all ? taso.error().message : all.error().message);
     EqualityProver prover(taso->axioms());
     std::vector<Rule> rules;
-    for (std::size_t i = 0; i < all->size(); i += 5) {
+    for (std::size_t i = 0; i < all->size(); i += 10) {
       if (prover.prove((*all)[i])) rules.push_back((*all)[i]);
     }
     return rules;
