@@ -15,6 +15,7 @@
 #include <rewright/onnx_window.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>
+#include <rewright/strides.h>
 #include <rewright/sum_of_products.h>
 #include <rewright/window.h>
 
@@ -125,6 +126,13 @@ class Conv2d final : public OperatorOf<Conv2d>, public HashReduction {
     const std::int64_t groups = params.integer(kGroups);
     if (groups < 1 || groups > kMaxWindowParameter)
       return shape_error("conv2d: groups is {}, expected 1 or more", groups);
+    if (known(w[1]).value_or(0) > kFar / groups)
+      return shape_error("conv2d: {} groups of {} channels are more than any tensor has", groups, *known(w[1]));
+    for (int axis = 0; axis < 2; ++axis) {
+      const std::int64_t taps = known(w[2 + axis]).value_or(0),
+                         apart = window.dilations[static_cast<std::size_t>(axis)];
+      if (taps > kFar / apart) return shape_error("conv2d: {} taps {} apart reach beyond any tensor", taps, apart);
+    }
     where.divides(groups, w[0], "groups, against the output channels");
     where.equal(x[1], w[1] * Dim(groups), "input channels, against groups times the weight's");
     return Shapes<Dim>{

@@ -44,7 +44,7 @@ class Slice final : public OperatorOf<Slice> {
       }
       if (steps[i] == 0) return shape_error("slice: a step of 0");
       const int axis = static_cast<int>(axes[i]);
-      if (known(sizes[i]).value_or(0) > kFar / std::abs(steps[i]) + 1)
+      if (std::abs(known(sizes[i]).value_or(0)) > kFar / std::abs(steps[i]) + 1)
         return shape_error("slice: {} steps of {} lead beyond any tensor", *known(sizes[i]), steps[i]);
       const Dim last = starts[i] + (sizes[i] - Dim(1)) * Dim(steps[i]);
       where.at_least(sizes[i], Dim(0), "a size");

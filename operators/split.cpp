@@ -35,8 +35,8 @@ class Split final : public OperatorOf<Split> {
     Shapes<Dim> out(sizes.size(), in[0]);
     Dim sum = 0;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      if (known(sizes[i]).value_or(0) > kMaxPart)
-        return shape_error("split: part size {} is too large", *known(sizes[i]));
+      if (const std::int64_t size = known(sizes[i]).value_or(0); size > kMaxPart || size < -kMaxPart)
+        return shape_error("split: part size {}, expected 0 to 2^40", size);
       where.at_least(sizes[i], Dim(0), "part size");
       sum = sum + sizes[i];
       out[i][static_cast<int>(axis)] = part(in[0][static_cast<int>(axis)], sizes, i);

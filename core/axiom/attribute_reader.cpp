@@ -6,6 +6,8 @@
 namespace rewright {
 namespace {
 
+constexpr std::size_t kMostRanks = 10'000;
+
 std::string_view trim(std::string_view text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
@@ -57,6 +59,8 @@ Result<std::vector<AxiomRanks>> parse_ranks(const Scope& scope, const Axiom& axi
       if (!low || !high || *low < 0 || *high > kMaxRank || *low > *high || words.empty())
         return error_at(scope, text, "ranks '{}': expected names and a rank or a range up to {}, as in \"x y 2..4\"",
                         group, kMaxRank);
+      if (some.size() > kMostRanks / static_cast<std::size_t>(*high - *low + 1))
+        return error_at(scope, text, "ranks '{}': more than {} combinations", alternative, kMostRanks);
       std::vector<AxiomRanks> extended;
       for (const AxiomRanks& ranks : some) {
         for (std::int64_t rank = *low; rank <= *high; ++rank) {

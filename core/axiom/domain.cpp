@@ -139,6 +139,8 @@ Result<Ints> parse_list(const Axiom& axiom, std::string_view word) {
 /// "3", "same", "[1,2]", "0.5", "_3" (a list of three sizes).
 Result<ParamValue> parse_value(const Axiom& axiom, const ParamSpec& spec, std::string_view word) {
   if (word.size() >= 2 && word.starts_with('[') && word.ends_with(']')) {
+    if (spec.kind != ParamKind::kInts && spec.kind != ParamKind::kSizes)
+      return domain_error(axiom, "'{}' is a list, and {} is none", word, spec.name);
     REWRIGHT_TRY(Ints list, parse_list(axiom, word));
     return ParamValue(std::move(list));
   }
@@ -152,7 +154,9 @@ Result<ParamValue> parse_value(const Axiom& axiom, const ParamSpec& spec, std::s
     const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (code == std::errc() && end == word.data() + word.size()) return ParamValue(value);
   }
-  if (const auto number = to_integer(word)) return ParamValue(*number);
+  const auto number = to_integer(word);
+  if (number && (spec.kind != ParamKind::kChoice || (*number >= 0 && *number < std::ssize(spec.choices))))
+    return ParamValue(*number);
   const auto choice = std::ranges::find(spec.choices, word);
   if (choice == spec.choices.end())
     return domain_error(axiom, "'{}' is no value of {}; expected a number, a list [1,2] or one of its choices", word,
@@ -254,7 +258,7 @@ Result<ParamDomain> domain_of(const Axiom& axiom, AuditDomain domain) {
   }
   // What is left in :domain limits Int variables that are sizes.
   for (const auto& [name, values] : written) {
-    if (std::ranges::any_of(result.params, [&](const auto& entry) { return entry.first == name; })) continue;
+    if (std::ranges::any_of(result.params, [&name = name](const auto& entry) { return entry.first == name; })) continue;
     for (const ParamValue& value : values) {
       const auto* number = std::get_if<std::int64_t>(&value);
       if (!number || *number < 0) return domain_error(axiom, "{} is a size; expected numbers of at least 0", name);

@@ -1,5 +1,7 @@
 #include "axiom/term_reader.h"
 
+#include "tensor/dim_bounds.h"
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -99,9 +101,13 @@ const AxiomVariable* AxiomBuilder::find_variable(std::string_view name) const {
 
 Result<SymbolicDim> AxiomBuilder::arithmetic(const SExpr& e) const {
   REWRIGHT_TRY(SymbolicDim total, integer(e.items[1]));
+  if (!sum_fits(total, 0)) return error_at(scope_, e.items[1], "this is too large: numbers may reach 2^41");
   if (e.items.size() == 2 && e.items[0].text == "-") return SymbolicDim(0) - total;
   for (std::size_t i = 2; i < e.items.size(); ++i) {
     REWRIGHT_TRY(const SymbolicDim next, integer(e.items[i]));
+    const bool product = e.items[0].text == "*";
+    if (product ? !product_fits(total, next) : !sum_fits(total, next))
+      return error_at(scope_, e, "this is too large: numbers may reach 2^41, sums 1000 terms");
     switch (e.items[0].text[0]) {
       case '+': total = total + next; break;
       case '-': total = total - next; break;

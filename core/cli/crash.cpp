@@ -69,7 +69,9 @@ void on_crash(int signal) {
 }  // namespace
 
 void install_crash_handlers() {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // They have handlers that say more.
+#ifdef REWRIGHT_SANITIZED
+  return;  // Sanitizers have handlers that say more.
+#endif
   owner = getpid();
   std::array<void*, 1> frame;
   backtrace(frame.data(), 1);                // Loads what it needs now: in a handler it could not.
@@ -84,7 +86,6 @@ void install_crash_handlers() {
     action.sa_flags = SA_ONSTACK;
     sigaction(signal, &action, nullptr);
   }
-#endif
 }
 
 void remember_plugins(std::span<const LoadedPlugin> plugins) {

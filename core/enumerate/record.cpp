@@ -410,7 +410,7 @@ Result<Candidate> make_candidate(const EnumerationConfig& config, Evaluator& eva
   }
   int number = 0;
   for (auto& [term, name] : names) {
-    const auto taken = [&](const EnumerationInput& input) { return input.name == name.first; };
+    const auto taken = [&name = name](const EnumerationInput& input) { return input.name == name.first; };
     do {
       name.first = fmt::format("t{}", ++number);
     } while (std::any_of(config.inputs.begin(), config.inputs.end(), taken));

@@ -89,7 +89,7 @@ Status ManifestReader::read_all(Section& document, const std::string& key, bool 
 Status ManifestReader::add_to(Sweep& sweep, const toml::table& table, const std::set<std::string>& aside) {
   for (const auto& [key, node] : in_file_order(table)) {
     if (aside.contains(key)) continue;
-    std::erase_if(sweep.each, [&](const auto& swept) { return swept.first == key; });
+    std::erase_if(sweep.each, [&key = key](const auto& swept) { return swept.first == key; });
     REWRIGHT_TRY(sweep.fixed[key], to_json(file_, *node));
   }
   const toml::node* each = table.get("each");

@@ -29,6 +29,11 @@ Status check_operands(const OperatorInfo& info, std::size_t params, std::span<co
       return shape_error("{}: an operand of rank {} was given; the highest rank is {}", info.name, shape.rank(),
                          kMaxRank);
     }
+    for (const Dim& dim : shape) {
+      if (known(dim).value_or(0) > kMaxElements)
+        return shape_error("{}: an operand has a size of {}; no tensor has more than 2^40 elements", info.name,
+                           *known(dim));
+    }
   }
   return {};
 }

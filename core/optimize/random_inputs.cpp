@@ -52,7 +52,7 @@ std::vector<double> random_weights(const TensorType& type, RandomBits& random) {
 
 Status check_given(const Graph& graph, const GivenInputs& given) {
   for (const auto& [name, values] : given) {
-    const auto found = std::ranges::find_if(graph.inputs(), [&](NodeId id) {
+    const auto found = std::ranges::find_if(graph.inputs(), [&graph, &name = name](NodeId id) {
       return graph.node(id).name == name && graph.node(id).input_kind == InputKind::kData;
     });
     if (found == graph.inputs().end()) {

@@ -6,6 +6,7 @@
 #include "rule/taso_side.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace rewright {
 namespace {
@@ -69,7 +70,7 @@ class RuleReader {
     if (counterpart(op.type()) == nullptr)
       return make_error(ErrorCode::kUnsupported, "{} has no counterpart among our operators", where);
     for (const taso::Tensor& tensor : op.input()) {
-      if (tensor.opid() >= index || tensor.tsid() < 0)
+      if (tensor.opid() >= index || tensor.opid() == std::numeric_limits<int>::min() || tensor.tsid() < 0)
         return make_error(ErrorCode::kParse, "{} reads output {} of operator {}, which is not made before it", where,
                           tensor.tsid(), tensor.opid());
       if (tensor.opid() < 0 && std::ranges::find(inputs_, tensor.opid()) == inputs_.end()) {

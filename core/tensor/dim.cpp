@@ -28,6 +28,21 @@ namespace {
 using Atom = SymbolicDim::Atom;
 using Atoms = SymbolicDim::Atoms;
 
+// What is read has numbers up to 2^41 (dim_bounds.h). Shape rules that make 2^63 of them speak of no tensor that there
+// can be; their arithmetic goes on modulo 2^64.
+std::int64_t plus(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+std::int64_t minus(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+std::int64_t times(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+std::uint64_t magnitude(std::int64_t a) {
+  return a < 0 ? 0 - static_cast<std::uint64_t>(a) : static_cast<std::uint64_t>(a);
+}
+
 /// Calls `visit(entry, coefficient)` for every atom of a + factor * b, in order, coefficients of 0 included; `entry` is
 /// that of a or b.
 template <class Visit>
@@ -38,9 +53,9 @@ void for_each_of_sum(const Atoms& a, const Atoms& b, std::int64_t factor, Visit 
     if (order < 0) {
       visit(a[i], a[i].second.coefficient);
     } else if (order > 0) {
-      visit(b[j], factor * b[j].second.coefficient);
+      visit(b[j], times(factor, b[j].second.coefficient));
     } else {
-      visit(a[i], a[i].second.coefficient + factor * b[j].second.coefficient);
+      visit(a[i], plus(a[i].second.coefficient, times(factor, b[j].second.coefficient)));
     }
     i += order <= 0 ? 1 : 0;
     j += order >= 0 ? 1 : 0;
@@ -58,8 +73,8 @@ Atoms sum_of(const Atoms& a, const Atoms& b, std::int64_t factor) {
   return sum;
 }
 
-std::string term_text(const std::string& key, std::int64_t magnitude) {
-  return magnitude == 1 ? key : fmt::format("{}*{}", magnitude, key);
+std::string term_text(const std::string& key, std::uint64_t factor) {
+  return factor == 1 ? key : fmt::format("{}*{}", factor, key);
 }
 
 /// The atoms that a product is made of, each with coefficient 1.
@@ -163,14 +178,14 @@ std::vector<std::string> SymbolicDim::variables() const {
 }
 
 SymbolicDim operator+(const SymbolicDim& a, const SymbolicDim& b) {
-  if (a.atoms_ && b.atoms_) return SymbolicDim::of(a.constant_ + b.constant_, sum_of(*a.atoms_, *b.atoms_, 1));
-  SymbolicDim sum(a.constant_ + b.constant_);
+  if (a.atoms_ && b.atoms_) return SymbolicDim::of(plus(a.constant_, b.constant_), sum_of(*a.atoms_, *b.atoms_, 1));
+  SymbolicDim sum(plus(a.constant_, b.constant_));
   sum.atoms_ = a.atoms_ ? a.atoms_ : b.atoms_;
   return sum;
 }
 
 SymbolicDim operator-(const SymbolicDim& a, const SymbolicDim& b) {
-  SymbolicDim difference(a.constant_ - b.constant_);
+  SymbolicDim difference(minus(a.constant_, b.constant_));
   if (a.atoms_ == b.atoms_) return difference;
   if (b.atoms_) return SymbolicDim::of(difference.constant_, sum_of(a.atoms(), *b.atoms_, -1));
   difference.atoms_ = a.atoms_;
@@ -179,14 +194,14 @@ SymbolicDim operator-(const SymbolicDim& a, const SymbolicDim& b) {
 
 SymbolicDim operator*(const SymbolicDim& a, const SymbolicDim& b) {
   if (const auto factor = a.constant()) {
-    SymbolicDim product(b.constant_ * *factor);
+    SymbolicDim product(times(b.constant_, *factor));
     if (*factor == 0 || !b.atoms_) return product;
     if (*factor == 1) {
       product.atoms_ = b.atoms_;
       return product;
     }
     SymbolicDim::Atoms atoms = *b.atoms_;
-    for (auto& [key, atom] : atoms) atom.coefficient *= *factor;
+    for (auto& [key, atom] : atoms) atom.coefficient = times(atom.coefficient, *factor);
     return SymbolicDim::of(product.constant_, std::move(atoms));
   }
   if (b.constant()) return b * a;
@@ -194,7 +209,7 @@ SymbolicDim operator*(const SymbolicDim& a, const SymbolicDim& b) {
   // its factors in the order of their text.
   SymbolicDim product = SymbolicDim(a.constant_) * (b - SymbolicDim(b.constant_)) +
                         SymbolicDim(b.constant_) * (a - SymbolicDim(a.constant_)) +
-                        SymbolicDim(a.constant_ * b.constant_);
+                        SymbolicDim(times(a.constant_, b.constant_));
   for (const auto& [left_key, left] : a.atoms()) {
     for (const auto& [right_key, right] : b.atoms()) {
       std::vector<std::pair<std::string, Atom>> factors;
@@ -211,7 +226,7 @@ SymbolicDim operator*(const SymbolicDim& a, const SymbolicDim& b) {
         key += "*" + factors[i].first;
         chain = SymbolicDim::of(0, {{key, std::move(atom)}});
       }
-      product = product + SymbolicDim(left.coefficient * right.coefficient) * chain;
+      product = product + SymbolicDim(times(left.coefficient, right.coefficient)) * chain;
     }
   }
   return product;
@@ -238,13 +253,13 @@ SymbolicDim floor_divide(const SymbolicDim& value, std::int64_t divisor) {
     Atom outside = atom;
     outside.coefficient = rewright::floor_divide(atom.coefficient, divisor);
     Atom inside = atom;
-    inside.coefficient = atom.coefficient - divisor * outside.coefficient;
+    inside.coefficient = minus(atom.coefficient, times(divisor, outside.coefficient));
     if (outside.coefficient != 0) whole.emplace_back(key, std::move(outside));
     if (inside.coefficient != 0) rest.emplace_back(key, std::move(inside));
   }
   const SymbolicDim quotient = SymbolicDim::of(constant, std::move(whole));
   if (rest.empty()) return quotient;
-  const SymbolicDim dividend = SymbolicDim::of(value.constant_ - divisor * constant, std::move(rest));
+  const SymbolicDim dividend = SymbolicDim::of(minus(value.constant_, times(divisor, constant)), std::move(rest));
   Atom atom;
   atom.kind = Atom::Kind::kQuotient;
   atom.left = std::make_shared<const SymbolicDim>(dividend);
@@ -257,7 +272,7 @@ std::string to_string(const SymbolicDim& dim) {
   std::string text;
   for (const auto& [key, atom] : dim.atoms()) {
     const bool negative = atom.coefficient < 0;
-    const std::string term = term_text(key, negative ? -atom.coefficient : atom.coefficient);
+    const std::string term = term_text(key, magnitude(atom.coefficient));
     if (text.empty()) {
       text = negative ? "-" + term : term;
     } else {
@@ -267,7 +282,7 @@ std::string to_string(const SymbolicDim& dim) {
   const std::int64_t constant = dim.constant_term();
   if (text.empty()) return std::to_string(constant);
   if (constant > 0) text += fmt::format(" + {}", constant);
-  if (constant < 0) text += fmt::format(" - {}", -constant);
+  if (constant < 0) text += fmt::format(" - {}", magnitude(constant));
   return text;
 }
 
@@ -314,12 +329,13 @@ std::optional<bool> Constraint::decided() const {
     return right.constant_term() % *divisor == 0;
   }
   // a*x + b*y + ... = c has no integer solution where the greatest common divisor of a, b, ... does not divide c.
-  const std::int64_t constant = left.constant_term() - right.constant_term();
-  std::int64_t divisor = 0;
+  const std::int64_t constant = minus(left.constant_term(), right.constant_term());
+  std::uint64_t divisor = 0;
   for_each_of_sum(left.atoms(), right.atoms(), -1,
-                  [&](const auto&, std::int64_t coefficient) { divisor = std::gcd(divisor, coefficient); });
+                  [&](const auto&, std::int64_t coefficient) { divisor = std::gcd(divisor, magnitude(coefficient)); });
   if (divisor == 0) return relation_holds(kind, constant, 0);
-  if ((kind == Kind::kEqual || kind == Kind::kNotEqual) && constant % divisor != 0) return kind == Kind::kNotEqual;
+  if ((kind == Kind::kEqual || kind == Kind::kNotEqual) && magnitude(constant) % divisor != 0)
+    return kind == Kind::kNotEqual;
   return std::nullopt;
 }
 

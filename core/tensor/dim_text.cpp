@@ -1,9 +1,34 @@
 // Reads expressions of sizes.
 #include <rewright/dim.h>
 
+#include "tensor/dim_bounds.h"
+
+#include <algorithm>
+#include <cmath>
+
 namespace rewright {
 
 namespace {
+
+constexpr double kLargest = 2'199'023'255'552;  // 2^41
+constexpr std::size_t kMostTerms = 1000;
+constexpr std::size_t kMostFactors = 64;
+
+/// The sum of the sizes of an expression's numbers: no number of a sum or a product passes that of the weights.
+double weight(const SymbolicDim& dim) {
+  double sum = std::abs(static_cast<double>(dim.constant_term()));
+  for (const auto& [key, atom] : dim.atoms()) sum += std::abs(static_cast<double>(atom.coefficient));
+  return sum;
+}
+
+std::size_t factors_of(const SymbolicDim& dim) {
+  std::size_t most = 0;
+  for (const auto& [key, atom] : dim.atoms()) {
+    const bool product = atom.kind == SymbolicDim::Atom::Kind::kProduct;
+    most = std::max(most, product ? factors_of(*atom.left) + factors_of(*atom.right) : 1);
+  }
+  return most;
+}
 
 /// Recursive descent over  sum := product (('+'|'-') product)*,  product := unary ('*' unary)*,
 /// unary := '-'* (number | name | '(' sum ')' | 'floor' '(' sum '/' number ')').
@@ -26,6 +51,11 @@ class DimParser {
     return make_error(ErrorCode::kParse, "size expression '{}': found {} at column {}, expected {}", text_, found,
                       at_ + 1, wanted);
   }
+  Error too_large() const {
+    return make_error(ErrorCode::kParse,
+                      "size expression '{}': too large: numbers may reach 2^41, sums {} terms, products {} factors",
+                      text_, kMostTerms, kMostFactors);
+  }
   void skip_space() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
   }
@@ -43,6 +73,7 @@ class DimParser {
       const bool plus = take('+');
       if (!plus && !take('-')) break;
       REWRIGHT_TRY(const SymbolicDim next, product());
+      if (!sum_fits(total, next)) return too_large();
       total = plus ? total + next : total - next;
     }
     --depth_;
@@ -52,6 +83,7 @@ class DimParser {
     REWRIGHT_TRY(SymbolicDim total, unary());
     while (take('*')) {
       REWRIGHT_TRY(const SymbolicDim next, unary());
+      if (!product_fits(total, next)) return too_large();
       total = total * next;
     }
     return total;
@@ -81,6 +113,7 @@ class DimParser {
     if (at_ >= text_.size()) return unexpected("a size");
     if (text_[at_] >= '0' && text_[at_] <= '9') {
       REWRIGHT_TRY(const std::int64_t value, number());
+      if (static_cast<double>(value) > kLargest) return too_large();
       return SymbolicDim(value);
     }
     if (take('(')) {
@@ -111,6 +144,15 @@ class DimParser {
 };
 
 }  // namespace
+
+bool sum_fits(const SymbolicDim& a, const SymbolicDim& b) {
+  return weight(a) + weight(b) <= kLargest && a.atoms().size() + b.atoms().size() <= kMostTerms;
+}
+
+bool product_fits(const SymbolicDim& a, const SymbolicDim& b) {
+  return weight(a) <= kLargest && weight(b) <= kLargest && weight(a) * weight(b) <= kLargest &&
+         (a.atoms().size() + 1) * (b.atoms().size() + 1) <= kMostTerms && factors_of(a) + factors_of(b) <= kMostFactors;
+}
 
 Result<SymbolicDim> SymbolicDim::parse(std::string_view text) { return DimParser(text).parse_all(); }
 

@@ -36,11 +36,12 @@ std::uint64_t mapped_bytes() {
 }
 
 /// What the verifier may take beyond what is there once it is set up. A sanitizer's shadow memory is no measure of it.
-void limit_memory([[maybe_unused]] std::uint64_t bytes) {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+void limit_memory(std::uint64_t bytes) {
+#ifdef REWRIGHT_SANITIZED
+  return;
+#endif
   const rlim_t most = mapped_bytes() + bytes;
   limit(RLIMIT_AS, most, most);
-#endif
 }
 
 /// A little more than the other side waits for: it speaks of time first.

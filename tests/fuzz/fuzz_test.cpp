@@ -93,9 +93,9 @@ class Fuzz : public testing::TestWithParam<const char*> {};
 
 TEST_P(Fuzz, ReadsOrRefuses) {
   const Target& target = *find(GetParam());
-  const std::vector<std::string> corpus = target.corpus();
+  const std::vector<std::string> corpus = inputs(target);
   ASSERT_FALSE(corpus.empty());
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef REWRIGHT_SANITIZED
   const rlimit memory{kMemory, kMemory};
   setrlimit(RLIMIT_AS, &memory);
 #endif

@@ -277,6 +277,12 @@ std::span<const Target> targets() {
   return all;
 }
 
+std::vector<std::string> inputs(const Target& target) {
+  std::vector<std::string> all = target.corpus();
+  std::ranges::move(files_of(fs::path(kTree) / "tests/fuzz/found" / target.name, ""), std::back_inserter(all));
+  return all;
+}
+
 const Target* find(std::string_view name) {
   for (const Target& target : targets()) {
     if (target.name == name) return &target;

@@ -19,6 +19,8 @@ struct Target {
 };
 
 [[nodiscard]] std::span<const Target> targets();
+/// Its corpus, and what broke a reader once: the files of tests/fuzz/found/NAME.
+[[nodiscard]] std::vector<std::string> inputs(const Target& target);
 /// Null where there is none of this name.
 [[nodiscard]] const Target* find(std::string_view name);
 

@@ -86,6 +86,7 @@ Axiom one(const std::string& assertion) {
   const std::string head = R"((declare-sort Tensor 0)(declare-sort Sizes 0)(declare-fun ewadd (Tensor Tensor) Tensor)
     (declare-fun relu (Tensor) Tensor)(declare-fun matmul (Tensor Tensor) Tensor)(declare-fun sigmoid (Tensor) Tensor)
     (declare-fun exp (Tensor) Tensor)(declare-fun ewmul (Tensor Tensor) Tensor)(declare-fun concat (Int Tensor Tensor) Tensor)
+    (declare-fun pool2d_max (Sizes Sizes Int Sizes Tensor) Tensor)
     (declare-fun conv2d (Sizes Int Sizes Sizes Int Int Tensor Tensor) Tensor))";
   if (auto status = set.add(head + assertion, "f.smt2", test::operators()); !status) fail(status.error().message);
   return set.axioms()[0];
@@ -192,6 +193,15 @@ TEST(AuditDomain, NamesWhatItCannotRead) {
   EXPECT_THAT(error("a [1"), HasSubstr("'[1' is no value of axis"));
   EXPECT_THAT(error("a"), HasSubstr("'a' has no values"));
   EXPECT_THAT(error("x.0 none"), HasSubstr("'none' is no size"));
+  EXPECT_THAT(error("a [0,1]"), HasSubstr("'[0,1]' is a list, and axis is none"));
+}
+
+TEST(AuditDomain, RefusesAChoiceThatTheOperatorDoesNotHave) {
+  const auto result =
+      audit(one(R"((assert (! (forall ((s Sizes) (p Int) (x Tensor)) (= (pool2d_max s s p s x) (pool2d_max s s p s x)))
+      :named n :ranks "x 4" :source "s" :domain "p 99")))"));
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("'99' is no value of padding"));
 }
 
 TEST(Drawing, PutsRowsUnderEachOther) {

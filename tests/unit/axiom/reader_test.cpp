@@ -87,6 +87,12 @@ TEST(AxiomReader, RefusesRanksThatLeaveAVariableOut) {
   EXPECT_THAT(error_after_head(with_equation(kXY, "(= (ewadd x y) x)", ":ranks \"x 2\"")),
               HasSubstr("leave out the tensor variable 'y'"));
 }
+TEST(AxiomReader, RefusesRanksWithoutEnd) {
+  std::string ranks = "x y 2";
+  for (int i = 0; i < 20; ++i) ranks += ", x 0..8";
+  EXPECT_THAT(error_after_head(with_equation(kXY, "(= (ewadd x y) x)", ":ranks \"" + ranks + "\"")),
+              HasSubstr("more than 10000 combinations"));
+}
 TEST(AxiomReader, RefusesUnknownAttributesAndCommands) {
   EXPECT_THAT(error_after_head(with_equation(kXY, "(= (ewadd x y) x)", ":ranks \"x y 2\" :note \"n\"")),
               HasSubstr("found the attribute :note"));

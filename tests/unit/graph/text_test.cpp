@@ -176,6 +176,17 @@ const Wrong kWrong[] = {
     {"\"x = input (2)\noutput x", "line 1, column 1: this name has no closing quote on its line"},
     {"\"\\q\" = input (2)\noutput x", "line 1, column 2: expected \", \\ or xNN"},
     {"x = input int64 (2)\ny = relu(x)\noutput y", "line 2, column 5: relu: operands must all have one floating-point"},
+    {"x = input (2199023255552)\ny = concat[axis=0](x, x)\noutput y",
+     "line 2, column 5: concat: an operand has a size of 2199023255552; no tensor has more than 2^40 elements"},
+    {"x = input (2, 4)\na, b = split[sizes=[-2199023255552, -2199023255552]](x)\noutput a",
+     "line 2, column 8: split: part size -2199023255552, expected 0 to 2^40"},
+    {"x = input (2)\ny = slice[axes=[0], starts=[0], sizes=[-2199023255552], steps=[2199023255552]](x)\noutput y",
+     "line 2, column 5: slice: -2199023255552 steps of 2199023255552 lead beyond any tensor"},
+    {"x = input (1, 0, 5, 5)\nw = weight (0, 17179869184, 1, 1)\ny = conv2d[groups=1073741824](x, w)\noutput y",
+     "line 3, column 5: conv2d: 1073741824 groups of 17179869184 channels are more than any tensor has"},
+    {"x = input (1, 1, 5, 5)\nw = weight (1, 1, 1, 8589934593)\n"
+     "y = conv2d[padding=valid, dilations=[1, 2147483647]](x, w)\noutput y",
+     "line 3, column 5: conv2d: 8589934593 taps 2147483647 apart reach beyond any tensor"},
     {"\xff = input (2)\noutput x", "line 1, column 1: expected a node's name or 'output', found '"},
 };
 

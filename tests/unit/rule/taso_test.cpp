@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <limits>
 #include <random>
 #include <sstream>
 
@@ -66,6 +67,8 @@ TEST(TasoFile, SaysWhyAnEntryIsNoRule) {
               HasSubstr("its type is 99, expected 0 to 25"));
   EXPECT_THAT(reason({{{taso::kRelu, {{3, 0}}}}, {{taso::kRelu, {x}}}, {{first, first}}}),
               HasSubstr("reads output 0 of operator 3, which is not made before it"));
+  EXPECT_THAT(reason({{{taso::kRelu, {{std::numeric_limits<int>::min(), 0}}}}, {{taso::kRelu, {x}}}, {{first, first}}}),
+              HasSubstr("reads output 0 of operator -2147483648"));
   EXPECT_THAT(reason({{{taso::kRelu, {x}}}, {{taso::kRelu, {x}}}, {{{7}, first}}}),
               HasSubstr("mapped from operator 7"));
   EXPECT_THAT(reason({{{taso::kRelu, {x}}}, {{taso::kRelu, {x}}}, {{{0, 4}, first}}}), HasSubstr("output 4 of source"));

@@ -1,8 +1,11 @@
 // Sizes: the linear normal form, quotients, cuts, and conditions on them.
 #include <rewright/dim.h>
 
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 namespace rewright {
@@ -93,6 +96,27 @@ TEST(SymbolicDim, MistakesNameTheColumn) {
   EXPECT_EQ(error_of("99999999999999999999"),
             "size expression '99999999999999999999': found '9' at column 19, expected a number below 2^63");
   EXPECT_NE(error_of(std::string(100'000, '(')).find("at most 200 levels"), std::string::npos);
+}
+
+TEST(SymbolicDim, RefusesWhatIsLargerThanAnyTensor) {
+  const std::string large = "too large: numbers may reach 2^41, sums 1000 terms, products 64 factors";
+  for (const char* text : {"9223372036854775807", "2199023255552 + 1", "x - 2199023255552", "4294967296*4294967296",
+                           "2097152*x*2097152", "9223372036854775807*x + 9223372036854775807*x"})
+    EXPECT_THAT(error_of(text), ::testing::HasSubstr(large)) << text;
+  EXPECT_EQ(to_string(dim("2199023255000 - x + x")), "2199023255000");
+  std::string sum = "a0", power = "x";
+  for (int i = 1; i < 40; ++i) sum += fmt::format(" + a{}", i);
+  for (int i = 1; i < 65; ++i) power += "*x";
+  EXPECT_THAT(error_of("(" + sum + ")*(" + sum + ")"), ::testing::HasSubstr(large));
+  EXPECT_THAT(error_of(power), ::testing::HasSubstr(large));
+  EXPECT_EQ(dim(power.substr(2)).atoms().size(), 1U);
+}
+
+TEST(SymbolicDim, ArithmeticBeyondTheRangeWrapsRound) {
+  const SymbolicDim large = std::numeric_limits<std::int64_t>::max(), x = SymbolicDim::variable("x");
+  EXPECT_EQ((large + large).constant(), -2);
+  EXPECT_EQ(to_string(large * x + x), "-9223372036854775808*x");
+  EXPECT_EQ((Constraint{Constraint::Kind::kEqual, large * x + x, SymbolicDim(0) - large - 1}).decided(), std::nullopt);
 }
 
 TEST(Cuts, AreKeptByCopiesAndForgottenByArithmetic) {
