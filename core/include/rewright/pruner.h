@@ -31,7 +31,7 @@ struct Removal {
   std::string reason;  ///< One sentence.
 };
 
-/// One pass over candidates in a fixed order. Never shared between threads.
+/// One pass over candidates in a fixed order. Called by one thread at a time, not always the same one.
 class REWRIGHT_API PruneSession {
  public:
   virtual ~PruneSession();
