@@ -5,6 +5,7 @@
 #include <tbb/parallel_pipeline.h>
 #include <tbb/task_arena.h>
 
+#include <functional>
 #include <span>
 
 namespace rewright {
@@ -44,13 +45,15 @@ Status parse(Offer& offer, const Registry& registry) {
 
 // Offers candidates to all pruners, each of which sees them one by one and in their order, while other threads parse
 // later ones and let other pruners see earlier ones. The first pruner that drops a candidate has the word; the others
-// do not see it.
-void pass_through(Chain& chain, std::span<Offer> offers, const Registry& registry) {
+// do not see it. `goes_on` is asked before each, one at a time.
+void pass_through(Chain& chain, std::span<Offer> offers, const Registry& registry,
+                  const std::function<bool(std::size_t)>& goes_on) {
   std::size_t next = 0;
   using tbb::filter_mode;
   tbb::filter<void, Offer*> filters = tbb::make_filter<void, Offer*>(filter_mode::serial_in_order,
                                                                      [&](tbb::flow_control& control) -> Offer* {
-                                                                       if (next < offers.size()) return &offers[next++];
+                                                                       if (next < offers.size() && goes_on(next))
+                                                                         return &offers[next++];
                                                                        control.stop();
                                                                        return nullptr;
                                                                      }) &
@@ -82,19 +85,23 @@ Result<bool> prune_phase(Run& run) {
   std::vector<Offer> batch;
   std::uint64_t done = 0;
   bool stopped = false;
+  const auto goes_on = [&](std::size_t in_batch) {
+    run.progress.report({.phase = "prune",
+                         .unit = "candidates",
+                         .done = done + in_batch,
+                         .fraction = static_cast<double>(done + in_batch) / static_cast<double>(total)});
+    stopped = stopped || run.should_stop();
+    return !stopped;
+  };
   const auto prune_batch = [&]() -> Status {
-    if (stopped = run.should_stop(); stopped) return Error{ErrorCode::kBudget, "stopped"};
-    arena.execute([&] { pass_through(chain, batch, run.registry); });
+    arena.execute([&] { pass_through(chain, batch, run.registry, goes_on); });
+    if (stopped) return Error{ErrorCode::kBudget, "stopped"};
     for (const Offer& offer : batch) {
       REWRIGHT_CHECK(offer.status);
       if (offer.removal) REWRIGHT_CHECK(run.store.add(*offer.removal));
     }
     done += batch.size();
     batch.clear();
-    run.progress.report({.phase = "prune",
-                         .unit = "candidates",
-                         .done = done,
-                         .fraction = static_cast<double>(done) / static_cast<double>(total)});
     return {};
   };
   const Status status = run.store.database().transaction([&]() -> Status {
