@@ -3,11 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
-
 #include "rule/match_table.h"
 #include "support/grown_graph.h"
 #include "support/true_rules.h"
+#include "unit/optimize/nodes_below.h"
 
 namespace rewright {
 namespace {
@@ -31,7 +30,7 @@ class Bench {
   }
 
   void look_around(const std::vector<Port>& outputs) {
-    const std::vector<std::uint32_t> nodes = below(outputs);
+    const std::vector<std::uint32_t> nodes = testing::nodes_below(pool, outputs);
     std::vector<MatchRecord> matches;
     table.find(nodes, matches);
     for (const MatchRecord& match : matches) {
@@ -43,18 +42,6 @@ class Bench {
         fail("a change that is no rewrite");
       all.push_back(std::move(changed));
     }
-  }
-  [[nodiscard]] std::vector<std::uint32_t> below(const std::vector<Port>& ports) const {
-    std::set<std::uint32_t> found;
-    std::vector<std::uint32_t> open;
-    for (const Port port : ports) open.push_back(port.node.value);
-    while (!open.empty()) {
-      const std::uint32_t node = open.back();
-      open.pop_back();
-      if (!found.insert(node).second) continue;
-      for (const Port port : pool.operands(node)) open.push_back(port.node.value);
-    }
-    return {found.begin(), found.end()};
   }
   [[nodiscard]] bool equal(const Changed& a, const Changed& b) {
     return comparison.equal({a.from, a.change.replaced}, {b.from, b.change.replaced});

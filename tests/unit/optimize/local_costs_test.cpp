@@ -3,7 +3,6 @@
 #include <rewright/search.h>
 
 #include <algorithm>
-#include <set>
 
 #include "optimize/hash_slopes.h"
 #include "optimize/kernel_costs.h"
@@ -13,6 +12,7 @@
 #include "support/grown_graph.h"
 #include "support/true_rules.h"
 #include "unit/optimize/fixed_prices.h"
+#include "unit/optimize/nodes_below.h"
 
 namespace rewright {
 namespace {
@@ -40,24 +40,11 @@ class Bench {
 
   void turn_to(std::vector<Port> now) {
     outputs = std::move(now);
-    nodes = below(outputs);
+    nodes = testing::nodes_below(pool, outputs);
     matches.clear();
     table.find(nodes, matches);
     if (!local_costs.open(nodes, outputs)) fail("no cost");
     slopes.open(nodes, outputs);
-  }
-
-  [[nodiscard]] std::vector<std::uint32_t> below(const std::vector<Port>& ports) const {
-    std::set<std::uint32_t> found;
-    std::vector<std::uint32_t> open;
-    for (const Port port : ports) open.push_back(port.node.value);
-    while (!open.empty()) {
-      const std::uint32_t node = open.back();
-      open.pop_back();
-      if (!found.insert(node).second) continue;
-      for (const Port port : pool.operands(node)) open.push_back(port.node.value);
-    }
-    return {found.begin(), found.end()};
   }
 
   struct Answer {
@@ -78,7 +65,7 @@ class Bench {
   std::optional<Answer> wholly(std::size_t move, std::vector<Port>& made) {
     table.read(matches[move], binding);
     if (rewriter.apply(nodes, outputs, matches[move].program, binding, made) != PoolRewriter::Outcome::kDone) return {};
-    return Answer{*whole_costs.of(below(made), made), pool.hash_of(made).residue()};
+    return Answer{*whole_costs.of(testing::nodes_below(pool, made), made), pool.hash_of(made).residue()};
   }
 
   GraphCost cost;
