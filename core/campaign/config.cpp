@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kMostOperators = 7;
+constexpr std::int64_t kMostOperatorsOnAllSamples = 4;  // Larger spaces are told apart on a few samples first.
 constexpr std::size_t kMostInputs = 32;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 16;
 
@@ -298,6 +299,7 @@ Result<CampaignConfig> read_document(const std::string& file, const toml::table&
   enumeration.seed = static_cast<std::uint64_t>(seed);
   REWRIGHT_TRY(const std::int64_t operators, campaign.integer("max_operators", {1, kMostOperators}));
   enumeration.max_operators = static_cast<int>(operators);
+  enumeration.few_samples_first = operators > kMostOperatorsOnAllSamples;
   REWRIGHT_TRY(enumeration.max_elements,
                campaign.integer("max_elements", {1, kMostElements}, enumeration.max_elements));
   REWRIGHT_TRY(enumeration.instances, campaign.boolean("instances", true));

@@ -68,7 +68,7 @@ class Run {
     finish_pass("graphs", shared.size());
     std::vector<Record> records;
     std::vector<Joined> joined;
-    REWRIGHT_TRY(const bool collected, collect(SortedFingerprints(std::move(shared)), records, joined));
+    REWRIGHT_TRY(const bool collected, collect(std::move(shared), records, joined));
     if (!collected) return false;
     // Nobody's files are taken away while another reads them.
     REWRIGHT_TRY(const bool together, passes_.barrier("collected"));
@@ -94,19 +94,19 @@ class Run {
     FingerprintStore store(config_.memory_bytes, config_.folder);
     std::uint64_t before = 0;
     {
-      const auto walk = passes_.make_walk(kScope);
+      const auto walk = passes_.make_walk(passes_.scope());
       FingerprintStore::Writer writer(store);
-      for (const Record& wire : wires(*walk, true)) writer.add(wire.fingerprint);
+      for (const Record& wire : wires(*walk, true)) writer.add(fingerprint_of(wire, *walk, passes_.scope().samples));
     }
     for (std::size_t level = 1; level <= operators(); ++level) {
       const auto start = Clock::now();
       before = store.size();
       std::atomic<std::uint64_t> graphs{0};
       REWRIGHT_TRY(const bool finished, passes_.for_all_pieces(
-                                            "graphs", level, kScope,
+                                            "graphs", level, passes_.scope(),
                                             [&](const Passes::Piece& piece) {
                                               store.begin_piece();
-                                              passes_.walk("graphs", level, kScope, piece, graphs, [&](Walk&) {
+                                              passes_.walk("graphs", level, passes_.scope(), piece, graphs, [&](Walk&) {
                                                 return [writer = std::make_shared<FingerprintStore::Writer>(store)](
                                                            const Leaf& leaf) { writer->add(leaf.fingerprint); };
                                               });
@@ -169,54 +169,22 @@ class Run {
     });
   }
 
-  /// Passes 2 and 3. False: stopped.
-  Result<bool> collect(const SortedFingerprints& repeated, std::vector<Record>& records, std::vector<Joined>& joined) {
-    std::vector<std::vector<std::uint64_t>> by_operators(1);
-    const auto walk_of_parts = passes_.make_walk(kPartScope);
-    for (const TensorHash& hash : walk_of_parts->input_hashes()) by_operators[0].push_back(output_hash(hash));
-    for (std::size_t level = 1; level < operators(); ++level) {
-      REWRIGHT_TRY(const bool finished, passes_.gather(
-                                            "parts", level, kPartScope,
-                                            [](Walk&) {
-                                              return [](const Leaf& leaf, Handover<std::uint64_t>& found) {
-                                                found.add(leaf.fingerprint);
-                                              };
-                                            },
-                                            NoForesight(), by_operators.emplace_back()));
-      if (!finished) return false;
+  /// Passes 2 and 3; `shared`: fingerprints on few samples that occur more than once. False: stopped.
+  Result<bool> collect(std::vector<std::uint64_t> shared, std::vector<Record>& records, std::vector<Joined>& joined) {
+    Pieces<Record> equal;
+    Pieces<Joined> falling_apart;
+    {
+      // Large tables, which are gone before what was found is sorted.
+      const SortedFingerprints repeated(std::move(shared));
+      REWRIGHT_TRY(const std::optional<Smaller> smaller, find_smaller());
+      if (!smaller) return false;
+      finish_pass("parts", smaller->firsts.size());
+      REWRIGHT_TRY(const bool found, find_equal(repeated, *smaller, equal, falling_apart));
+      if (!found) return false;
     }
-    std::vector<PartGraph> part_graphs;
-    REWRIGHT_TRY(const bool described, describe_parts(by_operators, part_graphs));
-    if (!described) return false;
-    const FirstGraphs firsts(std::move(part_graphs), on_fresh_inputs(config_), passes_.arena());
-    const Parts parts(by_operators, config_.max_operators);
-    std::vector<std::vector<std::uint64_t>>().swap(by_operators);
-    finish_pass("parts", firsts.size());
-    for (const Record& wire : wires(*passes_.make_walk(kScope), true)) {
-      if (repeated.contains(wire.fingerprint)) records.push_back(wire);
-    }
-    for (std::size_t level = 1; level <= operators(); ++level) {
-      const auto make = [&](Walk& walk) {
-        return [&, is_superseded = SupersededTest(firsts, config_), outputs = std::vector<std::uint64_t>()](
-                   const Leaf& leaf, Handover<Record>& equals, Handover<Joined>& falling_apart) mutable {
-          std::optional<bool> superfluous;
-          const auto kept = [&] {
-            if (!superfluous) superfluous = !config_.instances && is_superseded(walk, leaf);
-            return !*superfluous;
-          };
-          if (repeated.contains(leaf.fingerprint) && kept()) equals.add(record_of(leaf));
-          walk.output_hashes(leaf, outputs);
-          if (outputs.size() < 2) return;
-          const auto division = divide(parts, outputs);
-          if (division && kept()) falling_apart.add(Joined(record_of(leaf), *division));
-        };
-      };
-      const auto foresee = [&](std::size_t stage, const Leaf& leaf) { repeated.foresee(stage, leaf.fingerprint); };
-      REWRIGHT_TRY(const bool finished, passes_.gather("equal graphs", level, kScope, make, foresee, records, joined));
-      if (!finished) return false;
-    }
-    finish_pass("equal graphs", records.size());
-    drop_those_alone(records);
+    drop_those_alone(equal);
+    records = enumeration::joined(std::move(equal));
+    joined = enumeration::joined(std::move(falling_apart));
     passes_.arena().execute([&] {
       tbb::parallel_sort(records.begin(), records.end());
       tbb::parallel_sort(joined.begin(), joined.end());
@@ -227,15 +195,92 @@ class Run {
     return true;
   }
 
+  /// What is known of connected graphs over any inputs, of fewer operators.
+  struct Smaller {
+    FirstGraphs firsts;
+    Parts parts;
+  };
+
+  /// Pass 2. Nothing: stopped.
+  Result<std::optional<Smaller>> find_smaller() {
+    const std::optional<Smaller> stopped;
+    std::vector<std::vector<TwoFingerprints>> by_operators(1);
+    const auto walk_of_parts = passes_.make_walk(passes_.part_scope());
+    for (std::size_t i = 0; i < walk_of_parts->input_hashes().size(); ++i) {
+      by_operators[0].push_back({output_hash(walk_of_parts->input_hashes(passes_.part_scope().samples)[i]),
+                                 output_hash(walk_of_parts->input_hashes(Samples::kAll)[i])});
+    }
+    const auto make = [](Walk& walk) {
+      return [&](const Leaf& leaf, Handover<TwoFingerprints>& found) {
+        found.add({leaf.fingerprint, walk.complete(leaf).fingerprint});
+      };
+    };
+    for (std::size_t level = 1; level < operators(); ++level) {
+      Pieces<TwoFingerprints> pieces;
+      REWRIGHT_TRY(const bool finished,
+                   passes_.gather("parts", level, passes_.part_scope(), make, NoForesight(), pieces));
+      if (!finished) return stopped;
+      by_operators.push_back(joined(std::move(pieces)));
+    }
+    std::vector<PartGraph> part_graphs;
+    REWRIGHT_TRY(const bool described, describe_parts(by_operators, part_graphs));
+    if (!described) return stopped;
+    return std::optional(Smaller{FirstGraphs(std::move(part_graphs), on_fresh_inputs(config_), passes_.arena()),
+                                 Parts(by_operators, config_.max_operators)});
+  }
+
+  /// Pass 3. False: stopped.
+  Result<bool> find_equal(const SortedFingerprints& repeated, const Smaller& smaller, Pieces<Record>& equal,
+                          Pieces<Joined>& falling_apart) {
+    const auto walk_of_wires = passes_.make_walk(passes_.scope());
+    auto& equal_wires = equal.emplace_back();
+    for (const Record& wire : wires(*walk_of_wires, true)) {
+      if (repeated.contains(fingerprint_of(wire, *walk_of_wires, passes_.scope().samples))) equal_wires.push_back(wire);
+    }
+    for (std::size_t level = 1; level <= operators(); ++level) {
+      const auto make = [&](Walk& walk) {
+        return [&, is_superseded = SupersededTest(smaller.firsts, config_), outputs = std::vector<std::uint64_t>()](
+                   const Leaf& leaf, Handover<Record>& found, Handover<Joined>& apart) mutable {
+          const bool repeats = repeated.contains(leaf.fingerprint);
+          walk.output_hashes(leaf, outputs);
+          const bool divides = may_fall_apart(smaller.parts, outputs);
+          if (!repeats && !divides) return;
+          const Leaf all = walk.complete(leaf);
+          const auto superfluous = [&] { return !config_.instances && is_superseded(walk, all); };
+          if (repeats) {
+            if (superfluous()) return;
+            found.add(record_of(all));
+          }
+          if (!divides) return;
+          walk.output_hashes(all, outputs);
+          const auto division = divide(smaller.parts, outputs);
+          if (division && (repeats || !superfluous())) apart.add(Joined(record_of(all), *division));
+        };
+      };
+      const auto foresee = [&](std::size_t stage, const Leaf& leaf) { repeated.foresee(stage, leaf.fingerprint); };
+      REWRIGHT_TRY(const bool finished,
+                   passes_.gather("equal graphs", level, passes_.scope(), make, foresee, equal, falling_apart));
+      if (!finished) return false;
+    }
+    std::uint64_t found = 0;
+    for (const auto& piece : equal) found += piece.size();
+    finish_pass("equal graphs", found);
+    return true;
+  }
+
   /// Most graphs of fingerprints that repeat have lost their equals to smaller equalities.
-  void drop_those_alone(std::vector<Record>& records) {
-    std::vector<std::uint64_t> all(records.size());
-    passes_.arena().execute([&] {
-      tbb::parallel_for(std::size_t{0}, all.size(), [&](std::size_t i) { all[i] = records[i].fingerprint; });
-    });
+  void drop_those_alone(Pieces<Record>& pieces) {
+    std::vector<std::uint64_t> all;
+    for (const auto& piece : pieces) {
+      for (const Record& record : piece) all.push_back(record.fingerprint);
+    }
     const SortedFingerprints several(more_than_once(std::move(all)));
-    std::erase_if(records, [&](const Record& record) { return !several.contains(record.fingerprint); });
-    records.shrink_to_fit();
+    passes_.arena().execute([&] {
+      tbb::parallel_for(std::size_t{0}, pieces.size(), [&](std::size_t i) {
+        std::erase_if(pieces[i], [&](const Record& record) { return !several.contains(record.fingerprint); });
+        pieces[i].shrink_to_fit();
+      });
+    });
   }
 
   /// Those that occur more than once.
@@ -249,23 +294,33 @@ class Run {
   }
 
   /// Of classes of several graphs over any inputs, all graphs. False: stopped.
-  Result<bool> describe_parts(const std::vector<std::vector<std::uint64_t>>& by_operators,
+  Result<bool> describe_parts(const std::vector<std::vector<TwoFingerprints>>& by_operators,
                               std::vector<PartGraph>& graphs) {
     if (config_.instances) return true;
-    std::vector<std::uint64_t> all;
-    for (const auto& fingerprints : by_operators) all.insert(all.end(), fingerprints.begin(), fingerprints.end());
-    const SortedFingerprints several(more_than_once(std::move(all)));
+    Pieces<PartGraph> pieces;
+    const auto repeated = [&](std::uint64_t TwoFingerprints::*samples) {
+      std::vector<std::uint64_t> fingerprints;
+      for (const auto& list : by_operators) {
+        for (const TwoFingerprints& each : list) fingerprints.push_back(each.*samples);
+      }
+      return SortedFingerprints(more_than_once(std::move(fingerprints)));
+    };
+    const SortedFingerprints few = repeated(&TwoFingerprints::few), several = repeated(&TwoFingerprints::all);
     for (std::size_t level = 1; level < operators(); ++level) {
       const auto make = [&](Walk& walk) {
         return [&](const Leaf& leaf, Handover<PartGraph>& found) {
+          if (!few.contains(leaf.fingerprint)) return;
           PartGraph graph;
-          if (several.contains(leaf.fingerprint) && SupersededTest::describe(walk, leaf, graph)) found.add(graph);
+          const Leaf all = walk.complete(leaf);
+          if (several.contains(all.fingerprint) && SupersededTest::describe(walk, all, graph)) found.add(graph);
         };
       };
-      const auto foresee = [&](std::size_t stage, const Leaf& leaf) { several.foresee(stage, leaf.fingerprint); };
-      REWRIGHT_TRY(const bool finished, passes_.gather("first graphs", level, kPartScope, make, foresee, graphs));
+      const auto foresee = [&](std::size_t stage, const Leaf& leaf) { few.foresee(stage, leaf.fingerprint); };
+      REWRIGHT_TRY(const bool finished,
+                   passes_.gather("first graphs", level, passes_.part_scope(), make, foresee, pieces));
       if (!finished) return false;
     }
+    graphs = joined(std::move(pieces));
     return true;
   }
 
@@ -276,19 +331,21 @@ class Run {
       wanted.insert(wanted.end(), each.parts.begin(), each.parts.begin() + each.part_count);
     const SortedFingerprints wanted_set(wanted);
     std::vector<Record> found;
-    for (const Record& wire : wires(*passes_.make_walk(kPartScope), false)) {
+    for (const Record& wire : wires(*passes_.make_walk(passes_.part_scope()), false)) {
       if (wire.wire_count == 1 && wanted_set.contains(wire.fingerprint)) found.push_back(wire);
     }
     std::mutex mutex;
     for (std::size_t level = 1; level < operators() && !wanted.empty(); ++level) {
       std::atomic<std::uint64_t> graphs{0};
-      const std::vector<Unit> units = passes_.make_walk(kPartScope)->units(level);
+      const std::vector<Unit> units = passes_.make_walk(passes_.part_scope())->units(level);
       passes_.report("parts of graphs", level, 0, 0);
-      passes_.walk("parts of graphs", level, kPartScope, Passes::Piece{"", units, 0, units.size()}, graphs, [&](Walk&) {
-        return [&, hand = Handover<Record>(mutex, found)](const Leaf& leaf) mutable {
-          if (wanted_set.contains(leaf.fingerprint)) hand.add(record_of(leaf));
-        };
-      });
+      passes_.walk("parts of graphs", level, passes_.part_scope(), Passes::Piece{"", units, 0, units.size()}, graphs,
+                   [&](Walk& walk) {
+                     return [&, hand = Handover<Record>(mutex, found)](const Leaf& leaf) mutable {
+                       const Leaf all = walk.complete(leaf);
+                       if (wanted_set.contains(all.fingerprint)) hand.add(record_of(all));
+                     };
+                   });
       if (passes_.stopped()) return false;
     }
     std::vector<std::optional<Record>> united(joined.size());

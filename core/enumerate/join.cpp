@@ -15,28 +15,30 @@ SortedFingerprints::SortedFingerprints(std::vector<std::uint64_t> fingerprints) 
 }
 
 namespace {
-std::vector<std::uint64_t> joined(const std::vector<std::vector<std::uint64_t>>& lists) {
+std::vector<std::uint64_t> on_all_samples(const std::vector<std::vector<TwoFingerprints>>& lists) {
   std::vector<std::uint64_t> all;
   std::size_t total = 0;
   for (const auto& list : lists) total += list.size();
   all.reserve(total);
-  for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
+  for (const auto& list : lists) {
+    for (const TwoFingerprints& each : list) all.push_back(each.all);
+  }
   return all;
 }
 }  // namespace
 
-Parts::Parts(const std::vector<std::vector<std::uint64_t>>& by_operators, int most)
-    : sorted_(joined(by_operators)), least_(sorted_.size()), most_(most) {
+Parts::Parts(const std::vector<std::vector<TwoFingerprints>>& by_operators, int most)
+    : sorted_(on_all_samples(by_operators)), least_(sorted_.size()), most_(most) {
   for (std::size_t count = by_operators.size(); count-- > 0;) {
-    for (const std::uint64_t fingerprint : by_operators[count])
-      least_[sorted_.find(fingerprint)] = static_cast<std::uint8_t>(count);
+    for (const TwoFingerprints& each : by_operators[count])
+      least_[sorted_.find(each.all)] = static_cast<std::uint8_t>(count);
   }
   std::size_t total = 0;
   for (std::size_t limit = 0; limit < by_operators.size(); ++limit) {
     total += by_operators[limit].size();
     FingerprintFilter& filter = up_to_.emplace_back(total);
     for (std::size_t count = 0; count <= limit; ++count) {
-      for (const std::uint64_t fingerprint : by_operators[count]) filter.add(fingerprint);
+      for (const TwoFingerprints& each : by_operators[count]) filter.add(each.few);
     }
   }
 }
@@ -59,9 +61,13 @@ std::uint64_t sum_of(std::span<const std::uint64_t> outputs, unsigned mask) {
   return sum;
 }
 
-/// False: they do not. Asks whether some outputs are the smallest of the parts, which has at most half of the
-/// operators, and some part that holds the first of the others has no more than it leaves.
-bool may_fall_apart(const Parts& parts, std::span<const std::uint64_t> outputs, unsigned all) {
+}  // namespace
+
+// Asks whether some outputs are the smallest of the parts, which has at most half of the operators, and some part that
+// holds the first of the others has no more than it leaves.
+bool may_fall_apart(const Parts& parts, std::span<const std::uint64_t> outputs) {
+  if (outputs.size() < 2 || outputs.size() > 8) return false;
+  const unsigned all = (1U << outputs.size()) - 1;
   const int half = parts.most() / 2;
   for (unsigned smallest = 1; smallest < all; ++smallest) {
     const std::uint64_t sum = sum_of(outputs, smallest);
@@ -76,6 +82,8 @@ bool may_fall_apart(const Parts& parts, std::span<const std::uint64_t> outputs, 
   }
   return false;
 }
+
+namespace {
 
 /// Divides the outputs of `mask`, all of them connected parts; `whole`: not as one part.
 std::optional<Division> best_division(const Parts& parts, std::span<const std::uint64_t> outputs, unsigned mask,
@@ -110,7 +118,6 @@ std::optional<Division> best_division(const Parts& parts, std::span<const std::u
 std::optional<std::vector<std::uint64_t>> divide(const Parts& parts, std::span<const std::uint64_t> outputs) {
   if (outputs.size() < 2 || outputs.size() > 8) return std::nullopt;
   const unsigned all = (1U << outputs.size()) - 1;
-  if (!may_fall_apart(parts, outputs, all)) return std::nullopt;
   auto best = best_division(parts, outputs, all, false, parts.most());
   // Inputs alone are no graphs to be joined: the walk has them.
   if (!best || best->operators == 0) return std::nullopt;

@@ -51,17 +51,24 @@ class SortedFingerprints {
   unsigned shift_ = 63;
 };
 
+/// What an output adds to a graph's fingerprints, or all of them together.
+struct TwoFingerprints {
+  std::uint64_t few = 0;  ///< On few samples.
+  std::uint64_t all = 0;
+};
+
 /// Fingerprints of connected graphs that use any inputs, in order or not, by their least number of operators.
 class Parts {
  public:
   /// By number of operators, from 0. Lists need not be sorted or free of repetitions. `most`: operators of several
   /// parts together.
-  Parts(const std::vector<std::vector<std::uint64_t>>& by_operators, int most);
+  Parts(const std::vector<std::vector<TwoFingerprints>>& by_operators, int most);
   [[nodiscard]] std::optional<int> operators(std::uint64_t fingerprint) const;
   [[nodiscard]] int most() const { return most_; }
-  /// False: it is no part of so many operators or fewer. Mostly from the processor's cache, other than operators().
-  [[nodiscard]] bool may_have(std::uint64_t fingerprint, int operators) const {
-    return up_to_[std::min(static_cast<std::size_t>(operators), up_to_.size() - 1)].may_hold(fingerprint);
+  /// False: what has this fingerprint on few samples is no part of so many operators or fewer. Mostly from the
+  /// processor's cache, other than operators().
+  [[nodiscard]] bool may_have(std::uint64_t few, int operators) const {
+    return up_to_[std::min(static_cast<std::size_t>(operators), up_to_.size() - 1)].may_hold(few);
   }
 
  private:
@@ -71,8 +78,11 @@ class Parts {
   int most_;
 };
 
+/// False: they do not. `outputs` are what each adds to the fingerprint on few samples; at most 8 can.
+[[nodiscard]] bool may_fall_apart(const Parts& parts, std::span<const std::uint64_t> outputs);
 /// The fewest operators, `parts.most()` at the most, of which the outputs fall apart into connected parts: fingerprints
-/// of the parts. Nothing: there is no such division. `outputs` are what each adds to the fingerprint; at most 8.
+/// of the parts. Nothing: there is no such division. `outputs` are what each adds to the fingerprint on all samples; at
+/// most 8.
 [[nodiscard]] std::optional<std::vector<std::uint64_t>> divide(const Parts& parts,
                                                                std::span<const std::uint64_t> outputs);
 

@@ -236,6 +236,7 @@ TypeId OperatorSpace::intern(std::vector<CutShape> cuts) {
     }
     first_sample += samples_[world];
     type.words += of_world.elements * samples_[world];
+    type.few_words += of_world.elements * sample_count(world, Samples::kFew);
     plain_text += to_string(of_world.shape);
     type.worlds.push_back(std::move(of_world));
   }
@@ -308,6 +309,8 @@ const Signature& OperatorSpace::signature(ChoiceId choice, std::span<const TypeI
                                              types_[operands[1]].worlds[world].shape};
         use.reduction.push_back(reduction->reduction_length(use.params[world], shapes));
         signature.reduction += static_cast<std::uint32_t>(use.reduction.back()) * samples_[world];
+        signature.few_reduction +=
+            static_cast<std::uint32_t>(use.reduction.back()) * sample_count(world, Samples::kFew);
       }
       if (std::count(use.reduction.begin(), use.reduction.end(), 0U) != 0) signature.reduction = 0;
     }
@@ -325,7 +328,7 @@ std::uint32_t OperatorSpace::reduction_number(const Signature& signature, std::s
   const TypeId type = uses_[signature.number].operands[operand];
   std::vector<Word> value(types_[type].words), reduction(signature.reduction);
   for (std::size_t i = 0; i < value.size(); ++i) fields(value.data())[i] = random_field(kPointSeed ^ mixed(i));
-  reduce(signature, operand, value.data(), reduction.data());
+  reduce(signature, operand, value.data(), reduction.data(), Samples::kAll);
   const std::uint64_t content = XXH3_64bits(reduction.data(), reduction.size() * sizeof(Word));
   const auto next = static_cast<std::uint32_t>(reduction_numbers_.size());
   return reduction_numbers_.try_emplace({type, content}, next).first->second;
@@ -363,11 +366,11 @@ void OperatorSpace::fill(TypeId type, std::uint64_t key, Word* out) const {
   }
 }
 
-void OperatorSpace::evaluate(const Signature& signature, Operands in, Results out) {
+void OperatorSpace::evaluate(const Signature& signature, Operands in, Results out, Samples samples) {
   const Use& use = uses_[signature.number];
   const Operator& op = *choice_of(use.choice).op;
   for (std::size_t world = 0; world < samples_.size(); ++world) {
-    for (std::uint32_t sample = 0; sample < samples_[world]; ++sample) {
+    for (std::uint32_t sample = 0; sample < sample_count(world, samples); ++sample) {
       // Views hold references to shapes that types own; arrays on the stack, since this is called for every tensor.
       alignas(TensorView<const Field>) std::array<std::byte, sizeof(TensorView<const Field>) * kMaxOperands> in_room;
       alignas(TensorView<Field>) std::array<std::byte, sizeof(TensorView<Field>) * kMaxOutputs> out_room;
@@ -386,12 +389,14 @@ void OperatorSpace::evaluate(const Signature& signature, Operands in, Results ou
   }
 }
 
-std::uint64_t OperatorSpace::hash(TypeId id, const Word* value) const {
+std::uint64_t OperatorSpace::hash(TypeId id, const Word* value, Samples samples) const {
   const Type& type = types_[id];
-  return dot(std::span(fields(value), type.words), type.weights).residue();
+  const std::size_t words = samples == Samples::kAll ? type.words : type.few_words;
+  return dot(std::span(fields(value), words), std::span(type.weights).first(words)).residue();
 }
 
-void OperatorSpace::reduce(const Signature& signature, std::size_t operand, const Word* value, Word* out) {
+void OperatorSpace::reduce(const Signature& signature, std::size_t operand, const Word* value, Word* out,
+                           Samples samples) {
   const Use& use = uses_[signature.number];
   const HashReduction& reduction = *reductions_[use.choice];
   std::size_t sample_number = 0;
@@ -400,7 +405,7 @@ void OperatorSpace::reduce(const Signature& signature, std::size_t operand, cons
                                          types_[use.operands[1]].worlds[world].shape};
     const World& of = types_[use.operands[operand]].worlds[world];
     const std::size_t length = use.reduction[world];
-    for (std::uint32_t sample = 0; sample < samples_[world]; ++sample, ++sample_number) {
+    for (std::uint32_t sample = 0; sample < sample_count(world, samples); ++sample, ++sample_number) {
       reduction.reduce(use.params[world], operand, shapes,
                        TensorView<const Field>(fields(value) + of.offset + sample * of.elements, of.shape), point_,
                        std::span(fields(out), length));
@@ -412,8 +417,10 @@ void OperatorSpace::reduce(const Signature& signature, std::size_t operand, cons
   }
 }
 
-std::uint64_t OperatorSpace::product(const Signature& signature, const Word* left, const Word* right) const {
-  return dot(std::span(fields(left), signature.reduction), std::span(fields(right), signature.reduction)).residue();
+std::uint64_t OperatorSpace::product(const Signature& signature, const Word* left, const Word* right,
+                                     Samples samples) const {
+  const std::size_t words = signature.reduction_words(samples);
+  return dot(std::span(fields(left), words), std::span(fields(right), words)).residue();
 }
 
 }  // namespace rewright::enumeration

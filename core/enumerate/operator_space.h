@@ -21,6 +21,7 @@
 #include <rewright/dim.h>
 #include <rewright/hash_reduction.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
@@ -56,10 +57,11 @@ class REWRIGHT_API OperatorSpace final : public Space {
   [[nodiscard]] std::uint64_t shape_hash(TypeId type) const override { return types_[type].shape_hash; }
   [[nodiscard]] std::uint64_t type_hash(TypeId type) const override { return types_[type].type_hash; }
   void input(std::size_t index, Word* out) const override;
-  void evaluate(const Signature& signature, Operands in, Results out) override;
-  [[nodiscard]] std::uint64_t hash(TypeId type, const Word* value) const override;
-  void reduce(const Signature& signature, std::size_t operand, const Word* value, Word* out) override;
-  [[nodiscard]] std::uint64_t product(const Signature& signature, const Word* left, const Word* right) const override;
+  void evaluate(const Signature& signature, Operands in, Results out, Samples samples) override;
+  [[nodiscard]] std::uint64_t hash(TypeId type, const Word* value, Samples samples) const override;
+  void reduce(const Signature& signature, std::size_t operand, const Word* value, Word* out, Samples samples) override;
+  [[nodiscard]] std::uint64_t product(const Signature& signature, const Word* left, const Word* right,
+                                      Samples samples) const override;
 
   [[nodiscard]] const Shape& shape(TypeId type, std::size_t world) const { return types_[type].worlds[world].shape; }
   /// Elements of an input that is not one of the configuration's, from a key.
@@ -81,6 +83,7 @@ class REWRIGHT_API OperatorSpace final : public Space {
     std::size_t words = 0;
     std::uint64_t shape_hash = 0;
     std::uint64_t type_hash = 0;
+    std::size_t few_words = 0;
     std::vector<Field> weights;  ///< Of each element in the hash, samples included.
   };
   struct Use {
@@ -95,6 +98,12 @@ class REWRIGHT_API OperatorSpace final : public Space {
                            std::vector<std::vector<CutShape>>& outputs) const;
   [[nodiscard]] std::uint32_t reduction_number(const Signature& signature, std::size_t operand);
   [[nodiscard]] const OperatorChoice& choice_of(ChoiceId choice) const { return config_->operators[choice]; }
+  /// The few are the first ones of world 0.
+  [[nodiscard]] std::uint32_t sample_count(std::size_t world, Samples samples) const {
+    return samples == Samples::kAll ? samples_[world] : world == 0 ? std::min(samples_[0], kFewSamples) : 0;
+  }
+
+  static constexpr std::uint32_t kFewSamples = 3;
 
   const EnumerationConfig* config_;
   std::vector<std::uint32_t> samples_;

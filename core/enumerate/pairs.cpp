@@ -15,7 +15,7 @@ void Expanded::assign(const Record& record, Evaluator& evaluator) {
   const auto tensors = evaluator.run(record);
   tensors_.assign(tensors.begin(), tensors.end());
   outputs_ = evaluator.outputs();
-  inputs_ = tensors.size() - record.made;
+  inputs_ = tensors.size() - record.made();
   std::size_t next = 0;
   const Space& space = evaluator.space();
   for (std::size_t s = 0; s < record.count; ++s) {

@@ -25,10 +25,6 @@
 
 namespace rewright::enumeration {
 
-/// Graphs that the enumeration is about, and those that such may fall apart into.
-inline constexpr Scope kScope{.inputs_in_order = true, .connected = true, .keep_repetitions = true};
-inline constexpr Scope kPartScope{.inputs_in_order = false, .connected = true, .keep_repetitions = false};
-
 /// What one thread finds in a piece of work; handed over when it is done with it.
 template <class T>
 class Handover {
@@ -48,15 +44,39 @@ class Handover {
   std::vector<T> mine_;
 };
 
+/// A long list that was found bit by bit: never copied as a whole while it grows.
+template <class T>
+using Pieces = std::deque<std::vector<T>>;
+
+/// One list; each piece is given up as soon as it is copied.
+template <class T>
+std::vector<T> joined(Pieces<T>&& pieces) {
+  std::size_t total = 0;
+  for (const std::vector<T>& piece : pieces) total += piece.size();
+  std::vector<T> all;
+  all.reserve(total);
+  for (std::vector<T>& piece : pieces) {
+    all.insert(all.end(), piece.begin(), piece.end());
+    std::vector<T>().swap(piece);
+  }
+  pieces.clear();
+  return all;
+}
+
 class Passes {
  public:
   Passes(const EnumerationConfig& config, const std::function<bool(const EnumerationProgress&)>& progress)
       : space_(config),
+        scope_{.samples = config.few_samples_first ? Samples::kFew : Samples::kAll},
+        part_scope_{.inputs_in_order = false, .keep_repetitions = false, .samples = scope_.samples},
         arena_(std::max(config.threads, 1)),
         files_(config.work_folder, config.rank, config.ranks, config.token, config.checkpoint_seconds),
         progress_(progress) {}
 
   [[nodiscard]] const OperatorSpace& space() const { return space_; }
+  /// Graphs that the enumeration is about, and those that such may fall apart into.
+  [[nodiscard]] const Scope& scope() const { return scope_; }
+  [[nodiscard]] const Scope& part_scope() const { return part_scope_; }
   [[nodiscard]] tbb::task_arena& arena() { return arena_; }
   [[nodiscard]] WorkFiles& files() { return files_; }
   [[nodiscard]] bool stopped() const { return stop_; }
@@ -162,70 +182,46 @@ class Passes {
     });
   }
 
-  /// A pass whose results are lists, added to `all`: `make(walk)` gives visitors (leaf, Handover<T>&...). False:
-  /// stopped.
+  /// A pass whose results are lists, in pieces added to `all`: `make(walk)` gives visitors (leaf, Handover<T>&...).
+  /// False: stopped.
   template <class Make, class Foresee, class... T>
   Result<bool> gather(const char* pass, std::size_t operators, const Scope& scope, const Make& make,
-                      const Foresee& foresee, std::vector<T>&... all) {
-    // Lists by piece, joined at the end, so that none is copied as it grows.
-    using Lists = std::tuple<std::vector<T>...>;
+                      const Foresee& foresee, Pieces<T>&... all) {
     std::atomic<std::uint64_t> graphs{0};
     std::mutex mutex;
-    std::deque<Lists> pieces;
-    const auto for_lists = [](const auto& action) {
-      [&]<std::size_t... I>(std::index_sequence<I...>) { (action(std::integral_constant<std::size_t, I>()), ...); }
-      (std::index_sequence_for<T...>());
-    };
     // The file of the first list is written last: where it is, they all are.
     const auto file_of = [](const std::string& name, std::size_t list) {
       return list == 0 ? name : fmt::format("{}.{}", name, list);
     };
-    REWRIGHT_TRY(const bool finished,
-                 for_all_pieces(
-                     pass, operators, scope,
-                     [&](const Piece& piece) {
-                       Lists& mine = pieces.emplace_back();
-                       const auto handing_over = [&](Walk& walk) {
-                         return
-                             [visit = make(walk),
-                              found = std::apply([&](auto&... list) { return std::tuple(Handover<T>(mutex, list)...); },
-                                                 mine)](const Leaf& leaf) mutable {
-                               std::apply([&](auto&... lists) { visit(leaf, lists...); }, found);
-                             };
-                       };
-                       walk(pass, operators, scope, piece, graphs, handing_over, foresee);
-                     },
-                     [&](const std::string& name) {
-                       return std::async(std::launch::async, [&, name, &mine = std::as_const(pieces.back())] {
-                         Status status;
-                         for_lists([&](auto list) {
-                           constexpr std::size_t kList = sizeof...(T) - 1 - list;
-                           if (status) status = files_.save(file_of(name, kList), std::span(std::get<kList>(mine)));
-                         });
-                         return status;
-                       });
-                     },
-                     [&](const std::string& name) {
-                       Lists& mine = pieces.emplace_back();
-                       Status status;
-                       for_lists([&](auto list) {
-                         if (status) status = files_.load(file_of(name, list), std::get<list>(mine));
-                       });
-                       return status;
-                     }));
-    const auto all_lists = std::tie(all...);
-    for_lists([&](auto list) {
-      auto& to = std::get<list>(all_lists);
-      std::size_t total = to.size();
-      for (const Lists& piece : pieces) total += std::get<list>(piece).size();
-      to.reserve(total);
-      for (Lists& piece : pieces) {
-        auto& from = std::get<list>(piece);
-        to.insert(to.end(), from.begin(), from.end());
-        std::decay_t<decltype(from)>().swap(from);
-      }
-    });
-    return finished;
+    return for_all_pieces(
+        pass, operators, scope,
+        [&](const Piece& piece) {
+          const auto mine = std::tie(all.emplace_back()...);
+          const auto handing_over = [&](Walk& walk) {
+            return [visit = make(walk),
+                    found = std::apply([&](auto&... list) { return std::tuple(Handover<T>(mutex, list)...); }, mine)](
+                       const Leaf& leaf) mutable { std::apply([&](auto&... lists) { visit(leaf, lists...); }, found); };
+          };
+          walk(pass, operators, scope, piece, graphs, handing_over, foresee);
+        },
+        [&](const std::string& name) {
+          return std::async(std::launch::async, [&, name, mine = std::tuple(&std::as_const(all.back())...)] {
+            Status status;
+            for_each_of<T...>([&](auto list) {
+              constexpr std::size_t kList = sizeof...(T) - 1 - list;
+              if (status) status = files_.save(file_of(name, kList), std::span(*std::get<kList>(mine)));
+            });
+            return status;
+          });
+        },
+        [&](const std::string& name) {
+          const auto mine = std::tie(all.emplace_back()...);
+          Status status;
+          for_each_of<T...>([&](auto list) {
+            if (status) status = files_.load(file_of(name, list), std::get<list>(mine));
+          });
+          return status;
+        });
   }
 
   /// Of work done by this process.
@@ -237,10 +233,18 @@ class Passes {
   }
 
  private:
+  /// Calls `action` with a constant 0, 1, ... for each type.
+  template <class... T, class Action>
+  static void for_each_of(const Action& action) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (action(std::integral_constant<std::size_t, I>()), ...); }
+    (std::index_sequence_for<T...>());
+  }
+
   static constexpr std::size_t kPieces = 64;  ///< Of a level.
   static constexpr std::size_t kWalkCacheSlots = 2048;
 
   OperatorSpace space_;
+  Scope scope_, part_scope_;
   tbb::task_arena arena_;
   WorkFiles files_;
   const std::function<bool(const EnumerationProgress&)>& progress_;

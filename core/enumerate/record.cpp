@@ -14,39 +14,46 @@ constexpr std::size_t kKnown = 1 << 16;
 constexpr std::size_t kValues = 1 << 12;
 }  // namespace
 
+namespace {
+void append(const Entry& entry, Record& record) {
+  record.two_outputs |= static_cast<std::uint8_t>((entry.signature->output_count - 1) << record.count);
+  record.steps[record.count++] = {entry.choice, entry.operands};
+}
+}  // namespace
+
 Record record_of(std::span<const Entry> applications) {
   Record record;
-  for (const Entry& entry : applications) {
-    record.two_outputs |= static_cast<std::uint8_t>((entry.signature->output_count - 1) << record.count);
-    record.made = static_cast<std::uint8_t>(record.made + entry.signature->output_count);
-    record.steps[record.count++] = {entry.choice, entry.operands};
-  }
+  for (const Entry& entry : applications) append(entry, record);
   return record;
 }
 
 Record record_of(const Leaf& leaf) {
-  std::array<Entry, kMaxOperators> all;
-  std::copy(leaf.applications.begin(), leaf.applications.end(), all.begin());
-  all[leaf.applications.size()] = *leaf.last;
-  Record record = record_of(std::span<const Entry>(all.data(), leaf.applications.size() + 1));
+  Record record = record_of(leaf.applications);
+  append(*leaf.last, record);
   record.fingerprint = leaf.fingerprint;
   return record;
 }
 
 std::vector<Record> wires(const Walk& walk, bool inputs_in_order) {
   std::vector<Record> records;
-  const auto hashes = walk.input_hashes();
-  for (std::uint8_t a = 0; a < hashes.size(); ++a) {
-    for (std::uint8_t b = a; b < hashes.size(); ++b) {
+  const auto inputs = static_cast<std::uint8_t>(walk.input_hashes().size());
+  for (std::uint8_t a = 0; a < inputs; ++a) {
+    for (std::uint8_t b = a; b < inputs; ++b) {
       if (inputs_in_order && !walk.in_order(1U << a | 1U << b)) continue;
       Record record;
       record.wires = {a, b};
       record.wire_count = a == b ? 1 : 2;
-      record.fingerprint = output_hash(hashes[a]) + (a == b ? 0 : output_hash(hashes[b]));
+      record.fingerprint = fingerprint_of(record, walk, Samples::kAll);
       records.push_back(record);
     }
   }
   return records;
+}
+
+std::uint64_t fingerprint_of(const Record& wires, const Walk& walk, Samples samples) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < wires.wire_count; ++i) sum += output_hash(walk.input_hashes(samples)[wires.wires[i]]);
+  return sum;
 }
 
 std::optional<Record> union_of(std::span<const Record> parts, const Space& space) {
@@ -74,9 +81,8 @@ std::optional<Record> union_of(std::span<const Record> parts, const Space& space
       all.steps[all.count++] = step;
     }
     all.two_outputs |= static_cast<std::uint8_t>(part.two_outputs << (all.count - part.count));
-    made = before + part.made;
+    made = before + part.made();
   }
-  all.made = static_cast<std::uint8_t>(made - inputs);
   return all;
 }
 
@@ -116,7 +122,7 @@ Evaluator::Evaluator(const EnumerationConfig& config) : space_(config), known_(k
     const TypeId type = space_.inputs()[i].type;
     input_words_.emplace_back(space_.words(type));
     space_.input(i, input_words_.back().data());
-    input_hashes_.push_back(hash_of(space_, type, space_.hash(type, input_words_.back().data())));
+    input_hashes_.push_back(hash_of(space_, type, space_.hash(type, input_words_.back().data(), Samples::kAll)));
     tensors_.push_back({type, false, mixed(i + 1)});
   }
 }
@@ -170,7 +176,7 @@ const TensorHash& Evaluator::hash(std::size_t tensor) {
   if (made.hashed) return hashes_[at];
   made.hashed = true;
   const auto compute = [&] {
-    return hash_of(space_, tensors_[tensor].type, space_.hash(tensors_[tensor].type, elements(tensor)));
+    return hash_of(space_, tensors_[tensor].type, space_.hash(tensors_[tensor].type, elements(tensor), Samples::kAll));
   };
   Known& known = known_[made.application % known_.size()];
   if (made.random != 0 || known.term != made.application) return hashes_[at] = compute();
@@ -216,7 +222,7 @@ void Evaluator::apply(std::size_t first_made) {
     values.words[k].resize(space_.words(signature.outputs[k]));
     out[k] = values.words[k].data();
   }
-  space_.evaluate(signature, {in.data(), arity}, {out.data(), signature.output_count});
+  space_.evaluate(signature, {in.data(), arity}, {out.data(), signature.output_count}, Samples::kAll);
   values.term = made.application;
   for (std::uint32_t k = 0; k < signature.output_count; ++k) {
     if (made_[first_made + k].random != 0) continue;

@@ -9,6 +9,7 @@
 #include <rewright/pruner.h>
 
 #include <array>
+#include <bit>
 #include <compare>
 #include <cstdint>
 #include <memory>
@@ -28,23 +29,28 @@ struct Record {
   std::uint64_t fingerprint = 0;
   std::uint64_t confirmed = 0;   ///< The fingerprint on fresh inputs, once it is taken.
   std::uint8_t count = 0;        ///< Of steps.
-  std::uint8_t made = 0;         ///< Tensors that the steps make.
   std::uint8_t two_outputs = 0;  ///< Bit i: step i has two outputs, not one.
   std::array<Step, kMaxOperators> steps{};
   std::array<std::uint8_t, 2> wires{};  ///< Of a graph without operators: the inputs that are its outputs.
   std::uint8_t wire_count = 0;
 
   [[nodiscard]] std::span<const Step> all() const { return {steps.data(), count}; }
+  /// Tensors that the steps make.
+  [[nodiscard]] std::size_t made() const { return count + static_cast<std::size_t>(std::popcount(two_outputs)); }
   [[nodiscard]] std::uint32_t output_count(std::size_t step) const { return 1 + (two_outputs >> step & 1U); }
   /// By fingerprint, then by size: the first of a class is a smallest one.
   friend auto operator<=>(const Record&, const Record&) = default;
 };
+
+static_assert(sizeof(Record) == 64, "there are a hundred million of them");
 
 [[nodiscard]] Record record_of(const Leaf& leaf);
 [[nodiscard]] Record record_of(std::span<const Entry> applications);
 /// Graphs without operators: one input, or two (what a split of a concatenation gives back); in the order of inputs
 /// within their groups if that is asked for.
 [[nodiscard]] REWRIGHT_API std::vector<Record> wires(const Walk& walk, bool inputs_in_order);
+/// Of a graph without operators.
+[[nodiscard]] REWRIGHT_API std::uint64_t fingerprint_of(const Record& wires, const Walk& walk, Samples samples);
 /// One graph of several that share nothing but inputs; nothing if they share an application, so that it hangs together
 /// after all, or if it is too large.
 [[nodiscard]] std::optional<Record> union_of(std::span<const Record> parts, const Space& space);

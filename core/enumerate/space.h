@@ -13,6 +13,9 @@
 //     sum over s, k of  (t_s sum_i r_0^i A[i,k]) * (sum_j r_1^j B[k,j]),
 //
 // one vector of A times one of B. These vectors are the operands' *reductions*.
+//
+// Most graphs differ from all others on a few samples. Those come first in a value and in a reduction, and all that is
+// done with values can be done with these alone.
 #pragma once
 
 #include <rewright/export.h>
@@ -30,6 +33,8 @@ using TypeId = std::uint32_t;
 using ChoiceId = std::uint32_t;
 using Word = std::uint64_t;
 
+enum class Samples : std::uint8_t { kFew, kAll };
+
 inline constexpr std::size_t kMaxOperands = 3;
 inline constexpr std::size_t kMaxOutputs = 2;
 inline constexpr std::size_t kMaxInputs = 32;
@@ -42,8 +47,13 @@ struct Signature {
   std::array<TypeId, kMaxOutputs> outputs{};
   /// Words in the reductions of which the hash of the only output is a product; 0: there are none, evaluate.
   std::uint32_t reduction = 0;
+  std::uint32_t few_reduction = 0;  ///< Those of the few samples.
   /// By operand; equal numbers for reductions that are the same function of values of one type.
   std::array<std::uint32_t, 2> reductions{};
+
+  [[nodiscard]] std::uint32_t reduction_words(Samples samples) const {
+    return samples == Samples::kAll ? reduction : few_reduction;
+  }
 };
 
 /// Which tensors may stand at the operands of a choice.
@@ -83,14 +93,15 @@ class REWRIGHT_API Space {
 
   using Operands = std::span<const Word* const>;
   using Results = std::span<Word* const>;
-  virtual void evaluate(const Signature& signature, Operands in, Results out) = 0;
-  /// h(v).
-  [[nodiscard]] virtual std::uint64_t hash(TypeId type, const Word* value) const = 0;
-  /// The reduction of one operand: `signature.reduction` words.
-  virtual void reduce(const Signature& signature, std::size_t operand, const Word* value, Word* out) = 0;
+  virtual void evaluate(const Signature& signature, Operands in, Results out, Samples samples) = 0;
+  /// h(v), the sum over these samples.
+  [[nodiscard]] virtual std::uint64_t hash(TypeId type, const Word* value, Samples samples) const = 0;
+  /// The reduction of one operand: `signature.reduction_words(samples)` words.
+  virtual void reduce(const Signature& signature, std::size_t operand, const Word* value, Word* out,
+                      Samples samples) = 0;
   /// h of the result, from the reductions of both operands.
-  [[nodiscard]] virtual std::uint64_t product(const Signature& signature, const Word* left,
-                                              const Word* right) const = 0;
+  [[nodiscard]] virtual std::uint64_t product(const Signature& signature, const Word* left, const Word* right,
+                                              Samples samples) const = 0;
 };
 
 /// Mixes all bits of x (Steele, Lea & Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).

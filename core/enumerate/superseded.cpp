@@ -186,7 +186,6 @@ namespace {
 Record record_of(const PartGraph& graph) {
   Record record;
   record.count = graph.count;
-  record.made = graph.tensor_count;
   record.two_outputs = graph.two_outputs;
   std::copy_n(graph.steps.begin(), graph.count, record.steps.begin());
   return record;
@@ -348,7 +347,6 @@ bool SupersededTest::replaceable(const Walk& walk, const Whole& whole, std::size
     other.steps[other.count] = step;
     other.two_outputs |= static_cast<std::uint8_t>((outputs - 1) << other.count);
     ++other.count;
-    other.made = static_cast<std::uint8_t>(other.made + outputs);
     next = static_cast<std::uint8_t>(next + outputs);
   };
   if (static_cast<std::size_t>(std::popcount(kept)) + first->count > kMaxOperators) return false;

@@ -1,47 +1,10 @@
 #include "enumerate/walk.h"
 
+#include "enumerate/walk_data.h"
+
 #include <algorithm>
 
 namespace rewright::enumeration {
-
-namespace {
-// For each tensor in the cache; applications are many more. What is remembered grows where more is forgotten than kept.
-constexpr std::size_t kFirstRemembered = 16, kMostRemembered = 1024;
-constexpr std::size_t kGrowth = 4;
-}  // namespace
-
-// A tensor that was evaluated: its elements, and its reductions as far as they were asked for.
-struct Walk::ValueData {
-  std::uint64_t hash = 0;
-  std::uint32_t pins = 0;
-  std::vector<Word> elements;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> index;  // (number of the reduction, offset)
-  std::vector<Word> reductions;
-};
-
-// For two types, the choices that are defined on them in this order. A table with open addressing.
-struct Walk::BinaryOfTypes {
-  struct Slot {
-    std::uint64_t key = 0;  // 0: free
-    std::uint32_t begin = 0, end = 0;
-  };
-  std::vector<Slot> slots = std::vector<Slot>(1024);
-  std::size_t used = 0;
-  std::vector<std::pair<ChoiceId, const Signature*>> lists;
-
-  Slot& find(std::uint64_t key) {
-    std::size_t at = mixed(key) & (slots.size() - 1);
-    while (slots[at].key != key && slots[at].key != 0) at = (at + 1) & (slots.size() - 1);
-    return slots[at];
-  }
-  void grow() {
-    std::vector<Slot> old(slots.size() * 2);
-    old.swap(slots);
-    for (const Slot& slot : old) {
-      if (slot.key != 0) find(slot.key) = slot;
-    }
-  }
-};
 
 Walk::Walk(std::unique_ptr<Space> space, const Scope& scope, std::size_t cache_slots)
     : space_(std::move(space)), scope_(scope), binary_of_types_(std::make_unique<BinaryOfTypes>()) {
@@ -50,7 +13,11 @@ Walk::Walk(std::unique_ptr<Space> space, const Scope& scope, std::size_t cache_s
     auto data = std::make_unique<ValueData>();
     data->elements.resize(space_->words(inputs[i].type));
     space_->input(i, data->elements.data());
-    input_hashes_.push_back(hash_of(*space_, inputs[i].type, space_->hash(inputs[i].type, data->elements.data())));
+    const auto hash = [&](Samples samples) {
+      return hash_of(*space_, inputs[i].type, space_->hash(inputs[i].type, data->elements.data(), samples));
+    };
+    input_hashes_.push_back(hash(Samples::kAll));
+    few_input_hashes_.push_back(hash(Samples::kFew));
     input_data_.push_back(std::move(data));
     if (i == 0 || inputs[i].group != inputs[i - 1].group) {
       group_starts_ |= 1U << i;
@@ -77,133 +44,6 @@ TypeId Walk::type_of(std::uint8_t tensor) const {
   return tensor < inputs ? space_->inputs()[tensor].type : made_[tensor - inputs].type;
 }
 
-// --- evaluation ------------------------------------------------------------------------------------------------------
-
-Walk::ValueData& Walk::data_of(std::uint8_t tensor) {
-  const std::size_t inputs = input_hashes_.size();
-  if (tensor < inputs) return *input_data_[tensor];
-  ValueData*& data = made_data_[tensor - inputs];
-  if (data != nullptr) return *data;
-  const MadeTensor& made = made_[tensor - inputs];
-  // Two places where it may be kept; one that is in use by the current graph is not given up.
-  ValueData* place = nullptr;
-  const std::uint64_t hash = made.hash.identity;
-  for (const std::size_t at : {hash % cache_.size(), (hash >> 32) % cache_.size()}) {
-    if (cache_[at] == nullptr) cache_[at] = std::make_unique<ValueData>();
-    if (cache_[at]->hash == hash) {
-      data = cache_[at].get();
-      ++data->pins;
-      return *data;
-    }
-    if (cache_[at]->pins == 0 && place == nullptr) place = cache_[at].get();
-  }
-  if (place == nullptr) {
-    for (const auto& spare : spare_) {
-      if (spare->pins == 0) place = spare.get();
-    }
-    if (place == nullptr) place = spare_.emplace_back(std::make_unique<ValueData>()).get();
-  }
-  ++place->pins;
-  place->hash = 0;
-  place->index.clear();
-  place->reductions.clear();
-  const Entry& entry = graph_[made.producer];
-  std::array<const Word*, kMaxOperands> in{};
-  const std::size_t arity = space_->choices()[entry.choice].arity;
-  for (std::size_t i = 0; i < arity; ++i) in[i] = elements_of(entry.operands[i]);
-  std::array<Word*, kMaxOutputs> out{};
-  std::size_t first_made = tensor - inputs;
-  while (first_made > 0 && made_[first_made - 1].producer == made.producer) --first_made;
-  std::size_t scratch = 0;
-  for (std::uint32_t k = 0; k < entry.signature->output_count; ++k)
-    scratch += space_->words(entry.signature->outputs[k]);
-  if (scratch_.size() < scratch) scratch_.resize(scratch);
-  scratch = 0;
-  for (std::uint32_t k = 0; k < entry.signature->output_count; ++k) {
-    const std::size_t count = space_->words(entry.signature->outputs[k]);
-    if (first_made + k == tensor - inputs) {
-      place->elements.resize(count);
-      out[k] = place->elements.data();
-    } else {
-      out[k] = scratch_.data() + scratch;
-      scratch += count;
-    }
-  }
-  space_->evaluate(*entry.signature, {in.data(), arity}, {out.data(), entry.signature->output_count});
-  place->hash = hash;
-  made_data_[tensor - inputs] = place;
-  return *place;
-}
-
-const Word* Walk::elements_of(std::uint8_t tensor) { return data_of(tensor).elements.data(); }
-
-const Word* Walk::reduction_of(std::uint8_t tensor, const Signature& signature, std::size_t operand) {
-  ValueData& data = data_of(tensor);
-  const std::uint32_t number = signature.reductions[operand];
-  for (const auto& [known, offset] : data.index) {
-    if (known == number) return data.reductions.data() + offset;
-  }
-  const auto offset = static_cast<std::uint32_t>(data.reductions.size());
-  data.reductions.resize(offset + signature.reduction);
-  space_->reduce(signature, operand, data.elements.data(), data.reductions.data() + offset);
-  data.index.emplace_back(number, offset);
-  return data.reductions.data() + offset;
-}
-
-void Walk::hash_outputs(Entry& entry) {
-  const Signature& signature = *entry.signature;
-  if (signature.reduction > 0) {
-    reduction_of(entry.operands[0], signature, 0);
-    const Word* right = reduction_of(entry.operands[1], signature, 1);
-    const Word* left = reduction_of(entry.operands[0], signature, 0);
-    entry.hashes[0] = hash_of(*space_, signature.outputs[0], space_->product(signature, left, right));
-    return;
-  }
-  const std::size_t arity = space_->choices()[entry.choice].arity;
-  std::uint64_t key = entry.choice + 1;
-  const std::size_t inputs = input_hashes_.size();
-  for (std::size_t i = 0; i < arity; ++i) {
-    const std::uint8_t tensor = entry.operands[i];
-    key = mixed(key ^ (tensor < inputs ? input_hashes_[tensor] : made_[tensor - inputs].hash).identity) + i;
-  }
-  Remembered& remembered = remembered_[key % remembered_.size()];
-  if (remembered.key != key) {
-    evaluate_outputs(entry, remembered.hashes);
-    remembered.key = key;
-    ++evaluated_;
-  }
-  for (std::uint32_t k = 0; k < signature.output_count; ++k)
-    entry.hashes[k] = hash_of(*space_, signature.outputs[k], remembered.hashes[k]);
-  if (evaluated_ > remembered_.size()) remember_more();
-}
-
-void Walk::remember_more() {
-  evaluated_ = 0;
-  if (remembered_.size() >= cache_.size() * kMostRemembered) return;
-  std::vector<Remembered> more(remembered_.size() * kGrowth);
-  for (const Remembered& each : remembered_) more[each.key % more.size()] = each;
-  remembered_.swap(more);
-}
-
-/// h of each.
-void Walk::evaluate_outputs(const Entry& entry, std::span<std::uint64_t> hashes) {
-  const Signature& signature = *entry.signature;
-  const std::size_t arity = space_->choices()[entry.choice].arity;
-  std::array<const Word*, kMaxOperands> in{};
-  for (std::size_t i = 0; i < arity; ++i) in[i] = elements_of(entry.operands[i]);
-  std::array<Word*, kMaxOutputs> out{};
-  std::size_t total = 0;
-  for (std::uint32_t k = 0; k < signature.output_count; ++k) total += space_->words(signature.outputs[k]);
-  if (scratch_.size() < total) scratch_.resize(total);
-  total = 0;
-  for (std::uint32_t k = 0; k < signature.output_count; ++k) {
-    out[k] = scratch_.data() + total;
-    total += space_->words(signature.outputs[k]);
-  }
-  space_->evaluate(signature, {in.data(), arity}, {out.data(), signature.output_count});
-  for (std::uint32_t k = 0; k < signature.output_count; ++k) hashes[k] = space_->hash(signature.outputs[k], out[k]);
-}
-
 // --- the current graph -----------------------------------------------------------------------------------------------
 
 void Walk::reset(std::size_t operators) {
@@ -220,19 +60,15 @@ void Walk::reset(std::size_t operators) {
 
 void Walk::push(const Entry& entry) {
   const std::size_t depth = graph_.size();
-  graph_.push_back(entry);
+  sum_at_[depth + 1] = fingerprint(entry, Samples::kAll);
+  few_sum_at_[depth + 1] = fingerprint(entry, Samples::kFew);
   used_at_[depth + 1] = used_at_[depth] | entry.inputs;
-  const std::uint16_t consumed = consumed_at_[depth];
-  std::uint64_t sum = sum_at_[depth];
-  for (unsigned bits = entry.consumed & ~consumed & 0xffffU; bits != 0; bits &= bits - 1)
-    sum -= output_hash(made_[static_cast<std::size_t>(__builtin_ctz(bits))].hash);
+  consumed_at_[depth + 1] = consumed_at_[depth] | entry.consumed;
+  graph_.push_back(entry);
   for (std::uint32_t k = 0; k < entry.signature->output_count; ++k) {
-    made_.push_back({entry.hashes[k], entry.signature->outputs[k], static_cast<std::uint8_t>(depth)});
+    made_.push_back({entry.hashes[k], entry.few[k], entry.signature->outputs[k], static_cast<std::uint8_t>(depth)});
     made_data_.push_back(nullptr);
-    sum += output_hash(entry.hashes[k]);
   }
-  sum_at_[depth + 1] = sum;
-  consumed_at_[depth + 1] = consumed | entry.consumed;
   // The parts that the new application touches become one with it.
   std::uint8_t joined = static_cast<std::uint8_t>(1U << depth);
   std::size_t count = 0;
@@ -276,7 +112,8 @@ int Walk::skipped_inputs(std::uint32_t used) const {
 }
 
 bool Walk::extensible(const Entry& entry, std::size_t left) const {
-  if (!scope_.extend_repetitions && (entry.repeats_input || repeats_itself(entry) || repeats_made(entry))) {
+  if (!scope_.extend_repetitions &&
+      (entry.repeats_input || repeats_itself(entry, Samples::kAll) || repeats_made(entry, Samples::kAll))) {
     const std::uint64_t lot = mixed(sum_at_[graph_.size()] ^ mixed(entry.hashes[0].identity + entry.choice));
     if (lot % kAuditOne == 0) {
       repetitions_.push_back(graph_);
@@ -413,10 +250,8 @@ void Walk::add(ChoiceId choice, const Signature& signature, std::span<const std:
     }
   }
   if (last && !completes(entry)) return;
-  hash_outputs(entry);
-  for (std::uint32_t k = 0; k < signature.output_count; ++k) {
-    for (const TensorHash& hash : input_hashes_) entry.repeats_input |= hash.identity == entry.hashes[k].identity;
-  }
+  if (scope_.samples == Samples::kFew) hash_outputs(entry, Samples::kFew);
+  if (!last || scope_.samples == Samples::kAll) hash_outputs(entry, Samples::kAll);
   entries_.push_back(entry);
 }
 
@@ -444,10 +279,23 @@ void Walk::output_hashes(const Leaf& leaf, std::vector<std::uint64_t>& hashes) c
   hashes.clear();
   const unsigned consumed = consumed_at_[graph_.size()] | leaf.last->consumed;
   for (std::size_t i = 0; i < made_.size(); ++i) {
-    if ((consumed >> i & 1) == 0) hashes.push_back(output_hash(made_[i].hash));
+    if ((consumed >> i & 1) == 0) hashes.push_back(output_hash(made_[i].on(leaf.samples)));
   }
   for (std::uint32_t k = 0; k < leaf.last->signature->output_count; ++k)
-    hashes.push_back(output_hash(leaf.last->hashes[k]));
+    hashes.push_back(output_hash(leaf.last->on(leaf.samples)[k]));
+}
+
+Entry Walk::completed(const Entry& last) {
+  Entry all = last;
+  // Applications that were possible earlier have been hashed on all samples then.
+  if (last.created == graph_.size()) hash_outputs(all, Samples::kAll);
+  return all;
+}
+
+Leaf Walk::complete(const Leaf& leaf) {
+  if (leaf.samples == Samples::kAll) return leaf;
+  completed_ = completed(*leaf.last);
+  return {leaf.applications, &completed_, fingerprint(completed_, Samples::kAll), Samples::kAll};
 }
 
 }  // namespace rewright::enumeration

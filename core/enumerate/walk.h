@@ -33,6 +33,8 @@ struct Scope {
   bool keep_repetitions = true;
   /// An ablation: graphs with a tensor that repeats another are extended, too.
   bool extend_repetitions = false;
+  /// What a visitor is given of a graph are its hashes on a few samples; complete() gives those on all.
+  Samples samples = Samples::kAll;
 };
 
 inline constexpr std::size_t kMaxOperators = 7;
@@ -46,7 +48,8 @@ struct TensorHash {
 
 /// One application that the current graph could be extended by.
 struct Entry {
-  std::array<TensorHash, kMaxOutputs> hashes{};  ///< Of its outputs.
+  std::array<TensorHash, kMaxOutputs> hashes{};  ///< Of its outputs. Not of the last application on few samples.
+  std::array<TensorHash, kMaxOutputs> few{};     ///< The same on few samples, where the scope says so.
   const Signature* signature = nullptr;
   std::uint32_t inputs = 0;    ///< Bit i: input i is an operand.
   std::uint16_t consumed = 0;  ///< Bit i: the i-th tensor made is an operand.
@@ -54,13 +57,21 @@ struct Entry {
   std::array<std::uint8_t, kMaxOperands> operands{};  ///< Tensors: inputs first, then those made, in the order made.
   std::uint8_t producers = 0;                         ///< Bit i: an output of the i-th application is an operand.
   std::uint8_t created = 0;                           ///< Number of applications of the graph that made it possible.
-  bool repeats_input = false;
+  bool repeats_input = false;                         ///< By `hashes`.
+  bool few_repeat_input = false;                      ///< By `few`.
+
+  [[nodiscard]] const std::array<TensorHash, kMaxOutputs>& on(Samples samples) const {
+    return samples == Samples::kAll ? hashes : few;
+  }
 };
 
 struct MadeTensor {
   TensorHash hash;
+  TensorHash few;
   TypeId type = 0;
   std::uint8_t producer = 0;
+
+  [[nodiscard]] const TensorHash& on(Samples samples) const { return samples == Samples::kAll ? hash : few; }
 };
 
 /// A graph of which all but the last application are on the stack.
@@ -68,6 +79,7 @@ struct Leaf {
   std::span<const Entry> applications;  ///< But for the last.
   const Entry* last = nullptr;
   std::uint64_t fingerprint = 0;
+  Samples samples = Samples::kAll;  ///< Of the fingerprint and of the last application's hashes.
 };
 
 /// What a visitor will read of a leaf, fetched while others are looked at: called with stages 0 and 1 before the visit.
@@ -102,7 +114,12 @@ class REWRIGHT_API Walk {
   template <class Visit, class Foresee = NoForesight>
   void run(std::size_t operators, const Unit& unit, Visit&& visit, const Foresee& foresee = {});
 
-  [[nodiscard]] std::span<const TensorHash> input_hashes() const { return input_hashes_; }
+  /// The leaf that is visited, on all samples. Valid until the next call or the end of the visit.
+  [[nodiscard]] Leaf complete(const Leaf& leaf);
+
+  [[nodiscard]] std::span<const TensorHash> input_hashes(Samples samples = Samples::kAll) const {
+    return samples == Samples::kAll ? input_hashes_ : few_input_hashes_;
+  }
   [[nodiscard]] std::size_t arity(const Entry& entry) const { return space_->choices()[entry.choice].arity; }
 
   /// Graphs that were not walked on from because their last application repeats a tensor: about one in `kAuditOne`, the
@@ -143,27 +160,33 @@ class REWRIGHT_API Walk {
   [[nodiscard]] bool completes(const Entry& entry) const;
   [[nodiscard]] int skipped_inputs(std::uint32_t used) const;
   [[nodiscard]] TypeId type_of(std::uint8_t tensor) const;
-  void hash_outputs(Entry& entry);
-  void evaluate_outputs(const Entry& entry, std::span<std::uint64_t> hashes);
+  void hash_outputs(Entry& entry, Samples samples);
+  void evaluate_outputs(const Entry& entry, std::span<std::uint64_t> hashes, Samples samples);
   void remember_more();
-  ValueData& data_of(std::uint8_t tensor);
-  const Word* elements_of(std::uint8_t tensor);
-  const Word* reduction_of(std::uint8_t tensor, const Signature& signature, std::size_t operand);
+  ValueData& data_of(std::uint8_t tensor, Samples samples);
+  [[nodiscard]] ValueData& place_for(std::uint64_t identity);
+  const Word* elements_of(std::uint8_t tensor, Samples samples);
+  const Word* reduction_of(std::uint8_t tensor, const Signature& signature, std::size_t operand, Samples samples);
   void restore_segments(std::size_t count);
   template <class Visit, class Foresee>
   void visit_node(Position from, Visit& visit, const Foresee& foresee);
   template <class Visit, class Foresee>
   void visit_leaves(Position from, Visit& visit, const Foresee& foresee);
-  [[nodiscard]] bool repeats_made(const Entry& entry) const;
-  [[nodiscard]] bool repeats_itself(const Entry& entry) const;
+  [[nodiscard]] bool repeats_made(const Entry& entry, Samples samples) const;
+  [[nodiscard]] bool repeats_itself(const Entry& entry, Samples samples) const;
   /// Two outputs of equal content, though a later operator could tell them apart.
-  [[nodiscard]] bool equal_outputs(const Entry& entry) const;
+  [[nodiscard]] bool equal_outputs(const Entry& entry, Samples samples) const;
+  /// Is the graph with this last application none to be visited? If so on all samples, then on few, too.
+  [[nodiscard]] bool left_out(const Entry& entry, Samples samples) const;
+  [[nodiscard]] std::uint64_t fingerprint(const Entry& last, Samples samples) const;
+  /// With hashes on all samples.
+  [[nodiscard]] Entry completed(const Entry& last);
 
   std::unique_ptr<Space> space_;
   Scope scope_;
   std::uint32_t group_starts_ = 0;  ///< Bit i: input i is the first of its group.
   std::vector<std::uint32_t> group_masks_;
-  std::vector<TensorHash> input_hashes_;
+  std::vector<TensorHash> input_hashes_, few_input_hashes_;
   std::vector<std::unique_ptr<ValueData>> input_data_;
   std::size_t largest_arity_ = 1;
   std::vector<ChoiceId> constants_, ternary_;
@@ -182,7 +205,7 @@ class REWRIGHT_API Walk {
   std::array<std::size_t, kMaxOperators + 1> part_count_at_{};
   std::array<std::uint32_t, kMaxOperators + 1> used_at_{};
   std::array<std::uint16_t, kMaxOperators + 1> consumed_at_{};
-  std::array<std::uint64_t, kMaxOperators + 1> sum_at_{};
+  std::array<std::uint64_t, kMaxOperators + 1> sum_at_{}, few_sum_at_{};
   std::vector<Entry> entries_;         ///< All segments, one after the other.
   std::vector<std::size_t> segments_;  ///< Where each begins.
 
@@ -192,10 +215,12 @@ class REWRIGHT_API Walk {
     std::uint64_t key = 0;
     std::array<std::uint64_t, kMaxOutputs> hashes{};  ///< h of its outputs.
   };
-  std::vector<Remembered> remembered_;  ///< Of applications that had to be evaluated.
-  std::size_t evaluated_ = 0;           ///< Since it last grew.
+  static constexpr std::size_t kFirstRemembered = 16;  ///< For each tensor in the cache.
+  std::vector<Remembered> remembered_;                 ///< Of applications that had to be evaluated.
+  std::size_t evaluated_ = 0;                          ///< Since it last grew.
   std::vector<Word> scratch_;
   mutable std::vector<Repetition> repetitions_;
+  Entry completed_;  ///< Of the last leaf that was asked for.
 };
 
 // --- the walk itself -------------------------------------------------------------------------------------------------
@@ -208,10 +233,8 @@ void Walk::run(std::size_t operators, const Unit& unit, Visit&& visit, const For
     for (std::size_t i = unit.first == Unit::kWhole ? 0 : unit.first; i < end; ++i) {
       const Entry& entry = entries_[i];
       if (!completes(entry)) continue;
-      if (repeats_itself(entry) || (entry.repeats_input && !scope_.keep_repetitions)) continue;
-      std::uint64_t sum = 0;
-      for (std::uint32_t k = 0; k < entry.signature->output_count; ++k) sum += output_hash(entry.hashes[k]);
-      visit(Leaf{graph_, &entry, sum});
+      if (repeats_itself(entry, Samples::kAll) || (entry.repeats_input && !scope_.keep_repetitions)) continue;
+      visit(Leaf{graph_, &entry, fingerprint(entry, scope_.samples), scope_.samples});
     }
     return;
   }
@@ -274,56 +297,67 @@ void Walk::visit_leaves(Position from, Visit& visit, const Foresee& foresee) {
     for (std::size_t i = 0; i < count; ++i) visit(ahead[i]);
     count = 0;
   };
-  const std::size_t depth = graph_.size();
-  const std::uint64_t sum = sum_at_[depth];
-  const std::uint16_t consumed = consumed_at_[depth];
   // Applications to inputs alone never connect a graph.
   const std::size_t first = scope_.connected && from.segment == 0 ? segments_[1] : segments_[from.segment] + from.index;
   const std::size_t fresh = segments_.back();
   for (std::size_t i = first; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
     if (i < fresh && !completes(entry)) continue;  // Of the newest segment only complete ones were made.
-    if (repeats_itself(entry)) continue;
-    if (entry.repeats_input || repeats_made(entry)) {
-      if (!scope_.keep_repetitions) continue;
-      const auto unconsumed = static_cast<unsigned>((1U << made_.size()) - 1) & ~(consumed | entry.consumed);
-      if (unconsumed != 0) continue;
+    if (left_out(entry, scope_.samples)) {
+      if (scope_.samples == Samples::kAll || left_out(completed(entry), Samples::kAll)) continue;
     }
-    if (equal_outputs(entry)) continue;
-    std::uint64_t fingerprint = sum;
-    for (unsigned fresh_bits = entry.consumed & ~consumed & 0xffffU; fresh_bits != 0; fresh_bits &= fresh_bits - 1)
-      fingerprint -= output_hash(made_[static_cast<std::size_t>(__builtin_ctz(fresh_bits))].hash);
-    for (std::uint32_t k = 0; k < entry.signature->output_count; ++k) fingerprint += output_hash(entry.hashes[k]);
-    ahead[count++] = {graph_, &entry, fingerprint};
+    ahead[count++] = {graph_, &entry, fingerprint(entry, scope_.samples), scope_.samples};
     if (count == ahead.size()) visit_ahead();
   }
   visit_ahead();
 }
 
-inline bool Walk::repeats_made(const Entry& entry) const {
+inline std::uint64_t Walk::fingerprint(const Entry& last, Samples samples) const {
+  const std::size_t depth = graph_.size();
+  std::uint64_t sum = samples == Samples::kAll ? sum_at_[depth] : few_sum_at_[depth];
+  for (unsigned fresh = last.consumed & ~consumed_at_[depth] & 0xffffU; fresh != 0; fresh &= fresh - 1)
+    sum -= output_hash(made_[static_cast<std::size_t>(__builtin_ctz(fresh))].on(samples));
+  for (std::uint32_t k = 0; k < last.signature->output_count; ++k) sum += output_hash(last.on(samples)[k]);
+  return sum;
+}
+
+inline bool Walk::left_out(const Entry& entry, Samples samples) const {
+  if (repeats_itself(entry, samples)) return true;
+  if ((samples == Samples::kAll ? entry.repeats_input : entry.few_repeat_input) || repeats_made(entry, samples)) {
+    const unsigned consumed = consumed_at_[graph_.size()] | entry.consumed;
+    if (!scope_.keep_repetitions || (((1U << made_.size()) - 1) & ~consumed) != 0) return true;
+  }
+  return equal_outputs(entry, samples);
+}
+
+inline bool Walk::repeats_made(const Entry& entry, Samples samples) const {
+  const auto& hashes = entry.on(samples);
   for (const MadeTensor& tensor : made_) {
-    if (tensor.hash.identity == entry.hashes[0].identity) return true;
-    if (entry.signature->output_count > 1 && tensor.hash.identity == entry.hashes[1].identity) return true;
+    if (tensor.on(samples).identity == hashes[0].identity) return true;
+    if (entry.signature->output_count > 1 && tensor.on(samples).identity == hashes[1].identity) return true;
   }
   return false;
 }
 
-inline bool Walk::repeats_itself(const Entry& entry) const {
-  return entry.signature->output_count > 1 && entry.hashes[0].identity == entry.hashes[1].identity;
+inline bool Walk::repeats_itself(const Entry& entry, Samples samples) const {
+  const auto& hashes = entry.on(samples);
+  return entry.signature->output_count > 1 && hashes[0].identity == hashes[1].identity;
 }
 
-inline bool Walk::equal_outputs(const Entry& entry) const {
+inline bool Walk::equal_outputs(const Entry& entry, Samples samples) const {
+  const auto& hashes = entry.on(samples);
   const unsigned consumed = consumed_at_[graph_.size()] | entry.consumed;
   for (std::size_t i = 0; i < made_.size(); ++i) {
     if ((consumed >> i & 1) != 0) continue;
+    const std::uint64_t content = made_[i].on(samples).content;
     for (std::uint32_t k = 0; k < entry.signature->output_count; ++k) {
-      if (made_[i].hash.content == entry.hashes[k].content) return true;
+      if (content == hashes[k].content) return true;
     }
     for (std::size_t j = i + 1; j < made_.size(); ++j) {
-      if ((consumed >> j & 1) == 0 && made_[i].hash.content == made_[j].hash.content) return true;
+      if ((consumed >> j & 1) == 0 && content == made_[j].on(samples).content) return true;
     }
   }
-  return entry.signature->output_count > 1 && entry.hashes[0].content == entry.hashes[1].content;
+  return entry.signature->output_count > 1 && hashes[0].content == hashes[1].content;
 }
 
 inline bool Walk::in_order(std::uint32_t used) const { return ((used & ~group_starts_) >> 1 & ~used) == 0; }

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -18,6 +19,7 @@ namespace {
 
 constexpr int kPatienceMs = 10'000;
 constexpr int kMostCrashes = 16;
+constexpr std::uint64_t kAtOnce = std::uint64_t{1} << 20;
 
 /// A message is its length and its bytes.
 bool send_message(int channel, const std::string& message) {
@@ -52,8 +54,13 @@ bool receive(int channel, char* bytes, std::size_t size, int patience_ms) {
 std::optional<std::string> receive_message(int channel, int patience_ms) {
   std::uint64_t size = 0;
   if (!receive(channel, reinterpret_cast<char*>(&size), sizeof size, patience_ms)) return std::nullopt;
-  std::string message(size, '\0');
-  if (!receive(channel, message.data(), message.size(), patience_ms)) return std::nullopt;
+  // Room for what has come, not for what a damaged sender says will come.
+  std::string message;
+  while (message.size() < size) {
+    const std::size_t before = message.size();
+    message.resize(before + static_cast<std::size_t>(std::min<std::uint64_t>(size - before, kAtOnce)));
+    if (!receive(channel, message.data() + before, message.size() - before, patience_ms)) return std::nullopt;
+  }
   return message;
 }
 

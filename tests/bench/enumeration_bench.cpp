@@ -1,7 +1,7 @@
 // Whole runs of the walk over graphs: what a level costs, and what comes of it.
 //
 //   rewright_bench_enumeration [--space taso|taso-wide|FILE.toml] [--operators N] [--scope connected|ordered|all]
-//                              [--threads T] [--memory MIB] [--candidates]
+//                              [--threads T] [--memory MIB] [--few-samples] [--candidates]
 //
 // One line per level: graphs of up to that many operators and classes of equal ones, fingerprints that occur more than
 // once, seconds (wall clock of this level; user and system of the whole process), graphs a second and core, bytes a
@@ -34,6 +34,7 @@ struct Settings {
   std::size_t threads = 2;
   std::uint64_t memory_mib = 0;
   bool candidates = false;
+  bool few_samples = false;
 };
 
 double seconds(const timeval& time) {
@@ -45,6 +46,7 @@ void run(const Settings& settings, const Space& space, bool is_taso) {
   scope.inputs_in_order = settings.scope != "all";
   scope.connected = settings.scope == "connected";
   scope.keep_repetitions = !is_taso;
+  scope.samples = settings.few_samples ? Samples::kFew : Samples::kAll;
   FingerprintStore store(settings.memory_mib << 20, "/tmp");
   std::uint64_t total = 1;  // TASO counts the graph without operators.
   {
@@ -54,7 +56,7 @@ void run(const Settings& settings, const Space& space, bool is_taso) {
       writer.add(0);
     } else {
       const auto all = wires(walk, scope.inputs_in_order);
-      for (const Record& wire : all) writer.add(wire.fingerprint);
+      for (const Record& wire : all) writer.add(fingerprint_of(wire, walk, scope.samples));
       total = all.size();
     }
   }
@@ -106,6 +108,7 @@ void run(const Settings& settings, const Space& space, bool is_taso) {
 
 int run_to_candidates(const Settings& settings, EnumerationConfig config) {
   config.max_operators = static_cast<int>(settings.operators);
+  config.few_samples_first = settings.few_samples;
   config.threads = static_cast<int>(settings.threads);
   config.memory_bytes = settings.memory_mib << 20;
   const auto report = enumerate(config, [](const Candidate&) { return Status(); });
@@ -136,6 +139,8 @@ int main(int argc, char** argv) {
   app.add_option("--operators", settings.operators)->check(CLI::Range(1, 7));
   app.add_option("--threads", settings.threads)->check(CLI::Range(1, 1024));
   app.add_option("--memory", settings.memory_mib, "MiB of fingerprints kept in memory; 0: all");
+  app.add_flag("--few-samples", settings.few_samples,
+               "tell graphs apart on three samples first, as campaigns from five operators on do");
   app.add_flag("--candidates", settings.candidates, "all passes, to the candidates");
   CLI11_PARSE(app, argc, argv);
   if (settings.space.starts_with("taso") && !settings.space.ends_with(".toml")) {

@@ -68,7 +68,7 @@ void evaluate(benchmark::State& state, const char* name, const char* left, const
   const Word* const in[] = {application.operands[0].data(), application.operands[1].data()};
   Word* const out[] = {application.result.data()};
   for (auto _ : state) {
-    application.space.evaluate(*application.signature, in, out);
+    application.space.evaluate(*application.signature, in, out, Samples::kAll);
     benchmark::DoNotOptimize(application.result.data());
   }
   state.SetItemsProcessed(state.iterations());
@@ -78,7 +78,8 @@ void reduce(benchmark::State& state, const char* name, const char* left, const c
   Application application(name, left, right);
   std::vector<Word> reduction(application.signature->reduction);
   for (auto _ : state) {
-    application.space.reduce(*application.signature, 0, application.operands[0].data(), reduction.data());
+    application.space.reduce(*application.signature, 0, application.operands[0].data(), reduction.data(),
+                             Samples::kAll);
     benchmark::DoNotOptimize(reduction.data());
   }
   state.SetItemsProcessed(state.iterations());
@@ -87,9 +88,10 @@ void reduce(benchmark::State& state, const char* name, const char* left, const c
 void product(benchmark::State& state, const char* name, const char* left, const char* right) {
   Application application(name, left, right);
   std::vector<Word> a(application.signature->reduction), b(application.signature->reduction);
-  application.space.reduce(*application.signature, 0, application.operands[0].data(), a.data());
-  application.space.reduce(*application.signature, 1, application.operands[1].data(), b.data());
-  for (auto _ : state) benchmark::DoNotOptimize(application.space.product(*application.signature, a.data(), b.data()));
+  application.space.reduce(*application.signature, 0, application.operands[0].data(), a.data(), Samples::kAll);
+  application.space.reduce(*application.signature, 1, application.operands[1].data(), b.data(), Samples::kAll);
+  for (auto _ : state)
+    benchmark::DoNotOptimize(application.space.product(*application.signature, a.data(), b.data(), Samples::kAll));
   state.SetItemsProcessed(state.iterations());
 }
 
@@ -98,7 +100,7 @@ void hash(benchmark::State& state) {
   const TypeId type = space.inputs()[0].type;
   std::vector<Word> words(space.words(type));
   space.input(0, words.data());
-  for (auto _ : state) benchmark::DoNotOptimize(space.hash(type, words.data()));
+  for (auto _ : state) benchmark::DoNotOptimize(space.hash(type, words.data(), Samples::kAll));
   state.SetItemsProcessed(state.iterations());
 }
 

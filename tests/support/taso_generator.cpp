@@ -122,7 +122,7 @@ class Generator {
       Tensor tensor{space_.inputs()[i].type, 0, {}, input_place(i)};
       tensor.value.resize(space_.words(tensor.type));
       space_.input(i, tensor.value.data());
-      tensor.hash = space_.hash(tensor.type, tensor.value.data());
+      tensor.hash = space_.hash(tensor.type, tensor.value.data(), Samples::kAll);
       tensors_.push_back(std::move(tensor));
     }
   }
@@ -200,9 +200,10 @@ class Generator {
                           static_cast<Place>(2 * graph_.count + static_cast<int>(k))});
       out[k] = tensors_.back().value.data();
     }
-    space_.evaluate(signature, std::span(in.data(), operands.size()), std::span(out.data(), signature.output_count));
+    space_.evaluate(signature, std::span(in.data(), operands.size()), std::span(out.data(), signature.output_count),
+                    Samples::kAll);
     for (std::size_t k = before; k < tensors_.size(); ++k)
-      tensors_[k].hash = space_.hash(tensors_[k].type, tensors_[k].value.data());
+      tensors_[k].hash = space_.hash(tensors_[k].type, tensors_[k].value.data(), Samples::kAll);
     graph_.steps[graph_.count++] = step;
     dfs();
     --graph_.count;

@@ -307,6 +307,7 @@ const Signature& TasoSpace::signature(ChoiceId choice, std::span<const TypeId> o
       case Kind::kScale: signature.reduction = 1; break;
       default: break;
     }
+    signature.few_reduction = signature.reduction;
     signature.reductions = {2 * signature.number, 2 * signature.number + 1};
   }
   signatures_.push_back(signature);
@@ -332,13 +333,13 @@ void TasoSpace::input(std::size_t index, Word* out) const {
   for (std::size_t i = 0; i < count; ++i) elements(out)[i] = static_cast<U32>(next());
 }
 
-std::uint64_t TasoSpace::hash(TypeId id, const Word* value) const {
+std::uint64_t TasoSpace::hash(TypeId id, const Word* value, Samples) const {
   const Type& type = types_[id];
   return dot(elements(value), type.weights[0].data(), type.elements) |
          static_cast<std::uint64_t>(dot(elements(value), type.weights[1].data(), type.elements)) << 32;
 }
 
-std::uint64_t TasoSpace::product(const Signature& signature, const Word* left, const Word* right) const {
+std::uint64_t TasoSpace::product(const Signature& signature, const Word* left, const Word* right, Samples) const {
   const std::size_t length = signature.reduction;
   return dot(elements(left), elements(right), length) |
          static_cast<std::uint64_t>(dot(elements(left) + length, elements(right) + length, length)) << 32;
@@ -390,7 +391,7 @@ void TasoSpace::convolve(const Use& use, const Type& y, const U32* image, const 
   }
 }
 
-void TasoSpace::evaluate(const Signature& signature, Operands operands, Results results) {
+void TasoSpace::evaluate(const Signature& signature, Operands operands, Results results, Samples) {
   const Use& use = uses_[signature.number];
   const Type& y = types_[signature.outputs[0]];
   const std::size_t count = y.elements;
@@ -549,7 +550,7 @@ void TasoSpace::reduce_image(const Use& use, const Type& y, const U32* image, st
   }
 }
 
-void TasoSpace::reduce(const Signature& signature, std::size_t operand, const Word* value, Word* out) {
+void TasoSpace::reduce(const Signature& signature, std::size_t operand, const Word* value, Word* out, Samples) {
   const Use& use = uses_[signature.number];
   const Type& type = types_[use.operands[operand]];
   const U32* const in = elements(value);

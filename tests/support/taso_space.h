@@ -36,12 +36,15 @@ class TasoSpace final : public enumeration::Space {
   [[nodiscard]] std::uint64_t shape_hash(enumeration::TypeId type) const override { return types_[type].hash; }
   [[nodiscard]] std::uint64_t type_hash(enumeration::TypeId type) const override { return types_[type].hash; }
   void input(std::size_t index, enumeration::Word* out) const override;
-  void evaluate(const enumeration::Signature& signature, Operands in, Results out) override;
-  [[nodiscard]] std::uint64_t hash(enumeration::TypeId type, const enumeration::Word* value) const override;
+  /// There is one sample, which is few and all.
+  void evaluate(const enumeration::Signature& signature, Operands in, Results out,
+                enumeration::Samples samples) override;
+  [[nodiscard]] std::uint64_t hash(enumeration::TypeId type, const enumeration::Word* value,
+                                   enumeration::Samples samples) const override;
   void reduce(const enumeration::Signature& signature, std::size_t operand, const enumeration::Word* value,
-              enumeration::Word* out) override;
+              enumeration::Word* out, enumeration::Samples samples) override;
   [[nodiscard]] std::uint64_t product(const enumeration::Signature& signature, const enumeration::Word* left,
-                                      const enumeration::Word* right) const override;
+                                      const enumeration::Word* right, enumeration::Samples samples) const override;
 
   enum class Kind {
     kMatmul,

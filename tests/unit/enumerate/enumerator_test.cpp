@@ -425,13 +425,26 @@ EnumerationConfig random_config(std::uint64_t seed, int max_operators) {
 
 void expect_same_as_naive(const EnumerationConfig& config) {
   std::map<Naive::Key, std::set<Naive::Key>> partners;
+  std::size_t delivered = 0;
   const auto report = enumerate(config, [&](const Candidate& candidate) -> Status {
+    ++delivered;
     const auto source = key_of(candidate.source, config), target = key_of(candidate.target, config);
     EXPECT_TRUE(partners[source].insert(target).second) << "delivered twice: " << describe(config);
     partners[target].insert(source);
     return {};
   });
   ASSERT_TRUE(report) << report.error().message;
+  EnumerationConfig quick = config;
+  quick.few_samples_first = true;
+  std::size_t again = 0;
+  const auto on_few = enumerate(quick, [&](const Candidate& candidate) -> Status {
+    const auto& found = partners[key_of(candidate.source, config)];
+    EXPECT_TRUE(found.contains(key_of(candidate.target, config))) << "found on few samples only: " << describe(config);
+    ++again;
+    return {};
+  });
+  ASSERT_TRUE(on_few) << on_few.error().message;
+  EXPECT_EQ(again, delivered) << "not found on few samples: " << describe(config);
   Naive naive(config);
   const auto counts = naive.run();
   ASSERT_EQ(report->levels.size(), counts.size());
@@ -439,6 +452,8 @@ void expect_same_as_naive(const EnumerationConfig& config) {
     const EnumerationLevel& level = report->levels[i];
     EXPECT_EQ(level.graphs, counts[i].graphs) << "operators " << i + 1 << ": " << describe(config);
     EXPECT_EQ(level.classes, counts[i].classes) << "operators " << i + 1 << ": " << describe(config);
+    EXPECT_EQ(on_few->levels[i].graphs, counts[i].graphs) << "operators " << i + 1 << ": " << describe(config);
+    EXPECT_LE(on_few->levels[i].classes, counts[i].classes) << "operators " << i + 1 << ": " << describe(config);
     EXPECT_EQ(level.unconfirmed, 0U) << describe(config);
   }
   std::map<Naive::Key, std::string> class_of;
@@ -607,7 +622,7 @@ TEST(Enumerator, ComparesSomeRepeatedTensorsAgain) {
     enumeration::Record made;
     made.steps[0] = {first, {0}};
     made.steps[1] = {second, {static_cast<std::uint8_t>(matrix_config(2).inputs.size())}};
-    made.count = made.made = 2;
+    made.count = 2;
     return made;
   };
   EXPECT_TRUE(evaluator.repeats(record(kRelu, kRelu)));

@@ -1,11 +1,15 @@
-// The walk over TASO's own space against what TASO's program counts.
+// The walk over TASO's own space against what TASO's program counts, and on few samples against all.
 #include "enumerate/walk.h"
+#include "enumerate/operator_space.h"
 
+#include "support/operators.h"
 #include "support/taso_space.h"
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
+#include <tuple>
 
 namespace rewright::enumeration {
 namespace {
@@ -118,6 +122,60 @@ TEST(Walk, VisitsNoGraphTwice) {
     });
   }
   EXPECT_EQ(seen.size(), visited);
+}
+
+EnumerationConfig small_space() {
+  EnumerationConfig config;
+  config.max_operators = 3;
+  for (const char* text : {"matmul", "ewadd", "ewmul", "smul", "relu", "transpose", "concat[axis=1]",
+                           "split[axis=1, sizes=[]]", "conv2d[strides=[1, 1], padding=same, groups=1]"}) {
+    const auto [op, params] = rewright::testing::call(text);
+    config.operators.push_back({op, params});
+  }
+  config.inputs = {{"x", Shape{2, 3}, InputKind::kData, {Shape{3, 2}}},
+                   {"y", Shape{2, 3}, InputKind::kData, {Shape{3, 2}}},
+                   {"s", Shape{}, InputKind::kData, {Shape{}}},
+                   {"i", Shape{1, 2, 3, 3}, InputKind::kData, {Shape{2, 2, 2, 3}}},
+                   {"w", Shape{2, 2, 3, 3}, InputKind::kWeight, {Shape{2, 2, 3, 3}}}};
+  return config;
+}
+
+TEST(Walk, CompletesWhatItFoundOnFewSamples) {
+  const EnumerationConfig config = small_space();
+  const auto walk_of = [&](Samples samples, std::size_t cache_slots) {
+    return Walk(std::make_unique<OperatorSpace>(config), Scope{.samples = samples}, cache_slots);
+  };
+  using Graph = std::tuple<std::uint64_t, std::uint16_t, std::vector<std::uint64_t>>;
+  const auto graph_of = [](const Walk& walk, const Leaf& leaf) {
+    Graph graph{leaf.fingerprint, leaf.last->choice, {}};
+    walk.output_hashes(leaf, std::get<2>(graph));
+    return graph;
+  };
+  Walk on_all = walk_of(Samples::kAll, 64);
+  for (const std::size_t cache_slots : {64, 1}) {
+    Walk on_few = walk_of(Samples::kFew, cache_slots);
+    for (std::size_t level = 1; level <= 3; ++level) {
+      std::vector<Graph> expected, found;
+      std::map<std::uint64_t, std::set<std::uint64_t>> few_of;
+      for (const Unit& unit : on_all.units(level))
+        on_all.run(level, unit, [&](const Leaf& leaf) { expected.push_back(graph_of(on_all, leaf)); });
+      for (const Unit& unit : on_few.units(level)) {
+        on_few.run(level, unit, [&](const Leaf& leaf) {
+          EXPECT_EQ(leaf.samples, Samples::kFew);
+          Graph few = graph_of(on_few, leaf);
+          std::uint64_t sum = 0;
+          for (const std::uint64_t output : std::get<2>(few)) sum += output;
+          EXPECT_EQ(leaf.fingerprint, sum);
+          const Leaf all = on_few.complete(leaf);
+          found.push_back(graph_of(on_few, all));
+          few_of[all.fingerprint].insert(leaf.fingerprint);
+        });
+      }
+      EXPECT_EQ(found, expected) << level;
+      for (const auto& [all, few] : few_of) EXPECT_EQ(few.size(), 1U);
+      EXPECT_GT(found.size(), level == 3 ? 9'000U : 10U);
+    }
+  }
 }
 
 }  // namespace
