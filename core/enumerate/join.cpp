@@ -50,11 +50,6 @@ std::optional<int> Parts::operators(std::uint64_t fingerprint) const {
 
 namespace {
 
-struct Division {
-  int operators = 0;
-  std::vector<std::uint64_t> parts;
-};
-
 std::uint64_t sum_of(std::span<const std::uint64_t> outputs, unsigned mask) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < outputs.size(); ++i) sum += (mask >> i & 1) != 0 ? outputs[i] : 0;
@@ -66,7 +61,7 @@ std::uint64_t sum_of(std::span<const std::uint64_t> outputs, unsigned mask) {
 // Asks whether some outputs are the smallest of the parts, which has at most half of the operators, and some part that
 // holds the first of the others has no more than it leaves.
 bool may_fall_apart(const Parts& parts, std::span<const std::uint64_t> outputs) {
-  if (outputs.size() < 2 || outputs.size() > 8) return false;
+  if (outputs.size() < 2 || outputs.size() > kMostParts) return false;
   const unsigned all = (1U << outputs.size()) - 1;
   const int half = parts.most() / 2;
   for (unsigned smallest = 1; smallest < all; ++smallest) {
@@ -98,13 +93,14 @@ std::optional<Division> best_division(const Parts& parts, std::span<const std::u
       const std::uint64_t sum = sum_of(outputs, part);
       const std::optional<int> operators = parts.operators(sum);
       if (operators && *operators <= most) {
-        Division division{*operators, {sum}};
-        std::optional<Division> rest = Division{};
-        if (part != mask) rest = best_division(parts, outputs, mask & ~part, true, most - *operators);
-        if (rest && (!best || division.operators + rest->operators < best->operators)) {
-          division.operators += rest->operators;
-          division.parts.insert(division.parts.end(), rest->parts.begin(), rest->parts.end());
-          best = std::move(division);
+        // Only what takes fewer operators than the best so far.
+        const int left = (best ? best->operators - 1 : most) - *operators;
+        std::optional<Division> division = Division{};
+        if (part != mask) division = best_division(parts, outputs, mask & ~part, true, left);
+        if (division && division->operators <= left) {
+          division->operators += *operators;
+          division->parts[division->part_count++] = sum;
+          best = division;
         }
       }
     }
@@ -115,13 +111,14 @@ std::optional<Division> best_division(const Parts& parts, std::span<const std::u
 
 }  // namespace
 
-std::optional<std::vector<std::uint64_t>> divide(const Parts& parts, std::span<const std::uint64_t> outputs) {
-  if (outputs.size() < 2 || outputs.size() > 8) return std::nullopt;
+std::optional<Division> divide(const Parts& parts, std::span<const std::uint64_t> outputs) {
+  if (outputs.size() < 2 || outputs.size() > kMostParts) return std::nullopt;
   const unsigned all = (1U << outputs.size()) - 1;
   auto best = best_division(parts, outputs, all, false, parts.most());
   // Inputs alone are no graphs to be joined: the walk has them.
   if (!best || best->operators == 0) return std::nullopt;
-  return std::move(best->parts);
+  std::reverse(best->parts.begin(), best->parts.begin() + best->part_count);
+  return best;
 }
 
 namespace {

@@ -78,23 +78,27 @@ class Parts {
   int most_;
 };
 
-/// False: they do not. `outputs` are what each adds to the fingerprint on few samples; at most 8 can.
+/// False: they do not. `outputs` are what each adds to the fingerprint on few samples; at most kMostParts can.
 [[nodiscard]] bool may_fall_apart(const Parts& parts, std::span<const std::uint64_t> outputs);
-/// The fewest operators, `parts.most()` at the most, of which the outputs fall apart into connected parts: fingerprints
-/// of the parts. Nothing: there is no such division. `outputs` are what each adds to the fingerprint on all samples; at
-/// most 8.
-[[nodiscard]] std::optional<std::vector<std::uint64_t>> divide(const Parts& parts,
-                                                               std::span<const std::uint64_t> outputs);
+inline constexpr std::size_t kMostParts = 8;
+
+struct Division {
+  int operators = 0;
+  std::uint32_t part_count = 0;
+  std::array<std::uint64_t, kMostParts> parts{};  ///< Their fingerprints.
+};
+
+/// The fewest operators, `parts.most()` at the most, of which the outputs fall apart into connected parts. Nothing:
+/// there is no such division. `outputs` are what each adds to the fingerprint on all samples; at most kMostParts.
+[[nodiscard]] std::optional<Division> divide(const Parts& parts, std::span<const std::uint64_t> outputs);
 
 /// A connected graph whose outputs fall apart into graphs with these fingerprints.
 struct Joined {
   Joined() = default;
-  Joined(const Record& graph, std::span<const std::uint64_t> fingerprints)
-      : whole(graph), part_count(static_cast<std::uint32_t>(fingerprints.size())) {
-    std::copy(fingerprints.begin(), fingerprints.end(), parts.begin());
-  }
+  Joined(const Record& graph, const Division& division)
+      : whole(graph), parts(division.parts), part_count(division.part_count) {}
   Record whole;
-  std::array<std::uint64_t, 8> parts{};
+  std::array<std::uint64_t, kMostParts> parts{};
   std::uint32_t part_count = 0;
   friend auto operator<=>(const Joined&, const Joined&) = default;
 };
