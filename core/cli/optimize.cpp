@@ -191,9 +191,7 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   EquivalenceOptions options;
   REWRIGHT_TRY(options.inputs, read_inputs(arguments.inputs));
   REWRIGHT_CHECK(check_given(imported.graph, options.inputs));
-  ParameterUses uses;
-  uses.add(imported.graph);
-  REWRIGHT_TRY(const std::vector<Rule> rules, read_rules(arguments, registry, uses, settings.quiet));
+  REWRIGHT_TRY(const std::vector<Rule> rules, read_rules(arguments, registry, imported.graph, settings.quiet));
 
   OptimizeOutcome outcome;
   REWRIGHT_TRY(const auto looks, open_checkpoint(arguments, setting, original, rules));
@@ -245,6 +243,7 @@ void add_optimize(Program& program) {
       {"rewright optimize model.onnx -o faster.onnx", "rewright optimize model.onnx -o faster.onnx --rules my.store",
        "rewright optimize model.onnx -o faster.onnx --rules my.store --cost onnxruntime --measure",
        "rewright optimize model.onnx -o faster.onnx --rules my.rules --trust none --dim batch=1",
+       "rewright optimize model.onnx -o faster.onnx --rules axioms/normalisation.smt2 --rules my.store",
        "rewright optimize model.onnx -o faster.onnx --input lengths=128 --input ids=ids.pb --report pages",
        "rewright optimize model.onnx -o faster.onnx --cost flops --cost-option device=v100 --explain",
        "rewright optimize model.onnx -o faster.onnx --cost-option device=v100 --layout joint",
@@ -256,8 +255,9 @@ void add_optimize(Program& program) {
   command
       .add_option(
           "--rules", arguments->rules,
-          "A campaign's store, a file of rules with their proofs, or one with a rule a line (repeatable; default: "
-          "the program's own library)")
+          "A campaign's store, a file of rules with their proofs, one with a rule a line, or an axiom file, FILE.smt2, "
+          "of which each axiom is taken that is a rule of this model and stands the audit (repeatable; default: the "
+          "program's own library)")
       ->expected(1)
       ->take_all();
   command.add_option("--trust", arguments->trust, "Rules are proved by a 'certificate' or a 'solver', or by 'none'")

@@ -8,8 +8,11 @@
 
 #include "campaign/files.h"
 #include "campaign/rule_source.h"
+#include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/own_files.h"
+#include "cli/progress.h"
+#include "discover/axiom_rules.h"
 #include "onnx/tensor_file.h"
 #include "optimize/cost_cache.h"
 
@@ -72,6 +75,40 @@ std::optional<std::vector<double>> numbers_in(const std::string& text) {
   return numbers;
 }
 
+bool is_axiom_file(const std::string& source) {
+  return source.ends_with(".smt2") && !std::filesystem::is_directory(source);
+}
+
+void say_what_axioms_gave(std::size_t count, const AxiomRules& found, bool quiet) {
+  note(fmt::format("{} of {} axioms give {} rules for this model; {} speak of operators, parameters or ranks that it "
+                   "has not, {} are no rules (a side is a bare tensor or lacks some of the other, or both differ in "
+                   "order alone), {} are refused",
+                   found.used, count, with_commas(found.rules.size()), found.elsewhere, found.undirected.size(),
+                   found.refused.size()),
+       quiet);
+  for (const std::string& sentence : found.refused) note(sentence, quiet);
+  if (!found.cut_short.empty())
+    note(fmt::format("of {} only the first {} choices of parameters were taken", fmt::join(found.cut_short, ", "),
+                     kMostInstances),
+         quiet);
+}
+
+Result<std::vector<Rule>> read_axiom_rules(const std::vector<std::string>& files, const Registry& registry,
+                                           const Graph& program, int threads, bool quiet) {
+  REWRIGHT_TRY(const AxiomSet axioms, load_axioms(files, registry));
+  ProgressLine line(quiet);
+  AxiomRuleOptions options;
+  options.threads = threads;
+  options.progress = [&](std::size_t done, std::size_t total) {
+    line.show("audit of axioms", done, "axioms", static_cast<double>(done) / static_cast<double>(total));
+    return !interrupted();
+  };
+  REWRIGHT_TRY(AxiomRules found, rules_of_axioms(axioms, program, registry, options));
+  line.clear();
+  say_what_axioms_gave(axioms.axioms().size(), found, quiet);
+  return std::move(found.rules);
+}
+
 Status check_file(const std::string& path) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
@@ -127,18 +164,13 @@ Status check_outputs(const OptimizeArguments& arguments) {
   return {};
 }
 
-Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const Registry& registry,
-                                     const ParameterUses& uses, bool quiet) {
+Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const Registry& registry, const Graph& program,
+                                     bool quiet) {
   REWRIGHT_TRY(const Trust needed, read_trust(arguments.trust));
   std::vector<Rule> rules;
   std::set<std::string> ids;
   std::size_t distrusted = 0;
-  std::vector<std::string> sources = arguments.rules;
-  if (sources.empty()) {
-    REWRIGHT_TRY(sources, own_libraries());
-  }
-  for (const std::string& source : sources) {
-    REWRIGHT_TRY(std::vector<Rule> found, read_rule_source(source, registry, uses));
+  const auto take = [&](std::vector<Rule> found) {
     for (Rule& rule : found) {
       if (rule.trust < needed) {
         ++distrusted;
@@ -146,6 +178,24 @@ Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const R
         rules.push_back(std::move(rule));
       }
     }
+  };
+  std::vector<std::string> sources = arguments.rules, axiom_files;
+  if (sources.empty()) {
+    REWRIGHT_TRY(sources, own_libraries());
+  }
+  ParameterUses uses;
+  uses.add(program);
+  for (const std::string& source : sources) {
+    if (is_axiom_file(source)) {
+      axiom_files.push_back(source);
+      continue;
+    }
+    REWRIGHT_TRY(std::vector<Rule> found, read_rule_source(source, registry, uses));
+    take(std::move(found));
+  }
+  if (!axiom_files.empty()) {
+    REWRIGHT_TRY(std::vector<Rule> found, read_axiom_rules(axiom_files, registry, program, arguments.threads, quiet));
+    take(std::move(found));
   }
   if (rules.empty() && distrusted > 0)
     return make_error(ErrorCode::kUsage,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rewright/cost.h>
+#include <rewright/graph.h>
 #include <rewright/registry.h>
 #include <rewright/rule.h>
 #include <rewright/runtime.h>
@@ -13,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "campaign/family_members.h"
 #include "optimize/look_log.h"
 #include "optimize/optimizer.h"
 #include "optimize/random_inputs.h"
@@ -61,9 +61,9 @@ struct OptimizeSetting {
 [[nodiscard]] Result<OptimizeSetting> make_setting(const OptimizeArguments& arguments, const Registry& registry);
 /// "none", "only", "sequential" or "joint". Errors: any other.
 [[nodiscard]] Result<LayoutUse> read_layout(const std::string& name);
-/// The rules of all sources that are trusted enough, each once.
+/// The rules of all sources that are trusted enough, each once; of families and axioms those that the program asks for.
 [[nodiscard]] Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const Registry& registry,
-                                                   const ParameterUses& uses, bool quiet);
+                                                   const Graph& program, bool quiet);
 /// "NAME=SIZE" each.
 [[nodiscard]] Result<std::map<std::string, std::int64_t>> read_dims(const std::vector<std::string>& texts);
 /// "NAME=NUMBERS" or "NAME=FILE" each: numbers with commas between, or a file with a serialized ONNX TensorProto.

@@ -109,6 +109,7 @@ Json to_json(const OptimizeArguments& arguments, const OptimizeOutcome& outcome)
   Json json = {{"steps", search.steps},
                {"candidates", search.candidates},
                {"seconds", outcome.report.seconds},
+               {"cpu_seconds", outcome.report.cpu_seconds},
                {"cost_before", search.cost_before_us},
                {"cost_after", search.cost_after_us},
                {"rewrites", std::move(rewrites)},

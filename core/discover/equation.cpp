@@ -1,5 +1,9 @@
 #include "discover/equation.h"
 
+#include <rewright/certificate.h>
+
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -53,6 +57,36 @@ class SideBuilder {
   Pattern pattern_;
 };
 
+/// A variable's value in a certificate; "" where it occurs nowhere.
+std::string value_text(const TypedAxiom& axiom, const AxiomVariable& variable, const SizeReplacement& names) {
+  if (variable.sort == AxiomSort::kTensor) return variable.name;
+  const auto size_text = [&](const std::string& name) {
+    const auto size = names(name);
+    return size ? to_string(*size) : name;
+  };
+  const auto fixed = axiom.fixed.find(variable.name);
+  if (fixed == axiom.fixed.end()) return variable.sort == AxiomSort::kInt ? size_text(variable.name) : "";
+  if (const auto* number = std::get_if<std::int64_t>(&fixed->second)) return fmt::format("{}", *number);
+  if (const auto* real = std::get_if<double>(&fixed->second)) return fmt::format("{}", *real);
+  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&fixed->second))
+    return fmt::format("[{}]", fmt::join(*list, ", "));
+  std::vector<std::string> sizes;
+  for (std::size_t i = 0; i < std::get<SizeList<std::int64_t>>(fixed->second).values.size(); ++i)
+    sizes.push_back(size_text(fmt::format("{}.{}", variable.name, i)));
+  return fmt::format("[{}]", fmt::join(sizes, ", "));
+}
+
+/// One step at the root.
+std::string certificate_of(const TypedAxiom& axiom, const SizeReplacement& names, bool left_to_right) {
+  std::vector<std::string> values;
+  for (const AxiomVariable& variable : axiom.axiom->variables) {
+    const std::string text = value_text(axiom, variable, names);
+    if (!text.empty()) values.push_back(fmt::format("{}={}", variable.name, text));
+  }
+  return fmt::format("certificate 1\noutput 0\n. {} {}@{} {}\n", left_to_right ? ">" : "<", axiom.axiom->name,
+                     statement_digest(*axiom.axiom), fmt::join(values, "; "));
+}
+
 AxiomParam param_of(const BasicParamValue<SymbolicDim>& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) return SymbolicDim(*number);
   if (const auto* real = std::get_if<double>(&value)) return *real;
@@ -71,7 +105,7 @@ Result<Rule> completed(Rule rule) {
   return rule;
 }
 
-Result<Rule> rule_of(const TypedAxiom& axiom) {
+Result<Rule> rule_of(const TypedAxiom& axiom, bool left_to_right) {
   Rule rule;
   rule.name = axiom.axiom->name;
   std::map<std::size_t, std::uint32_t> inputs;
@@ -94,9 +128,10 @@ Result<Rule> rule_of(const TypedAxiom& axiom) {
     }
     return SymbolicDim::variable(place->second);
   };
-  rule.source = SideBuilder(axiom, inputs, names).build(axiom.left);
-  rule.target = SideBuilder(axiom, inputs, names).build(axiom.right);
+  rule.source = SideBuilder(axiom, inputs, names).build(left_to_right ? axiom.left : axiom.right);
+  rule.target = SideBuilder(axiom, inputs, names).build(left_to_right ? axiom.right : axiom.left);
   for (const Constraint& condition : axiom.condition) rule.precondition.push_back(substitute(condition, names));
+  rule.certificate = certificate_of(axiom, names, left_to_right);
   return completed(std::move(rule));
 }
 

@@ -10,8 +10,9 @@
 
 namespace rewright {
 
-/// left => right under the axiom's condition; size variables without a tensor ("s.0", "m") become match variables.
-[[nodiscard]] REWRIGHT_API Result<Rule> rule_of(const TypedAxiom& axiom);
+/// left => right (or right => left) under the axiom's condition; size variables without a tensor ("s.0", "m") become
+/// match variables. Its certificate, which nobody has checked, is that step.
+[[nodiscard]] REWRIGHT_API Result<Rule> rule_of(const TypedAxiom& axiom, bool left_to_right = true);
 
 /// The rule with what its target needs beyond its source and its precondition, and an example.
 [[nodiscard]] Result<Rule> completed(Rule rule);

@@ -11,12 +11,12 @@
 namespace rewright {
 namespace {
 
-enum class Freedom : std::uint8_t { kNone, kSame, kRows, kProduct, kImage, kView };
+enum class Freedom : std::uint8_t { kNone, kSame, kRows, kProduct, kConvolution, kImage, kView };
 
 Freedom freedom_of(const Application& application) {
   constexpr std::array<std::pair<std::string_view, Freedom>, 28> kFreedoms = {{
       {"abs", Freedom::kSame},        {"batch_norm", Freedom::kSame}, {"bias_add", Freedom::kSame},
-      {"clip", Freedom::kSame},       {"concat", Freedom::kSame},     {"conv2d", Freedom::kImage},
+      {"clip", Freedom::kSame},       {"concat", Freedom::kSame},     {"conv2d", Freedom::kConvolution},
       {"elu", Freedom::kSame},        {"erf", Freedom::kSame},        {"ewadd", Freedom::kSame},
       {"ewmul", Freedom::kSame},      {"exp", Freedom::kSame},        {"hard_sigmoid", Freedom::kSame},
       {"layer_norm", Freedom::kRows}, {"leaky_relu", Freedom::kSame}, {"log", Freedom::kSame},
@@ -34,7 +34,18 @@ Freedom freedom_of(const Application& application) {
   return found->second;
 }
 
-bool has_channels_last(const AxisOrder& order) { return order == AxisOrder{0, 2, 3, 1}; }
+bool is_of_images(const AxisOrder& order) {
+  return order.empty() || order == AxisOrder{0, 2, 3, 1} || block_of(order) > 0;
+}
+
+/// Would a part of what the application joins or cuts begin or end inside a block?
+bool cuts_blocks(const Application& application, std::int64_t block) {
+  const std::string& name = application.op.name();
+  if ((name != "concat" && name != "split") || application.params.integer(0) != 1) return false;
+  const auto is_cut = [&](std::int64_t size) { return size % block != 0; };
+  if (name == "split") return std::ranges::any_of(application.params.sizes(1), is_cut);
+  return std::ranges::any_of(application.in, [&](const Shape& part) { return is_cut(part[1]); });
+}
 
 /// May the tensor of an operator of that freedom lie so, where its output lies as `out`?
 bool fits(Freedom freedom, int rank, const AxisOrder& order, const AxisOrder& out) {
@@ -43,7 +54,8 @@ bool fits(Freedom freedom, int rank, const AxisOrder& order, const AxisOrder& ou
     case Freedom::kSame: return order == out;
     case Freedom::kRows: return order == out && (order.empty() || order.back() == rank - 1);
     case Freedom::kProduct: return order.empty() || order.back() >= rank - 2;
-    case Freedom::kImage: return order == out && (order.empty() || has_channels_last(order));
+    case Freedom::kConvolution: return is_of_images(order) && is_of_images(out);
+    case Freedom::kImage: return order == out && is_of_images(order);
     case Freedom::kView: return false;
   }
   return false;
@@ -125,16 +137,31 @@ class Table {
   Status fill(const AxisOrder& out, std::size_t to, KernelLayouts& table) {
     if (freedom_ == Freedom::kView) return fill_view(out, to, table);
     if (!fits(freedom_, rank_, out, out)) return {};
+    const auto is_in_blocks = [&](const Application& application) { return cuts_blocks(application, block_of(out)); };
+    if (block_of(out) > 0 && std::ranges::any_of(kernel_.applications, is_in_blocks)) return {};
     std::vector<AxisOrder> liked;
     for (const Outside& at : outside_) {
       const auto orders = orders_of_rank(shape(at).rank());
       const auto first = std::ranges::find_if(orders, [&](const AxisOrder& order) { return may_lie(at, order, out); });
       if (first == orders.end()) return {};
-      liked.push_back(*first);
+      liked.push_back(freedom_ == Freedom::kConvolution && may_lie(at, out, out) ? out : *first);
     }
     REWRIGHT_TRY(table.own[to], ask(liked, out));
+    REWRIGHT_CHECK(try_other_images(liked, out, table.own[to]));
     if (table.own[to] >= Pbqp::kBarred) return {};
     for (std::size_t i = 0; i < outside_.size(); ++i) REWRIGHT_CHECK(fill_operand(i, liked, out, to, table));
+    return {};
+  }
+
+  /// A convolution that cannot have its image as its output lies: a few channels are not put into blocks, say.
+  Status try_other_images(std::vector<AxisOrder>& liked, const AxisOrder& out, std::int64_t& own) {
+    if (freedom_ != Freedom::kConvolution || outside_.empty() || outside_[0].application > 0) return {};
+    for (const AxisOrder& order : orders_of_rank(rank_)) {
+      if (own < Pbqp::kBarred) return {};
+      if (!may_lie(outside_[0], order, out)) continue;
+      liked[0] = order;
+      REWRIGHT_TRY(own, ask(liked, out));
+    }
     return {};
   }
 
@@ -162,7 +189,7 @@ class Table {
 
   Status fill_view(const AxisOrder& out, std::size_t to, KernelLayouts& table) {
     const auto orders = orders_of_rank(rank_);
-    if (outside_.empty()) return {};
+    if (outside_.empty() || block_of(out) > 0) return {};
     const std::size_t as = position_of(orders, operand_order(kernel_.applications[0].params, out, rank_));
     if (as == orders.size()) {  // A permutation that no layout of this rank stands for: it is carried out.
       if (!out.empty()) return {};
@@ -208,8 +235,8 @@ class Table {
 std::span<const AxisOrder> orders_of_rank(int rank) {
   static const std::vector<AxisOrder> kMatrix = {{}, {1, 0}},
                                       kStack = {{}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}},
-                                      kImage = {{},           {0, 1, 3, 2}, {0, 2, 1, 3},
-                                                {0, 2, 3, 1}, {0, 3, 1, 2}, {0, 3, 2, 1}};
+                                      kImage = {{},           {0, 1, 3, 2}, {0, 2, 1, 3},      {0, 2, 3, 1},
+                                                {0, 3, 1, 2}, {0, 3, 2, 1}, {0, 1, 2, 3, -16}, {0, 1, 2, 3, -8}};
   if (rank == 4) return kImage;
   if (rank == 3) return kStack;
   return std::span(kMatrix).first(rank == 2 ? 2 : 1);
@@ -217,30 +244,43 @@ std::span<const AxisOrder> orders_of_rank(int rank) {
 
 Result<KernelLayouts> kernel_layouts(KernelCosts& costs, const Kernel& kernel) { return Table(costs, kernel).fill(); }
 
-Result<Pbqp::Pair> reorder_costs(KernelCosts& costs, const Shape& shape) {
+namespace {
+
+Result<std::int64_t> cost_of_transpose(KernelCosts& costs, std::vector<std::int64_t> perm, const Shape& in,
+                                       const AxisOrder& from, const AxisOrder& to) {
+  const Params params({std::move(perm)});
+  const InputKind kind = InputKind::kData;
+  const std::array<AxisOrder, 2> orders = {from, to};
+  const Application application{*costs.reorder(), params, {&in, 1}, {&kind, 1}, orders};
+  REWRIGHT_TRY(const double us, costs.us({{&application, 1}, {}}));
+  return to_units(us);
+}
+
+Result<std::int64_t> reorder_cost(KernelCosts& costs, const Shape& shape, const AxisOrder& from, const AxisOrder& to) {
+  if (from == to) return 0;
   const int rank = shape.rank();
-  const std::span<const AxisOrder> orders = orders_of_rank(rank);
+  if (block_of(from) > 0 || block_of(to) > 0) {
+    const std::vector<int> all = written_out({}, rank);
+    return cost_of_transpose(costs, {all.begin(), all.end()}, shape, from, to);
+  }
+  const std::vector<int> old = written_out(from, rank);
+  std::vector<std::int64_t> perm;
+  for (const int axis : written_out(to, rank)) perm.push_back(std::ranges::find(old, axis) - old.begin());
+  Shape as_is;
+  for (const int axis : old) as_is.append(shape[axis]);
+  return cost_of_transpose(costs, std::move(perm), as_is, {}, {});
+}
+
+}  // namespace
+
+Result<Pbqp::Pair> reorder_costs(KernelCosts& costs, const Shape& shape) {
+  const std::span<const AxisOrder> orders = orders_of_rank(shape.rank());
   Pbqp::Pair pair;
   for (Pbqp::Own& row : pair) row.fill(Pbqp::kBarred);
-  for (std::size_t from = 0; from < orders.size(); ++from) {
+  for (std::size_t from = 0; from < orders.size(); ++from)
     for (std::size_t to = 0; to < orders.size(); ++to) {
-      const std::vector<int> old = written_out(orders[from], rank);
-      std::vector<std::int64_t> perm;
-      for (const int axis : written_out(orders[to], rank)) perm.push_back(std::ranges::find(old, axis) - old.begin());
-      if (std::ranges::is_sorted(perm)) {
-        pair[from][to] = 0;
-        continue;
-      }
-      Shape as_is;
-      for (const int axis : old) as_is.append(shape[axis]);
-      const Params params({perm});
-      const InputKind kind = InputKind::kData;
-      const std::array<AxisOrder, 2> in_order = {};
-      const Application application{*costs.reorder(), params, {&as_is, 1}, {&kind, 1}, in_order};
-      REWRIGHT_TRY(const double us, costs.us({{&application, 1}, {}}));
-      pair[from][to] = to_units(us);
+      REWRIGHT_TRY(pair[from][to], reorder_cost(costs, shape, orders[from], orders[to]));
     }
-  }
   return pair;
 }
 

@@ -6,8 +6,8 @@
 //
 // ONNX knows no layouts: tensors lie in order, images with their channels first. What can be said in it is which side
 // of an operator a matrix is transposed on; runtimes do a transpose in the product after it. So matrices that lie by
-// columns are written as such, with Transpose where they are used. Any other layout is up to the runtime, and a model
-// that counts on it is one of a runtime that keeps it: nothing of it is written.
+// columns are written as such, with Transpose where they are used. Any other layout, blocks of channels among them, is
+// up to the runtime, and a model that counts on it is one of a runtime that keeps it: nothing of it is written.
 //
 // Source  Jia et al., TASO, SOSP 2019, section 5 (joint optimisation of substitutions and data layout).
 #pragma once

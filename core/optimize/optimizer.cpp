@@ -2,6 +2,8 @@
 
 #include <rewright/derivation.h>
 
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -13,6 +15,13 @@
 
 namespace rewright {
 namespace {
+
+/// Of this process, all threads.
+double cpu_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 /// Puts the step to the normal form before the path, or takes the graph as it was given where the whole way does not
 /// pay.
@@ -83,6 +92,7 @@ std::optional<LayoutUse> layout_use(std::string_view name) {
 Result<OptimizeReport> optimize(const Graph& graph, std::vector<Rule> rules, SearchStrategy& search, GraphCost& cost,
                                 const OptimizeOptions& options, const OptimizeProgress& progress) {
   const auto start_time = std::chrono::steady_clock::now();
+  const double start_cpu = cpu_seconds();
   const SearchPartScope scope(options.looks);
   REWRIGHT_TRY(const Graph given, to_chains(graph));
   Graph start = given;
@@ -123,6 +133,7 @@ Result<OptimizeReport> optimize(const Graph& graph, std::vector<Rule> rules, Sea
   report.unusable = engine.unusable();
   report.refused = engine.refused();
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_time).count();
+  report.cpu_seconds = cpu_seconds() - start_cpu;
   return report;
 }
 

@@ -57,6 +57,7 @@ struct OptimizeReport {
   Graph best;           ///< The result, chains joined, layouts written as far as ONNX can say them.
   std::size_t reordered = 0;  ///< Tensors of the result that do not lie in order.
   double seconds = 0;
+  double cpu_seconds = 0;             ///< Of all threads.
   std::vector<std::string> unusable;  ///< Sentences: rules that can never be applied.
   std::vector<RefusedRule> refused;
 };

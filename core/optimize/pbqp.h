@@ -21,7 +21,7 @@ namespace rewright {
 
 class REWRIGHT_API Pbqp {
  public:
-  static constexpr std::size_t kMostStates = 6;
+  static constexpr std::size_t kMostStates = 8;
   /// Costs from here on stand for what cannot be.
   static constexpr std::int64_t kBarred = std::int64_t{1} << 46;
   using Own = std::array<std::int64_t, kMostStates>;  ///< kBarred for states that a node does not have.

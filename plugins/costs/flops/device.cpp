@@ -15,7 +15,8 @@ namespace {
 using namespace rewright;
 
 constexpr const char* kKeys =
-    "name, source, gflops, gbytes_per_s, overhead_us, filled_by, views_are_free, fused, products, channels_last";
+    "name, source, gflops, gbytes_per_s, overhead_us, filled_by, views_are_free, fused, products, channels_last, "
+    "channels_blocked, block";
 
 Error wrong(const std::string& file, const toml::node& node, const std::string& sentence) {
   return make_error(ErrorCode::kParse, "{}:{}: {}", file, node.source().begin.line, sentence);
@@ -52,12 +53,13 @@ Status read_fused(const std::string& file, const toml::node& node, std::vector<s
 }
 
 Status read_key(const std::string& file, std::string_view key, const toml::node& node, Device& device) {
-  double* const number = key == "gflops"          ? &device.gflops
-                         : key == "gbytes_per_s"  ? &device.gbytes_per_s
-                         : key == "overhead_us"   ? &device.overhead_us
-                         : key == "filled_by"     ? &device.filled_by
-                         : key == "channels_last" ? &device.channels_last
-                                                  : nullptr;
+  double* const number = key == "gflops"             ? &device.gflops
+                         : key == "gbytes_per_s"     ? &device.gbytes_per_s
+                         : key == "overhead_us"      ? &device.overhead_us
+                         : key == "filled_by"        ? &device.filled_by
+                         : key == "channels_last"    ? &device.channels_last
+                         : key == "channels_blocked" ? &device.channels_blocked
+                                                     : nullptr;
   if (number != nullptr) {
     const std::optional<double> value = node.value<double>();
     const bool may_be_zero = number == &device.overhead_us || number == &device.filled_by;
@@ -74,6 +76,10 @@ Status read_key(const std::string& file, std::string_view key, const toml::node&
     device.products = how == "strided"      ? Device::Products::kStrided
                       : how == "transposed" ? Device::Products::kTransposed
                                             : Device::Products::kInOrder;
+  } else if (key == "block") {
+    const std::int64_t size = node.value_or(std::int64_t{0});
+    if (size != 8 && size != 16) return wrong(file, node, "block is 8 or 16");
+    device.block = static_cast<int>(size);
   } else if (key == "fused") {
     REWRIGHT_CHECK(read_fused(file, node, device.fused));
   } else if (key == "name" || key == "source") {

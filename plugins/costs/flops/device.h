@@ -19,8 +19,10 @@ struct Device {
   /// The orders of their tensors that products take: all in order; operands by columns too; any whose fastest axis is
   /// one of the last two, on both sides.
   enum class Products { kInOrder, kTransposed, kStrided } products = Products::kInOrder;
-  double channels_last =
-      0;  ///< The time of convolutions and pooling of images with their channels last; 0: there are none.
+  /// The time of convolutions and pooling of images with their channels last, against that in order; 0: there are none.
+  double channels_last = 0;
+  double channels_blocked = 0;  ///< The same with their channels in blocks of `block`.
+  int block = 16;               ///< 8 or 16.
 };
 
 struct KnownDevice {

@@ -6,9 +6,10 @@
 /// what one application of a kernel hands to the next. Applications without flops (concat, ...) pay for the bytes they
 /// move. Modelled, not measured: it knows nothing of caches or of shapes that fill the vector units badly.
 ///
-/// Layouts   Products take the orders that the device says; images with their channels last take `channels_last` times
-/// as
-///           long as in order, where the device has them; everything else is as fast in one order as in another.
+/// Layouts   Products take the orders that the device says; convolutions and pooling of images with their channels last
+///           take `channels_last` times as long as in order, in blocks `channels_blocked` times, where the device has
+///           them; everything else is as fast in one order as in another. A block that is not full takes as long as one
+///           that is.
 /// Kernels   One application each, and those that the device's description calls fused.
 /// Views     Reshape costs nothing anywhere: no data moves. Where the device says so, so do splits whose parts are
 ///           contiguous (all axes before the split one are of size 1).
@@ -24,6 +25,23 @@
 
 namespace {
 using namespace rewright;
+
+/// What the tensors of the application become where their last blocks are filled up: by how much they grow at most.
+double filled_up(const Application& application) {
+  double most = 1;
+  const auto add = [&](const AxisOrder& order, const Shape& shape) {
+    const std::int64_t block = block_of(order), channels = block > 0 ? shape[1] : 0;
+    if (channels > 0)
+      most =
+          std::max(most, static_cast<double>((channels + block - 1) / block * block) / static_cast<double>(channels));
+  };
+  for (std::size_t i = 0; i < application.in.size() && i < application.orders.size(); ++i)
+    add(application.orders[i], application.in[i]);
+  const auto out = application.op.infer(application.params, application.in);
+  for (std::size_t i = application.in.size(); out && i < application.orders.size(); ++i)
+    add(application.orders[i], (*out)[i - application.in.size()]);
+  return most;
+}
 
 bool is_view(const Application& application, const Device& device) {
   if (application.op.name() == "reshape") return true;
@@ -69,7 +87,7 @@ class Flops final : public CostModel {
     return factor * time_us(application.op.work(application.params, application.in), share(application));
   }
   [[nodiscard]] bool knows_layouts() const override {
-    return device_.products != Device::Products::kInOrder || device_.channels_last > 0;
+    return device_.products != Device::Products::kInOrder || device_.channels_last > 0 || device_.channels_blocked > 0;
   }
   [[nodiscard]] std::vector<std::vector<std::string>> fused() const override { return device_.fused; }
   [[nodiscard]] Result<double> kernel_us(const Kernel& kernel) override {
@@ -111,9 +129,16 @@ class Flops final : public CostModel {
     const auto in_order = [](const AxisOrder& order) { return order.empty(); };
     if (std::ranges::all_of(orders, in_order)) return 1;
     constexpr double kNever = std::numeric_limits<double>::infinity();
+    const auto is_strange = [&](const AxisOrder& order) {
+      return block_of(order) > 0 && (device_.channels_blocked == 0 || block_of(order) != device_.block);
+    };
+    if (std::ranges::any_of(orders, is_strange)) return kNever;
     const std::string& name = application.op.name();
-    if (name == "conv2d" || name.starts_with("pool2d"))
-      return device_.channels_last > 0 ? device_.channels_last : kNever;
+    if (name == "conv2d" || name.starts_with("pool2d")) {
+      const double factor = block_of(orders[0]) > 0 ? device_.channels_blocked : device_.channels_last;
+      return orders[0] == orders.back() && factor > 0 ? factor * filled_up(application) : kNever;
+    }
+    if (std::ranges::any_of(orders, block_of)) return filled_up(application);
     if (name != "matmul" || device_.products == Device::Products::kStrided) return 1;
     const auto by_columns = [](const AxisOrder& order) {
       const int rank = static_cast<int>(order.size());
@@ -139,4 +164,4 @@ class Flops final : public CostModel {
 
 }  // namespace
 
-REWRIGHT_PLUGIN("cost.flops", "1.1.0", "Roofline cost model") { registry.add<CostModel>(std::make_unique<Flops>()); }
+REWRIGHT_PLUGIN("cost.flops", "1.2.0", "Roofline cost model") { registry.add<CostModel>(std::make_unique<Flops>()); }

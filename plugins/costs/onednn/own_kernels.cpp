@@ -56,31 +56,6 @@ Run copy_of_parts(std::span<const Shape> parts, const Shape& whole, std::int64_t
   };
 }
 
-Run transposition(const Shape& in, const std::vector<std::int64_t>& axes) {
-  std::vector<std::size_t> steps(axes.size()), sizes(axes.size());
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    steps[i] = run_length(in, axes[i] + 1);
-    sizes[i] = static_cast<std::size_t>(in[static_cast<int>(axes[i])]);
-  }
-  auto tensors = std::make_shared<Tensors>(tensors_of(std::vector{in, in}));
-  return [tensors, steps, sizes] {
-    const float* from = (*tensors)[0].data();
-    float* to = (*tensors)[1].data();
-    std::vector<std::size_t> index(sizes.size(), 0);
-    const std::size_t inner = sizes.empty() ? 1 : sizes.back(), step = steps.empty() ? 1 : steps.back();
-    const std::size_t outer = (*tensors)[1].size() / inner;
-    for (std::size_t row = 0; row < outer; ++row) {
-      std::size_t start = 0;
-      for (std::size_t i = 0; i + 1 < sizes.size(); ++i) start += index[i] * steps[i];
-      for (std::size_t i = 0; i < inner; ++i) *to++ = from[start + i * step];
-      for (std::size_t i = sizes.size() - 1; i-- > 0;) {
-        if (++index[i] < sizes[i]) break;
-        index[i] = 0;
-      }
-    }
-  };
-}
-
 /// Reads every operand and writes every output, once.
 Run one_pass(std::span<const Shape> in, std::span<const Shape> out) {
   auto read = std::make_shared<Tensors>(tensors_of(in));
@@ -94,12 +69,32 @@ Run one_pass(std::span<const Shape> in, std::span<const Shape> out) {
 
 }  // namespace
 
-Result<Run> own_kernel(const Operator& op, const Params& params, std::span<const Shape> in) {
-  REWRIGHT_TRY(const std::vector<Shape> out, op.infer(params, in));
-  if (op.name() == "concat") return copy_of_parts(in, out[0], params.integer(0), true);
-  if (op.name() == "split") return copy_of_parts(out, in[0], params.integer(0), false);
-  if (op.name() == "transpose" && in[0].rank() > 1) return transposition(in[0], params.integers(0));
-  return one_pass(in, out);
+Shape in_memory(const Shape& shape, const AxisOrder& order) {
+  if (order.empty()) return shape;
+  const int block = block_of(order);
+  Shape lies;
+  for (const int axis : order) {
+    if (axis < 0) {
+      lies.append(block);
+    } else {
+      lies.append(block > 0 && axis == 1 ? (shape[1] + block - 1) / block : shape[axis]);
+    }
+  }
+  return lies;
+}
+
+Result<Run> own_kernel(const Application& application) {
+  const std::string& name = application.op.name();
+  REWRIGHT_TRY(std::vector<Shape> out, application.op.infer(application.params, application.in));
+  std::vector<Shape> in(application.in.begin(), application.in.end());
+  const std::size_t operands = in.size();
+  for (std::size_t i = 0; i < operands; ++i) in[i] = in_memory(in[i], order_at(application, i));
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = in_memory(out[i], order_at(application, operands + i));
+  if (name != "concat" && name != "split") return one_pass(in, out);
+  const AxisOrder order = order_at(application, 0);
+  std::int64_t axis = application.params.integer(0);
+  if (!order.empty()) axis = std::ranges::find(order, static_cast<int>(axis)) - order.begin();
+  return name == "concat" ? copy_of_parts(in, out[0], axis, true) : copy_of_parts(out, in[0], axis, false);
 }
 
 }  // namespace onednn

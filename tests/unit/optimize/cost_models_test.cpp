@@ -1,7 +1,9 @@
 // What the cost models that come with the program say, and what they refuse.
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -97,6 +99,37 @@ TEST_F(CostModels, FlopsCountsAFusedKernelAsOneLaunchThatMovesWhatLeavesIt) {
   EXPECT_NEAR(with(one, "exp"), 2 * 5 + (4 + 2) * tensor_us, 1e-6);
 }
 
+double cost_in_layouts(const std::string& name, const Options& options, std::string_view text) {
+  const auto made = model(name, options);
+  if (!made) return ADD_FAILURE() << made.error().message, -1;
+  EXPECT_TRUE((*made)->knows_layouts());
+  return *GraphCost(**made, nullptr, *loaded().get<Operator>("transpose")).cost_us(graph_of(text));
+}
+
+std::string two_convolutions(int channels) {
+  return fmt::format(
+      "x = input (1, {0}, 9, 9)\nw = weight ({0}, {0}, 3, 3)\na = conv2d(x, w)\nb = conv2d(a, w)\noutput b\n",
+      channels);
+}
+
+TEST_F(CostModels, FlopsHasConvolutionsInBlocksWhereTheDeviceHas) {
+  const std::string text = "gflops = 1\ngbytes_per_s = 1e9\noverhead_us = 5\n";
+  const std::string plain = write("plain.toml", text + "channels_last = 1\n");
+  const std::string blocked = write("blocked.toml", text + "channels_blocked = 0.5\n");
+  const std::string eights = write("eights.toml", text + "channels_blocked = 0.5\nblock = 8\n");
+  const double full = cost("flops", {{"device", plain}}, two_convolutions(32));
+  EXPECT_EQ(cost_in_layouts("flops", {{"device", plain}}, two_convolutions(32)), full);
+  EXPECT_NEAR(cost_in_layouts("flops", {{"device", blocked}}, two_convolutions(32)), full / 2 + 2 * 5, 0.01)
+      << "in and out";
+  // 24 channels fill a block and a half of 16: two blocks, a third more to compute.
+  const double partly = cost("flops", {{"device", plain}}, two_convolutions(24));
+  EXPECT_NEAR(cost_in_layouts("flops", {{"device", blocked}}, two_convolutions(24)),
+              partly * 0.5 * 4 / 3 + 2 * 5 * 4 / 3.0, 0.01);
+  EXPECT_NEAR(cost_in_layouts("flops", {{"device", eights}}, two_convolutions(24)), partly / 2 + 2 * 5, 0.01);
+  EXPECT_THAT(refusal("flops", {{"device", write("g.toml", "gflops = 1\nblock = 12\n")}}),
+              AllOf(HasSubstr("g.toml:2"), HasSubstr("block is 8 or 16")));
+}
+
 TEST_F(CostModels, EveryDeviceThatComesWithFlopsIsFasterThanTheOneBefore) {
   double before = std::numeric_limits<double>::infinity();
   for (const char* device : {"cpu", "v100", "a100", "h100"}) {
@@ -184,8 +217,42 @@ TEST_F(CostModels, OneDnnMeasuresWhatItHasAPrimitiveForAndWhatNot) {
     EXPECT_GT(us, 0) << text;
     EXPECT_LT(us, 1e5) << text;
   }
-  EXPECT_THAT(refusal("onednn", {{"threads", std::int64_t{2}}}), HasSubstr("repetitions, batch_us"));
+  EXPECT_THAT(refusal("onednn", {{"threads", std::int64_t{2}}}), HasSubstr("repetitions, batch_us, formats"));
   EXPECT_THAT((*model("onednn"))->device(), HasSubstr("oneDNN 2."));
+}
+
+TEST_F(CostModels, OneDnnMeasuresInTheFormatsThatItIsTold) {
+  const Options told = {{"repetitions", std::int64_t{2}}, {"batch_us", 20.0}, {"formats", std::string("told")}};
+  Options unblocked = told;
+  unblocked["formats"] = std::string("unblocked");
+  const auto made = *model("onednn", told), without = *model("onednn", unblocked);
+  EXPECT_FALSE((*model("onednn"))->knows_layouts());
+  EXPECT_TRUE(made->knows_layouts());
+  EXPECT_NE(made->device(), (*model("onednn"))->device()) << "what is kept under the one is not for the other";
+  EXPECT_NE(made->device(), without->device()) << "where what has blocks is kept as impossible";
+  const Operator &conv2d = **loaded().get<Operator>("conv2d"), &transpose = **loaded().get<Operator>("transpose");
+  const Graph graph = graph_of(two_convolutions(32));
+  const Params conv_params = graph.node(NodeId{2}).params, still = Params({std::vector<std::int64_t>{0, 1, 2, 3}});
+  const std::vector<Shape> shapes = {Shape{1, 32, 9, 9}, Shape{32, 32, 3, 3}};
+  const std::vector<InputKind> kinds = {InputKind::kData, InputKind::kWeight};
+  const AxisOrder last = {0, 2, 3, 1}, sixteen = {0, 1, 2, 3, -16}, eight = {0, 1, 2, 3, -8};
+  for (const AxisOrder& order : {AxisOrder(), last, sixteen, eight}) {
+    const std::vector<AxisOrder> orders = {order, {}, order}, moved = {{}, order};
+    const Application convolution{conv2d, conv_params, shapes, kinds, orders};
+    const Application reorder{transpose, still, std::span(shapes).first(1), std::span(kinds).first(1), moved};
+    EXPECT_GT(*made->cost_us(convolution), 0) << fmt::format("{}", fmt::join(order, ", "));
+    EXPECT_GT(*made->cost_us(reorder), 0);
+    EXPECT_LT(*made->cost_us(reorder), 1e5);
+    EXPECT_EQ(std::isinf(*without->cost_us(convolution)), block_of(order) > 0);
+    EXPECT_EQ(std::isinf(*without->cost_us(reorder)), block_of(order) > 0);
+  }
+  EXPECT_GT(cost_in_layouts("onednn", told,
+                            "x = input (1, 16, 8, 8)\nw = weight (16, 16, 3, 3)\na = conv2d(x, w)\n"
+                            "b = pool2d_max[kernel=[2, 2], strides=[2, 2]](a)\nc = relu(b)\n"
+                            "d, e = split[axis=1, sizes=[4, 12]](c)\nf = concat[axis=1](e, d)\n"
+                            "g = transpose[perm=[0, 2, 3, 1]](f)\noutput g\n"),
+            0);
+  EXPECT_THAT(refusal("onednn", {{"formats", std::string("best")}}), HasSubstr("formats is any, told or unblocked"));
 }
 
 }  // namespace

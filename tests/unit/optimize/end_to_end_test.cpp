@@ -150,11 +150,31 @@ TEST_F(OptimizeProgram, WritesAFasterModelAndSaysWhatItDid) {
   EXPECT_GT(json.at("steps"), 0);
   EXPECT_GT(json.at("candidates"), 0);
   EXPECT_GE(json.at("seconds"), 0);
+  EXPECT_GT(json.at("cpu_seconds"), 0);
   EXPECT_GE(json.at("max_abs_error"), 0);
   const std::string model = read("out.onnx");
   const auto imported = import_model(std::as_bytes(std::span(model)), loaded());
   ASSERT_TRUE(imported) << imported.error().message;
   EXPECT_LT(model.size(), read("model.onnx").size() + 16 * 16 * 4 * 2 + 1000) << "two sums of weights, folded";
+}
+
+TEST_F(OptimizeProgram, TakesAxiomsForRulesAndRefusesThoseThatAreFalse) {
+  const std::string axioms = std::string(REWRIGHT_SOURCE_DIR) + "/axioms/";
+  const Ran ran = run("model.onnx -o out.onnx --json --rules " + axioms + "linear_algebra.smt2 --rules true.rules");
+  ASSERT_EQ(ran.status, 0) << ran.errors;
+  EXPECT_THAT(ran.errors, HasSubstr("axioms give"));
+  EXPECT_THAT(ran.errors, HasSubstr("rules are left out: they are not proved")) << "those of the text file";
+  const auto json = last_line(ran.output);
+  ASSERT_THAT(json.at("rewrites"), SizeIs(2)) << "each of both sums";
+  EXPECT_THAT(json.at("rewrites")[0].at("rule"), HasSubstr("matmul-"));
+  EXPECT_LT(json.at("cost_after"), json.at("cost_before"));
+  EXPECT_EQ(json.at("equal"), true);
+
+  const Ran refused = run("model.onnx -o refused.onnx --rules " + axioms + "rejected.smt2");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.errors, HasSubstr("is false, so that no rule is made of it"));
+  EXPECT_THAT(refused.errors, HasSubstr("there is no rule in " + axioms + "rejected.smt2"));
+  EXPECT_FALSE(exists("refused.onnx"));
 }
 
 TEST_F(OptimizeProgram, NotesInTheStoreWhichRulesGainedWhat) {

@@ -99,8 +99,8 @@ TEST(Pbqp, SaysWhatItsChoiceCostsAndComesCloseOnAnyGraph) {
 
 // --- kernels and graphs ----------------------------------------------------------------------------------------
 
-/// Convolutions cost 10, with their channels last 4, of 1 x 1 kernels 5 and 20; products take any layout; everything
-/// else costs 1.
+/// Convolutions cost 10, with their channels last on both sides 4, of 1 x 1 kernels 5 and 20; products take any layout;
+/// everything else costs 1.
 class LayoutPrices final : public CostModel {
  public:
   [[nodiscard]] std::string name() const override { return "layouts"; }
@@ -111,6 +111,9 @@ class LayoutPrices final : public CostModel {
   Status configure(const Options&, const Registry&) override { return {}; }
   [[nodiscard]] Result<double> cost_us(const Application& application) override {
     if (application.op.name() != "conv2d") return 1.0;
+    if (!application.orders.empty() &&
+        (application.orders[0] != application.orders.back() || block_of(application.orders[0]) > 0))
+      return std::numeric_limits<double>::infinity();
     if (application.in[1][2] == 1) return application.orders.empty() || application.orders.back().empty() ? 5 : 20;
     return !application.orders.empty() && !application.orders.back().empty() ? channels_last : 10.0;
   }
@@ -239,6 +242,77 @@ output a, b, c
   for (std::size_t i = 0; i < before.size(); ++i) EXPECT_EQ(before[i].values(), after[i].values()) << to_text(written);
 }
 
+// --- blocks ----------------------------------------------------------------------------------------------------
+
+/// Convolutions cost 10, in blocks of 16 channels 3, and 4 from an image in order into blocks; the image has to have as
+/// many channels as a block. Nothing else is dearer in one order than in another, bringing into another costs 1.
+class BlockPrices final : public CostModel {
+ public:
+  [[nodiscard]] std::string name() const override { return "blocks"; }
+  [[nodiscard]] std::string summary() const override { return "prices of a test"; }
+  [[nodiscard]] std::string device() const override { return "none"; }
+  [[nodiscard]] bool measured() const override { return false; }
+  [[nodiscard]] bool knows_layouts() const override { return true; }
+  Status configure(const Options&, const Registry&) override { return {}; }
+  [[nodiscard]] Result<double> cost_us(const Application& application) override {
+    constexpr double kNever = std::numeric_limits<double>::infinity();
+    const auto orders = application.orders;
+    if (std::ranges::any_of(orders, [](const AxisOrder& order) { return block_of(order) == 8; })) return kNever;
+    if (application.op.name() != "conv2d") return 1.0;
+    const bool from = !orders.empty() && !orders[0].empty(), to = !orders.empty() && !orders.back().empty();
+    if ((from && block_of(orders[0]) == 0) || (to && block_of(orders.back()) == 0)) return kNever;
+    if (from && application.in[0][1] < 16) return kNever;
+    return from ? to ? 3.0 : kNever : to ? 4.0 : 10.0;
+  }
+  [[nodiscard]] std::unique_ptr<CostModel> clone() const override { return std::make_unique<BlockPrices>(); }
+};
+
+struct BlockCosts {
+  BlockPrices prices;
+  GraphCost in_order{prices, nullptr};
+  GraphCost in_layouts{prices, nullptr, *loaded().get<Operator>("transpose")};
+};
+
+TEST(Layouts, InBlocksAreEnteredByAConvolutionOfFewChannels) {
+  BlockCosts costs;
+  const Graph graph = read_graph(
+      "x = input (1, 3, 6, 6)\nw = weight (16, 3, 3, 3)\nv = weight (16, 16, 3, 3)\na = conv2d(x, w)\nb = relu(a)\n"
+      "c = conv2d(b, v)\noutput c\n");
+  EXPECT_EQ(*costs.in_order.cost_us(graph), 21.0);
+  const LayoutChoice choice = *choose_layouts(costs.in_layouts, graph);
+  EXPECT_EQ(choice.cost_us, 4 + 1 + 3 + 1) << "into blocks, relu, conv2d, out";
+  EXPECT_EQ(std::ranges::count(choice.orders, AxisOrder{0, 1, 2, 3, -16}), 3);
+}
+
+TEST(Layouts, InBlocksAreLeftWhereAPartWouldBeginInsideOne) {
+  BlockCosts costs;
+  const auto graph = [](int left, int right) {
+    return read_graph(
+        fmt::format("x = input (1, 3, 6, 6)\nw = weight ({0}, 3, 3, 3)\nv = weight ({1}, 3, 3, 3)\n"
+                    "u = weight (16, 32, 3, 3)\na = conv2d(x, w)\nb = conv2d(x, v)\n"
+                    "c = concat[axis=1](a, b)\nd = conv2d(c, u)\noutput d\n",
+                    left, right));
+  };
+  EXPECT_EQ(*costs.in_layouts.cost_us(graph(16, 16)), 4 + 4 + 1 + 3 + 1);
+  EXPECT_EQ(*costs.in_layouts.cost_us(graph(8, 24)), (4 + 1) + (4 + 1) + 1 + 4 + 1) << "out of blocks, and in again";
+  const Graph halves = read_graph(
+      "x = input (1, 3, 6, 6)\nw = weight (32, 3, 3, 3)\na = conv2d(x, w)\n"
+      "b, c = split[axis=1, sizes=[8, 24]](a)\ns = relu(b)\nt = relu(c)\noutput s, t\n");
+  EXPECT_EQ(*costs.in_layouts.cost_us(halves), 4 + 1 + 1 + 2);
+}
+
+TEST(Layouts, InBlocksAreNoOrderOfAxesForATranspose) {
+  BlockCosts costs;
+  const std::string head = "x = input (1, 16, 6, 6)\nw = weight (16, 16, 3, 3)\na = conv2d(x, w)\n";
+  EXPECT_EQ(*costs.in_layouts.cost_us(read_graph(head + "t = transpose[perm=[0, 2, 3, 1]](a)\noutput t\n")), 4 + 1)
+      << "out of blocks, right into the order that the transpose stands for";
+  EXPECT_EQ(*costs.in_layouts.cost_us(read_graph(head + "t = softmax[axis=3](a)\noutput t\n")), 4 + 1 + 1);
+  const Graph graph = read_graph(head + "r = relu(a)\noutput r\n");
+  const LayoutChoice choice = *choose_layouts(costs.in_layouts, graph);
+  const Graph written = *write_layouts(graph, choice, **loaded().get<Operator>("transpose"));
+  EXPECT_EQ(written.operator_count(), graph.operator_count()) << "nothing of blocks is written";
+}
+
 // --- searches --------------------------------------------------------------------------------------------------
 
 OptimizeReport optimized(const Graph& graph, LayoutUse use, const std::vector<Rule>& rules) {
@@ -267,6 +341,30 @@ TEST(Layouts, JointlyFindWhatOneAfterTheOtherDoesNot) {
   EXPECT_EQ(cost[LayoutUse::kOnly], 1 + 4 + 1 + 5 + 1 + 4 + 1);
   EXPECT_EQ(cost[LayoutUse::kSequential], 1 + 4 + 1 + 5 + 1 + 4 + 1);
   EXPECT_EQ(cost[LayoutUse::kJoint], 1 + 4 + 4 + 4 + 1);
+}
+
+TEST(Layouts, InBlocksAreSearchedJointlyToo) {
+  // What is joined of 8 and 8 channels has left the blocks before; the one convolution that does both need not.
+  BlockCosts costs;
+  const Graph graph = read_graph(
+      "x = input (1, 16, 6, 6)\nw = weight (8, 16, 3, 3)\nv = weight (8, 16, 3, 3)\nu = weight (16, 16, 3, 3)\n"
+      "a = conv2d(x, w)\nb = conv2d(x, v)\nc = concat[axis=1](a, b)\nd = conv2d(c, u)\noutput d\n");
+  const std::vector<Rule> rules = {testing::read_rule(
+      "(x:4, w:4, v:4) concat[axis=1](conv2d(x, w), conv2d(x, v)) => conv2d(x, concat(w, v)) where w.2 = v.2, w.3 = "
+      "v.3")};
+  std::map<LayoutUse, double> cost;
+  for (const LayoutUse use : {LayoutUse::kNone, LayoutUse::kOnly, LayoutUse::kSequential, LayoutUse::kJoint}) {
+    const auto search = (*loaded().get<SearchStrategy>("greedy"))->clone();
+    const auto report = optimize(graph, rules, *search, costs.in_order,
+                                 {.registry = &loaded(), .layout = use, .in_layouts = &costs.in_layouts});
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->search.cost_before_us, 31) << "10, 10, 1, 10";
+    cost[use] = report->search.cost_after_us;
+  }
+  EXPECT_EQ(cost[LayoutUse::kNone], 20);
+  EXPECT_EQ(cost[LayoutUse::kOnly], (4 + 1) + (4 + 1) + 1 + 4 + 1);
+  EXPECT_EQ(cost[LayoutUse::kSequential], 4 + 3 + 1);
+  EXPECT_EQ(cost[LayoutUse::kJoint], 4 + 3 + 1);
 }
 
 TEST(Layouts, OnlyAppliesNoRule) {
