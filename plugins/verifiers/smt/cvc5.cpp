@@ -3,10 +3,10 @@
 /// The question is the one that the plugin z3 asks: "is there a tensor at which an output of source and target differs,
 /// under defined(source), defined(target) and the precondition?"; "unsat" proves the rule for all shapes that meet
 /// those. cvc5 looks at every formula it was told at every question, which is what most of its time goes into: so a
-/// goal is told its own part of the theory only, goals with like parts are asked one after the other, and where a
-/// process was told too much another one takes over. Budget::work counts as the default solver's units do elsewhere:
-/// cvc5 gets one of its resource units for ten of them. Source  Barbosa et al.: cvc5, A Versatile and
-/// Industrial-Strength SMT Solver, TACAS 2022.
+/// goal is told its own part of the theory only, the nearest first and more where that does not do; goals with like
+/// parts are asked one after the other, and where a process was told too much another one takes over. Budget::work
+/// counts as the default solver's units do elsewhere: cvc5 gets one of its resource units for ten of them. Source
+/// Barbosa et al.: cvc5, A Versatile and Industrial-Strength SMT Solver, TACAS 2022.
 #include <rewright/plugin.h>
 
 #include <algorithm>
@@ -22,9 +22,9 @@ using namespace rewright;
 using namespace smt_verifier;
 
 /// cvc5 looks at every formula it was told at every question, so it is told of those nearest to the goal.
-constexpr int kRounds = 2;
+constexpr Rounds kRounds = {.near = 1, .all = 2};
 /// Uses of axioms: more, and the solver is slower than a new one that is told what it needs.
-constexpr std::size_t kMostTold = 200;
+constexpr std::size_t kMostTold = 90;
 /// Budget::work is in the units of Z3, which are smaller.
 constexpr std::uint64_t kWorkPerResource = 40;
 
@@ -44,7 +44,6 @@ class Cvc5 final : public Solver {
             budget.memory_bytes,
             settings_.answer_seconds};
   }
-  std::string opening() const override { return ""; }
   std::size_t most_told() const override { return kMostTold; }
   std::string question(const std::string& news, const std::string& goal, const Budget&) const override {
     return fmt::format("{}(push)\n{}(check-sat)(pop)\n", news, goal);
@@ -94,14 +93,21 @@ class Cvc5Verifier final : public Verifier {
   Result<std::vector<Verdict>> verify(std::span<const Goal> goals) override {
     REWRIGHT_TRY(const std::string program, find_program(settings_.program));
     const Cvc5 solver(settings_, program);
-    std::unique_ptr<Prover> prover;
+    std::unique_ptr<Prover> near, all;
     std::vector<Verdict> verdicts(goals.size());
     Stopwatch watch;
     for (const std::size_t place : like_goals_together(goals)) {
       const Goal& goal = goals[place];
-      if (!prover || !prover->serves(goal))
-        prover = std::make_unique<Prover>(solver, shelf_->of(goal.axioms), goal.axioms, goal.budget);
-      REWRIGHT_TRY(verdicts[place], prover->prove(prover->render(goal.rule)));
+      if (!near || !near->serves(goal)) {
+        const auto theory = shelf_->of(goal.axioms);
+        near = std::make_unique<Prover>(solver, theory, Reach::kNear, goal.axioms, goal.budget);
+        all = std::make_unique<Prover>(solver, theory, Reach::kAll, goal.axioms, goal.budget);
+      }
+      const Result<GoalText> text = near->render(goal.rule);
+      REWRIGHT_TRY(verdicts[place], near->prove(text));
+      if (verdicts[place].kind == VerdictKind::kUnknown && near->running()) {
+        REWRIGHT_TRY(verdicts[place], all->prove(text));
+      }
       verdicts[place].seconds = watch.lap();
     }
     return verdicts;
@@ -131,6 +137,6 @@ class Cvc5Verifier final : public Verifier {
 
 }  // namespace
 
-REWRIGHT_PLUGIN("verifier.cvc5", "1.0.0", "Proves rules with cvc5 by e-matching over the axioms") {
+REWRIGHT_PLUGIN("verifier.cvc5", "1.1.0", "Proves rules with cvc5 by e-matching over the axioms") {
   registry.add<Verifier>(std::make_unique<Cvc5Verifier>(std::make_shared<TheoryShelf>(true, kRounds)));
 }

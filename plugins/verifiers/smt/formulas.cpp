@@ -106,6 +106,7 @@ Use Theory::render(const TypedAxiom& axiom, bool left_to_right) {
   use.symbols = from_side.symbols;
   use.symbols.insert(to_side.symbols.begin(), to_side.symbols.end());
   use.brought = std::move(to_side.symbols);
+  use.instance = &axiom;
   return use;
 }
 

@@ -23,8 +23,6 @@ class Solver {
  public:
   virtual ~Solver() = default;
   [[nodiscard]] virtual ProcessCommand command(const rewright::Budget& budget) const = 0;
-  /// Said once, first of all.
-  [[nodiscard]] virtual std::string opening() const = 0;
   /// Is every question asked by itself, with all of the theory that it needs?
   [[nodiscard]] virtual bool forgets() const { return false; }
   /// A new process takes over where the solver was told of more than this many uses of axioms, most of them beside the
@@ -41,10 +39,12 @@ class Solver {
 class Prover {
  public:
   /// `solver` must outlive the prover.
-  Prover(const Solver& solver, std::shared_ptr<Theory> theory, const rewright::AxiomSet& axioms,
+  Prover(const Solver& solver, std::shared_ptr<Theory> theory, Reach reach, const rewright::AxiomSet& axioms,
          const rewright::Budget& budget);
 
   [[nodiscard]] bool serves(const rewright::Goal& goal) const;
+  /// Does the solver run? Not before the first question, nor where the last one made it die or hang.
+  [[nodiscard]] bool running() const { return process_.running(); }
   [[nodiscard]] rewright::Result<GoalText> render(const rewright::Rule& rule) { return render_goal(rule, *theory_); }
   /// `meanwhile` is called once, while the solver works if it is asked at all. Errors: kIo where the solver cannot be
   /// started.
@@ -59,6 +59,7 @@ class Prover {
   const rewright::AxiomSet* axioms_;
   rewright::Budget budget_;
   std::shared_ptr<Theory> theory_;
+  const Reach reach_;
   Process process_;
   std::unique_ptr<Session> session_;  ///< Null until the running process has been told anything.
 };

@@ -46,7 +46,7 @@ std::string Session::news(const Vocabulary& goal) {
   if (!std::exchange(begun_, true)) text = Theory::head();
   tell(goal.symbols, text);
   tell_inputs(goal, text);
-  for (const Use* use : theory_.uses_from(goal.symbols)) {
+  for (const Use* use : theory_.uses_from(goal.symbols, reach_)) {
     if (!uses_.insert(use).second) continue;
     tell(use->symbols, text);
     text += use->text;

@@ -66,7 +66,7 @@ std::vector<SymbolicDim> size_arguments(const SymbolicParams& params) {
   return sizes;
 }
 
-Theory::Theory(AxiomSet axioms, bool patterns, int rounds)
+Theory::Theory(AxiomSet axioms, bool patterns, Rounds rounds)
     : axioms_(std::move(axioms)), patterns_(patterns), rounds_(rounds) {}
 Theory::~Theory() = default;
 
@@ -193,15 +193,40 @@ struct Theory::Found {
   ParamBinding fixed;
 };
 
-const std::vector<const Use*>& Theory::uses_from(const SymbolSet& from) {
+namespace {
+
+/// Takes away what leads nowhere: a use of a symbol that is not the goal's and that no other axiom's use speaks of.
+/// Round after round, since what led there leads nowhere then.
+std::vector<const Use*> without_dead_ends(std::vector<const Use*> uses, const SymbolSet& goal) {
+  while (true) {
+    std::map<const Symbol*, std::set<const TypedAxiom*>> speakers;
+    for (const Use* use : uses) {
+      for (const Symbol* symbol : use->symbols) speakers[symbol].insert(use->instance);
+    }
+    const std::size_t before = uses.size();
+    std::erase_if(uses, [&](const Use* use) {
+      return std::ranges::any_of(
+          use->symbols, [&](const Symbol* symbol) { return !goal.contains(symbol) && speakers[symbol].size() == 1; });
+    });
+    if (uses.size() == before) return uses;
+  }
+}
+
+}  // namespace
+
+const std::vector<const Use*>& Theory::uses_from(const SymbolSet& symbols, Reach reach) {
   const std::scoped_lock lock(mutex_);
-  const auto [place, fresh] =
-      uses_from_.emplace(std::vector<const Symbol*>(from.begin(), from.end()), std::vector<const Use*>());
-  std::vector<const Use*>& uses = place->second;
-  if (!fresh) return uses;
+  const UsesFrom& uses = find_uses(symbols);
+  return reach == Reach::kNear ? uses.near : uses.all;
+}
+
+const Theory::UsesFrom& Theory::find_uses(const SymbolSet& from) {
+  const auto [place, fresh] = uses_from_.emplace(std::vector<const Symbol*>(from.begin(), from.end()), UsesFrom());
+  if (!fresh) return place->second;
+  std::vector<const Use*>& uses = place->second.all;
   SymbolSet symbols = from;
   std::set<const Use*> known;
-  for (int round = 0; round < rounds_ && symbols.size() < kMostSymbols; ++round) {
+  for (int round = 0; round < rounds_.all && symbols.size() < kMostSymbols; ++round) {
     std::vector<Found> all;
     const std::vector<const Symbol*> list(symbols.begin(), symbols.end());
     for (std::size_t i = 0; i < axioms_.axioms().size(); ++i) {
@@ -220,9 +245,11 @@ const std::vector<const Use*>& Theory::uses_from(const SymbolSet& from) {
       uses.push_back(made);
       symbols.insert(made->brought.begin(), made->brought.end());
     }
+    if (round < rounds_.near) place->second.near = uses;
     if (symbols.size() == before) break;
   }
-  return uses;
+  place->second.near = without_dead_ends(std::move(place->second.near), from);
+  return place->second;
 }
 
 const TypedAxiom* Theory::typed(const Found& found, const std::string& key) {

@@ -18,6 +18,7 @@
 
 #include <rewright/axiom.h>
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -58,8 +59,15 @@ struct Vocabulary {
 /// An axiom at given ranks and parameters, in one direction.
 struct Use {
   std::string text;
-  SymbolSet symbols;  ///< That the text mentions.
-  SymbolSet brought;  ///< By the side that it leads to.
+  SymbolSet symbols;                               ///< That the text mentions.
+  SymbolSet brought;                               ///< By the side that it leads to.
+  const rewright::TypedAxiom* instance = nullptr;  ///< The same for both directions.
+};
+
+/// How much of a theory a goal is asked over. Solvers take longer the more they are told.
+enum class Reach : std::uint8_t {
+  kNear,  ///< Uses a few rounds away, without those that lead to symbols from which nothing but they lead on.
+  kAll,
 };
 
 /// Of a formula.
@@ -70,52 +78,60 @@ struct Use {
 /// The size arguments of an application, in order.
 [[nodiscard]] std::vector<rewright::SymbolicDim> size_arguments(const rewright::SymbolicParams& params);
 
+/// New symbols are sought so many times; what lies further off, e-matching would not reach.
+struct Rounds {
+  int near = 2, all = 3;
+};
+
 class Theory {
  public:
   /// Keeps a copy of the axioms. `patterns`: uses carry their pattern (e-matching) or not (a solver's own choice).
-  /// `rounds`: new symbols are sought so many times; what lies further off, e-matching would not reach.
-  explicit Theory(rewright::AxiomSet axioms, bool patterns = true, int rounds = 3);
+  explicit Theory(rewright::AxiomSet axioms, bool patterns, Rounds rounds);
   ~Theory();
 
   /// Null where the application can be defined nowhere.
   [[nodiscard]] const Symbol* symbol(const rewright::Operator& op, std::uint32_t output,
                                      const rewright::SymbolicParams& params, std::span<const int> ranks);
-  /// Every use of an axiom that terms over these symbols can come to.
-  [[nodiscard]] const std::vector<const Use*>& uses_from(const SymbolSet& symbols);
+  /// The uses of axioms that terms over these symbols can come to.
+  [[nodiscard]] const std::vector<const Use*>& uses_from(const SymbolSet& symbols, Reach reach);
   /// Sorts and the functions of all ranks.
   [[nodiscard]] static const std::string& head();
 
  private:
   struct Side;
   struct Found;
+  struct UsesFrom {
+    std::vector<const Use*> near, all;
+  };
   [[nodiscard]] const Symbol* make_symbol(const rewright::Operator& op, std::uint32_t output,
                                           const rewright::SymbolicParams& params, std::span<const int> ranks);
   std::string unique_name(const rewright::Operator& op, const std::string& key);
   const rewright::TypedAxiom* typed(const Found& found, const std::string& key);
   const Use* use(const Found& found);
+  const UsesFrom& find_uses(const SymbolSet& from);
   Use render(const rewright::TypedAxiom& axiom, bool left_to_right);
   std::optional<std::string> side_text(const rewright::TypedAxiom& axiom, std::uint32_t term, Side& side, bool pattern);
 
   std::mutex mutex_;
   const rewright::AxiomSet axioms_;
   const bool patterns_;
-  const int rounds_;
+  const Rounds rounds_;
   std::map<std::string, std::unique_ptr<Symbol>> symbols_;  ///< By key; null: nowhere defined.
   std::map<std::string, std::string> key_of_name_;
   std::map<std::string, std::unique_ptr<rewright::TypedAxiom>> typed_;
   std::map<std::string, Use> uses_;
-  std::map<std::vector<const Symbol*>, std::vector<const Use*>> uses_from_;
+  std::map<std::vector<const Symbol*>, UsesFrom> uses_from_;
 };
 
 /// The theories of the axiom sets that a plugin has met, one each.
 class TheoryShelf {
  public:
-  explicit TheoryShelf(bool patterns = true, int rounds = 3) : patterns_(patterns), rounds_(rounds) {}
+  TheoryShelf(bool patterns, Rounds rounds) : patterns_(patterns), rounds_(rounds) {}
   [[nodiscard]] std::shared_ptr<Theory> of(const rewright::AxiomSet& axioms);
 
  private:
   const bool patterns_;
-  const int rounds_;
+  const Rounds rounds_;
   std::mutex mutex_;
   std::map<std::pair<std::string, const void*>, std::shared_ptr<Theory>> theories_;  ///< By digest and operators.
 };
@@ -123,17 +139,20 @@ class TheoryShelf {
 /// What a solver has been told.
 class Session {
  public:
-  explicit Session(Theory& theory) : theory_(theory) {}
+  Session(Theory& theory, Reach reach) : theory_(theory), reach_(reach) {}
   /// What goals over this vocabulary need beyond what was said before.
   [[nodiscard]] std::string news(const Vocabulary& goal);
   /// How many uses of axioms it has been told of, and how many of them goals over this vocabulary need.
   [[nodiscard]] std::size_t told() const { return uses_.size(); }
-  [[nodiscard]] std::size_t needed(const Vocabulary& goal) const { return theory_.uses_from(goal.symbols).size(); }
+  [[nodiscard]] std::size_t needed(const Vocabulary& goal) const {
+    return theory_.uses_from(goal.symbols, reach_).size();
+  }
 
  private:
   void tell(const SymbolSet& symbols, std::string& text);
   void tell_inputs(const Vocabulary& goal, std::string& text);
   Theory& theory_;
+  const Reach reach_;
   bool begun_ = false;
   Vocabulary told_;
   std::set<const Use*> uses_;

@@ -3,9 +3,10 @@
 /// "Is there a tensor at which an output of source and target differs?" is asked under defined(source), defined(target)
 /// and the precondition; "unsat" proves the rule for all shapes that meet those. Model-based quantifier instantiation
 /// is off, so a question ends when e-matching has nothing left to instantiate, or when a budget in work is spent:
-/// Budget::work Z3 resource units, and max_instances instances. What e-matching leaves open, the default solver is
-/// asked, without patterns and by itself, with default_work resource units. Source  de Moura, Bjorner: Efficient
-/// E-Matching for SMT Solvers, CADE 2007.
+/// Budget::work Z3 resource units, and max_instances instances. A goal is asked over the axioms nearest to it first,
+/// over all that it can come to where those do not do. What e-matching leaves open, the default solver is asked,
+/// without patterns and by itself, with default_work resource units. Source  de Moura, Bjorner: Efficient E-Matching
+/// for SMT Solvers, CADE 2007.
 #include <rewright/plugin.h>
 
 #include <algorithm>
@@ -29,21 +30,21 @@ struct Settings {
 class Z3 : public Solver {
  public:
   explicit Z3(const Settings& settings) : settings_(settings) {}
-  ProcessCommand command(const Budget& budget) const override {
+
+ protected:
+  [[nodiscard]] ProcessCommand worker(const Budget& budget, std::int64_t max_instances) const {
     return {{settings_.program.empty() ? program_beside_plugin("z3-worker") : settings_.program,
-             std::to_string(budget.memory_bytes), "3600"},
+             std::to_string(budget.memory_bytes), "3600", std::to_string(max_instances)},
             Framing::kLength,
             budget.memory_bytes,
             settings_.answer_seconds};
   }
-
- protected:
-  static std::string message(const std::string& before, std::uint64_t work, const std::string& after) {
-    std::string text = before;
+  static std::string message(const std::string& theory, std::uint64_t work, const std::string& goal) {
+    std::string text = theory;
     text.push_back('\0');
     text += std::to_string(work);
     text.push_back('\0');
-    return text + after;
+    return text + goal;
   }
   static bool budget_spent(const std::string& answer) {
     return answer.find("max. resource limit") != std::string::npos || answer.find("canceled") != std::string::npos ||
@@ -59,14 +60,9 @@ class Z3 : public Solver {
 class EMatching final : public Z3 {
  public:
   using Z3::Z3;
-  std::string opening() const override {
-    return fmt::format(
-        "(set-option :auto_config false)(set-option :smt.mbqi false)(set-option :smt.ematching true)"
-        "(set-option :smt.random_seed 0)(set-option :smt.qi.max_instances {})\n(push)\n",
-        settings_.max_instances);
-  }
+  ProcessCommand command(const Budget& budget) const override { return worker(budget, settings_.max_instances); }
   std::string question(const std::string& news, const std::string& goal, const Budget& budget) const override {
-    return message(news, budget.work, "(push)\n" + goal + "(check-sat)(get-info :reason-unknown)(pop)\n");
+    return message(news, budget.work, goal);
   }
   std::string proof() const override {
     return "Z3 derives each output's equation from the axioms by e-matching, for all shapes that meet the conditions";
@@ -83,11 +79,10 @@ class EMatching final : public Z3 {
 class DefaultSolver final : public Z3 {
  public:
   using Z3::Z3;
-  std::string opening() const override { return ""; }
+  ProcessCommand command(const Budget& budget) const override { return worker(budget, 0); }
   bool forgets() const override { return true; }
   std::string question(const std::string& news, const std::string& goal, const Budget& budget) const override {
-    return message("(reset)\n" + news + goal, std::min(budget.work, static_cast<std::uint64_t>(settings_.default_work)),
-                   "(check-sat)(get-info :reason-unknown)\n");
+    return message(news, std::min(budget.work, static_cast<std::uint64_t>(settings_.default_work)), goal);
   }
   std::string proof() const override {
     return "Z3's default solver derives each output's equation from the axioms, for all shapes that meet the "
@@ -102,8 +97,8 @@ class DefaultSolver final : public Z3 {
 
 /// Theories outlive the verifiers that chunks of rules get.
 struct Shelves {
-  TheoryShelf with_patterns{true};
-  TheoryShelf without_patterns{false};
+  TheoryShelf with_patterns{true, Rounds()};
+  TheoryShelf without_patterns{false, Rounds()};
 };
 
 class Z3Verifier final : public Verifier {
@@ -143,25 +138,30 @@ class Z3Verifier final : public Verifier {
   Result<std::vector<Verdict>> verify(std::span<const Goal> goals) override {
     const EMatching e_matching(settings_);
     const DefaultSolver default_solver(settings_);
-    std::unique_ptr<Prover> first, second;
+    std::unique_ptr<Prover> near, all, by_default;
     std::optional<Result<GoalText>> next;  // The next goal is rendered while Z3 works on the one before.
     std::vector<Verdict> verdicts;
     Stopwatch watch;
     for (std::size_t i = 0; i < goals.size(); ++i) {
       const Goal& goal = goals[i];
-      if (!first || !first->serves(goal)) {
+      if (!near || !near->serves(goal)) {
         next.reset();
-        first = std::make_unique<Prover>(e_matching, shelves_->with_patterns.of(goal.axioms), goal.axioms, goal.budget);
-        second = std::make_unique<Prover>(default_solver, shelves_->without_patterns.of(goal.axioms), goal.axioms,
-                                          goal.budget);
+        const auto theory = shelves_->with_patterns.of(goal.axioms);
+        near = std::make_unique<Prover>(e_matching, theory, Reach::kNear, goal.axioms, goal.budget);
+        all = std::make_unique<Prover>(e_matching, theory, Reach::kAll, goal.axioms, goal.budget);
+        by_default = std::make_unique<Prover>(default_solver, shelves_->without_patterns.of(goal.axioms), Reach::kAll,
+                                              goal.axioms, goal.budget);
       }
-      const Result<GoalText> text = next ? *std::exchange(next, std::nullopt) : first->render(goal.rule);
+      const Result<GoalText> text = next ? *std::exchange(next, std::nullopt) : near->render(goal.rule);
       const auto render_next = [&] {
-        if (i + 1 < goals.size() && first->serves(goals[i + 1])) next = first->render(goals[i + 1].rule);
+        if (i + 1 < goals.size() && near->serves(goals[i + 1])) next = near->render(goals[i + 1].rule);
       };
-      REWRIGHT_TRY(Verdict verdict, first->prove(text, render_next));
+      REWRIGHT_TRY(Verdict verdict, near->prove(text, render_next));
+      if (verdict.kind == VerdictKind::kUnknown && near->running()) {
+        REWRIGHT_TRY(verdict, all->prove(text));
+      }
       if (verdict.kind == VerdictKind::kUnknown && settings_.default_work > 0) {
-        REWRIGHT_TRY(Verdict other, second->prove(second->render(goal.rule)));
+        REWRIGHT_TRY(Verdict other, by_default->prove(by_default->render(goal.rule)));
         if (other.kind == VerdictKind::kUnknown) other.reason = fmt::format("{}; {}", verdict.reason, other.reason);
         verdict = std::move(other);
       }
@@ -179,6 +179,6 @@ class Z3Verifier final : public Verifier {
 
 }  // namespace
 
-REWRIGHT_PLUGIN("verifier.z3", "1.1.0", "Proves rules with Z3 by e-matching over the axioms") {
+REWRIGHT_PLUGIN("verifier.z3", "1.2.0", "Proves rules with Z3 by e-matching over the axioms") {
   registry.add<Verifier>(std::make_unique<Z3Verifier>(std::make_shared<Shelves>()));
 }

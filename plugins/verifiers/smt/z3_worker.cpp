@@ -1,21 +1,33 @@
-// z3-worker MEMORY_BYTES CPU_SECONDS: answers SMT-LIB commands on its standard input, which is a socket.
+// z3-worker MEMORY_BYTES CPU_SECONDS MAX_INSTANCES: asks Z3 what comes in on its standard input, which is a socket.
 //
 // A message, both ways, is its length (8 bytes, this machine's order) and that many bytes. A question is three texts
-// with a 0 between them: commands without a limit, a number of resource units, commands that may use so many and no
-// more. The answer is what the last ones print. Ends when the socket closes, when its parent dies, or when the system
-// ends it for passing a limit.
+// with a 0 between them: what is new of the theory, a number of resource units, a goal: assumptions that hold for this
+// question alone (z3_terms.h has the language). The answer is "unsat", "sat", or "unknown" and on a second line why.
+// With MAX_INSTANCES quantifiers are instantiated by e-matching alone, at most so many times a question; with 0 the
+// default solver is asked, and every question is one by itself. Ends when the socket closes, when its parent dies, when
+// Z3 fails, or when the system ends it for passing a limit.
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <z3.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+
+#include "z3_terms.h"
 
 namespace {
+
+using smt_verifier::TermReader;
 
 bool read_all(char* data, std::size_t size) {
   while (size > 0) {
@@ -42,60 +54,93 @@ void limit(int resource, const char* text) {
   ::setrlimit(static_cast<__rlimit_resource>(resource), &both);
 }
 
-/// Z3 counts resource units from the start of its process, so a limit is what it has used and the number given.
+/// A solver and all that it was told.
 class Worker {
  public:
-  explicit Worker(Z3_context context) : context_(context) {}
-  std::string answer_to(const std::string& text);
+  explicit Worker(bool e_matching)
+      : reader_(context_), solver_(e_matching ? z3::solver(context_, z3::solver::simple()) : z3::solver(context_)) {}
+
+  /// `work`: resource units for this question; what is new of the theory costs none.
+  std::string ask(std::string_view theory, unsigned work, std::string_view goal, bool only_once) {
+    for (const z3::expr& formula : reader_.read(theory)) solver_.add(formula);
+    if (work != work_) {
+      z3::params budget(context_);
+      budget.set("rlimit", work);
+      solver_.set(budget);
+      work_ = work;
+    }
+    if (!only_once) solver_.push();  // It would make Z3's default solver another one.
+    for (const z3::expr& formula : reader_.read(goal)) solver_.add(formula);
+    const z3::check_result result = solver_.check();
+    std::string answer = result == z3::unsat ? "unsat\n" : result == z3::sat ? "sat\n" : "unknown\n";
+    if (result == z3::unknown) answer += solver_.reason_unknown() + "\n";
+    if (!only_once) solver_.pop();
+    reader_.forget_definitions();
+    return answer;
+  }
 
  private:
-  /// What Z3 prints, without the count of units that it is asked for at the end.
-  std::string evaluate(const std::string& limit, const std::string& commands);
-
-  Z3_context context_;
-  std::uint64_t used_ = 0;
+  z3::context context_;
+  TermReader reader_;
+  z3::solver solver_;
+  unsigned work_ = 0;
 };
 
-std::string Worker::evaluate(const std::string& limit, const std::string& commands) {
-  std::string said = Z3_eval_smtlib2_string(
-      context_, ("(set-option :rlimit " + limit + ")" + commands + "(set-option :rlimit 0)(get-info :rlimit)").c_str());
-  const std::size_t place = said.rfind(":rlimit ");
-  if (place == std::string::npos) return said;
-  used_ = std::strtoull(said.c_str() + place + 8, nullptr, 10);
-  said.resize(said.rfind('(', place));
-  return said;
-}
+class Answers {
+ public:
+  explicit Answers(const std::string& max_instances) : e_matching_(max_instances != "0") {
+    if (!e_matching_) return;
+    z3::set_param("auto_config", false);
+    z3::set_param("smt.mbqi", false);
+    z3::set_param("smt.random_seed", 0);
+    z3::set_param("smt.qi.max_instances", max_instances.c_str());
+  }
 
-std::string Worker::answer_to(const std::string& text) {
-  const std::size_t first = text.find('\0'), second = text.find('\0', first + 1);
-  if (first == std::string::npos || second == std::string::npos) return "(error \"the question has no limit\")";
-  const std::string before = text.substr(0, first);
-  const std::string said = before.empty() ? "" : evaluate("0", before);
-  const std::uint64_t limit = used_ + std::strtoull(text.c_str() + first + 1, nullptr, 10);
-  return said + evaluate(std::to_string(limit), text.substr(second + 1));
+  std::string to(const std::string& text) {
+    const std::size_t first = text.find('\0'), second = text.find('\0', first + 1);
+    if (first == std::string::npos || second == std::string::npos)
+      throw std::runtime_error("the question has no limit");
+    const auto work = std::min<std::uint64_t>(std::strtoull(text.c_str() + first + 1, nullptr, 10),
+                                              std::numeric_limits<unsigned>::max());
+    if (!worker_ || !e_matching_) worker_ = std::make_unique<Worker>(e_matching_);
+    return worker_->ask(std::string_view(text).substr(0, first), static_cast<unsigned>(work),
+                        std::string_view(text).substr(second + 1), !e_matching_);
+  }
+
+ private:
+  const bool e_matching_;
+  std::unique_ptr<Worker> worker_;
+};
+
+void answer_all(const std::string& max_instances) {
+  Answers answers(max_instances);
+  std::string text;
+  while (true) {
+    std::uint64_t size = 0;
+    if (!read_all(reinterpret_cast<char*>(&size), sizeof size)) return;
+    text.resize(size);
+    if (!read_all(text.data(), size)) return;
+    const std::string answer = answers.to(text);
+    const std::uint64_t length = answer.size();
+    if (!write_all(reinterpret_cast<const char*>(&length), sizeof length) || !write_all(answer.data(), length)) return;
+  }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
+  if (argc != 4) return 2;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   limit(RLIMIT_AS, argv[1]);
   limit(RLIMIT_CPU, argv[2]);
   limit(RLIMIT_CORE, "0");
-  const Z3_config config = Z3_mk_config();
-  const Z3_context context = Z3_mk_context(config);
-  Z3_set_error_handler(context, nullptr);
-  Worker worker(context);
-  std::string text;
-  while (true) {
-    std::uint64_t size = 0;
-    if (!read_all(reinterpret_cast<char*>(&size), sizeof size)) return 0;
-    text.resize(size);
-    if (!read_all(text.data(), size)) return 0;
-    const std::string answer = worker.answer_to(text);
-    const std::uint64_t length = answer.size();
-    if (!write_all(reinterpret_cast<const char*>(&length), sizeof length) || !write_all(answer.data(), length))
-      return 0;
+  try {
+    answer_all(argv[3]);
+    return 0;
+  } catch (const z3::exception&) {  // Out of memory, mostly. Its state is nobody's then: a new process is started.
+    return 3;
+  } catch (const std::exception& problem) {
+    std::cerr << "z3-worker: " << problem.what() << "\n";
+    return 4;
   }
 }
