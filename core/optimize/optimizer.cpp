@@ -28,7 +28,7 @@ double cpu_seconds() {
 void enter_normal_form(const Graph& given, double given_us, const Graph& start, SearchResult& search) {
   const double start_us = search.cost_before_us;
   search.cost_before_us = given_us;
-  if (!search.path.empty() && search.cost_after_us < given_us) {
+  if (search.cost_after_us < given_us) {
     search.path.insert(search.path.begin(), RewriteStep{"", kNormalFormStep, given_us, start_us, start});
     return;
   }

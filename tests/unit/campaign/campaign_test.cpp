@@ -330,8 +330,29 @@ std::string without_instances() {
   return text.insert(text.find("max_operators"), "instances = false\n");
 }
 
-TEST_F(CampaignTest, AnEnumerationKilledAtAnyMomentGoesOnToTheSameRows) {
-  write_campaign(without_instances());
+/// So many operators that graphs are told apart on few samples first.
+std::string five_operators() {
+  return R"(
+[campaign]
+name = "five"
+max_operators = 5
+instances = false
+inputs = [
+  { name = "x", shapes = [[2, 3], [3, 2]] },
+  { name = "y", shapes = [[2, 3], [3, 2]] },
+]
+[operators]
+ewadd = {}
+relu = {}
+)";
+}
+
+class EnumerationInPieces : public CampaignTest, public ::testing::WithParamInterface<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Spaces, EnumerationInPieces, ::testing::Values(without_instances(), five_operators()),
+                         [](const auto& space) { return space.index == 0 ? "OnAllSamples" : "OnFewSamplesFirst"; });
+
+TEST_P(EnumerationInPieces, KilledAtAnyMomentGoesOnToTheSameRows) {
+  write_campaign(GetParam());
   ASSERT_TRUE(run("whole"));
   const std::string whole = dump("whole");
   std::mt19937_64 random(20);
@@ -377,8 +398,8 @@ TEST_F(CampaignTest, ADamagedFileOfFinishedWorkIsNamed) {
   EXPECT_EQ(dump("store"), dump("whole"));
 }
 
-TEST_F(CampaignTest, SeveralProcessesGiveTheSameRows) {
-  write_campaign(without_instances());
+TEST_P(EnumerationInPieces, OfSeveralProcessesGivesTheSameRows) {
+  write_campaign(GetParam());
   ASSERT_TRUE(run("whole"));
   for (const std::size_t count : {2, 3}) {
     const std::string name = fmt::format("store{}", count);

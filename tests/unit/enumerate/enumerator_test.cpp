@@ -547,7 +547,10 @@ TEST(Enumerator, GivesTheSameCandidatesInTheSameOrderForAnyNumberOfThreads) {
     EXPECT_GT(one.size(), 100U);
     for (const int threads : {2, 8}) {
       config.threads = threads;
-      EXPECT_EQ(candidate_texts(config), one) << threads << " threads";
+      for (const bool few : {false, true}) {
+        config.few_samples_first = few;
+        EXPECT_EQ(candidate_texts(config), one) << threads << " threads" << (few ? ", few samples first" : "");
+      }
     }
   }
 }
@@ -559,6 +562,7 @@ TEST(Enumerator, GivesTheSameCandidatesWhateverTheMemory) {
   const auto all = candidate_texts(config);
   for (const std::uint64_t bytes : {std::uint64_t{1}, std::uint64_t{200} << 20, std::uint64_t{8} << 30}) {
     config.memory_bytes = bytes;
+    config.few_samples_first = !config.few_samples_first;
     config.threads = 8;  // Each holds a chunk per partition, so that the least memory is not enough.
     EXPECT_EQ(candidate_texts(config), all) << bytes << " bytes";
   }

@@ -140,6 +140,23 @@ TEST(NormalForm, LetsBranchesWithBatchNormsBecomeOneConvolution) {
   expect_equal_values(graph, report->best);
 }
 
+TEST(NormalForm, IsKeptWhereItAlonePays) {
+  const Graph graph = read_graph("x = input (1, 2, 4, 4)\nw = weight (3, 2, 3, 3)\nc = conv2d(x, w)\n" +
+                                 norm_of("c", "n", "", 3) + "output n\n");
+  const auto price = (*loaded().get<CostModel>("flops"))->clone();
+  GraphCost cost(*price, nullptr);
+  const auto search = (*loaded().get<SearchStrategy>("greedy"))->clone();
+  const auto report = optimize(graph, {}, *search, cost, {.registry = &loaded()});
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->search.path.size(), 1U);
+  EXPECT_EQ(report->search.path[0].rule_name, kNormalFormStep);
+  EXPECT_LT(report->search.cost_after_us, report->search.cost_before_us);
+  EXPECT_EQ(report->search.cost_before_us, *cost.cost_us(graph));
+  EXPECT_EQ(report->search.cost_after_us, *cost.cost_us(report->best));
+  EXPECT_EQ(count(report->best, "batch_norm", false), 0);
+  expect_equal_values(graph, report->best);
+}
+
 TEST(NormalForm, IsNotKeptWhereNothingCameOfIt) {
   // No rule fires, and prices at which a bias is dear: the graph stays as it was given.
   class DearBias final : public CostModel {
