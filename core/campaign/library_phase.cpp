@@ -2,18 +2,32 @@
 #include "campaign/rule_source.h"
 #include "rule/canonical.h"
 
+#include <algorithm>
+#include <optional>
 #include <set>
 
 namespace rewright {
 namespace {
 
+void report(Run& run, const char* unit, std::size_t done, std::size_t all) {
+  run.progress.report({.phase = "library",
+                       .unit = unit,
+                       .done = done,
+                       .fraction = static_cast<double>(done) / static_cast<double>(std::max<std::size_t>(1, all))});
+}
+
 // The rules that are proved well enough, in the order of their goals, each once: the conditions of their proofs may
-// make two goals one rule.
-Result<std::vector<ProvedRule>> proved_rules(Run& run) {
+// make two goals one rule. Nothing: stopped.
+Result<std::optional<std::vector<ProvedRule>>> proved_rules(Run& run) {
   REWRIGHT_TRY(const std::vector<GoalRecord> goals, run.store.goals());
   std::vector<ProvedRule> proved;
   std::set<std::string> ids;
   for (const GoalRecord& goal : goals) {
+    const auto done = static_cast<std::size_t>(&goal - goals.data());
+    if (done % 1024 == 0) {
+      if (run.should_stop()) return std::optional<std::vector<ProvedRule>>();
+      report(run, "goals", done, goals.size());
+    }
     if (goal.status != "proved") continue;
     if (run.config.trust == Trust::kCertificate && goal.trust != name_of(Trust::kCertificate)) continue;
     REWRIGHT_TRY(Rule rule, parse_rule(goal.rule, run.registry));
@@ -24,7 +38,7 @@ Result<std::vector<ProvedRule>> proved_rules(Run& run) {
     REWRIGHT_CHECK(read_example(goal.example, rule));
     proved.push_back({std::move(rule), goal.position});
   }
-  return proved;
+  return std::optional(std::move(proved));
 }
 
 // A rule that was no goal, or one that no verifier decided, as one that is proved.
@@ -71,14 +85,15 @@ Status add_rules_of_files(Run& run, std::vector<ProvedRule>& proved, std::vector
 Status write(Run& run, const Library& library, const std::vector<GoalRecord>& goals) {
   for (const GoalRecord& goal : goals) REWRIGHT_CHECK(add_goal(run.store, goal));
   std::set<std::string> names;
+  REWRIGHT_TRY(std::int64_t next, run.store.count("goals"));
   for (const ProvedRule& proved : library.rules) {
-    REWRIGHT_TRY(std::int64_t position, run.store.count("goals"));
-    if (proved.goal) {
-      position = *proved.goal;
-    } else {
-      REWRIGHT_TRY(const GoalRecord goal, goal_of(run.store, proved.rule, position));
+    if (names.size() % 1024 == 0) report(run, "rules", names.size(), library.rules.size());
+    std::int64_t position = proved.goal.value_or(next);
+    if (!proved.goal) {
+      REWRIGHT_TRY(const GoalRecord goal, goal_of(run.store, proved.rule, next));
       REWRIGHT_CHECK(add_goal(run.store, goal));
       position = goal.position;
+      if (position == next) ++next;
     }
     RuleRecord record{static_cast<std::int64_t>(names.size()), position, proved.rule, to_text(proved.rule)};
     record.rule.name = unique_name(record.rule, names);
@@ -93,10 +108,11 @@ Status write(Run& run, const Library& library, const std::vector<GoalRecord>& go
 }  // namespace
 
 Result<bool> library_phase(Run& run) {
-  REWRIGHT_TRY(std::vector<ProvedRule> proved, proved_rules(run));
+  REWRIGHT_TRY(std::optional<std::vector<ProvedRule>> proved, proved_rules(run));
+  if (!proved) return false;
   std::vector<GoalRecord> goals;
-  REWRIGHT_CHECK(add_rules_of_files(run, proved, goals));
-  REWRIGHT_TRY(const std::optional<Library> library, build_library(run, std::move(proved)));
+  REWRIGHT_CHECK(add_rules_of_files(run, *proved, goals));
+  REWRIGHT_TRY(const std::optional<Library> library, build_library(run, std::move(*proved)));
   if (!library) return false;
   REWRIGHT_CHECK(run.store.database().transaction([&]() -> Status {
     REWRIGHT_CHECK(write(run, *library, goals));
