@@ -51,6 +51,17 @@ std::string own_library() {
   return dladdr(&kHere, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
 }
 
+Result<std::vector<Ingredient>> plugins_of(const std::set<std::string>& objects, const Registry& registry) {
+  std::vector<Ingredient> plugins;
+  for (const LoadedPlugin& plugin : registry.plugins()) {
+    const auto takes_part = [&](const std::string& object) { return objects.contains(object); };
+    if (std::none_of(plugin.provides.begin(), plugin.provides.end(), takes_part)) continue;
+    REWRIGHT_TRY(const std::string hash, file_hash(plugin.file));
+    plugins.push_back({"plugin", plugin.name, plugin.version, hash});
+  }
+  return plugins;
+}
+
 Result<CampaignRecord> identity(const CampaignConfig& config, const Registry& registry) {
   CampaignRecord record;
   record.name = config.name;
@@ -58,13 +69,8 @@ Result<CampaignRecord> identity(const CampaignConfig& config, const Registry& re
   record.config_hash = content_hash(record.config);
   REWRIGHT_TRY(const std::string own_hash, file_hash(own_library()));
   record.ingredients.push_back({"program", "librewright", REWRIGHT_VERSION, own_hash});
-  const std::set<std::string> objects = used(config);
-  for (const LoadedPlugin& plugin : registry.plugins()) {
-    const auto takes_part = [&](const std::string& object) { return objects.contains(object); };
-    if (std::none_of(plugin.provides.begin(), plugin.provides.end(), takes_part)) continue;
-    REWRIGHT_TRY(const std::string hash, file_hash(plugin.file));
-    record.ingredients.push_back({"plugin", plugin.name, plugin.version, hash});
-  }
+  REWRIGHT_TRY(const std::vector<Ingredient> plugins, plugins_of(used(config), registry));
+  record.ingredients.insert(record.ingredients.end(), plugins.begin(), plugins.end());
   for (const AxiomFile& axioms : config.axioms) {
     REWRIGHT_TRY(const std::string hash, file_hash(axioms.path));
     record.ingredients.push_back({"axioms", axioms.name, "", hash});

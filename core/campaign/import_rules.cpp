@@ -1,6 +1,7 @@
 #include "campaign/import_rules.h"
 
 #include "campaign/files.h"
+#include "campaign/identity.h"
 #include "campaign/proposals.h"
 #include "rule/canonical.h"
 #include "rule/taso.h"
@@ -104,8 +105,19 @@ Status check_new(Store& store) {
                     store.folder(), there->name);
 }
 
-Status begin(Store& store, const AxiomSet& axioms, const RuleImportOptions& options) {
+/// "operator relu" and so on, of all rules.
+std::set<std::string> operators_of(const std::vector<Rule>& rules) {
+  std::set<std::string> objects;
+  for (const Rule& rule : rules)
+    for (const Pattern* side : {&rule.source, &rule.target})
+      for (const PatternNode& node : side->nodes) objects.insert("operator " + node.op->name());
+  return objects;
+}
+
+Status begin(Store& store, const AxiomSet& axioms, const RuleImportOptions& options, const std::vector<Rule>& rules,
+             const Registry& registry) {
   CampaignRecord record;
+  REWRIGHT_TRY(record.ingredients, plugins_of(operators_of(rules), registry));
   record.name = fmt::format("import of {}", options.file);
   Json config = {{"import", options.file}, {"pruners", Json::array()}, {"axioms", axioms.digest()}};
   for (const VerifierChoice& verifier : options.verifiers) config["verifiers"].push_back(verifier.name);
@@ -192,7 +204,7 @@ Result<std::vector<RuleImportReport>> import_rules(const std::vector<ImportCandi
   Books books(store);
   std::size_t next = 0, next_grouped = 0;
   REWRIGHT_CHECK(store.database().transaction([&]() -> Status {
-    REWRIGHT_CHECK(begin(store, axioms, options));
+    REWRIGHT_CHECK(begin(store, axioms, options, rules, registry));
     for (const ImportCandidate& candidate : candidates) {
       RuleImportReport& report = reports.emplace_back();
       report.index = candidate.index;

@@ -1,6 +1,7 @@
 #include "campaign/rule_source.h"
 
 #include "campaign/files.h"
+#include "campaign/operator_versions.h"
 #include "rule/canonical.h"
 #include "rule/store.h"
 #include "verify/certificate_text.h"
@@ -115,7 +116,10 @@ Result<std::vector<Rule>> read_rule_source(const std::string& path, const Regist
                                            const ParameterUses& uses) {
   if (fs::is_directory(path)) {
     REWRIGHT_TRY(const auto store, Store::open(path, Store::Mode::kRead));
-    return store->rules(registry);
+    REWRIGHT_TRY(std::vector<Rule> rules, store->rules(registry));
+    REWRIGHT_TRY(const std::vector<OtherVersion> others, other_versions(*store, registry));
+    distrust(rules, others);
+    return rules;
   }
   REWRIGHT_TRY(const std::string text, read_file(path));
   if (has_certificates(text)) {

@@ -16,7 +16,8 @@
 
 namespace rewright {
 
-/// A folder is a store: its library. A file is one of
+/// A folder is a store: its library; rules with operators that are loaded in another version than the store was made
+///   with are Trust::kNone. A file is one of
 ///   rules with certificates, as `certificates export` writes them: each is replayed on the axiom files that the file
 ///       names, which are read anew, so Trust::kCertificate is earned here;
 ///       of families also the members that the file names and those that `uses` asks for, and what these lead to;

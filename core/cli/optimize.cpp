@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <mutex>
+#include <new>
 #include <set>
+#include <string_view>
 
 #include "campaign/files.h"
 #include "campaign/written_file.h"
@@ -37,16 +40,31 @@ Result<OptimizeReport> search_graph(const Graph& graph, std::vector<Rule> rules,
                       arguments.layout, setting.model->name(), setting.model->device());
   GraphCost cost(*setting.model, setting.cache.get());
   GraphCost in_layouts(*setting.model, setting.cache.get(), transpose);
-  const OptimizeOptions options{
+  OptimizeOptions options{
       arguments.steps, arguments.seed, &registry, arguments.candidates, arguments.threads, arguments.region_size,
       layout,          &in_layouts,    looks};
-  const auto share = [](std::uint64_t done, std::uint64_t most) {
-    return most == 0 ? 0.0 : static_cast<double>(done) / static_cast<double>(most);
+  std::mutex line_mutex;  // Measurements come from any thread that searches.
+  std::uint64_t looked_at = 0;
+  double done = 0;
+  const auto show_search = [&] { line.show("search", looked_at, "candidates", done); };
+  options.measuring = [&](bool searching, std::uint64_t kernels) {
+    const std::scoped_lock lock(line_mutex);
+    if (searching) {
+      show_search();
+    } else {
+      line.show("measure", kernels, "kernels");
+    }
+    return !interrupted();
+  };
+  const auto share = [](std::uint64_t part, std::uint64_t most) {
+    return most == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(most);
   };
   return optimize(graph, std::move(rules), *setting.search, cost, options,
                   [&](std::uint64_t steps, std::uint64_t candidates, double) {
-                    line.show("search", candidates, "candidates",
-                              std::max(share(steps, options.steps), share(candidates, options.candidates)));
+                    const std::scoped_lock lock(line_mutex);
+                    looked_at = candidates;
+                    done = std::max(share(steps, options.steps), share(candidates, options.candidates));
+                    show_search();
                     return !interrupted();
                   });
 }
@@ -150,6 +168,20 @@ Status write_pages(const OptimizeArguments& arguments, const OptimizeOutcome& ou
   return write_file(arguments.report + "/index.html", page);
 }
 
+/// Where there was nothing to compare by.
+void say_what_costs_are_missing(const OptimizeReport& report, bool is_kept, bool quiet) {
+  if (std::isfinite(report.search.cost_before_us)) return;
+  if (report.search.stopped_early)
+    return note(fmt::format("the model's own kernels were not all measured yet, so no graph could be compared; {}",
+                            is_kept ? "those that were are kept for the next run"
+                                    : "with --cost-cache FILE the next run need not begin anew"),
+                quiet);
+  note(
+      "the cost model does not know what some operators of this model cost, so no graph could be compared; measure "
+      "them where that is possible (--cost onnxruntime --cost-cache FILE), or choose another --cost",
+      quiet);
+}
+
 void say_what_was_refused(const OptimizeReport& report, bool quiet) {
   for (const std::string& sentence : report.unusable) note(sentence, quiet);
   for (const RefusedRule& refused : report.refused)
@@ -157,11 +189,6 @@ void say_what_was_refused(const OptimizeReport& report, bool quiet) {
                      refused.reason),
          quiet);
   if (!report.search.note.empty()) note(report.search.note, quiet);
-  if (!std::isfinite(report.search.cost_before_us))
-    note(
-        "the cost model does not know what some operators of this model cost, so no graph could be compared; measure "
-        "them where that is possible (--cost onnxruntime --cost-cache FILE), or choose another --cost",
-        quiet);
 }
 
 void say_what_is_resumed(const OptimizeArguments& arguments, const LookLog& looks, bool quiet) {
@@ -177,7 +204,9 @@ void say_what_is_resumed(const OptimizeArguments& arguments, const LookLog& look
   }
 }
 
-Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settings& settings) {
+/// `doing`: what, at any moment.
+Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settings& settings, std::string_view& doing) {
+  doing = "reading";
   REWRIGHT_CHECK(check_outputs(arguments));
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(OptimizeSetting setting, make_setting(arguments, registry));
@@ -194,6 +223,7 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   REWRIGHT_TRY(const std::vector<Rule> rules, read_rules(arguments, registry, imported.graph, settings.quiet));
 
   OptimizeOutcome outcome;
+  doing = "searching";
   REWRIGHT_TRY(const auto looks, open_checkpoint(arguments, setting, original, rules));
   if (looks != nullptr) say_what_is_resumed(arguments, *looks, settings.quiet);
   REWRIGHT_TRY(outcome.report,
@@ -201,8 +231,10 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   outcome.interrupted = interrupted();
   if (looks != nullptr && looks->trouble()) note(*looks->trouble(), settings.quiet);
   say_what_was_refused(outcome.report, settings.quiet);
+  say_what_costs_are_missing(outcome.report, setting.cache != nullptr, settings.quiet);
   if (setting.runtime == nullptr) note(setting.runtime_trouble, settings.quiet);
 
+  doing = "comparing";
   options.runtime = setting.runtime;
   options.seed = arguments.seed;
   options.original_model = original;
@@ -219,8 +251,20 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   return outcome;
 }
 
+Result<OptimizeOutcome> perform_within_memory(const OptimizeArguments& arguments, const Settings& settings) {
+  std::string_view doing;
+  try {
+    return perform(arguments, settings, doing);
+  } catch (const std::bad_alloc&) {
+    return make_error(ErrorCode::kBudget,
+                      "out of memory while {} '{}': give the machine more, or the model smaller sizes (--dim), or the "
+                      "search less to do (--candidates, --region-size)",
+                      doing, arguments.input);
+  }
+}
+
 Result<ExitCode> run(const Settings& settings, const OptimizeArguments& arguments) {
-  REWRIGHT_TRY(const OptimizeOutcome outcome, perform(arguments, settings));
+  REWRIGHT_TRY(const OptimizeOutcome outcome, perform_within_memory(arguments, settings));
   if (settings.json) {
     print_json(to_json(arguments, outcome));
   } else {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "campaign/files.h"
+#include "campaign/operator_versions.h"
 #include "campaign/rule_source.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
@@ -118,6 +119,19 @@ Status check_file(const std::string& path) {
   return {};
 }
 
+/// Of a store, before its rules turn out not to be proved.
+Status say_what_has_other_versions(const std::string& source, const Registry& registry, bool quiet) {
+  if (!std::filesystem::is_directory(source)) return {};
+  REWRIGHT_TRY(const auto store, Store::open(source, Store::Mode::kRead));
+  REWRIGHT_TRY(const std::vector<OtherVersion> others, other_versions(*store, registry));
+  for (const OtherVersion& other : others)
+    note(fmt::format("'{}' was made with version {} of operator {}, and {} is loaded: its rules with {} count as not "
+                     "proved; run its campaign again to prove them",
+                     source, other.of_store, other.op, other.loaded, other.op),
+         quiet);
+  return {};
+}
+
 }  // namespace
 
 Result<std::map<std::string, std::int64_t>> read_dims(const std::vector<std::string>& texts) {
@@ -191,6 +205,7 @@ Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const R
       continue;
     }
     REWRIGHT_TRY(std::vector<Rule> found, read_rule_source(source, registry, uses));
+    REWRIGHT_CHECK(say_what_has_other_versions(source, registry, quiet));
     take(std::move(found));
   }
   if (!axiom_files.empty()) {

@@ -138,7 +138,7 @@ ExitCode Program::perform(const Action& action) const {
     if (code) return *code;
     error = code.error();
   } catch (const std::bad_alloc&) {
-    error = Error{ErrorCode::kBudget, "out of memory: give the campaign less to do, or the machine more memory"};
+    error = Error{ErrorCode::kBudget, "out of memory: give the command less to do, or the machine more memory"};
   } catch (const std::exception& exception) {
     const bool is_short = is_short_of_threads(exception);
     error = make_error(is_short ? ErrorCode::kBudget : ErrorCode::kInternal, "{}: {}",

@@ -8,6 +8,9 @@
 #include <fmt/ranges.h>
 
 #include <bit>
+#include <limits>
+#include <optional>
+#include <utility>
 
 namespace rewright {
 namespace {
@@ -90,25 +93,29 @@ KernelCosts::Prefix KernelCosts::extended(Prefix prefix, std::string_view op) co
   return found == after_[prefix].end() ? kNoPrefix : found->second;
 }
 
+void KernelCosts::watch(Watch watch) {
+  const std::scoped_lock lock(mutex_);
+  watch_ = std::move(watch);
+  stopped_ = false;
+}
+
 Result<double> KernelCosts::us(const Kernel& kernel) {
   const std::scoped_lock lock(mutex_);
   const Hash128 question = Question(kernel).hash();
   if (const auto known = known_.find(question); known != known_.end()) return known->second;
-  REWRIGHT_TRY(const double us, ask(kernel));
-  known_.emplace(question, us);
-  return us;
-}
-
-Result<double> KernelCosts::ask(const Kernel& kernel) {
-  const auto answer = [&] {
-    return kernel.applications.size() == 1 ? model_.cost_us(kernel.applications[0]) : model_.kernel_us(kernel);
-  };
-  if (cache_ == nullptr) return answer();
-  const std::string key = fmt::format("{}|{}{}", model_.name(), model_.device(), to_key(kernel));
-  if (const auto cached = cache_->find(key)) return *cached;
-  REWRIGHT_TRY(const double us, answer());
-  REWRIGHT_CHECK(cache_->insert(key, us));
-  return us;
+  const std::string key =
+      cache_ == nullptr ? "" : fmt::format("{}|{}{}", model_.name(), model_.device(), to_key(kernel));
+  std::optional<double> us;
+  if (cache_ != nullptr) us = cache_->find(key);
+  if (!us) {
+    if (watch_ && !stopped_ && !watch_()) stopped_ = true;
+    if (stopped_) return std::numeric_limits<double>::infinity();
+    const bool is_one = kernel.applications.size() == 1;
+    REWRIGHT_TRY(us, is_one ? model_.cost_us(kernel.applications[0]) : model_.kernel_us(kernel));
+    if (cache_ != nullptr) REWRIGHT_CHECK(cache_->insert(key, *us));
+  }
+  known_.emplace(question, *us);
+  return *us;
 }
 
 }  // namespace rewright

@@ -3,7 +3,9 @@
 
 #include <rewright/cost.h>
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -21,6 +23,13 @@ class KernelCosts {
   /// For several threads. Errors: of the cost model.
   [[nodiscard]] Result<double> us(const Kernel& kernel);
 
+  /// Called before each question to the model, by one thread at a time. False: no more are put to it, and a kernel that
+  /// was not asked about until then costs infinitely much from then on. Empty: nobody watches.
+  using Watch = std::function<bool()>;
+  void watch(Watch watch);
+  /// Did the watch say false?
+  [[nodiscard]] bool stopped() const { return stopped_; }
+
   /// The operator transpose where graphs are to be costed in their best layouts; otherwise null.
   [[nodiscard]] const Operator* reorder() const { return reorder_; }
 
@@ -35,11 +44,12 @@ class KernelCosts {
  private:
   /// Makes every prefix that goes on with some of `rest`, in order.
   void add(Prefix prefix, const std::vector<std::string>& sequence, std::size_t rest);
-  [[nodiscard]] Result<double> ask(const Kernel& kernel);
 
   CostModel& model_;
   CostCache* cache_;
   const Operator* reorder_;
+  Watch watch_;
+  std::atomic<bool> stopped_ = false;
   std::vector<std::map<std::string, Prefix, std::less<>>> after_ = {{}};  ///< By prefix.
   std::mutex mutex_;
   struct LowBits {

@@ -87,6 +87,31 @@ std::vector<int> operand_order(const Params& params, const AxisOrder& out, int r
   return order;
 }
 
+Result<std::int64_t> cost_of_transpose(KernelCosts& costs, std::vector<std::int64_t> perm, const Shape& in,
+                                       const AxisOrder& from, const AxisOrder& to) {
+  const Params params({std::move(perm)});
+  const InputKind kind = InputKind::kData;
+  const std::array<AxisOrder, 2> orders = {from, to};
+  const Application application{*costs.reorder(), params, {&in, 1}, {&kind, 1}, orders};
+  REWRIGHT_TRY(const double us, costs.us({{&application, 1}, {}}));
+  return to_units(us);
+}
+
+Result<std::int64_t> reorder_cost(KernelCosts& costs, const Shape& shape, const AxisOrder& from, const AxisOrder& to) {
+  if (from == to) return 0;
+  const int rank = shape.rank();
+  if (block_of(from) > 0 || block_of(to) > 0) {
+    const std::vector<int> all = written_out({}, rank);
+    return cost_of_transpose(costs, {all.begin(), all.end()}, shape, from, to);
+  }
+  const std::vector<int> old = written_out(from, rank);
+  std::vector<std::int64_t> perm;
+  for (const int axis : written_out(to, rank)) perm.push_back(std::ranges::find(old, axis) - old.begin());
+  Shape as_is;
+  for (const int axis : old) as_is.append(shape[axis]);
+  return cost_of_transpose(costs, std::move(perm), as_is, {}, {});
+}
+
 /// One kernel's questions to the cost model.
 class Table {
  public:
@@ -117,6 +142,18 @@ class Table {
     const std::span<const AxisOrder> orders = orders_of_rank(rank_);
     for (std::size_t to = 0; to < orders.size(); ++to) REWRIGHT_CHECK(fill(orders[to], to, table));
     return table;
+  }
+
+  Result<std::int64_t> ask_in_order() {
+    if (freedom_ != Freedom::kView) return ask(std::vector<AxisOrder>(outside_.size()), {});
+    if (outside_.empty()) return 0;
+    // The output is the operand in another order, if there is one of its rank.
+    const Params& params = kernel_.applications[0].params;
+    const Shape& in = shape(outside_[0]);
+    const std::vector<int> order = operand_order(params, {}, in.rank());
+    const auto orders = orders_of_rank(in.rank());
+    const std::size_t as = position_of(orders, order);
+    return as == orders.size() ? ask({AxisOrder()}, {}) : reorder_cost(costs_, in, {}, orders[as]);
   }
 
  private:
@@ -244,34 +281,10 @@ std::span<const AxisOrder> orders_of_rank(int rank) {
 
 Result<KernelLayouts> kernel_layouts(KernelCosts& costs, const Kernel& kernel) { return Table(costs, kernel).fill(); }
 
-namespace {
-
-Result<std::int64_t> cost_of_transpose(KernelCosts& costs, std::vector<std::int64_t> perm, const Shape& in,
-                                       const AxisOrder& from, const AxisOrder& to) {
-  const Params params({std::move(perm)});
-  const InputKind kind = InputKind::kData;
-  const std::array<AxisOrder, 2> orders = {from, to};
-  const Application application{*costs.reorder(), params, {&in, 1}, {&kind, 1}, orders};
-  REWRIGHT_TRY(const double us, costs.us({{&application, 1}, {}}));
-  return to_units(us);
+Status ask_in_order(KernelCosts& costs, const Kernel& kernel) {
+  REWRIGHT_TRY([[maybe_unused]] const std::int64_t cost, Table(costs, kernel).ask_in_order());
+  return {};
 }
-
-Result<std::int64_t> reorder_cost(KernelCosts& costs, const Shape& shape, const AxisOrder& from, const AxisOrder& to) {
-  if (from == to) return 0;
-  const int rank = shape.rank();
-  if (block_of(from) > 0 || block_of(to) > 0) {
-    const std::vector<int> all = written_out({}, rank);
-    return cost_of_transpose(costs, {all.begin(), all.end()}, shape, from, to);
-  }
-  const std::vector<int> old = written_out(from, rank);
-  std::vector<std::int64_t> perm;
-  for (const int axis : written_out(to, rank)) perm.push_back(std::ranges::find(old, axis) - old.begin());
-  Shape as_is;
-  for (const int axis : old) as_is.append(shape[axis]);
-  return cost_of_transpose(costs, std::move(perm), as_is, {}, {});
-}
-
-}  // namespace
 
 Result<Pbqp::Pair> reorder_costs(KernelCosts& costs, const Shape& shape) {
   const std::span<const AxisOrder> orders = orders_of_rank(shape.rank());

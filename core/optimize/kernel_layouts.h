@@ -39,6 +39,8 @@ struct KernelLayouts {
 /// Operands from outside: those of the first application, then those of the others without the joined ones.
 /// Errors: of the cost model.
 [[nodiscard]] Result<KernelLayouts> kernel_layouts(KernelCosts& costs, const Kernel& kernel);
+/// Asks what the kernel costs with all tensors in order, and no more: kernel_layouts() has that answer then.
+[[nodiscard]] Status ask_in_order(KernelCosts& costs, const Kernel& kernel);
 /// What bringing a tensor from one order into another costs, by both.
 [[nodiscard]] Result<Pbqp::Pair> reorder_costs(KernelCosts& costs, const Shape& shape);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -100,7 +101,9 @@ Result<LayoutChoice> choose_layouts(GraphCost& cost, const Graph& graph) {
   std::vector<std::uint32_t> nodes(pool.size());
   std::iota(nodes.begin(), nodes.end(), 0U);
   REWRIGHT_TRY(const std::int64_t units, costs.of(nodes, pool.start_outputs()));
-  LayoutChoice choice{PoolCosts::to_us(units), std::vector<AxisOrder>(graph.nodes().size())};
+  LayoutChoice choice{std::numeric_limits<double>::infinity(), std::vector<AxisOrder>(graph.nodes().size())};
+  if (units >= PoolCosts::kMost) return choice;
+  choice.cost_us = PoolCosts::to_us(units);
   const std::vector<std::uint8_t> states = costs.chosen(nodes);
   for (std::size_t i = 0; i < choice.orders.size(); ++i) {
     const Node& node = graph.nodes()[i];

@@ -21,10 +21,11 @@
 namespace rewright {
 
 struct LayoutChoice {
-  double cost_us = 0;
+  double cost_us = 0;             ///< Infinite where there is no choice; all tensors are in order then.
   std::vector<AxisOrder> orders;  ///< By node: of its outputs.
 };
-/// Errors: of the cost model. `cost` must choose layouts.
+/// Errors: of the cost model. `cost` must choose layouts. All kernels are asked about in order first: where that is
+/// stopped later (KernelCosts::watch), the choice is among what was known until then.
 [[nodiscard]] REWRIGHT_API Result<LayoutChoice> choose_layouts(GraphCost& cost, const Graph& graph);
 
 /// The same function, with matrices that lie by columns computed as their transposes.

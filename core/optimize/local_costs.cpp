@@ -60,7 +60,7 @@ Result<std::int64_t> LocalCosts::share_of(std::uint32_t node) {
 Result<std::optional<std::int64_t>> LocalCosts::after(const PoolRewriter::Change& change) {
   if (!is_finite_) return std::optional<std::int64_t>();
   fit();
-  const std::int64_t total = total_;
+  const Wide total = total_;
   const auto cost = changed(change);
   take_back();
   total_ = total;
@@ -83,7 +83,7 @@ Result<std::optional<std::int64_t>> LocalCosts::changed(const PoolRewriter::Chan
   if (joins_equal() || touches_split(change)) return std::optional<std::int64_t>();
   spread_uses();
   REWRIGHT_CHECK(settle());
-  return std::optional(std::min(total_, kMost));
+  return std::optional(static_cast<std::int64_t>(std::min(total_, Wide{kMost})));
 }
 
 PoolCosts::OfNode& LocalCosts::entry(std::uint32_t node) {

@@ -62,8 +62,9 @@ class REWRIGHT_API LocalCosts final : private PoolCosts {
   [[nodiscard]] Status settle();
   [[nodiscard]] Result<std::int64_t> share_of(std::uint32_t node);
 
+  __extension__ using Wide = __int128;  ///< Some hundred infinite costs may come together in one change.
   bool is_finite_ = false;
-  std::int64_t total_ = 0;
+  Wide total_ = 0;
   std::vector<std::int64_t> share_;        ///< By node.
   std::vector<std::uint32_t> first_user_;  ///< By node.
   std::vector<std::uint32_t> user_count_;

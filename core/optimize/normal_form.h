@@ -11,7 +11,7 @@
 // where s, b, m, v, c are weights (and w, where it is folded into), so that the work on them is none at run time, and
 // where nothing else uses what is taken apart. The first is what runtimes do by themselves. The second pays only if the
 // convolutions become one: otherwise it parts a convolution from the bias that a runtime adds on the way. So it is made
-// for convolutions of one tensor alone, and the normal form is kept only if rules made something of it (optimizer.h).
+// for convolutions of one tensor alone, and the normal form is kept only if it pays, with rules or alone (optimizer.h).
 // Source  Jacob et al., Quantization and Training of Neural Networks, CVPR 2018, section 3.2 (batch-norm folding).
 #pragma once
 

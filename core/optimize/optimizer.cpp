@@ -5,10 +5,13 @@
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 #include "optimize/chain_form.h"
+#include "optimize/kernel_costs.h"
 #include "optimize/layouts.h"
 #include "optimize/normal_form.h"
 #include "optimize/regions.h"
@@ -38,22 +41,53 @@ void enter_normal_form(const Graph& given, double given_us, const Graph& start, 
 }
 
 /// A search that was not made.
-Result<SearchResult> nothing_done(const Graph& given, GraphCost& cost) {
+SearchResult nothing_done(const Graph& given, double given_us) {
   SearchResult result;
   result.best = given;
-  REWRIGHT_TRY(result.cost_before_us, cost.cost_us(given));
-  result.cost_after_us = result.cost_before_us;
-  result.curve = {{0, 0, 0, result.cost_before_us}};
+  result.cost_before_us = result.cost_after_us = given_us;
+  result.curve = {{0, 0, 0, given_us}};
   return result;
 }
 
+/// Tells of questions to cost models while it lives.
+class Watching {
+ public:
+  Watching(const OptimizeOptions& options, GraphCost& cost) : kernels_{&cost.kernels()} {
+    if (!options.measuring) return;
+    if (options.in_layouts != nullptr) kernels_.push_back(&options.in_layouts->kernels());
+    for (KernelCosts* kernels : kernels_)
+      kernels->watch([this, &options] {
+        if (!stopped_ && !options.measuring(searching, asked_)) stopped_ = true;
+        if (!stopped_) ++asked_;
+        return !stopped_;
+      });
+  }
+  ~Watching() {
+    for (KernelCosts* kernels : kernels_) kernels->watch({});
+  }
+  Watching(const Watching&) = delete;
+  Watching& operator=(const Watching&) = delete;
+  [[nodiscard]] bool stopped() const { return stopped_; }
+
+  std::atomic<bool> searching = false;
+
+ private:
+  std::vector<KernelCosts*> kernels_;
+  std::atomic<std::uint64_t> asked_ = 0;
+  std::atomic<bool> stopped_ = false;
+};
+
 /// Writes the result in its layouts and the step to them into the path. What came before is taken back where all of it
 /// together does not pay.
-Status lay_out(const Graph& graph, GraphCost& cost, const OptimizeOptions& options, OptimizeReport& report) {
+Status lay_out(const Graph& graph, double in_order_us, const OptimizeOptions& options, OptimizeReport& report) {
   SearchResult& search = report.search;
   REWRIGHT_TRY(const Operator* transpose, options.registry->get<Operator>("transpose"));
-  REWRIGHT_TRY(const double in_order_us, cost.cost_us(graph));
-  REWRIGHT_TRY(const LayoutChoice choice, choose_layouts(*options.in_layouts, report.best));
+  REWRIGHT_TRY(LayoutChoice choice, choose_layouts(*options.in_layouts, report.best));
+  if (!std::isfinite(choice.cost_us) && search.stopped_early && !search.path.empty()) {
+    // Kernels that the search did not ask about: the graph that it found has none of these.
+    REWRIGHT_TRY(report.best, from_chains(search.best));
+    REWRIGHT_TRY(choice, choose_layouts(*options.in_layouts, report.best));
+  }
   REWRIGHT_TRY(const Graph written, write_layouts(report.best, choice, *transpose));
   if (options.layout == LayoutUse::kJoint) {
     if (cheaper(search.cost_before_us, in_order_us))
@@ -109,27 +143,33 @@ Result<OptimizeReport> optimize(const Graph& graph, std::vector<Rule> rules, Sea
   SearchEngine engine(std::move(rules), search_cost);
   const SearchProblem problem{start,        engine,          options.steps, options.candidates,
                               options.seed, options.threads, progress};
+  // First of all: whatever is found is held against the graph as it is.
+  Watching watching(options, cost);
+  REWRIGHT_TRY(const double in_order_us, cost.cost_us(graph));
+  REWRIGHT_TRY(const double given_us, search_cost.cost_us(given));
   const bool is_large = options.region_size > 0 && start.operator_count() > options.region_size;
-  if (options.layout == LayoutUse::kOnly) {
-    REWRIGHT_TRY(report.search, nothing_done(given, cost));
+  if (options.layout == LayoutUse::kOnly || watching.stopped()) {
+    report.search = nothing_done(given, in_order_us);
     start = given;
   } else {
+    watching.searching = true;
     REWRIGHT_TRY(report.search, is_large ? search_regions(problem, search, options.region_size) : search.run(problem));
   }
+  watching.searching = false;
+  report.search.stopped_early = report.search.stopped_early || watching.stopped();
   if (report.search.cost_after_us > report.search.cost_before_us)
     return make_error(ErrorCode::kInternal, "search {} gave a graph that costs {} us for one that costs {} us",
                       search.name(), report.search.cost_after_us, report.search.cost_before_us);
-  if (structural_hash(start) != structural_hash(given)) {
-    REWRIGHT_TRY(const double given_us, search_cost.cost_us(given));
-    enter_normal_form(given, given_us, start, report.search);
-  }
+  if (structural_hash(start) != structural_hash(given)) enter_normal_form(given, given_us, start, report.search);
   if (report.search.path.empty()) {
     report.best = graph;
   } else {
     REWRIGHT_TRY(const Graph joined, from_chains(report.search.best));
     REWRIGHT_TRY(report.best, biases_to_convolutions(joined));
   }
-  if (options.layout != LayoutUse::kNone) REWRIGHT_CHECK(lay_out(graph, cost, options, report));
+  const bool is_comparable = std::isfinite(in_order_us) || !watching.stopped();
+  if (options.layout != LayoutUse::kNone && is_comparable) REWRIGHT_CHECK(lay_out(graph, in_order_us, options, report));
+  report.search.stopped_early = report.search.stopped_early || watching.stopped();
   report.unusable = engine.unusable();
   report.refused = engine.refused();
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_time).count();

@@ -30,6 +30,11 @@ enum class LayoutUse : std::uint8_t {
 /// "none", "only", "sequential", "joint"; nothing for another word.
 [[nodiscard]] REWRIGHT_API std::optional<LayoutUse> layout_use(std::string_view name);
 
+/// Called before each kernel that the cost model is asked about, since no cache knows it: is a search going on, about
+/// how many was it asked so far. False: it is asked about no more, everything ends, and what was found by then is the
+/// result.
+using MeasureProgress = std::function<bool(bool, std::uint64_t)>;
+
 struct OptimizeOptions {
   std::uint64_t steps = 1000;  ///< At most; what a step is, the search says.
   std::uint64_t seed = 1;
@@ -42,6 +47,7 @@ struct OptimizeOptions {
   LayoutUse layout = LayoutUse::kNone;
   GraphCost* in_layouts = nullptr;  ///< What graphs cost in their best layouts; needed where layouts are used.
   LookLog* looks = nullptr;         ///< Where answers are kept and taken from; null: nowhere (look_log.h).
+  MeasureProgress measuring = {};
 };
 
 /// Steps done, candidates seen, best cost in microseconds. False stops the search, which then gives its best so far.

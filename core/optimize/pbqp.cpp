@@ -84,11 +84,11 @@ void Pbqp::fix(std::uint32_t node) {
       const Node& neighbour = nodes_[other_end(edges_[id], node)];
       for (std::size_t t = 0; t < kMostStates; ++t)
         cheapest = std::min(cheapest, pair_cost(edges_[id], node, s, t) + neighbour.own[t]);
-      sum += cheapest;
+      sum = std::min(sum + cheapest, kBarred);
     }
     if (sum < least) best = s, least = sum;
   }
-  fixed_ += nodes_[node].own[best];
+  fixed_ = std::min(fixed_ + nodes_[node].own[best], kBarred);
   for (std::size_t s = 0; s < kMostStates; ++s)
     if (s != best) nodes_[node].own[s] = kBarred, given_nodes_[node].own[s] = kBarred;
   while (!nodes_[node].edges.empty()) {
@@ -119,7 +119,7 @@ std::size_t Pbqp::cheapest(std::uint32_t node, const std::vector<std::uint8_t>& 
   for (std::size_t s = 0; s < kMostStates; ++s) {
     std::int64_t sum = given_nodes_[node].own[s];
     for (const std::uint32_t id : given_nodes_[node].edges)
-      sum += pair_cost(edges_[id], node, s, states[other_end(edges_[id], node)]);
+      sum = std::min(sum + pair_cost(edges_[id], node, s, states[other_end(edges_[id], node)]), kBarred);
     if (sum < least) best = s, least = sum;
   }
   return best;
@@ -153,7 +153,7 @@ Pbqp::Choice Pbqp::solve() {
     const std::size_t best = cheapest(node, choice.states);
     choice.states[node] = static_cast<std::uint8_t>(best);
     // What others cost was charged to the neighbours that were left: the last of them pays.
-    if (given_nodes_[node].edges.empty()) choice.cost += given_nodes_[node].own[best];
+    if (given_nodes_[node].edges.empty()) choice.cost = std::min(choice.cost + given_nodes_[node].own[best], kBarred);
   }
   clear();
   return choice;

@@ -22,8 +22,8 @@ namespace rewright {
 class REWRIGHT_API Pbqp {
  public:
   static constexpr std::size_t kMostStates = 8;
-  /// Costs from here on stand for what cannot be.
-  static constexpr std::int64_t kBarred = std::int64_t{1} << 46;
+  /// Costs from here on stand for what cannot be. A sum of a few of them is none that overflows.
+  static constexpr std::int64_t kBarred = std::int64_t{1} << 58;
   using Own = std::array<std::int64_t, kMostStates>;  ///< kBarred for states that a node does not have.
   using Pair = std::array<Own, kMostStates>;
 

@@ -268,13 +268,26 @@ Result<PoolCosts::ChainId> PoolCosts::chain(ChainId before, std::uint32_t joined
 // --- layouts ---------------------------------------------------------------------------------------------------
 
 Result<std::int64_t> PoolCosts::with_layouts(std::span<const std::uint32_t> nodes, std::span<const Port> outputs) {
+  if (layouts_.empty())  // Should the questions be stopped, there is a choice as soon as these are answered.
+    for (const std::uint32_t node : nodes)
+      if (ends_kernel(node)) REWRIGHT_CHECK(ask_in_order(node));
   problem_.clear();
   for (const std::uint32_t node : nodes)
-    if (!pool_.signature(node).weight_only && !of_node_[node].is_absorbed && !is_part_of_concat(node))
-      REWRIGHT_CHECK(choose_for(node));
+    if (ends_kernel(node)) REWRIGHT_CHECK(choose_for(node));
   for (const Port port : outputs) REWRIGHT_CHECK(bring_into_order(port));
   choice_ = problem_.solve();
   return choice_.cost >= Pbqp::kBarred ? kMost : choice_.cost;
+}
+
+/// An input, or an opaque node, by itself.
+bool PoolCosts::ends_kernel(std::uint32_t node) const {
+  return !pool_.signature(node).weight_only && !of_node_[node].is_absorbed && !is_part_of_concat(node);
+}
+
+Status PoolCosts::ask_in_order(std::uint32_t node) {
+  if (of_node_[node].is_part_of_split || pool_.label(node).op == nullptr) return {};
+  const Chain last = last_of(node, gather_operands(node));
+  return with_kernel(last, [&](const Kernel& kernel) { return rewright::ask_in_order(kernels_, kernel); });
 }
 
 /// What must be in order, whatever made it.
@@ -301,15 +314,7 @@ Status PoolCosts::choose_for(std::uint32_t node) {
     for (const Port port : pool_.operands(node)) REWRIGHT_CHECK(bring_into_order(port));
     return {};
   }
-  ports_.clear();
-  SignatureId signature = pool_.node(node).signature;
-  if (of.chain != kNoId) {
-    append_outside(node, ports_);
-  } else {
-    append_operands(node, ports_);
-    if (ports_.size() != pool_.operands(node).size()) signature = pool_.signature_of(pool_.node(node).label, ports_);
-    if (of.has_further_splits) signature = signature_of_joined(node);
-  }
+  const SignatureId signature = gather_operands(node);
   REWRIGHT_TRY(const KernelLayouts* layouts, layouts_of(node, signature));
   of.choice = problem_.add(layouts->own);
   std::size_t outside = 0;
@@ -317,6 +322,26 @@ Status PoolCosts::choose_for(std::uint32_t node) {
     if (pool_.kind(port) == InputKind::kData)
       problem_.join(of_node_[port.node.value].choice, of.choice, layouts->operands[outside++]);
   return {};
+}
+
+/// Into ports_, those of the kernel that the node ends; the kernel's signature where it is one application.
+SignatureId PoolCosts::gather_operands(std::uint32_t node) {
+  const OfNode& of = of_node_[node];
+  ports_.clear();
+  if (of.chain != kNoId) {
+    append_outside(node, ports_);
+    return pool_.node(node).signature;
+  }
+  append_operands(node, ports_);
+  if (of.has_further_splits) return signature_of_joined(node);
+  if (ports_.size() == pool_.operands(node).size()) return pool_.node(node).signature;
+  return pool_.signature_of(pool_.node(node).label, ports_);
+}
+
+/// The last link of the kernel that the node ends.
+PoolCosts::Chain PoolCosts::last_of(std::uint32_t node, SignatureId signature) const {
+  const ChainId chain = of_node_[node].chain;
+  return chain == kNoId ? Chain{kNoId, signature} : chains_[chain];
 }
 
 /// In the order of KernelLayouts.
@@ -334,7 +359,7 @@ Result<const KernelLayouts*> PoolCosts::layouts_of(std::uint32_t node, Signature
   const std::uint64_t key = std::uint64_t{is_chain ? chain : signature} << 1 | (is_chain ? 1 : 0);
   if (const auto known = layouts_.find(key); known != layouts_.end()) return &known->second;
   const auto ask = [&](const Kernel& kernel) { return kernel_layouts(kernels_, kernel); };
-  REWRIGHT_TRY(KernelLayouts made, with_kernel(is_chain ? chains_[chain] : Chain{kNoId, signature}, ask));
+  REWRIGHT_TRY(KernelLayouts made, with_kernel(last_of(node, signature), ask));
   return &layouts_.emplace(key, std::move(made)).first->second;
 }
 

@@ -1,8 +1,8 @@
 // What graphs of a pool cost: the sum over their kernels (see GraphCost), over whole numbers, so that it does not
 // depend on the order in which it is made.
 //
-// Units   2^-30 us. A graph's cost is exact up to one unit for each of its kernels; above 2^52 units (70 minutes) it is
-//         as much as that.
+// Units   2^-30 us. A graph's cost is exact up to one unit for each of its kernels; from 2^61 units (36 minutes) on it
+//         is as much as that, which GraphCost calls infinite.
 #pragma once
 
 #include <rewright/export.h>
@@ -22,7 +22,7 @@ namespace rewright {
 
 class REWRIGHT_API PoolCosts {
  public:
-  static constexpr std::int64_t kMost = std::int64_t{1} << 52;
+  static constexpr std::int64_t kMost = std::int64_t{1} << 61;
 
   /// Borrows both.
   PoolCosts(KernelCosts& kernels, NodePool& pool) : kernels_(kernels), pool_(pool) {}
@@ -98,7 +98,11 @@ class REWRIGHT_API PoolCosts {
 
   // Layouts.
   [[nodiscard]] Result<std::int64_t> with_layouts(std::span<const std::uint32_t> nodes, std::span<const Port> outputs);
+  [[nodiscard]] bool ends_kernel(std::uint32_t node) const;
+  [[nodiscard]] Status ask_in_order(std::uint32_t node);
   [[nodiscard]] Status choose_for(std::uint32_t node);
+  [[nodiscard]] SignatureId gather_operands(std::uint32_t node);
+  [[nodiscard]] Chain last_of(std::uint32_t node, SignatureId signature) const;
   [[nodiscard]] Result<const KernelLayouts*> layouts_of(std::uint32_t node, SignatureId signature);
   void append_outside(std::uint32_t node, std::vector<Port>& ports) const;
   [[nodiscard]] Status bring_into_order(Port port);

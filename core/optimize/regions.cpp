@@ -7,6 +7,7 @@
 #include <boost/graph/boykov_kolmogorov_max_flow.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -245,6 +246,8 @@ Result<std::vector<RewriteStep>> joint_path(const SearchProblem& problem, const 
       before_us = after_us;
     }
   }
+  // Two regions may meet in a kernel that neither knew; after a stop it is not asked about any more.
+  while (!path.empty() && !std::isfinite(path.back().cost_after_us)) path.pop_back();
   return path;
 }
 

@@ -155,6 +155,7 @@ Result<SearchSpace::Look> SearchSpace::Content::look(State from, std::size_t mov
   }
   last_hash = 0;
   REWRIGHT_TRY(const Look look, look_now(from, move, remember));
+  if (engine.cost.kernels().stopped()) return look;  // What it says may rest on costs that were not asked for.
   const std::uint32_t answer = (look.possible ? LookRecord::kPossible : 0) | (look.known ? LookRecord::kKnown : 0);
   looks_kept->add({from, asked | answer, look.cost_us, last_hash});
   return look;

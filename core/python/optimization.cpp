@@ -88,8 +88,10 @@ Optimized optimize_model(const Request& request, const py::object& progress, con
   options.to_model = [&](const Graph& graph) { return export_model(graph, imported); };
 
   LongWork work;
+  OptimizeOptions limits = request.limits;
+  limits.measuring = [&](bool, std::uint64_t) { return !work.stopped(); };
   return work.run([&] {
-    const OptimizeReport report = value_of(optimize(imported.graph, request.rules, *search, cost, request.limits,
+    const OptimizeReport report = value_of(optimize(imported.graph, request.rules, *search, cost, limits,
                                                     [&](std::uint64_t steps, std::uint64_t candidates, double best_us) {
                                                       work.tell(progress, steps, candidates, best_us);
                                                       return !work.stopped();

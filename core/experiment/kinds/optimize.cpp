@@ -188,6 +188,10 @@ Result<Outcome> work(const Asked& asked, const Lab& lab) {
   options.seed = static_cast<std::uint64_t>(asked.seed);
   options.region_size = static_cast<std::size_t>(asked.region_size);
   options.registry = lab.registry;
+  options.measuring = [&](bool searching, std::uint64_t kernels) {
+    if (!searching) lab.show(fmt::format("{}: {} kernels measured", asked.model, kernels), 0);
+    return !lab.stopped();
+  };
   const Clock clock;
   bool out_of_time = false;
   const auto progress = [&](std::uint64_t steps, std::uint64_t candidates, double) {

@@ -5,6 +5,9 @@
 ///   kernel
 ///       the same of each operator, one after the other, with +K before each that takes the one before as operand K
 ///
+/// Where the file has kernels whose tensors lie in orders that were told (@ and digits behind the shapes), so may those
+/// that it is asked about: layouts can be chosen by it.
+///
 /// Nothing is measured here. What the file does not hold costs infinitely much, so that no search ends there.
 ///
 /// Options  file (required), device (a part of the name of one of the file's MODEL|DEVICE; needed if it holds several)
@@ -15,8 +18,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <memory>
+#include <ranges>
 #include <set>
+#include <tuple>
 
 namespace {
 using namespace rewright;
@@ -103,8 +109,11 @@ class DatabaseCost final : public CostModel {
   }
 
   [[nodiscard]] Result<double> cost_us(const Application& application) override { return look_up(to_key(application)); }
+  [[nodiscard]] bool knows_layouts() const override { return held_.layouts; }
   /// The sequences that the file has.
-  [[nodiscard]] std::vector<std::vector<std::string>> fused() const override { return {fused_.begin(), fused_.end()}; }
+  [[nodiscard]] std::vector<std::vector<std::string>> fused() const override {
+    return {held_.fused.begin(), held_.fused.end()};
+  }
   [[nodiscard]] Result<double> kernel_us(const Kernel& kernel) override { return look_up(to_key(kernel)); }
   [[nodiscard]] std::unique_ptr<CostModel> clone() const override { return std::make_unique<DatabaseCost>(); }
 
@@ -122,33 +131,39 @@ class DatabaseCost final : public CostModel {
   }
   Status choose_source(const std::string& part) {
     REWRIGHT_TRY(const Statement keys, prepare(database_.get(), file_, "SELECT key FROM operator_costs"));
-    std::set<std::string> sources, fitting;
+    std::map<std::string, Held> sources;
     while (sqlite3_step(keys.get()) == SQLITE_ROW) {
       const auto* raw = reinterpret_cast<const char*>(sqlite3_column_text(keys.get(), 0));
       const std::string_view text = raw == nullptr ? "" : raw;
-      sources.emplace(source_of(text));
-      if (const auto names = operators_of(text.substr(source_of(text).size())); names.size() > 1) fused_.insert(names);
+      const std::string_view kernel = text.substr(source_of(text).size());
+      Held& held = sources[std::string(source_of(text))];
+      if (const auto names = operators_of(kernel); names.size() > 1) held.fused.insert(names);
+      held.layouts = held.layouts || kernel.find('@') != std::string_view::npos;
     }
-    std::ranges::copy_if(sources, std::inserter(fitting, fitting.end()),
-                         [&](const std::string& source) { return source.find(part) != std::string::npos; });
-    if (fitting.size() == 1) {
-      source_ = *fitting.begin();
+    const auto fits = [&](const auto& source) { return source.first.find(part) != std::string::npos; };
+    if (std::ranges::count_if(sources, fits) == 1) {
+      std::tie(source_, held_) = *std::ranges::find_if(sources, fits);
       return {};
     }
     return make_error(ErrorCode::kUsage,
                       "cost model database: '{}' has measurements of {} ({}); name one by --cost-option device=PART",
                       file_, sources.empty() ? "nothing" : fmt::format("{} devices", sources.size()),
-                      fmt::join(sources, "; "));
+                      fmt::join(std::views::keys(sources), "; "));
   }
 
+  /// Of one device.
+  struct Held {
+    std::set<std::vector<std::string>> fused;
+    bool layouts = false;
+  };
   std::string file_, source_;
-  std::set<std::vector<std::string>> fused_;
+  Held held_;
   Database database_;
   Statement find_;  // Gone before the database.
 };
 
 }  // namespace
 
-REWRIGHT_PLUGIN("cost.database", "1.1.0", "Measurements from a file") {
+REWRIGHT_PLUGIN("cost.database", "1.2.0", "Measurements from a file") {
   registry.add<CostModel>(std::make_unique<DatabaseCost>());
 }

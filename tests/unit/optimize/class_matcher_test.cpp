@@ -35,6 +35,19 @@ TEST(ClassMatcher, FindsPartsInEitherOrder) {
   EXPECT_EQ(matches(two + "output a\n", kBranches), 0u) << "an output twice is no two outputs";
 }
 
+TEST(ClassMatcher, TakesNoTwoNodesThatGiveOneTensorForTwoOutputs) {
+  FixedPrices prices;
+  GraphCost cost(prices, nullptr);
+  SearchEngine engine({read_rule("(x:2) tanh(x) => relu(x)"), read_rule("(x:2) relu(x), tanh(x) => exp(x), neg(x)")},
+                      cost);
+  const Graph start = read_graph("x = input (2, 2)\na = relu(x)\nb = tanh(x)\noutput a, b\n");
+  auto egraph = ProgramEGraph::create(engine, start);
+  ASSERT_TRUE(egraph) << egraph.error().message;
+  const auto go_on = [] { return true; };
+  EXPECT_EQ(egraph->round(false, {}, go_on)->matches, 1u) << "a and b are one tensor from here on";
+  EXPECT_EQ(egraph->round(true, {}, go_on)->matches, 1u) << "tanh again, and not the pair";
+}
+
 TEST(ClassMatcher, TakesOneNodeForANodeThatPartsShare) {
   const std::string splits =
       "x = input (4, 4)\na, b = split[sizes=[2, 2]](x)\nc, d = split[sizes=[1, 3]](x)\nr = relu(a)\n";

@@ -207,6 +207,27 @@ TEST_F(OptimizeProgram, NotesInTheStoreWhichRulesGainedWhat) {
   EXPECT_NEAR(gain, json.at("cost_before").get<double>() - json.at("cost_after").get<double>(), 1e-6);
 }
 
+TEST_F(OptimizeProgram, TakesNoRuleForProvedWhoseOperatorIsOfAnotherVersion) {
+  ASSERT_EQ(std::system(fmt::format("cd '{}' && '{}/bin/rewright' rules import true.rules --format text --store proved "
+                                    "--verifiers egraph >out.txt 2>err.txt",
+                                    folder_.string(), REWRIGHT_BUILD_DIR)
+                            .c_str()),
+            0);
+  const auto set_version = [&](const char* op) {
+    const auto store = *Store::open((folder_ / "proved").string(), Store::Mode::kRun);
+    return store->database().run(fmt::format("UPDATE ingredients SET version = '0.9.0' WHERE name = '{}'", op));
+  };
+  ASSERT_TRUE(set_version("operator.ewadd"));
+  const Ran ran = run("model.onnx -o out.onnx --rules proved --json");
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.errors, HasSubstr("'proved' was made with version 0.9.0 of operator ewadd, and 1.0.0 is loaded"));
+  EXPECT_THAT(ran.errors, HasSubstr("are left out: they are not proved"));
+  for (const auto& step : last_line(ran.output).at("rewrites"))
+    EXPECT_EQ(step.at("rule").get<std::string>().find("ewadd"), std::string::npos);
+  EXPECT_THAT(last_line(run("model.onnx -o out.onnx --rules proved --trust none --json").output).at("rewrites"),
+              ::testing::Not(SizeIs(0)));
+}
+
 TEST_F(OptimizeProgram, DrawsWhatItDidAndListsEachRewrite) {
   const Ran ran = run("model.onnx -o out.onnx --rules true.rules --trust none --explain --report pages/of/it");
   ASSERT_EQ(ran.status, 0) << ran.errors;

@@ -150,6 +150,10 @@ TEST(LocalCosts, KnowTheKernelOfATargetThatUsesWhatIsReplaced) {
   EXPECT_NEAR(*local_cost("x = input (2, 2)\na = relu(x)\nb = tanh(a)\noutput b\n", "(x:2) relu(x) => relu(relu(x))",
                           {{"relu", "relu", "tanh"}}),
               1.2, 1e-6);
+  // What is made takes the replaced tensor, and not itself, which would keep it out of the kernel.
+  EXPECT_NEAR(*local_cost("x = input (2, 2)\na = relu(x)\nb = exp(a)\noutput b\n", "(x:2) relu(x) => tanh(relu(x))",
+                          {{"relu", "tanh"}}),
+              2.1, 1e-6);
 }
 
 TEST(HashSlopes, TellTheOutputsOfANodeApart) {
