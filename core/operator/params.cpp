@@ -283,18 +283,13 @@ Result<SymbolicParams> parse_params(std::string_view operator_name, std::span<co
     REWRIGHT_TRY(auto value, parse_value(operator_name, *spec, trim(part.substr(sign + 1))));
     slot = std::move(value);
   }
-  const SymbolicParams defaults = [&] {
-    std::vector<ParamValue> values;
-    for (const ParamSpec& spec : specs) values.push_back(spec.default_value);
-    return to_symbolic(Params(std::move(values)));
-  }();
   std::vector<BasicParamValue<SymbolicDim>> values;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     if (!given[i] && specs[i].required) {
       return make_error(ErrorCode::kParse, "{}: parameter '{}' is missing; it must be {}", operator_name, specs[i].name,
                         wanted(specs[i]));
     }
-    values.push_back(given[i] ? std::move(*given[i]) : defaults[i]);
+    values.push_back(given[i] ? std::move(*given[i]) : to_symbolic(Params({specs[i].default_value}))[0]);
   }
   return SymbolicParams(std::move(values));
 }

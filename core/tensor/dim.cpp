@@ -149,15 +149,21 @@ std::optional<std::int64_t> SymbolicDim::evaluate(const DimBinding& binding) con
 
 SymbolicDim SymbolicDim::substitute(const std::function<std::optional<SymbolicDim>(std::string_view)>& replace) const {
   SymbolicDim result(constant_);
+  Atoms kept;
   for (const auto& [key, atom] : atoms()) {
-    SymbolicDim value;
+    std::optional<SymbolicDim> value;
     switch (atom.kind) {
-      case Atom::Kind::kVariable: value = replace(atom.name).value_or(variable(atom.name)); break;
+      case Atom::Kind::kVariable: value = replace(atom.name); break;
       case Atom::Kind::kQuotient: value = floor_divide(atom.left->substitute(replace), atom.divisor); break;
       case Atom::Kind::kProduct: value = atom.left->substitute(replace) * atom.right->substitute(replace); break;
     }
-    result = result + SymbolicDim(atom.coefficient) * value;
+    if (value)
+      result = result + SymbolicDim(atom.coefficient) * *value;
+    else
+      kept.emplace_back(key, atom);
   }
+  if (kept.size() == atoms().size() && !cut_) return *this;
+  if (!kept.empty()) result = result + of(0, std::move(kept));
   if (cut_) {
     result.cut_ = std::make_shared<const std::pair<SymbolicDim, SymbolicDim>>(cut_->first.substitute(replace),
                                                                               cut_->second.substitute(replace));

@@ -107,6 +107,9 @@ void SizeSystem::solve(const std::string& variable, const SymbolicDim& value) {
   for (auto& [name, known] : solved_) known = put_in(known);
   solved_.insert_or_assign(variable, value);
   for (SymbolicDim& form : at_least_zero_) form = tightened(put_in(form));
+  // What is put in for it is as large as the variable: y.0 = n - x.0 says that n > x.0.
+  const SymbolicDim beyond = value - order_.least(variable);
+  if (least(beyond).value_or(-1) < 0) at_least_zero_.push_back(tightened(beyond));
   for (SymbolicDim& form : not_zero_) form = put_in(form);
   for (auto& [divisor, form] : multiples_) form = residue(put_in(form), divisor);
   for (SymbolicDim& form : std::exchange(zeros_, {})) add_zero(normalise(form));

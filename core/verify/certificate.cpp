@@ -63,6 +63,7 @@ struct CertificateChecker::State {
   CheckedTerms terms;
   Statements statements;
   std::unordered_map<ConditionSet, Facts> facts;
+  std::vector<std::size_t> position;  ///< Of the step that is replayed.
 
   State(std::span<const Axiom> given, const Registry& operators)
       : axioms(given), registry(operators), statements(terms, given, operators) {}
@@ -70,11 +71,24 @@ struct CertificateChecker::State {
   [[nodiscard]] bool is_full() const { return facts.size() > kMostFacts || terms.size() > kMostTerms; }
 
   Status check(const Rule& rule, std::string_view text, Explanation* explanation = nullptr) {
-    TextsRead& texts = statements.texts_over(rule.inputs);
-    const auto inputs = std::span<const TermId>(texts.term_of).first(rule.inputs.size());
-    ConditionSet known = 0, wanted = 0;
-    REWRIGHT_TRY(const auto source, outputs_of(inputs, rule.source, known));
-    REWRIGHT_TRY(const auto target, outputs_of(inputs, rule.target, wanted));
+    // A rule lies scattered in memory: its parts are on their way while the first is read.
+    for (const Pattern* side : {&rule.source, &rule.target}) {
+      for (const PatternNode& node : side->nodes) {
+        __builtin_prefetch(node.params.values().data());
+        __builtin_prefetch(node.inputs.data());
+      }
+    }
+    TermList inputs, source, target;
+    for (const PatternInput& input : rule.inputs) {
+      if (&*std::ranges::find(rule.inputs, input.name, &PatternInput::name) != &input)
+        return mismatch("two inputs are called {}", input.name);
+      inputs.push_back(terms.input(input));
+    }
+    TextsRead& texts = statements.texts_over(rule.inputs, inputs);
+    REWRIGHT_CHECK(find_outputs(inputs, rule.source, source));
+    REWRIGHT_CHECK(find_outputs(inputs, rule.target, target));
+    ConditionSet known = 0;
+    for (const TermId output : source) known = terms.unite(known, terms[output].defined);
     for (const Constraint& condition : rule.precondition) known = terms.unite(known, terms.set_of(condition));
     Facts& given = facts.try_emplace(known, terms, known).first->second;
     if (given.contradictory()) return mismatch("no sizes meet the rule's conditions");
@@ -90,26 +104,23 @@ struct CertificateChecker::State {
     return {};
   }
 
-  /// The outputs of one side; what all its applications require is added to `known`.
-  Result<std::vector<TermId>> outputs_of(std::span<const TermId> inputs, const Pattern& side, ConditionSet& known) {
-    std::vector<TermId> firsts(inputs.begin(), inputs.end()), found;  // Of each node its first output; those of ports.
+  Status find_outputs(const TermList& inputs, const Pattern& side, TermList& found) {
+    TermList firsts(inputs.begin(), inputs.end());  // Of each node its first output.
     const auto find = [&](const std::vector<Port>& ports) -> Status {
       found.clear();
       for (const Port port : ports) {
-        found.push_back(firsts[port.node.value]);
-        const CheckedTerm& first = terms[found.back()];
-        if (port.output == 0 || !first.op) continue;
-        REWRIGHT_TRY(found.back(), terms.apply(*first.op, port.output, first.params, terms.operands(found.back())));
+        const TermId first = found.emplace_back(firsts[port.node.value]);
+        const Head& head = terms.head(terms[first].head);
+        if (port.output == 0 || !head.op) continue;
+        REWRIGHT_TRY(found.back(), terms.apply(terms.head(*head.op, port.output, head.params), terms.operands(first)));
       }
       return {};
     };
     for (const PatternNode& node : side.nodes) {
       REWRIGHT_CHECK(find(node.inputs));
-      REWRIGHT_TRY(firsts.emplace_back(), terms.apply(*node.op, 0, terms.number(node.params), found));
-      known = terms.unite(known, terms[firsts.back()].own);
+      REWRIGHT_TRY(firsts.emplace_back(), terms.apply(terms.head(*node.op, 0, node.params), found));
     }
-    REWRIGHT_CHECK(find(side.outputs));
-    return found;
+    return find(side.outputs);
   }
 
   /// The steps of one output, up to the next "output" or the end.
@@ -135,7 +146,7 @@ struct CertificateChecker::State {
     REWRIGHT_CHECK(given.require(statement->conditions));
     REWRIGHT_TRY(const TermId from, given.normal_form(statement->from));
     REWRIGHT_TRY(const TermId to, given.normal_form(statement->to));
-    REWRIGHT_TRY(const auto position, read_position(text.position));
+    REWRIGHT_CHECK(read_position(text.position, position));
     REWRIGHT_TRY(const TermId changed, replace(term, position, from, to));
     return given.accept(changed);
   }
@@ -145,11 +156,10 @@ struct CertificateChecker::State {
       if (id == from) return to;
       return mismatch("the term at the position is not the side of the axiom that is to be replaced");
     }
-    const CheckedTerm& term = terms[id];
-    std::vector<TermId> operands = terms.operands(id);
+    TermList operands = terms.operands(id);
     if (position[0] >= operands.size()) return mismatch("the position is outside the term");
     REWRIGHT_TRY(operands[position[0]], replace(operands[position[0]], position.subspan(1), from, to));
-    return terms.apply(*term.op, term.output, term.params, operands);
+    return terms.apply(terms[id].head, operands);
   }
 };
 

@@ -66,16 +66,16 @@ Result<StepText> read_step(std::string_view line) {
   return StepText{line.substr(0, space), line.substr(space + 1)};
 }
 
-Result<std::vector<std::size_t>> read_position(std::string_view position) {
-  std::vector<std::size_t> operands;
-  if (position == ".") return operands;
+Status read_position(std::string_view position, std::vector<std::size_t>& operands) {
+  operands.clear();
+  if (position == ".") return {};
   for (std::string_view rest = position; operands.empty() || !rest.empty();) {
     const std::string_view part = take_until(rest, ".");
     operands.emplace_back();
     if (!read_number(part, operands.back())) return unreadable("'{}' is no position", position);
   }
   if (position.ends_with('.')) return unreadable("'{}' is no position", position);
-  return operands;
+  return {};
 }
 
 Result<EquationText> read_equation(std::string_view text) {

@@ -30,7 +30,7 @@ struct StepText {
 };
 [[nodiscard]] Result<StepText> read_step(std::string_view line);
 /// The operands to follow from the root.
-[[nodiscard]] Result<std::vector<std::size_t>> read_position(std::string_view position);
+[[nodiscard]] Status read_position(std::string_view position, std::vector<std::size_t>& operands);
 
 struct EquationText {
   bool left_to_right = true;

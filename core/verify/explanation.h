@@ -23,7 +23,7 @@ class Explanation {
     REWRIGHT_TRY(const StepText step, read_step(line));
     REWRIGHT_TRY(const EquationText equation, read_equation(step.equation));
     ProofChain::Step& said = chains_.back().steps.emplace_back();
-    REWRIGHT_TRY(said.position, read_position(step.position));
+    REWRIGHT_CHECK(read_position(step.position, said.position));
     said.left_to_right = equation.left_to_right;
     said.axiom = equation.axiom;
     for (const auto& [variable, value] : equation.substitution) said.substitution.emplace_back(variable, value);
@@ -33,14 +33,14 @@ class Explanation {
 
  private:
   ProofTerm read_out(TermId id) {
-    const CheckedTerm& term = terms_[id];
-    if (!term.op) {
+    const Head& head = terms_.head(terms_[id].head);
+    if (!head.op) {
       const auto input = std::ranges::find(inputs_, id, [&](const PatternInput& one) { return terms_.input(one); });
       return {input->name, true, {}};
     }
-    ProofTerm out{term.op->name(), false, {}};
-    if (term.output > 0) out.text += fmt::format(".{}", term.output);
-    out.text += to_string(term.op->info().params, terms_.params(term.params));
+    ProofTerm out{head.op->name(), false, {}};
+    if (head.output > 0) out.text += fmt::format(".{}", head.output);
+    out.text += to_string(head.op->info().params, head.params);
     for (const TermId operand : terms_.operands(id)) out.operands.push_back(read_out(operand));
     return out;
   }

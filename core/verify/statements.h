@@ -8,7 +8,6 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "verify/certificate_text.h"
@@ -22,7 +21,7 @@ struct Statement {
   ConditionSet conditions = 0;  ///< Both sides are defined and of one shape, and the axiom's condition holds.
 };
 
-/// The texts that have been read over one list of inputs: what a name stands for depends on its rank.
+/// The texts that have been read over one set of inputs: what a name stands for depends on its rank.
 struct TextsRead {
   Interner<char> terms, statements;
   std::vector<TermId> term_of;
@@ -33,20 +32,20 @@ class Statements {
  public:
   Statements(CheckedTerms& terms, std::span<const Axiom> axioms, const Registry& registry)
       : terms_(terms), registry_(registry) {
-    for (const Axiom& axiom : axioms)
-      axioms_.try_emplace(axiom.name, &axiom, statement_digest(axiom), static_cast<std::uint32_t>(axioms_.size()));
+    for (const Axiom& axiom : axioms) {
+      if (names_.number(axiom.name) == axioms_.size()) axioms_.push_back(&axiom);
+    }
+    digests_.resize(axioms_.size());
   }
 
-  [[nodiscard]] TextsRead& texts_over(std::span<const PatternInput> inputs) {
-    ByteKey key;
-    for (const PatternInput& input : inputs) {
-      key.add(std::string_view(input.name));
-      key.add(input.rank);
-    }
-    const auto [place, fresh] = texts_.try_emplace(key.bytes());
+  /// `terms` are the inputs', one each.
+  [[nodiscard]] TextsRead& texts_over(std::span<const PatternInput> inputs, const TermList& terms) {
+    key_.assign(terms.begin(), terms.end());
+    std::ranges::sort(key_);
+    const auto [place, fresh] = texts_.try_emplace(key_);
     for (std::size_t i = 0; fresh && i < inputs.size(); ++i) {
       (void)place->second.terms.add(inputs[i].name);
-      place->second.term_of.push_back(terms_.input(inputs[i]));
+      place->second.term_of.push_back(terms[i]);
     }
     return place->second;
   }
@@ -60,11 +59,6 @@ class Statements {
   }
 
  private:
-  struct Known {
-    const Axiom* axiom = nullptr;
-    std::string digest;
-    std::uint32_t number = 0;
-  };
   /// What a substitution gives one variable.
   struct Value {
     std::optional<std::string_view> text;
@@ -74,39 +68,37 @@ class Statements {
   };
   /// An axiom at given values of its variables; of tensors the ranks count, as long as it names none of their sizes.
   struct Use {
-    std::vector<ParamsId> params;  ///< By term of the axiom.
-    ConditionSet conditions = 0;   ///< The axiom's own.
+    std::vector<HeadId> heads;    ///< By term of the axiom.
+    ConditionSet conditions = 0;  ///< The axiom's own.
   };
 
   Result<Statement> instance(std::string_view text, TextsRead& texts) {
     REWRIGHT_TRY(const EquationText equation, read_equation(text));
-    const auto named = axioms_.find(equation.axiom);
-    if (named == axioms_.end()) return mismatch("the axiom files have no axiom {}", equation.axiom);
-    known_ = &named->second;
-    if (equation.digest != known_->digest)
+    const auto number = names_.find(equation.axiom);
+    if (!number) return mismatch("the axiom files have no axiom {}", equation.axiom);
+    axiom_ = axioms_[*number];
+    std::string& digest = digests_[*number];
+    if (digest.empty()) digest = statement_digest(*axiom_);
+    if (equation.digest != digest)
       return mismatch("the axiom {} is not what it was when the proof was made: @{}, now @{}", equation.axiom,
-                      equation.digest, known_->digest);
+                      equation.digest, digest);
     REWRIGHT_CHECK(bind(equation, texts));
-    REWRIGHT_TRY(const Use* use, this->use());
-    REWRIGHT_TRY(const TermId left, instantiate(known_->axiom->left, use->params));
-    REWRIGHT_TRY(const TermId right, instantiate(known_->axiom->right, use->params));
-    ConditionSet conditions = use->conditions;
+    REWRIGHT_TRY(const Use* use, this->use(*number));
+    REWRIGHT_TRY(const TermId left, instantiate(axiom_->left, use->heads));
+    REWRIGHT_TRY(const TermId right, instantiate(axiom_->right, use->heads));
+    if (terms_.shape(left).rank() != terms_.shape(right).rank())
+      return mismatch("the sides of {} differ in rank", equation.axiom);
+    ConditionSet conditions = terms_.unite(use->conditions, terms_.equal_shapes(left, right));
     for (const TermId side : {left, right}) conditions = terms_.unite(conditions, terms_[side].defined);
     for (const Value& value : values_) {
       if (value.tensor) conditions = terms_.unite(conditions, terms_[*value.tensor].defined);
-    }
-    const SymbolicShape &a = terms_.shape(left), &b = terms_.shape(right);
-    if (a.rank() != b.rank()) return mismatch("the sides of {} differ in rank", equation.axiom);
-    for (int axis = 0; axis < a.rank(); ++axis) {
-      if (a[axis] == b[axis]) continue;
-      conditions = terms_.unite(conditions, terms_.set_of({Constraint::Kind::kEqual, a[axis], b[axis]}));
     }
     return equation.left_to_right ? Statement{left, right, conditions} : Statement{right, left, conditions};
   }
 
   /// No variable gets two values.
   Status bind(const EquationText& text, TextsRead& texts) {
-    const auto& variables = known_->axiom->variables;
+    const auto& variables = axiom_->variables;
     values_.assign(variables.size(), {});
     for (const auto& [name, value] : text.substitution) {
       const auto variable = std::ranges::find(variables, name, &AxiomVariable::name);
@@ -134,16 +126,16 @@ class Statements {
     if (!op || !text.is_application)
       return mismatch("'{}' is neither an input of the rule nor an operator with operands", text.name);
     REWRIGHT_TRY(const SymbolicParams params, parse_params(text.name, op->info().params, text.params));
-    std::vector<TermId> operands;
+    TermList operands;
     for (const TermText& operand : text.operands) {
       REWRIGHT_TRY(operands.emplace_back(), term_of(operand, texts));
     }
-    return terms_.apply(*op, text.output, terms_.number(params), operands);
+    return terms_.apply(terms_.head(*op, text.output, params), operands);
   }
 
   /// Until the next one is asked for.
-  Result<const Use*> use() {
-    key_ = {known_->number};
+  Result<const Use*> use(std::uint32_t number) {
+    key_.assign(1, number);
     for (const Value& value : values_) {
       key_.push_back(value.tensor ? static_cast<std::uint32_t>(terms_.shape(*value.tensor).rank())
                      : value.text ? value_numbers_.number(*value.text)
@@ -157,10 +149,9 @@ class Statements {
     return &uses_.emplace_back(use_);
   }
   Result<Use> new_use() {
-    const Axiom& axiom = *known_->axiom;
     AxiomRanks ranks;
     for (Value& value : values_) {
-      const AxiomVariable& variable = axiom.variables[ranks.size()];
+      const AxiomVariable& variable = axiom_->variables[ranks.size()];
       ranks.push_back(value.tensor ? terms_.shape(*value.tensor).rank() : 0);
       if (variable.sort == AxiomSort::kTensor && !value.tensor) return mismatch("{} has no value", variable.name);
       if (!value.text || value.tensor) continue;
@@ -172,17 +163,17 @@ class Statements {
         REWRIGHT_TRY(value.sizes.emplace_back(), SymbolicDim::parse(*value.text));
       }
     }
-    if (std::ranges::find(axiom.ranks, ranks) == axiom.ranks.end())
-      return mismatch("{} is not claimed for tensors of ranks {}", axiom.name, fmt::join(ranks, ", "));
+    if (std::ranges::find(axiom_->ranks, ranks) == axiom_->ranks.end())
+      return mismatch("{} is not claimed for tensors of ranks {}", axiom_->name, fmt::join(ranks, ", "));
     Use made;
-    for (const AxiomTerm& term : axiom.terms) {
+    for (const AxiomTerm& term : axiom_->terms) {
       std::vector<BasicParamValue<SymbolicDim>> params;
       for (const AxiomParam& param : term.params) {
         REWRIGHT_TRY(params.emplace_back(), parameter(term.op->info().params[params.size()], param));
       }
-      made.params.push_back(term.variable ? 0 : terms_.number(SymbolicParams(std::move(params))));
+      made.heads.push_back(term.variable ? 0 : terms_.head(*term.op, term.output, SymbolicParams(std::move(params))));
     }
-    for (const Constraint& condition : axiom.condition) {
+    for (const Constraint& condition : axiom_->condition) {
       REWRIGHT_TRY(const SymbolicDim left, resolve(condition.left));
       REWRIGHT_TRY(const SymbolicDim right, resolve(condition.right));
       made.conditions = terms_.unite(made.conditions, terms_.set_of({condition.kind, left, right}));
@@ -247,34 +238,35 @@ class Statements {
   }
   /// Null where it has none.
   [[nodiscard]] const Value* value_of(std::string_view name) const {
-    const auto& variables = known_->axiom->variables;
+    const auto& variables = axiom_->variables;
     const auto variable = std::ranges::find(variables, name, &AxiomVariable::name);
     if (variable == variables.end()) return nullptr;
     const Value& value = values_[static_cast<std::size_t>(variable - variables.begin())];
     return value.text ? &value : nullptr;
   }
 
-  Result<TermId> instantiate(std::uint32_t index, const std::vector<ParamsId>& params) {
-    const AxiomTerm& term = known_->axiom->terms[index];
+  Result<TermId> instantiate(std::uint32_t index, const std::vector<HeadId>& heads) {
+    const AxiomTerm& term = axiom_->terms[index];
     if (term.variable) return *values_[*term.variable].tensor;
-    std::vector<TermId> operands;
+    TermList operands;
     for (const std::uint32_t operand : term.operands) {
-      REWRIGHT_TRY(operands.emplace_back(), instantiate(operand, params));
+      REWRIGHT_TRY(operands.emplace_back(), instantiate(operand, heads));
     }
-    return terms_.apply(*term.op, term.output, params[index], operands);
+    return terms_.apply(heads[index], operands);
   }
 
   CheckedTerms& terms_;
   const Registry& registry_;
-  std::map<std::string, Known, std::less<>> axioms_;
-  std::unordered_map<std::string, TextsRead> texts_;  ///< By the names and ranks of inputs.
-  Interner<char> value_numbers_;
+  std::vector<const Axiom*> axioms_;                ///< By the number of the name.
+  std::vector<std::string> digests_;                ///< Of these; "" until it is asked for.
+  std::map<std::vector<TermId>, TextsRead> texts_;  ///< By inputs, in any order.
+  Interner<char> names_, value_numbers_;
   Interner<std::uint32_t> use_numbers_;
   std::deque<Use> uses_;
   // Of the step that is being read:
-  const Known* known_ = nullptr;
-  std::vector<Value> values_;  ///< By variable of the axiom.
-  std::vector<std::uint32_t> key_;
+  const Axiom* axiom_ = nullptr;
+  std::vector<Value> values_;       ///< By variable of the axiom.
+  std::vector<std::uint32_t> key_;  ///< Of what is being looked up.
   Use use_;
   bool names_sizes_ = false;  ///< The use: of tensors.
 };

@@ -40,6 +40,16 @@ TEST(SizeSystem, KnowsThatTensorsInRulesAreNotEmpty) {
   EXPECT_TRUE(of_rule.implies(constraint("s0 >= 0")));
   EXPECT_FALSE(implies({}, "x.0 >= 1"));
 }
+// What is put in for a size has the size's own bound: y.0 is n - x.0 here.
+TEST(SizeSystem, KeepsTheBoundOfASizeThatItSolvesFor) {
+  SizeSystem system(SizeOrder(SizeOrder::Least::kOneInTensors));
+  system.add(constraint("n = x.0 + y.0"));
+  EXPECT_TRUE(system.solved().contains("y.0"));
+  EXPECT_TRUE(system.implies(constraint("n - x.0 >= 1")));
+  EXPECT_TRUE(system.implies(constraint("n >= 2")));
+  EXPECT_FALSE(system.implies(constraint("n - x.0 >= 2")));
+  EXPECT_FALSE(system.implies(constraint("n >= 3")));
+}
 TEST(SizeSystem, AddsBounds) {
   EXPECT_TRUE(implies({"x.0 >= y.0", "y.0 >= z.0"}, "x.0 >= z.0"));
   EXPECT_TRUE(implies({"2*x.0 = 3*y.0"}, "2*x.0 >= y.0"));

@@ -225,6 +225,23 @@ TEST(Certificate, MayTakeInputsToHaveSizesOfAtLeastOne) {
   bound.precondition.clear();
   EXPECT_THAT(reason(check(bound, proof)), HasSubstr("s0 >= 1 does not follow"));
 }
+TEST(Certificate, IsRejectedWhereTwoInputsHaveOneName) {
+  Rule twice = test::rule("(x:2, y:2) ewadd(x, y) => ewadd(y, x)");
+  const std::string nothing = "certificate 1\noutput 0\n";
+  EXPECT_THAT(reason(check(twice, nothing)), HasSubstr("do not lead to the target"));
+  twice.inputs[1].name = "x";
+  EXPECT_THAT(reason(check(twice, nothing)), HasSubstr("two inputs are called x"));
+}
+// y.0 is s1 - x.0 there, and a size of y all the same.
+TEST(Certificate, MayNameASizeByADifference) {
+  const Rule sums = test::rule(
+      "(x:2, y:2) matmul(constant_one[sizes=[s0, s1]], concat(x, y)) => ewadd(matmul(constant_one[sizes=[s0, x.0]], "
+      "x), "
+      "matmul(constant_one[sizes=[s0, y.0]], y))");
+  const std::string proof = "certificate 1\noutput 0\n. > " + cite("sum-of-rows-of-concat") + " m=s0; n=s1; x=x; y=y\n";
+  EXPECT_EQ(reason(check(sums, proof)), "accepted");
+  EXPECT_FALSE(check(sums, replaced(proof, "m=s0", "m=s1")));
+}
 // Neither an axiom's condition nor its parameters at one tensor's sizes are those at another's.
 TEST(Certificate, SizesOfOneTensorAreNotThoseOfAnother) {
   AxiomSet three;

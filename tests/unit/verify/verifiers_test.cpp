@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "unit/verify/rules.h"
 
@@ -201,6 +202,113 @@ TEST(Z3Process, ThatEatsMemoryIsEndedAndTheNextRuleIsProved) {
   EXPECT_EQ((*verdicts)[1].kind, VerdictKind::kProved) << (*verdicts)[1].reason;
   expect_no_children();
 }
+
+// --- which axioms a solver is told -----------------------------------------------------------------------------------
+
+/// link-0: relu = sigmoid, link-1: sigmoid = tanh, ...; and one that leads away from relu to where nothing leads on.
+const std::vector<std::string> kChain = {"relu", "sigmoid", "tanh", "exp", "erf", "sqrt", "neg"};
+AxiomSet chain_of_axioms() {
+  std::string text = "(declare-sort Tensor 0)(declare-fun abs (Tensor) Tensor)";
+  for (const std::string& name : kChain) text += fmt::format("(declare-fun {} (Tensor) Tensor)", name);
+  const auto state = [&](const std::string& name, const std::string& left, const std::string& right) {
+    text +=
+        fmt::format("(assert (! (forall ((x Tensor)) (= ({} x) ({} x))) :named {} :ranks \"x 1\" :source \"none\"))",
+                    left, right, name);
+  };
+  for (std::size_t i = 0; i + 1 < kChain.size(); ++i) state(fmt::format("link-{}", i), kChain[i], kChain[i + 1]);
+  state("leads-away", "relu", "abs");
+  AxiomSet axioms;
+  if (const Status status = axioms.add(text, "chain.smt2", test::plugins()); !status) fail(status.error().message);
+  return axioms;
+}
+
+/// The solver itself, with what each of its processes is told written to LOG0, LOG1, ...
+std::string overheard(const std::string& program, const std::string& log) {
+  return script("overheard",
+                "exec python3 -c '\n"
+                "import glob, select, socket, subprocess, sys\n"
+                "program, log = sys.argv[1:3]\n"
+                "outer = socket.socket(fileno=0)\n"
+                "inner, end = socket.socketpair()\n"
+                "subprocess.Popen([program] + sys.argv[3:], stdin=end, stdout=end)\n"
+                "end.close()\n"
+                "told = open(log + str(len(glob.glob(log + \"*\"))), \"wb\", 0)\n"
+                "while True:\n"
+                "  for side in select.select([outer, inner], [], [])[0]:\n"
+                "    said = side.recv(1 << 16)\n"
+                "    if not said: sys.exit()\n"
+                "    if side is outer: told.write(said)\n"
+                "    (inner if side is outer else outer).sendall(said)\n"
+                "' " +
+                    program + " " + log + " \"$@\"");
+}
+
+struct Reaches {
+  const char* solver;
+  std::string program;
+  std::size_t near;  ///< Links that the nearest axioms have.
+  std::size_t all;   ///< That all have which a goal is ever asked over.
+  friend std::ostream& operator<<(std::ostream& stream, const Reaches& one) { return stream << one.solver; }
+};
+class NearestAxioms : public testing::TestWithParam<Reaches> {
+ protected:
+  struct Asked {
+    VerdictKind kind;
+    std::vector<std::set<std::string>> told;  ///< Names of axioms, by process.
+  };
+  /// relu = the operator so many links away.
+  static Asked ask_over_chain(std::size_t links) {
+    const std::string log = testing::TempDir() + "told-" + GetParam().solver + "-";
+    const auto place = [&](std::size_t process) { return log + std::to_string(process); };
+    for (std::size_t i = 0; std::filesystem::remove(place(i)); ++i) {
+    }
+    const auto verifier = test::plugins().find<Verifier>(GetParam().solver)->clone();
+    Options options = {{"program", overheard(GetParam().program, log)}};
+    if (GetParam().solver == std::string("z3")) options.emplace("default_work", std::int64_t{0});
+    if (const Status status = verifier->configure(options); !status) fail(status.error().message);
+    const AxiomSet axioms = chain_of_axioms();
+    const Rule rule = test::rule(fmt::format("(x:1) relu(x) => {}(x)", kChain[links]));
+    const std::vector<Goal> goals = {{rule, axioms, Budget()}};
+    const auto verdicts = verifier->verify(goals);
+    if (!verdicts) fail(verdicts.error().message);
+    Asked asked{verdicts->at(0).kind, {}};
+    for (std::size_t i = 0; std::filesystem::exists(place(i)); ++i) {
+      std::ifstream file(place(i));
+      asked.told.emplace_back();
+      for (std::string line; std::getline(file, line);) {
+        const auto name = line.find("; l");
+        if (name != std::string::npos) asked.told.back().insert(line.substr(name + 2));
+      }
+    }
+    return asked;
+  }
+  static std::set<std::string> links(std::size_t count) {
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < count; ++i) names.insert(fmt::format("link-{}", i));
+    return names;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Of, NearestAxioms,
+                         testing::Values(Reaches{"z3", REWRIGHT_BUILD_DIR "/lib/rewright/verifiers/z3-worker", 4, 6},
+                                         Reaches{"cvc5", "cvc5", 2, 4}),
+                         [](const auto& info) { return info.param.solver; });
+
+TEST_P(NearestAxioms, AreToldFirstWithoutWhatLeadsAway) {
+  const Asked asked = ask_over_chain(GetParam().near);
+  EXPECT_EQ(asked.kind, VerdictKind::kProved);
+  EXPECT_THAT(asked.told, testing::ElementsAre(links(GetParam().near)));
+}
+TEST_P(NearestAxioms, AreFollowedByAllWhereTheyDoNotDo) {
+  const Asked asked = ask_over_chain(GetParam().all);
+  EXPECT_EQ(asked.kind, VerdictKind::kProved);
+  std::set<std::string> all = links(kChain.size() - 1);
+  all.insert("leads-away");
+  EXPECT_THAT(asked.told, testing::ElementsAre(testing::IsEmpty(), all));
+}
+
+// --- budgets
+// ----------------------------------------------------------------------------------------------------------
+
 TEST(Z3Budget, IsEachRulesOwn) {
   const auto verifier = test::plugins().find<Verifier>("z3")->clone();
   Budget budget;
