@@ -89,6 +89,10 @@ Status lay_out(const Graph& graph, double in_order_us, const OptimizeOptions& op
     REWRIGHT_TRY(choice, choose_layouts(*options.in_layouts, report.best));
   }
   REWRIGHT_TRY(const Graph written, write_layouts(report.best, choice, *transpose));
+  const auto reordered = static_cast<std::size_t>(
+      std::ranges::count_if(choice.orders, [](const AxisOrder& order) { return !order.empty(); }));
+  // Nothing lies otherwise: what costs differ by is that the same was measured twice.
+  if (options.layout != LayoutUse::kJoint && reordered == 0) return {};
   if (options.layout == LayoutUse::kJoint) {
     if (cheaper(search.cost_before_us, in_order_us))
       search.path.insert(search.path.begin(), RewriteStep{"", kLayoutStep, in_order_us, search.cost_before_us, graph});
@@ -108,8 +112,7 @@ Status lay_out(const Graph& graph, double in_order_us, const OptimizeOptions& op
     return {};
   }
   search.best = report.best = written;
-  report.reordered = static_cast<std::size_t>(
-      std::ranges::count_if(choice.orders, [](const AxisOrder& order) { return !order.empty(); }));
+  report.reordered = reordered;
   return {};
 }
 

@@ -49,11 +49,12 @@ class Prices final : public CostModel {
     if (application.op.name() != "conv2d") return 1.0;
     if (orders.empty()) return 10.0;
     if (orders.front() != orders.back() || block_of(orders.back()) > 0) return kInfinite;
-    return orders.back().empty() ? 10.0 : 4.0;
+    return orders.back().empty() ? in_order : 4.0;
   }
   [[nodiscard]] std::unique_ptr<CostModel> clone() const override { return std::make_unique<Prices>(); }
 
   std::uint64_t questions = 0;
+  double in_order = 10;  ///< Where it is told so, and not left to choose.
 };
 
 constexpr std::string_view kImages = R"(
@@ -140,6 +141,20 @@ TEST(MeasuringLayouts, AsksInOrderFirstSoThatThereIsSoonSomethingToChooseFrom) {
     some_layouts = after > least && after < most;
   }
   EXPECT_TRUE(some_layouts) << "part of the layouts, before all kernels were measured";
+}
+
+TEST(MeasuringLayouts, CallsNoGainThatTheSameWasMeasuredTwice) {
+  Prices prices;
+  prices.in_order = 1;
+  GraphCost in_order(prices, nullptr), in_layouts(prices, nullptr, *loaded().get<Operator>("transpose"));
+  const auto search = (*loaded().get<SearchStrategy>("greedy"))->clone();
+  const Graph graph = read_graph("x = input (1, 4, 6, 6)\nw = weight (6, 4, 3, 3)\na = conv2d(x, w)\noutput a\n");
+  const auto report = optimize(graph, {}, *search, in_order,
+                               {.registry = &loaded(), .layout = LayoutUse::kOnly, .in_layouts = &in_layouts});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->reordered, 0u);
+  EXPECT_TRUE(report->search.path.empty());
+  EXPECT_EQ(report->search.cost_after_us, report->search.cost_before_us);
 }
 
 TEST(MeasuringSearches, StoppedGiveTheBestOfWhatIsKnown) {
