@@ -76,7 +76,7 @@ std::string describe_typing(const TypedAxiom& axiom) {
 }
 
 template <class Scalar>
-std::string describe_counterexample(const TypedAxiom& axiom, const TermProgram& program,
+std::string describe_counterexample(const TypedAxiom& axiom, const AxiomProgram& program,
                                     const TermValues<Scalar>& values, std::span<const std::string> names,
                                     std::span<const std::int64_t> sizes) {
   std::string text = describe_typing(axiom);
@@ -96,11 +96,11 @@ std::string describe_counterexample(const TypedAxiom& axiom, const TermProgram& 
   return text;
 }
 
-template std::string describe_counterexample(const TypedAxiom&, const TermProgram&, const TermValues<Exact>&,
+template std::string describe_counterexample(const TypedAxiom&, const AxiomProgram&, const TermValues<Exact>&,
                                              std::span<const std::string>, std::span<const std::int64_t>);
-template std::string describe_counterexample(const TypedAxiom&, const TermProgram&, const TermValues<Real>&,
+template std::string describe_counterexample(const TypedAxiom&, const AxiomProgram&, const TermValues<Real>&,
                                              std::span<const std::string>, std::span<const std::int64_t>);
-template std::string describe_counterexample(const TypedAxiom&, const TermProgram&, const TermValues<Field>&,
+template std::string describe_counterexample(const TypedAxiom&, const AxiomProgram&, const TermValues<Field>&,
                                              std::span<const std::string>, std::span<const std::int64_t>);
 
 }  // namespace rewright

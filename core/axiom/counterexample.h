@@ -23,7 +23,7 @@ namespace rewright {
 
 /// The run that `values` holds.
 template <class Scalar>
-[[nodiscard]] std::string describe_counterexample(const TypedAxiom& axiom, const TermProgram& program,
+[[nodiscard]] std::string describe_counterexample(const TypedAxiom& axiom, const AxiomProgram& program,
                                                   const TermValues<Scalar>& values, std::span<const std::string> names,
                                                   std::span<const std::int64_t> sizes);
 

@@ -55,7 +55,7 @@ bool is_number(Field) { return true; }
 bool is_number(const Exact& value) { return value.defined(); }
 bool is_number(Real value) { return !std::isnan(value.value); }
 
-bool same_application(const TermProgram::Step& a, const TermProgram::Step& b) {
+bool same_application(const AxiomProgram::Step& a, const AxiomProgram::Step& b) {
   return a.op == b.op && a.variable == b.variable && a.operands == b.operands && a.params == b.params;
 }
 
@@ -68,7 +68,7 @@ std::optional<Params> numbers_for(const SymbolicParams& params) {
 
 // --- the program -------------------------------------------------------------------------------------------------
 
-TermProgram::TermProgram(const TypedAxiom& axiom, std::span<const std::string> names) {
+AxiomProgram::AxiomProgram(const TypedAxiom& axiom, std::span<const std::string> names) {
   std::vector<std::pair<std::size_t, std::size_t>> place;  // Of each term: step and output.
   std::vector<std::vector<SymbolicShape>> shapes;          // Of each step.
   for (const TypedTerm& term : axiom.terms) {
@@ -121,7 +121,7 @@ TermProgram::TermProgram(const TypedAxiom& axiom, std::span<const std::string> n
   right_ = place[axiom.right];
 }
 
-double TermProgram::degree(double elements) const {
+double AxiomProgram::degree(double elements) const {
   std::vector<double> degrees;
   for (const Step& step : steps_) {
     double degree = step.variable ? 1 : 0;
@@ -143,17 +143,17 @@ double TermProgram::degree(double elements) const {
 // --- values ------------------------------------------------------------------------------------------------------
 
 template <class Scalar>
-TermValues<Scalar>::TermValues(const TermProgram& program) : program_(program) {
-  for (const TermProgram::Step& step : program.steps()) {
+TermValues<Scalar>::TermValues(const AxiomProgram& program) : program_(program) {
+  for (const AxiomProgram::Step& step : program.steps()) {
     auto& outputs = values_.emplace_back();
-    for (const TermProgram::Output& output : step.outputs)
+    for (const AxiomProgram::Output& output : step.outputs)
       outputs.push_back({Shape(std::vector<std::int64_t>(output.shape.size(), 0)), {}});
   }
 }
 
 template <class Scalar>
 bool TermValues<Scalar>::size_outputs(std::size_t at, std::span<const std::int64_t> sizes) {
-  const TermProgram::Step& step = program_.steps()[at];
+  const AxiomProgram::Step& step = program_.steps()[at];
   for (std::size_t i = 0; i < step.outputs.size(); ++i) {
     TermBuffer<Scalar>& tensor = values_[at][i];
     std::int64_t elements = 1;
@@ -170,7 +170,7 @@ bool TermValues<Scalar>::size_outputs(std::size_t at, std::span<const std::int64
 
 template <class Scalar>
 bool TermValues<Scalar>::apply(std::size_t at, std::span<const std::int64_t> sizes) {
-  const TermProgram::Step& step = program_.steps()[at];
+  const AxiomProgram::Step& step = program_.steps()[at];
   in_.clear();
   out_.clear();
   for (const auto& [operand, output] : step.operands)

@@ -1,6 +1,6 @@
 // Both sides of a typed axiom as tensors, at many sizes in a row.
 //
-// A TermProgram is made once for one typing: equal applications are made one step, shapes and size parameters are
+// A AxiomProgram is made once for one typing: equal applications are made one step, shapes and size parameters are
 // compiled to formulas over the sizes. TermValues<Scalar> runs it: buffers are kept from one run to the next, so that a
 // run allocates only where an operator itself does.
 #pragma once
@@ -24,10 +24,10 @@ namespace rewright {
 /// the same, every row like the first, so that products of matrices are too.
 enum class Draw : std::uint8_t { kSmall, kQuarters, kNegative, kWhole, kSigns, kMostlyNegative, kEqualRows };
 
-class TermProgram {
+class AxiomProgram {
  public:
   /// `names`: the size variables, in the order in which a run gets their values.
-  TermProgram(const TypedAxiom& axiom, std::span<const std::string> names);
+  AxiomProgram(const TypedAxiom& axiom, std::span<const std::string> names);
 
   /// Does any application, at its parameters, use order (functions)?
   [[nodiscard]] bool uses_order() const { return uses_order_; }
@@ -70,7 +70,7 @@ struct TermBuffer {
 template <class Scalar>
 class TermValues {
  public:
-  explicit TermValues(const TermProgram& program);
+  explicit TermValues(const AxiomProgram& program);
 
   /// Evaluates every step at these sizes. False where a size has no value or a tensor would pass a million elements.
   bool run(std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed);
@@ -89,7 +89,7 @@ class TermValues {
   bool size_outputs(std::size_t step, std::span<const std::int64_t> sizes);
   bool apply(std::size_t step, std::span<const std::int64_t> sizes);
 
-  const TermProgram& program_;
+  const AxiomProgram& program_;
   std::vector<std::vector<TermBuffer<Scalar>>> values_;  ///< By step and output.
   std::vector<TensorView<const Scalar>> in_;
   std::vector<TensorView<Scalar>> out_;

@@ -65,7 +65,7 @@ class TypingAudit {
   std::vector<std::string> variables_;
   SizeDomain sizes_;
   SizeSearch search_;
-  TermProgram program_;
+  AxiomProgram program_;
   TermValues<Field> field_;
   TermValues<Exact> exact_;
   TermValues<Real> real_;

@@ -13,7 +13,7 @@
 
 namespace rewright {
 
-struct AuditFailure {
+struct DerivationFailure {
   std::string rule;  ///< Its id.
   std::string text;
   std::string reason;
@@ -24,7 +24,7 @@ struct AuditReport {
   std::size_t replayed = 0;  ///< Of them, those whose derivation the checker accepts.
   std::size_t derived = 0;   ///< Of them, those that were derived anew.
   std::size_t forward = 0;   ///< Of them, those recorded as following without going backwards through a rule.
-  std::vector<AuditFailure> failures;
+  std::vector<DerivationFailure> failures;
 };
 
 /// For each proved rule that is not in the library: replays the derivation that the store holds, with a checker that

@@ -6,7 +6,7 @@ namespace rewright {
 
 Result<std::map<std::string, std::size_t>> count_crashes(Store& store) {
   std::map<std::string, std::size_t> counts;
-  REWRIGHT_TRY(Statement rows,
+  REWRIGHT_TRY(SqlStatement rows,
                store.database().prepare("SELECT verifier, count(DISTINCT goal) FROM verdicts WHERE substr(reason, 1, "
                                         "length(?)) = ? GROUP BY verifier"));
   REWRIGHT_TRY(bool more, rows.query(kCrashed, kCrashed));
@@ -20,7 +20,7 @@ Result<std::map<std::string, std::size_t>> count_crashes(Store& store) {
 Result<std::vector<CrashSummary>> crash_summaries(Store& store) {
   std::vector<CrashSummary> crashes;
   // SQLite takes the columns beside min() from the row that has the least.
-  REWRIGHT_TRY(Statement rows,
+  REWRIGHT_TRY(SqlStatement rows,
                store.database().prepare(
                    "SELECT verifier, min(goal), count(DISTINCT goal), goals.id, goals.text, reason FROM verdicts JOIN "
                    "goals ON goal = goals.position WHERE substr(reason, 1, length(?)) = ? GROUP BY verifier ORDER BY "
@@ -32,7 +32,7 @@ Result<std::vector<CrashSummary>> crash_summaries(Store& store) {
     REWRIGHT_TRY(more, rows.step());
   }
   for (CrashSummary& crash : crashes) {
-    REWRIGHT_TRY(Statement count,
+    REWRIGHT_TRY(SqlStatement count,
                  store.database().prepare("SELECT count(DISTINCT goal) FROM verdicts WHERE verifier = ? AND "
                                           "substr(reason, 1, length(?)) = ?"));
     REWRIGHT_CHECK(count.query(crash.verifier, kPutAside, kPutAside));

@@ -43,7 +43,7 @@ Result<std::optional<std::vector<ProvedRule>>> proved_rules(Run& run) {
 
 // A rule that was no goal, or one that no verifier decided, as one that is proved.
 Result<GoalRecord> goal_of(Store& store, const Rule& rule, std::int64_t position) {
-  REWRIGHT_TRY(Statement row, store.database().prepare("SELECT position, status FROM goals WHERE id = ?"));
+  REWRIGHT_TRY(SqlStatement row, store.database().prepare("SELECT position, status FROM goals WHERE id = ?"));
   REWRIGHT_TRY(const bool known, row.query(rule.id));
   if (known && row.text(1) == "refuted")
     return make_error(ErrorCode::kMismatch, "rule {} is proved, and a verifier has refuted it: {}", rule.id,

@@ -24,8 +24,8 @@ using Json = nlohmann::ordered_json;
 constexpr char kSeparator = 0x1f;
 
 // Calls `visit` for every row.
-Status each_row(Database& database, std::string_view sql, const std::function<Status(const Statement&)>& visit) {
-  REWRIGHT_TRY(Statement rows, database.prepare(sql));
+Status each_row(Database& database, std::string_view sql, const std::function<Status(const SqlStatement&)>& visit) {
+  REWRIGHT_TRY(SqlStatement rows, database.prepare(sql));
   REWRIGHT_TRY(bool more, rows.query());
   while (more) {
     REWRIGHT_CHECK(visit(rows));
@@ -34,7 +34,7 @@ Status each_row(Database& database, std::string_view sql, const std::function<St
   return {};
 }
 
-std::optional<std::string> text_or_null(const Statement& row, int column) {
+std::optional<std::string> text_or_null(const SqlStatement& row, int column) {
   return row.is_null(column) ? std::optional<std::string>() : std::optional(row.text(column));
 }
 
@@ -90,7 +90,7 @@ class Merger {
 
   Status add_campaigns(Store& in, Numbers& numbers) {
     std::size_t count = 0;
-    REWRIGHT_CHECK(each_row(in.database(), "SELECT * FROM campaigns ORDER BY number", [&](const Statement& row) {
+    REWRIGHT_CHECK(each_row(in.database(), "SELECT * FROM campaigns ORDER BY number", [&](const SqlStatement& row) {
       ++count;
       return add_campaign(row.integer(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5), numbers);
     }));
@@ -122,7 +122,7 @@ class Merger {
         if (std::ranges::find(pruners_, pruner) == pruners_.end()) pruners_.push_back(pruner);
       }
     }
-    REWRIGHT_TRY(Statement insert, database_.prepare("INSERT INTO campaigns VALUES (?, ?, ?, ?, ?, ?)"));
+    REWRIGHT_TRY(SqlStatement insert, database_.prepare("INSERT INTO campaigns VALUES (?, ?, ?, ?, ?, ?)"));
     return insert.run(next, name, hash, config, ingredients, levels);
   }
 
@@ -137,14 +137,14 @@ class Merger {
       candidate.position = next;
       return out_.add(candidate);
     }));
-    REWRIGHT_TRY(Statement insert,
+    REWRIGHT_TRY(SqlStatement insert,
                  database_.prepare("INSERT OR IGNORE INTO candidate_origins VALUES (?, ?, ?, ?, ?, ?, ?)"));
     return each_row(
         in.database(),
         "SELECT candidate, campaign, position, pruner, by, reason, reinstated FROM candidate_origins "
         "UNION ALL SELECT position, 0, position, pruner, by, reason, coalesce(reinstated, 0) FROM candidates "
         "LEFT JOIN removals ON candidate = position WHERE NOT EXISTS (SELECT 1 FROM campaigns) ORDER BY 1, 2",
-        [&](const Statement& row) {
+        [&](const SqlStatement& row) {
           return insert.run(numbers.candidates.at(row.integer(0)), numbers.campaigns.at(row.integer(1)), row.integer(2),
                             text_or_null(row, 3), text_or_null(row, 4), text_or_null(row, 5), row.integer(6));
         });
@@ -153,12 +153,12 @@ class Merger {
   Status add_goals(Store& in, Numbers& numbers) {
     REWRIGHT_TRY(const std::vector<GoalRecord> goals, in.goals());
     for (const GoalRecord& goal : goals) REWRIGHT_CHECK(add_goal(goal, in.folder(), numbers));
-    REWRIGHT_TRY(Statement insert, database_.prepare("INSERT OR IGNORE INTO goal_origins VALUES (?, ?, ?)"));
+    REWRIGHT_TRY(SqlStatement insert, database_.prepare("INSERT OR IGNORE INTO goal_origins VALUES (?, ?, ?)"));
     return each_row(
         in.database(),
         "SELECT goal, campaign, position FROM goal_origins UNION ALL SELECT position, 0, position FROM goals "
         "WHERE NOT EXISTS (SELECT 1 FROM campaigns) ORDER BY 1, 2",
-        [&](const Statement& row) {
+        [&](const SqlStatement& row) {
           return insert.run(numbers.goals.at(row.integer(0)), numbers.campaigns.at(row.integer(1)), row.integer(2));
         });
   }
@@ -198,13 +198,13 @@ class Merger {
   // --- verdicts and proposals ----------------------------------------------------------------------------------
 
   Status add_verdicts(Store& in, const Numbers& numbers) {
-    REWRIGHT_TRY(Statement insert,
+    REWRIGHT_TRY(SqlStatement insert,
                  database_.prepare("INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
-    REWRIGHT_TRY(Statement insert_time, database_.prepare("INSERT INTO verdict_times VALUES (?, ?, ?)"));
+    REWRIGHT_TRY(SqlStatement insert_time, database_.prepare("INSERT INTO verdict_times VALUES (?, ?, ?)"));
     return each_row(
         in.database(),
         "SELECT verdicts.*, seconds FROM verdicts LEFT JOIN verdict_times USING (goal, place) ORDER BY 1, 2",
-        [&](const Statement& row) -> Status {
+        [&](const SqlStatement& row) -> Status {
           const std::int64_t goal = numbers.goals.at(row.integer(0));
           std::string key = fmt::format("{}", goal);
           for (int column = 2; column < 12; ++column) key.append(1, kSeparator).append(row.text(column));
@@ -219,7 +219,7 @@ class Merger {
 
   Status add_proposals(Store& in, const Numbers& numbers) {
     REWRIGHT_TRY(const std::vector<ProposalRecord> proposals, in.proposals());
-    REWRIGHT_TRY(Statement insert, database_.prepare("INSERT OR IGNORE INTO proposals VALUES (?, ?, ?, ?, ?)"));
+    REWRIGHT_TRY(SqlStatement insert, database_.prepare("INSERT OR IGNORE INTO proposals VALUES (?, ?, ?, ?, ?)"));
     for (const ProposalRecord& proposal : proposals) {
       std::optional<std::int64_t> goal = proposal.goal;
       if (goal) *goal = numbers.goals.at(*goal);
@@ -234,9 +234,9 @@ class Merger {
   Status add_rules(Store& in, const Numbers& numbers, MergeReport::Part& part) {
     REWRIGHT_TRY(const std::vector<RuleText> rules, in.rule_texts());
     part.rules = rules.size();
-    REWRIGHT_TRY(Statement insert, database_.prepare("INSERT INTO rules VALUES (?, ?, ?, ?, ?, ?, ?, ?)"));
-    REWRIGHT_TRY(Statement update, database_.prepare("UPDATE rules SET goal = ?, text = ?, trust = ?, example = ?, "
-                                                     "certificate = ? WHERE id = ?"));
+    REWRIGHT_TRY(SqlStatement insert, database_.prepare("INSERT INTO rules VALUES (?, ?, ?, ?, ?, ?, ?, ?)"));
+    REWRIGHT_TRY(SqlStatement update, database_.prepare("UPDATE rules SET goal = ?, text = ?, trust = ?, example = ?, "
+                                                        "certificate = ? WHERE id = ?"));
     for (const RuleText& rule : rules) {
       const std::int64_t goal = numbers.goals.at(rule.goal);
       const auto next = static_cast<std::int64_t>(rules_.size());
@@ -277,9 +277,9 @@ class Merger {
   }
 
   Status add_uses(Store& in) {
-    REWRIGHT_TRY(Statement insert,
+    REWRIGHT_TRY(SqlStatement insert,
                  database_.prepare("INSERT OR IGNORE INTO uses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
-    return each_row(in.database(), "SELECT * FROM uses", [&](const Statement& row) {
+    return each_row(in.database(), "SELECT * FROM uses", [&](const SqlStatement& row) {
       return insert.run(row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.integer(5), row.real(6),
                         row.real(7), row.real(8), row.text(9));
     });
@@ -287,12 +287,12 @@ class Merger {
 
   Status add_runs(Store& in) {
     REWRIGHT_TRY(const std::int64_t before, out_.count("runs"));
-    REWRIGHT_TRY(Statement run, database_.prepare("INSERT INTO runs VALUES (?, ?, ?, ?)"));
-    REWRIGHT_CHECK(each_row(in.database(), "SELECT * FROM runs ORDER BY number", [&](const Statement& row) {
+    REWRIGHT_TRY(SqlStatement run, database_.prepare("INSERT INTO runs VALUES (?, ?, ?, ?)"));
+    REWRIGHT_CHECK(each_row(in.database(), "SELECT * FROM runs ORDER BY number", [&](const SqlStatement& row) {
       return run.run(before + row.integer(0), row.text(1), row.integer(2), row.integer(3));
     }));
-    REWRIGHT_TRY(Statement time, database_.prepare("INSERT INTO timings VALUES (?, ?, ?, ?)"));
-    return each_row(in.database(), "SELECT * FROM timings", [&](const Statement& row) {
+    REWRIGHT_TRY(SqlStatement time, database_.prepare("INSERT INTO timings VALUES (?, ?, ?, ?)"));
+    return each_row(in.database(), "SELECT * FROM timings", [&](const SqlStatement& row) {
       return time.run(before + row.integer(0), row.text(1), row.real(2), row.integer(3));
     });
   }

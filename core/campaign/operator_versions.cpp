@@ -16,7 +16,7 @@ constexpr const char* kPluginsOfStore =
 
 Result<std::vector<OtherVersion>> other_versions(Store& store, const Registry& registry) {
   std::vector<OtherVersion> others;
-  REWRIGHT_TRY(Statement rows, store.database().prepare(kPluginsOfStore));
+  REWRIGHT_TRY(SqlStatement rows, store.database().prepare(kPluginsOfStore));
   REWRIGHT_TRY(bool more, rows.query());
   while (more) {
     const std::string name = rows.text(0), version = rows.text(1);

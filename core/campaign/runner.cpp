@@ -136,7 +136,7 @@ Status summarise_pruners(Store& store, const std::string& config, CampaignSummar
       pruner.forward = counts.forward;
       pruner.left = rules -= counts.all;
     } else {
-      REWRIGHT_TRY(Statement statement, store.database().prepare("SELECT count(*) FROM removals WHERE pruner = ?"));
+      REWRIGHT_TRY(SqlStatement statement, store.database().prepare("SELECT count(*) FROM removals WHERE pruner = ?"));
       REWRIGHT_CHECK(statement.query(use.name));
       pruner.removed = static_cast<std::uint64_t>(statement.integer(0));
       pruner.left = candidates -= pruner.removed;

@@ -214,16 +214,18 @@ class Chains {
  public:
   static Result<Chains> read(Store& store) {
     Chains chains;
-    REWRIGHT_TRY(Statement rows, store.database().prepare(
-                                     "SELECT removals.candidate, other.position FROM removals JOIN candidates AS other "
-                                     "ON removals.by = other.id WHERE removals.reinstated = 0"));
+    REWRIGHT_TRY(
+        SqlStatement rows,
+        store.database().prepare("SELECT removals.candidate, other.position FROM removals JOIN candidates AS other "
+                                 "ON removals.by = other.id WHERE removals.reinstated = 0"));
     REWRIGHT_TRY(bool more, rows.query());
     while (more) {
       chains.by_[rows.integer(0)] = rows.integer(1);
       REWRIGHT_TRY(more, rows.step());
     }
-    REWRIGHT_TRY(Statement proved, store.database().prepare("SELECT DISTINCT candidate FROM proposals JOIN goals ON "
-                                                            "proposals.goal = goals.position WHERE status = 'proved'"));
+    REWRIGHT_TRY(SqlStatement proved,
+                 store.database().prepare("SELECT DISTINCT candidate FROM proposals JOIN goals ON "
+                                          "proposals.goal = goals.position WHERE status = 'proved'"));
     REWRIGHT_TRY(more, proved.query());
     while (more) {
       chains.proved_.insert(proved.integer(0));
@@ -284,7 +286,7 @@ Result<std::size_t> reinstate(Run& run) {
 // second try. Gives the number of new goals.
 Result<std::size_t> retry_with_numbers(Run& run) {
   std::vector<std::pair<std::int64_t, bool>> failed;
-  REWRIGHT_TRY(Statement rows,
+  REWRIGHT_TRY(SqlStatement rows,
                run.store.database().prepare(
                    "SELECT candidate, reversed FROM proposals AS p LEFT JOIN goals ON p.goal = position "
                    "WHERE numbers = 0 AND (goal IS NULL OR status <> 'proved') AND NOT EXISTS (SELECT 1 "

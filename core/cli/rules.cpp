@@ -31,13 +31,16 @@ Result<RuleSource> read_rules(const std::string& path, const Registry& registry)
   REWRIGHT_TRY(const std::string content, read_file(path));
   const auto rules = parse_rules(content, registry);
   if (!rules) return make_error(rules.error().code, "'{}': {}", path, rules.error().message);
-  for (const Rule& rule : *rules) {
-    RuleText& text = source.rules.emplace_back(split_rule_text(to_text(rule)));
-    text.id = rule.id;
-    text.name = rule.name;
-    text.trust = name_of(Trust::kNone);
-  }
+  for (const Rule& rule : *rules) source.rules.push_back(text_of(rule));
   return source;
+}
+
+RuleText text_of(const Rule& rule) {
+  RuleText text = split_rule_text(to_text(rule));
+  text.id = rule.id;
+  text.name = rule.name;
+  text.trust = name_of(rule.trust);
+  return text;
 }
 
 Result<const RuleText*> find_rule(const std::vector<RuleText>& rules, const std::string& wanted) {

@@ -23,6 +23,9 @@ struct OpenStore {
 /// The rules of a store (its folder) or of a text file of one rule a line.
 [[nodiscard]] Result<RuleSource> read_rules(const std::string& path, const Registry& registry);
 
+/// A rule as a store would show it.
+[[nodiscard]] RuleText text_of(const Rule& rule);
+
 /// By id, by the beginning of an id (4 digits or more), by name, or by the name without its digits where one rule alone
 /// has it.
 [[nodiscard]] Result<const RuleText*> find_rule(const std::vector<RuleText>& rules, const std::string& wanted);

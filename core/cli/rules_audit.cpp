@@ -29,7 +29,7 @@ DeriveOptions options_of(const Arguments& arguments) {
   return options;
 }
 
-void print_failures(const std::vector<AuditFailure>& failures) {
+void print_failures(const std::vector<DerivationFailure>& failures) {
   for (std::size_t i = 0; i < std::min(kShown, failures.size()); ++i) {
     print_line(fmt::format("{}  {}", short_id(failures[i].rule), failures[i].text));
     print_line("  " + failures[i].reason);
@@ -37,9 +37,9 @@ void print_failures(const std::vector<AuditFailure>& failures) {
   if (failures.size() > kShown) print_line(fmt::format("and {} more", with_commas(failures.size() - kShown)));
 }
 
-Json to_json(const std::vector<AuditFailure>& failures) {
+Json to_json(const std::vector<DerivationFailure>& failures) {
   Json list = Json::array();
-  for (const AuditFailure& failure : failures)
+  for (const DerivationFailure& failure : failures)
     list.push_back({{"id", failure.rule}, {"text", failure.text}, {"reason", failure.reason}});
   return list;
 }
@@ -88,7 +88,7 @@ Result<ExitCode> derive(const Settings& settings, const Arguments& arguments) {
   REWRIGHT_TRY(const auto derivations, derive_all(rules, one_direction_each(library), registry, options_of(arguments)));
   REWRIGHT_TRY(DerivationChecker checker, DerivationChecker::over(library, registry));
   std::size_t forward = 0;
-  std::vector<AuditFailure> failures;
+  std::vector<DerivationFailure> failures;
   for (std::size_t i = 0; i < rules.size(); ++i) {
     if (std::ranges::find(library, rules[i].id, &Rule::id) != library.end()) {
       ++forward;

@@ -1,7 +1,10 @@
-// rewright rules export --format F STORE
+// rewright rules export --format F SOURCE
 #include <cstdio>
+#include <filesystem>
 
+#include "campaign/rule_source.h"
 #include "cli/rules.h"
+#include "onnx/import.h"
 #include "report/dot.h"
 #include "rule/interchange.h"
 #include "rule/taso.h"
@@ -10,51 +13,60 @@ namespace rewright::cli {
 namespace {
 
 struct Arguments {
-  std::string store;
+  std::string source;
+  std::vector<std::string> models;
   std::string format = "text";
 };
 
+Result<std::vector<Rule>> read(const Arguments& arguments, const Registry& registry) {
+  ParameterUses uses;
+  for (const std::string& model : arguments.models) {
+    REWRIGHT_TRY(const ImportedModel imported, import_model_file(model, registry));
+    uses.add(imported.graph);
+  }
+  return read_rule_source(arguments.source, registry, uses);
+}
+
 // Every rule a drawing of its own; `dot` and its relatives read several from one file.
-Status print_drawings(const Settings& settings, Store& store) {
-  REWRIGHT_TRY(const Registry registry, settings.registry());
-  REWRIGHT_TRY(const std::vector<Rule> rules, store.rules(registry));
+void print_drawings(const std::vector<Rule>& rules) {
   for (const Rule& rule : rules) print(to_dot(rule));
-  return {};
 }
 
 // What the other format cannot say is counted and named on standard error.
-Status print_taso(const Settings& settings, Store& store) {
-  REWRIGHT_TRY(const Registry registry, settings.registry());
-  REWRIGHT_TRY(const std::vector<Rule> rules, store.rules(registry));
+void print_taso(const std::vector<Rule>& rules, bool quiet) {
   const TasoFile file = write_taso(rules);
   std::fwrite(file.bytes.data(), 1, file.bytes.size(), stdout);
   std::size_t left_out = 0;
   for (const auto& [what, count] : file.left_out) left_out += count;
-  note(fmt::format("{} rules written; {} left out, for what TASO's format cannot say", file.written, left_out),
-       settings.quiet);
-  for (const auto& [what, count] : file.left_out) note(fmt::format("  {} for {}", count, what), settings.quiet);
-  return {};
+  note(fmt::format("{} rules written; {} left out, for what TASO's format cannot say", file.written, left_out), quiet);
+  for (const auto& [what, count] : file.left_out) note(fmt::format("  {} for {}", count, what), quiet);
 }
 
-Status print_terms(const Settings& settings, Store& store, const std::string& format) {
-  REWRIGHT_TRY(const Registry registry, settings.registry());
-  REWRIGHT_TRY(const std::vector<Rule> rules, store.rules(registry));
-  print(format == "egg" ? to_egg(rules) : to_smt2(rules));
-  return {};
+void print_texts(const std::vector<RuleText>& rules, bool json) {
+  if (json) return print_json(to_json(rules));
+  for (const RuleText& rule : rules) print_line(rule.text);
 }
 
 Result<ExitCode> export_rules(const Settings& settings, const Arguments& arguments) {
-  REWRIGHT_TRY(const OpenStore open, open_store(arguments.store));
-  if (settings.json || arguments.format == "json") {
-    print_json(to_json(open.rules));
+  const bool json = settings.json || arguments.format == "json";
+  const bool as_text = json || arguments.format == "text";
+  if (as_text && std::filesystem::is_directory(arguments.source)) {  // What a store says needs no operators.
+    REWRIGHT_TRY(const OpenStore open, open_store(arguments.source));
+    print_texts(open.rules, json);
+    return ExitCode::kDone;
+  }
+  REWRIGHT_TRY(const Registry registry, settings.registry());
+  REWRIGHT_TRY(const std::vector<Rule> rules, read(arguments, registry));
+  if (as_text) {
+    std::vector<RuleText> texts;
+    for (const Rule& rule : rules) texts.push_back(text_of(rule));
+    print_texts(texts, json);
   } else if (arguments.format == "dot") {
-    REWRIGHT_CHECK(print_drawings(settings, *open.store));
+    print_drawings(rules);
   } else if (arguments.format == "taso") {
-    REWRIGHT_CHECK(print_taso(settings, *open.store));
-  } else if (arguments.format == "egg" || arguments.format == "smt2") {
-    REWRIGHT_CHECK(print_terms(settings, *open.store, arguments.format));
+    print_taso(rules, settings.quiet);
   } else {
-    for (const RuleText& rule : open.rules) print_line(rule.text);
+    print(arguments.format == "egg" ? to_egg(rules) : to_smt2(rules));
   }
   return ExitCode::kDone;
 }
@@ -67,9 +79,13 @@ void add_rules_export(Program& program, CLI::App& group) {
       program.command(group, "export", "Writes all rules to standard output",
                       {"rewright rules export --format text quickstart.store > rules.txt",
                        "rewright rules export --format taso quickstart.store > rules.pb",
-                       "rewright rules export --format dot quickstart.store | dot -Tsvg -O"},
+                       "rewright rules export --format dot quickstart.store | dot -Tsvg -O",
+                       "rewright rules export experiments/library/library.rules --for model.onnx"},
                       [arguments](const Settings& settings) { return export_rules(settings, *arguments); });
-  command.add_option("STORE", arguments->store, "The store")->required();
+  command.add_option("SOURCE", arguments->source, "The store, or a file of rules, whose proofs are replayed")
+      ->required();
+  command.add_option("--for", arguments->models,
+                     "Of families in a file also the members with the parameters of these ONNX models");
   command
       .add_option("--format", arguments->format,
                   "text: one rule a line; json: one object; dot: drawings for Graphviz; taso: TASO's protobuf files; "

@@ -78,7 +78,7 @@ Result<ReferenceCampaign> read_store(Store& store, const Registry& registry) {
   std::map<std::string, std::size_t> rule_at;
   for (std::size_t i = 0; i < campaign.rules.size(); ++i) rule_at[campaign.rules[i].id] = i;
   campaign.rules_of.resize(campaign.candidates.size());
-  REWRIGHT_TRY(Statement rows,
+  REWRIGHT_TRY(SqlStatement rows,
                store.database().prepare("SELECT candidate, rules.id FROM proposals JOIN rules ON proposals.goal = "
                                         "rules.goal ORDER BY candidate, rules.position"));
   REWRIGHT_TRY(bool more, rows.query());

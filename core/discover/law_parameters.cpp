@@ -46,7 +46,6 @@ struct Group {
   friend auto operator<=>(const Group& a, const Group& b) {
     return std::tie(a.name, a.value) <=> std::tie(b.name, b.value);
   }
-  friend bool operator==(const Group& a, const Group& b) { return a.name == b.name && a.value == b.value; }
 };
 
 std::set<Group> groups_of(const Axiom& axiom) {

@@ -79,7 +79,8 @@ Status keep(const PlannedUnit& unit, Outcome outcome, const Clock& clock, const 
   // Settings that nothing refers to any longer go.
   if (results.setting(setting.at("id")) == nullptr) results.settings.push_back(setting);
   std::erase_if(results.settings, [&](const Json& known) {
-    return std::ranges::none_of(results.units, [&](const UnitResult& one) { return one.setting == known.at("id"); });
+    return std::ranges::none_of(
+        results.units, [&](const UnitResult& one) { return one.setting == known.at("id").get<std::string>(); });
   });
   return write_results(folder + "/results.jsonl", results);
 }

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 1> kMigrations = {
 
 class DatabaseCostCache final : public CostCache {
  public:
-  DatabaseCostCache(std::unique_ptr<Database> database, Statement find, Statement insert)
+  DatabaseCostCache(std::unique_ptr<Database> database, SqlStatement find, SqlStatement insert)
       : database_(std::move(database)), find_(std::move(find)), insert_(std::move(insert)) {}
 
   std::optional<double> find(const std::string& key) override {
@@ -29,7 +29,7 @@ class DatabaseCostCache final : public CostCache {
 
  private:
   std::unique_ptr<Database> database_;
-  Statement find_, insert_;  // Gone before the database.
+  SqlStatement find_, insert_;  // Gone before the database.
 };
 
 }  // namespace
@@ -37,8 +37,8 @@ class DatabaseCostCache final : public CostCache {
 Result<std::unique_ptr<CostCache>> open_cost_cache(const std::string& path) {
   REWRIGHT_TRY(auto database, Database::open(path, Database::Mode::kCreate));
   REWRIGHT_CHECK(database->migrate(kMigrations, "operator_costs"));
-  REWRIGHT_TRY(Statement find, database->prepare("SELECT cost_us FROM operator_costs WHERE key = ?1"));
-  REWRIGHT_TRY(Statement insert,
+  REWRIGHT_TRY(SqlStatement find, database->prepare("SELECT cost_us FROM operator_costs WHERE key = ?1"));
+  REWRIGHT_TRY(SqlStatement insert,
                database->prepare("INSERT OR REPLACE INTO operator_costs (key, cost_us) VALUES (?1, ?2)"));
   return std::unique_ptr<CostCache>(
       std::make_unique<DatabaseCostCache>(std::move(database), std::move(find), std::move(insert)));

@@ -26,7 +26,7 @@ Status record_uses(const std::string& store, const std::vector<UseRecord>& uses)
   if (uses.empty()) return {};
   REWRIGHT_TRY(const auto opened, Store::open(store, Store::Mode::kWrite));
   return opened->database().transaction([&]() -> Status {
-    REWRIGHT_TRY(Statement known, opened->database().prepare("SELECT 1 FROM rules WHERE id = ?"));
+    REWRIGHT_TRY(SqlStatement known, opened->database().prepare("SELECT 1 FROM rules WHERE id = ?"));
     for (const UseRecord& use : uses) {
       REWRIGHT_TRY(const bool holds, known.query(use.rule));
       if (holds) REWRIGHT_CHECK(opened->add(use));

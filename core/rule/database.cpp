@@ -49,26 +49,26 @@ int flags_of(Database::Mode mode) {
 
 }  // namespace
 
-// --- Statement -------------------------------------------------------------------------------------------------
+// --- SqlStatement -------------------------------------------------------------------------------------------------
 
-Statement::Statement(Statement&& other) noexcept
+SqlStatement::SqlStatement(SqlStatement&& other) noexcept
     : database_(other.database_), statement_(std::exchange(other.statement_, nullptr)), bound_(other.bound_) {}
 
-Statement::~Statement() { sqlite3_finalize(statement_); }
+SqlStatement::~SqlStatement() { sqlite3_finalize(statement_); }
 
-void Statement::restart() {
+void SqlStatement::restart() {
   sqlite3_reset(statement_);
   sqlite3_clear_bindings(statement_);
   bound_ = 0;
 }
 
-void Statement::bind(std::int64_t value) { sqlite3_bind_int64(statement_, ++bound_, value); }
-void Statement::bind(double value) { sqlite3_bind_double(statement_, ++bound_, value); }
-void Statement::bind(std::string_view value) {
+void SqlStatement::bind(std::int64_t value) { sqlite3_bind_int64(statement_, ++bound_, value); }
+void SqlStatement::bind(double value) { sqlite3_bind_double(statement_, ++bound_, value); }
+void SqlStatement::bind(std::string_view value) {
   sqlite3_bind_text64(statement_, ++bound_, value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-Result<bool> Statement::step() {
+Result<bool> SqlStatement::step() {
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
@@ -77,11 +77,11 @@ Result<bool> Statement::step() {
   return error;
 }
 
-std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_, column); }
-double Statement::real(int column) const { return sqlite3_column_double(statement_, column); }
-bool Statement::is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
-int Statement::columns() const { return sqlite3_column_count(statement_); }
-std::string Statement::text(int column) const {
+std::int64_t SqlStatement::integer(int column) const { return sqlite3_column_int64(statement_, column); }
+double SqlStatement::real(int column) const { return sqlite3_column_double(statement_, column); }
+bool SqlStatement::is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
+int SqlStatement::columns() const { return sqlite3_column_count(statement_); }
+std::string SqlStatement::text(int column) const {
   const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
   if (bytes == nullptr) return {};
   return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
@@ -115,11 +115,11 @@ Status Database::run(std::string_view sql) {
   return {};
 }
 
-Result<Statement> Database::prepare(std::string_view sql) {
+Result<SqlStatement> Database::prepare(std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
   const int code = sqlite3_prepare_v2(handle_, sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
   if (code != SQLITE_OK) return error(code);
-  return Statement(*this, statement);
+  return SqlStatement(*this, statement);
 }
 
 Status Database::transaction(const std::function<Status()>& work) {
@@ -186,14 +186,14 @@ Error Database::error(int code) const {
 
 Result<std::int64_t> Database::version(std::string_view component) {
   if (component.empty()) {
-    REWRIGHT_TRY(Statement statement, prepare("PRAGMA user_version"));
+    REWRIGHT_TRY(SqlStatement statement, prepare("PRAGMA user_version"));
     REWRIGHT_CHECK(statement.query());
     return statement.integer(0);
   }
-  REWRIGHT_TRY(Statement table, prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'component'"));
+  REWRIGHT_TRY(SqlStatement table, prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'component'"));
   REWRIGHT_TRY(const bool there, table.query());
   if (!there) return std::int64_t{0};
-  REWRIGHT_TRY(Statement statement, prepare("SELECT version FROM component WHERE name = ?"));
+  REWRIGHT_TRY(SqlStatement statement, prepare("SELECT version FROM component WHERE name = ?"));
   REWRIGHT_TRY(const bool known, statement.query(component));
   return known ? statement.integer(0) : std::int64_t{0};
 }
@@ -201,7 +201,7 @@ Result<std::int64_t> Database::version(std::string_view component) {
 Status Database::set_version(std::string_view component, std::int64_t version) {
   if (component.empty()) return run(fmt::format("PRAGMA user_version = {}", version));
   REWRIGHT_CHECK(run("CREATE TABLE IF NOT EXISTS component (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT"));
-  REWRIGHT_TRY(Statement statement, prepare("INSERT OR REPLACE INTO component VALUES (?, ?)"));
+  REWRIGHT_TRY(SqlStatement statement, prepare("INSERT OR REPLACE INTO component VALUES (?, ?)"));
   return statement.run(component, version);
 }
 
@@ -251,10 +251,10 @@ Status Database::migrate(Migrations migrations, std::string_view component) {
 }
 
 Status Database::check() {
-  REWRIGHT_TRY(Statement pages, prepare("PRAGMA quick_check(1)"));
+  REWRIGHT_TRY(SqlStatement pages, prepare("PRAGMA quick_check(1)"));
   REWRIGHT_CHECK(pages.query());
   if (pages.text(0) != "ok") return error(SQLITE_CORRUPT);
-  REWRIGHT_TRY(Statement keys, prepare("PRAGMA foreign_key_check"));
+  REWRIGHT_TRY(SqlStatement keys, prepare("PRAGMA foreign_key_check"));
   REWRIGHT_TRY(const bool broken, keys.query());
   if (broken) return error(SQLITE_CORRUPT);
   return {};

@@ -26,11 +26,11 @@ namespace rewright {
 class Database;
 
 /// A prepared statement. Parameters are bound in the order of bind(), columns read by position.
-class REWRIGHT_API Statement {
+class REWRIGHT_API SqlStatement {
  public:
-  Statement(Statement&&) noexcept;
-  Statement& operator=(Statement&&) = delete;
-  ~Statement();
+  SqlStatement(SqlStatement&&) noexcept;
+  SqlStatement& operator=(SqlStatement&&) = delete;
+  ~SqlStatement();
 
   /// Binds the next parameters and goes to the first row.
   template <class... Values>
@@ -58,7 +58,7 @@ class REWRIGHT_API Statement {
 
  private:
   friend class Database;
-  Statement(Database& database, sqlite3_stmt* statement) : database_(&database), statement_(statement) {}
+  SqlStatement(Database& database, sqlite3_stmt* statement) : database_(&database), statement_(statement) {}
   void restart();
   void bind(std::int64_t value);
   void bind(std::uint64_t value) { bind(static_cast<std::int64_t>(value)); }
@@ -99,7 +99,7 @@ class REWRIGHT_API Database {
 
   /// Runs SQL that has neither parameters nor rows.
   Status run(std::string_view sql);
-  [[nodiscard]] Result<Statement> prepare(std::string_view sql);
+  [[nodiscard]] Result<SqlStatement> prepare(std::string_view sql);
   /// `work` and a commit, or nothing at all.
   Status transaction(const std::function<Status()>& work);
 
@@ -112,7 +112,7 @@ class REWRIGHT_API Database {
   Status check();
 
  private:
-  friend class Statement;
+  friend class SqlStatement;
   Database(std::string file, Mode mode) : file_(std::move(file)), mode_(mode) {}
   [[nodiscard]] Error error(int code) const;
   [[nodiscard]] Result<std::int64_t> version(std::string_view component);

@@ -28,7 +28,8 @@ CREATE INDEX derivation_rules_by_rule ON derivation_rules (rule);
 )sql"};
 
 Result<bool> has_tables(Store& store) {
-  REWRIGHT_TRY(Statement row, store.database().prepare("SELECT 1 FROM sqlite_master WHERE name = 'derivation_rules'"));
+  REWRIGHT_TRY(SqlStatement row,
+               store.database().prepare("SELECT 1 FROM sqlite_master WHERE name = 'derivation_rules'"));
   return row.query();
 }
 
@@ -50,10 +51,10 @@ Result<DerivationTable> DerivationTable::open(Store& store) {
 }
 
 Status DerivationTable::add(const DerivationRecord& record) {
-  REWRIGHT_TRY(Statement row, store_->database().prepare("INSERT INTO derivations VALUES (?, ?, ?, ?, ?, ?, ?, ?)"));
+  REWRIGHT_TRY(SqlStatement row, store_->database().prepare("INSERT INTO derivations VALUES (?, ?, ?, ?, ?, ?, ?, ?)"));
   REWRIGHT_CHECK(row.run(record.goal, record.id, record.pruner, fmt::format("{}", fmt::join(record.by, " ")),
                          record.reason, record.steps, record.forward, record.certificate));
-  REWRIGHT_TRY(Statement named, store_->database().prepare("INSERT INTO derivation_rules VALUES (?, ?)"));
+  REWRIGHT_TRY(SqlStatement named, store_->database().prepare("INSERT INTO derivation_rules VALUES (?, ?)"));
   for (const std::string& rule : record.rules) REWRIGHT_CHECK(named.run(record.goal, rule));
   return {};
 }
@@ -63,13 +64,13 @@ Result<std::vector<DerivationRecord>> DerivationTable::read(Store& store) {
   REWRIGHT_TRY(const bool there, has_tables(store));
   if (!there) return records;
   std::map<std::int64_t, std::vector<std::string>> rules;
-  REWRIGHT_TRY(Statement named, store.database().prepare("SELECT goal, rule FROM derivation_rules ORDER BY 1, 2"));
+  REWRIGHT_TRY(SqlStatement named, store.database().prepare("SELECT goal, rule FROM derivation_rules ORDER BY 1, 2"));
   REWRIGHT_TRY(bool more, named.query());
   while (more) {
     rules[named.integer(0)].push_back(named.text(1));
     REWRIGHT_TRY(more, named.step());
   }
-  REWRIGHT_TRY(Statement rows, store.database().prepare("SELECT * FROM derivations ORDER BY goal"));
+  REWRIGHT_TRY(SqlStatement rows, store.database().prepare("SELECT * FROM derivations ORDER BY goal"));
   REWRIGHT_TRY(more, rows.query());
   while (more) {
     records.push_back({rows.integer(0), rows.text(1), rows.text(2), words(rows.text(3)), rows.text(4), rows.integer(5),
@@ -83,7 +84,7 @@ Result<DerivationCounts> count_derivations(Store& store, const std::string& prun
   DerivationCounts counts;
   REWRIGHT_TRY(const bool there, has_tables(store));
   if (!there) return counts;
-  REWRIGHT_TRY(Statement row,
+  REWRIGHT_TRY(SqlStatement row,
                store.database().prepare("SELECT count(*), total(forward) FROM derivations WHERE pruner = ?"));
   REWRIGHT_CHECK(row.query(pruner));
   counts.all = static_cast<std::uint64_t>(row.integer(0));

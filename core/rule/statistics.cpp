@@ -17,8 +17,8 @@ using Json = nlohmann::ordered_json;
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-Status each_row(Store& store, std::string_view sql, const std::function<void(const Statement&)>& visit) {
-  REWRIGHT_TRY(Statement rows, store.database().prepare(sql));
+Status each_row(Store& store, std::string_view sql, const std::function<void(const SqlStatement&)>& visit) {
+  REWRIGHT_TRY(SqlStatement rows, store.database().prepare(sql));
   REWRIGHT_TRY(bool more, rows.query());
   while (more) {
     visit(rows);
@@ -30,20 +30,20 @@ Status each_row(Store& store, std::string_view sql, const std::function<void(con
 Status count_verdicts(Store& store, RuleStatistics& result) {
   std::map<std::string, VerifierStatistics> verifiers;
   REWRIGHT_CHECK(
-      each_row(store, "SELECT verifier, kind, count(*) FROM verdicts GROUP BY 1, 2", [&](const Statement& row) {
+      each_row(store, "SELECT verifier, kind, count(*) FROM verdicts GROUP BY 1, 2", [&](const SqlStatement& row) {
         VerifierStatistics& verifier = verifiers[row.text(0)];
         const auto count = static_cast<std::uint64_t>(row.integer(2));
         const std::string kind = row.text(1);
         (kind == "proved" ? verifier.proved : kind == "refuted" ? verifier.refuted : verifier.unknown) = count;
       }));
   REWRIGHT_CHECK(each_row(store, "SELECT verifier, seconds FROM verdict_times JOIN verdicts USING (goal, place)",
-                          [&](const Statement& row) { verifiers[row.text(0)].seconds.push_back(row.real(1)); }));
+                          [&](const SqlStatement& row) { verifiers[row.text(0)].seconds.push_back(row.real(1)); }));
   for (auto& [name, verifier] : verifiers) {
     verifier.verifier = name;
     std::ranges::sort(verifier.seconds);
     result.verifiers.push_back(std::move(verifier));
   }
-  return each_row(store, "SELECT status, count(*) FROM goals GROUP BY 1", [&](const Statement& row) {
+  return each_row(store, "SELECT status, count(*) FROM goals GROUP BY 1", [&](const SqlStatement& row) {
     result.goals[row.text(0)] = static_cast<std::uint64_t>(row.integer(1));
   });
 }
@@ -72,7 +72,7 @@ Status count_funnel(Store& store, RuleStatistics& result) {
     auto left = static_cast<std::uint64_t>(candidates);
     add("candidates", left);
     std::map<std::string, std::uint64_t> removed;
-    REWRIGHT_CHECK(each_row(store, "SELECT pruner, count(*) FROM removals GROUP BY 1", [&](const Statement& row) {
+    REWRIGHT_CHECK(each_row(store, "SELECT pruner, count(*) FROM removals GROUP BY 1", [&](const SqlStatement& row) {
       removed[row.text(0)] = static_cast<std::uint64_t>(row.integer(1));
     }));
     REWRIGHT_TRY(const auto campaign, store.campaign());
@@ -151,7 +151,7 @@ Result<RuleStatistics> statistics(Store& store) {
     for (const std::string& name : operators) ++result.by_operator[name];
   }
   REWRIGHT_CHECK(count_verdicts(store, result));
-  REWRIGHT_TRY(Statement used, store.database().prepare("SELECT count(DISTINCT rule) FROM uses"));
+  REWRIGHT_TRY(SqlStatement used, store.database().prepare("SELECT count(DISTINCT rule) FROM uses"));
   REWRIGHT_CHECK(used.query());
   result.used = static_cast<std::uint64_t>(used.integer(0));
   REWRIGHT_CHECK(count_funnel(store, result));

@@ -84,17 +84,17 @@ bool Store::busy(const std::string& folder) {
   return held;
 }
 
-Status Store::insert(const char* sql, const std::function<Status(Statement&)>& run) {
-  REWRIGHT_TRY(Statement statement, database_->prepare(sql));
+Status Store::insert(const char* sql, const std::function<Status(SqlStatement&)>& run) {
+  REWRIGHT_TRY(SqlStatement statement, database_->prepare(sql));
   return run(statement);
 }
 
 Result<std::optional<CampaignRecord>> Store::campaign() {
-  REWRIGHT_TRY(Statement statement, database_->prepare("SELECT name, config_hash, config FROM campaign"));
+  REWRIGHT_TRY(SqlStatement statement, database_->prepare("SELECT name, config_hash, config FROM campaign"));
   REWRIGHT_TRY(const bool there, statement.query());
   if (!there) return std::optional<CampaignRecord>();
   CampaignRecord record{statement.text(0), statement.text(1), statement.text(2), {}};
-  REWRIGHT_TRY(Statement rows,
+  REWRIGHT_TRY(SqlStatement rows,
                database_->prepare("SELECT kind, name, version, hash FROM ingredients ORDER BY kind, name"));
   REWRIGHT_TRY(bool more, rows.query());
   while (more) {
@@ -106,10 +106,10 @@ Result<std::optional<CampaignRecord>> Store::campaign() {
 
 Status Store::begin(const CampaignRecord& campaign) {
   return database_->transaction([&]() -> Status {
-    REWRIGHT_CHECK(insert("INSERT INTO campaign VALUES (1, ?, ?, ?)", [&](Statement& statement) {
+    REWRIGHT_CHECK(insert("INSERT INTO campaign VALUES (1, ?, ?, ?)", [&](SqlStatement& statement) {
       return statement.run(campaign.name, campaign.config_hash, campaign.config);
     }));
-    REWRIGHT_TRY(Statement statement, database_->prepare("INSERT INTO ingredients VALUES (?, ?, ?, ?)"));
+    REWRIGHT_TRY(SqlStatement statement, database_->prepare("INSERT INTO ingredients VALUES (?, ?, ?, ?)"));
     for (const Ingredient& part : campaign.ingredients) {
       REWRIGHT_CHECK(statement.run(part.kind, part.name, part.version, part.hash));
     }
@@ -129,40 +129,42 @@ Status Store::clear() {
 }
 
 Result<bool> Store::finished(const std::string& phase) {
-  REWRIGHT_TRY(Statement statement, database_->prepare("SELECT 1 FROM phases WHERE name = ?"));
+  REWRIGHT_TRY(SqlStatement statement, database_->prepare("SELECT 1 FROM phases WHERE name = ?"));
   return statement.query(phase);
 }
 
 Status Store::finish(const std::string& phase) {
-  return insert("INSERT INTO phases VALUES (?)", [&](Statement& statement) { return statement.run(phase); });
+  return insert("INSERT INTO phases VALUES (?)", [&](SqlStatement& statement) { return statement.run(phase); });
 }
 
 Result<std::int64_t> Store::count(const std::string& table, const std::string& where) {
-  REWRIGHT_TRY(Statement statement, database_->prepare(fmt::format("SELECT count(*) FROM {} WHERE {}", table, where)));
+  REWRIGHT_TRY(SqlStatement statement,
+               database_->prepare(fmt::format("SELECT count(*) FROM {} WHERE {}", table, where)));
   REWRIGHT_CHECK(statement.query());
   return statement.integer(0);
 }
 
 Status Store::begin_run(int threads, bool resumed) {
   return insert("INSERT INTO runs (started, threads, resumed) VALUES (datetime('now'), ?, ?)",
-                [&](Statement& statement) { return statement.run(threads, resumed); });
+                [&](SqlStatement& statement) { return statement.run(threads, resumed); });
 }
 
 Status Store::add_time(const std::string& phase, double seconds, std::uint64_t peak_memory_bytes) {
   return insert(
       "INSERT INTO timings VALUES ((SELECT max(number) FROM runs), ?, ?, ?) ON CONFLICT DO UPDATE SET "
       "seconds = seconds + excluded.seconds, peak_memory_bytes = excluded.peak_memory_bytes",
-      [&](Statement& statement) { return statement.run(phase, seconds, peak_memory_bytes); });
+      [&](SqlStatement& statement) { return statement.run(phase, seconds, peak_memory_bytes); });
 }
 
 Result<double> Store::seconds(const std::string& phase) {
-  REWRIGHT_TRY(Statement statement, database_->prepare("SELECT total(seconds) FROM timings WHERE phase = ?"));
+  REWRIGHT_TRY(SqlStatement statement, database_->prepare("SELECT total(seconds) FROM timings WHERE phase = ?"));
   REWRIGHT_CHECK(statement.query(phase));
   return statement.real(0);
 }
 
 Result<std::uint64_t> Store::peak_memory_bytes(const std::string& phase) {
-  REWRIGHT_TRY(Statement statement, database_->prepare("SELECT max(peak_memory_bytes) FROM timings WHERE phase = ?"));
+  REWRIGHT_TRY(SqlStatement statement,
+               database_->prepare("SELECT max(peak_memory_bytes) FROM timings WHERE phase = ?"));
   REWRIGHT_CHECK(statement.query(phase));
   return static_cast<std::uint64_t>(statement.integer(0));
 }
@@ -177,7 +179,7 @@ Result<std::string> Store::dump() {
   std::string text;
   for (const char* table : kTables) {
     text += fmt::format("-- {}\n", std::string_view(table).substr(0, std::string_view(table).find(' ')));
-    REWRIGHT_TRY(Statement rows, database_->prepare(fmt::format("SELECT * FROM {}", table)));
+    REWRIGHT_TRY(SqlStatement rows, database_->prepare(fmt::format("SELECT * FROM {}", table)));
     REWRIGHT_TRY(bool more, rows.query());
     while (more) {
       for (int column = 0; column < rows.columns(); ++column) {

@@ -208,7 +208,7 @@ class REWRIGHT_API Store {
 
  private:
   explicit Store(std::string folder) : folder_(std::move(folder)) {}
-  Status insert(const char* sql, const std::function<Status(Statement&)>& run);
+  Status insert(const char* sql, const std::function<Status(SqlStatement&)>& run);
 
   std::string folder_;
   int lock_ = -1;

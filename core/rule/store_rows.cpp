@@ -43,7 +43,7 @@ std::vector<std::string> split_words(const std::string& text) {
 
 // Reads every row with `read` into a vector.
 template <class Row, class Read>
-Result<std::vector<Row>> all(Result<Statement> statement, Read read) {
+Result<std::vector<Row>> all(Result<SqlStatement> statement, Read read) {
   if (!statement) return statement.error();
   std::vector<Row> rows;
   REWRIGHT_TRY(bool more, statement->query());
@@ -54,7 +54,7 @@ Result<std::vector<Row>> all(Result<Statement> statement, Read read) {
   return rows;
 }
 
-CandidateRecord read_candidate(const Statement& row) {
+CandidateRecord read_candidate(const SqlStatement& row) {
   return {row.integer(0), row.text(1), static_cast<int>(row.integer(2)), row.text(3), row.text(4)};
 }
 
@@ -63,60 +63,61 @@ CandidateRecord read_candidate(const Statement& row) {
 // --- writing ---------------------------------------------------------------------------------------------------
 
 Status Store::add(const LevelRecord& level) {
-  return insert("INSERT OR REPLACE INTO levels VALUES (?, ?, ?, ?)", [&](Statement& statement) {
+  return insert("INSERT OR REPLACE INTO levels VALUES (?, ?, ?, ?)", [&](SqlStatement& statement) {
     return statement.run(level.operators, level.graphs, level.classes, level.candidates);
   });
 }
 
 Status Store::add(const CandidateRecord& candidate) {
-  return insert("INSERT INTO candidates VALUES (?, ?, ?, ?, ?)", [&](Statement& statement) {
+  return insert("INSERT INTO candidates VALUES (?, ?, ?, ?, ?)", [&](SqlStatement& statement) {
     return statement.run(candidate.position, candidate.id, candidate.operators, candidate.source, candidate.target);
   });
 }
 
 Status Store::add(const RemovalRecord& removal) {
-  return insert("INSERT INTO removals VALUES (?, ?, ?, ?, ?)", [&](Statement& statement) {
+  return insert("INSERT INTO removals VALUES (?, ?, ?, ?, ?)", [&](SqlStatement& statement) {
     const auto by = removal.by.empty() ? std::optional<std::string>() : std::optional(removal.by);
     return statement.run(removal.candidate, removal.pruner, by, removal.reason, removal.reinstated);
   });
 }
 
 Status Store::add(const GoalRecord& goal) {
-  return insert("INSERT INTO goals VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [&](Statement& statement) {
+  return insert("INSERT INTO goals VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [&](SqlStatement& statement) {
     return statement.run(goal.position, goal.id, goal.text, goal.name, goal.example, goal.status, goal.rule, goal.trust,
                          goal.certificate);
   });
 }
 
 Status Store::add(const ProposalRecord& proposal) {
-  return insert("INSERT INTO proposals VALUES (?, ?, ?, ?, ?)", [&](Statement& statement) {
+  return insert("INSERT INTO proposals VALUES (?, ?, ?, ?, ?)", [&](SqlStatement& statement) {
     return statement.run(proposal.candidate, proposal.reversed, proposal.numbers, proposal.goal, proposal.reason);
   });
 }
 
 Status Store::add(const VerdictRecord& record) {
   const Verdict& verdict = record.verdict;
-  REWRIGHT_CHECK(insert("INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [&](Statement& statement) {
-    return statement.run(record.goal, record.place, record.verifier, record.version, record.budget.work,
-                         record.budget.memory_bytes, word(verdict.kind), verdict.reason, verdict.counterexample,
-                         verdict.certificate, join_conditions(verdict.conditions),
-                         fmt::format("{}", fmt::join(verdict.axioms, "\n")));
-  }));
+  REWRIGHT_CHECK(
+      insert("INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [&](SqlStatement& statement) {
+        return statement.run(record.goal, record.place, record.verifier, record.version, record.budget.work,
+                             record.budget.memory_bytes, word(verdict.kind), verdict.reason, verdict.counterexample,
+                             verdict.certificate, join_conditions(verdict.conditions),
+                             fmt::format("{}", fmt::join(verdict.axioms, "\n")));
+      }));
   if (verdict.seconds <= 0) return {};
   return insert("INSERT INTO verdict_times VALUES (?, ?, ?)",
-                [&](Statement& statement) { return statement.run(record.goal, record.place, verdict.seconds); });
+                [&](SqlStatement& statement) { return statement.run(record.goal, record.place, verdict.seconds); });
 }
 
 Status Store::add(const UseRecord& use) {
   return insert("INSERT OR REPLACE INTO uses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, datetime('now'))",
-                [&](Statement& statement) {
+                [&](SqlStatement& statement) {
                   return statement.run(use.rule, use.model_hash, use.search, use.cost, use.model, use.times,
                                        use.gain_us, use.model_before_us, use.model_after_us);
                 });
 }
 
 Status Store::add(const RuleRecord& record) {
-  return insert("INSERT INTO rules VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [&](Statement& statement) {
+  return insert("INSERT INTO rules VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [&](SqlStatement& statement) {
     return statement.run(record.position, record.rule.id, record.rule.name, record.goal, record.text,
                          word(record.rule.trust), example_text(record.rule), record.rule.certificate);
   });
@@ -124,14 +125,14 @@ Status Store::add(const RuleRecord& record) {
 
 Status Store::settle(const GoalRecord& goal) {
   return insert("UPDATE goals SET status = ?, rule = ?, trust = ?, certificate = ? WHERE position = ?",
-                [&](Statement& statement) {
+                [&](SqlStatement& statement) {
                   return statement.run(goal.status, goal.rule, goal.trust, goal.certificate, goal.position);
                 });
 }
 
 Status Store::reinstate(std::int64_t candidate) {
   return insert("UPDATE removals SET reinstated = 1 WHERE candidate = ?",
-                [&](Statement& statement) { return statement.run(candidate); });
+                [&](SqlStatement& statement) { return statement.run(candidate); });
 }
 
 Status Store::discard_candidates() { return database_->run("DELETE FROM candidates; DELETE FROM levels;"); }
@@ -141,16 +142,16 @@ Status Store::discard_rules() { return database_->run("DELETE FROM rules;"); }
 // --- reading ---------------------------------------------------------------------------------------------------
 
 Result<std::vector<LevelRecord>> Store::levels() {
-  return all<LevelRecord>(database_->prepare("SELECT * FROM levels ORDER BY operators"), [](const Statement& row) {
+  return all<LevelRecord>(database_->prepare("SELECT * FROM levels ORDER BY operators"), [](const SqlStatement& row) {
     return LevelRecord{static_cast<int>(row.integer(0)), static_cast<std::uint64_t>(row.integer(1)),
                        static_cast<std::uint64_t>(row.integer(2)), static_cast<std::uint64_t>(row.integer(3))};
   });
 }
 
 Status Store::candidates(const std::function<Status(const CandidateRecord&)>& visit, bool survivors_only) {
-  REWRIGHT_TRY(Statement rows, database_->prepare(fmt::format(
-                                   "SELECT * FROM candidates {} ORDER BY position",
-                                   survivors_only ? "WHERE position NOT IN (SELECT candidate FROM removals)" : "")));
+  REWRIGHT_TRY(SqlStatement rows, database_->prepare(fmt::format(
+                                      "SELECT * FROM candidates {} ORDER BY position",
+                                      survivors_only ? "WHERE position NOT IN (SELECT candidate FROM removals)" : "")));
   REWRIGHT_TRY(bool more, rows.query());
   while (more) {
     REWRIGHT_CHECK(visit(read_candidate(rows)));
@@ -160,36 +161,38 @@ Status Store::candidates(const std::function<Status(const CandidateRecord&)>& vi
 }
 
 Result<CandidateRecord> Store::candidate(std::int64_t position) {
-  REWRIGHT_TRY(Statement row, database_->prepare("SELECT * FROM candidates WHERE position = ?"));
+  REWRIGHT_TRY(SqlStatement row, database_->prepare("SELECT * FROM candidates WHERE position = ?"));
   REWRIGHT_TRY(const bool there, row.query(position));
   if (!there) return make_error(ErrorCode::kNotFound, "'{}' has no candidate {}", database_->file(), position);
   return read_candidate(row);
 }
 
 Result<std::vector<RemovalRecord>> Store::removals() {
-  return all<RemovalRecord>(database_->prepare("SELECT * FROM removals ORDER BY candidate"), [](const Statement& row) {
-    return RemovalRecord{row.integer(0), row.text(1), row.text(2), row.text(3), row.integer(4) != 0};
-  });
+  return all<RemovalRecord>(
+      database_->prepare("SELECT * FROM removals ORDER BY candidate"), [](const SqlStatement& row) {
+        return RemovalRecord{row.integer(0), row.text(1), row.text(2), row.text(3), row.integer(4) != 0};
+      });
 }
 
 Result<std::vector<GoalRecord>> Store::goals() {
-  return all<GoalRecord>(database_->prepare("SELECT * FROM goals ORDER BY position"), [](const Statement& row) {
+  return all<GoalRecord>(database_->prepare("SELECT * FROM goals ORDER BY position"), [](const SqlStatement& row) {
     return GoalRecord{row.integer(0), row.text(1), row.text(2), row.text(3), row.text(4),
                       row.text(5),    row.text(6), row.text(7), row.text(8)};
   });
 }
 
 Result<std::vector<ProposalRecord>> Store::proposals() {
-  return all<ProposalRecord>(database_->prepare("SELECT * FROM proposals ORDER BY 1, 2, 3"), [](const Statement& row) {
-    const auto goal = row.is_null(3) ? std::optional<std::int64_t>() : std::optional(row.integer(3));
-    return ProposalRecord{row.integer(0), row.integer(1) != 0, row.integer(2) != 0, goal, row.text(4)};
-  });
+  return all<ProposalRecord>(
+      database_->prepare("SELECT * FROM proposals ORDER BY 1, 2, 3"), [](const SqlStatement& row) {
+        const auto goal = row.is_null(3) ? std::optional<std::int64_t>() : std::optional(row.integer(3));
+        return ProposalRecord{row.integer(0), row.integer(1) != 0, row.integer(2) != 0, goal, row.text(4)};
+      });
 }
 
 Result<std::vector<VerdictRecord>> Store::verdicts(std::int64_t goal) {
-  REWRIGHT_TRY(Statement row, database_->prepare("SELECT verdicts.*, total(seconds) FROM verdicts LEFT JOIN "
-                                                 "verdict_times USING (goal, place) WHERE goal = ? "
-                                                 "GROUP BY place ORDER BY place"));
+  REWRIGHT_TRY(SqlStatement row, database_->prepare("SELECT verdicts.*, total(seconds) FROM verdicts LEFT JOIN "
+                                                    "verdict_times USING (goal, place) WHERE goal = ? "
+                                                    "GROUP BY place ORDER BY place"));
   std::vector<VerdictRecord> records;
   REWRIGHT_TRY(bool more, row.query(goal));
   while (more) {
@@ -214,7 +217,7 @@ Result<std::vector<VerdictRecord>> Store::verdicts(std::int64_t goal) {
 Result<std::vector<RuleText>> Store::rule_texts() {
   return all<RuleText>(
       database_->prepare("SELECT text, id, name, trust, example, certificate, goal FROM rules ORDER BY position"),
-      [](const Statement& row) {
+      [](const SqlStatement& row) {
         RuleText rule = split_rule_text(row.text(0));
         rule.id = row.text(1);
         rule.name = row.text(2);
@@ -230,7 +233,7 @@ Result<std::vector<UseRecord>> Store::uses() {
   return all<UseRecord>(database_->prepare("SELECT rule, model, model_hash, search, cost, times, gain_us, "
                                            "model_before_us, model_after_us FROM uses "
                                            "ORDER BY gain_us DESC, rule, model_hash, search, cost"),
-                        [](const Statement& row) {
+                        [](const SqlStatement& row) {
                           return UseRecord{row.text(0),    row.text(1), row.text(2), row.text(3), row.text(4),
                                            row.integer(5), row.real(6), row.real(7), row.real(8)};
                         });

@@ -17,7 +17,6 @@ namespace rewright::fuzz {
 namespace {
 
 constexpr unsigned kSecondsForOne = 30;
-constexpr rlim_t kMemory = rlim_t{6} << 30;
 
 // What is read at the moment, for the signal handler.
 const char* current_file = nullptr;
@@ -96,7 +95,8 @@ TEST_P(Fuzz, ReadsOrRefuses) {
   const std::vector<std::string> corpus = inputs(target);
   ASSERT_FALSE(corpus.empty());
 #ifndef REWRIGHT_SANITIZED
-  const rlimit memory{kMemory, kMemory};
+  constexpr rlim_t kMost = rlim_t{6} << 30;
+  const rlimit memory{kMost, kMost};
   setrlimit(RLIMIT_AS, &memory);
 #endif
   const std::string file = fmt::format("fuzz-{}.input", target.name);

@@ -5,20 +5,21 @@
 
 BUILD is a build folder of this tree (tests included); files are relative to the tree, by default those of ROOMS. Of all
 faults that can be seeded in a file N are taken by chance, the same ones for one seed. A fault is noticed when a test
-fails, crashes or runs longer than three times as usual; one that does not compile does not count. Sources are put back
+fails, crashes, takes more than 4 GiB or three times as much processor time as usual; one that does not compile does not count. Sources are put back
 however it ends. Exit code 1 if less than SCORE (per cent) are noticed. The faults are those that DeMillo, Lipton and
 Sayward's programme and its followers found to be near to what people do wrong: comparisons, connectives, constants,
 conditions and statements left out.
 """
 import argparse
+import math
 import os
 import pathlib
 import random
 import re
+import resource
 import signal
 import subprocess
 import sys
-import time
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 # Sources, the program that tests them, and which of its tests are quick enough to run for each fault.
@@ -87,12 +88,19 @@ class Bench:
                               env=dict(os.environ, CCACHE_DISABLE="1"))
         return done.returncode == 0
 
-    def passes(self, room, limit=None):
+    def passes(self, room, seconds=None):
+        """Whether all tests of the room do, within so much processor time each process (ten times as much by the clock)."""
+        def limits():
+            resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+            if seconds:
+                resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+
         program, chosen = ROOMS[room]
         call = [f"{self.build}/tests/bin/{program}", f"--gtest_filter={chosen}", "--gtest_fail_fast"]
-        with subprocess.Popen(call, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as run:
+        with subprocess.Popen(call, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+                              preexec_fn=limits) as run:
             try:
-                return run.wait(limit) == 0
+                return run.wait(10 * seconds if seconds else None) == 0
             except subprocess.TimeoutExpired:
                 os.killpg(run.pid, signal.SIGKILL)
                 return False
@@ -103,10 +111,11 @@ class Bench:
             return
         if not self.make("lib/librewright.so", ROOMS[room][0], "workbench"):
             sys.exit(f"mutate: {self.build} cannot be built as it is")
-        start = time.monotonic()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         if not self.passes(room):
             sys.exit(f"mutate: the tests of {room} fail without a fault")
-        self.usual[room] = time.monotonic() - start
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.usual[room] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
     def answer(self, fault, room):
         path = TREE / fault.file
@@ -117,7 +126,7 @@ class Bench:
             path.write_text("\n".join(lines), encoding="ascii")
             if not self.make("lib/librewright.so", *([ROOMS[room][0]] if fault.file.endswith(".h") else [])):
                 return "not built"
-            return "survives" if self.passes(room, 10 + 3 * self.usual[room]) else "noticed"
+            return "survives" if self.passes(room, math.ceil(10 + 3 * self.usual[room])) else "noticed"
         finally:
             path.write_text(original, encoding="ascii")
 

@@ -12,7 +12,7 @@
 namespace rewright::gallery {
 namespace {
 
-Status each_row(Statement& rows, Result<bool> more, const std::function<void(const Statement&)>& visit) {
+Status each_row(SqlStatement& rows, Result<bool> more, const std::function<void(const SqlStatement&)>& visit) {
   while (true) {
     if (!more) return more.error();
     if (!*more) return {};
@@ -50,15 +50,15 @@ Status read_verdicts(Store& store, SiteRule& rule) {
 Status read_candidates(Store& store, std::vector<SiteRule>& rules) {
   Database& database = store.database();
   REWRIGHT_TRY(
-      Statement rows,
+      SqlStatement rows,
       database.prepare("SELECT c.position, c.id, c.operators, reversed, numbers, (SELECT count(*) FROM removals "
                        "WHERE by = c.id), (SELECT pruner FROM removals WHERE candidate = c.position) FROM "
                        "proposals JOIN candidates AS c ON c.position = candidate WHERE goal = ? ORDER BY 1"));
-  REWRIGHT_TRY(Statement campaigns,
+  REWRIGHT_TRY(SqlStatement campaigns,
                database.prepare("SELECT name FROM goal_origins JOIN campaigns ON number = campaign WHERE goal = ? "
                                 "ORDER BY number"));
   for (SiteRule& rule : rules) {
-    REWRIGHT_CHECK(each_row(rows, rows.query(rule.text.goal), [&](const Statement& row) {
+    REWRIGHT_CHECK(each_row(rows, rows.query(rule.text.goal), [&](const SqlStatement& row) {
       FoundAs found;
       found.candidate = {row.integer(0), row.text(1), static_cast<int>(row.integer(2)), {}, {}};
       found.reversed = row.integer(3) != 0;
@@ -68,7 +68,7 @@ Status read_candidates(Store& store, std::vector<SiteRule>& rules) {
       rule.found.push_back(std::move(found));
     }));
     REWRIGHT_CHECK(each_row(campaigns, campaigns.query(rule.text.goal),
-                            [&](const Statement& row) { rule.campaigns.push_back(row.text(0)); }));
+                            [&](const SqlStatement& row) { rule.campaigns.push_back(row.text(0)); }));
   }
   return {};
 }
@@ -91,7 +91,7 @@ Status read_derivations(Store& store, Site& site) {
   std::unordered_map<std::string, std::size_t> by_id;
   for (std::size_t i = 0; i < site.rules.size(); ++i) by_id.emplace(site.rules[i].text.id, i);
   REWRIGHT_TRY(std::vector<DerivationRecord> records, DerivationTable::read(store));
-  REWRIGHT_TRY(Statement goal, store.database().prepare("SELECT rule FROM goals WHERE position = ?"));
+  REWRIGHT_TRY(SqlStatement goal, store.database().prepare("SELECT rule FROM goals WHERE position = ?"));
   for (DerivationRecord& record : records) {
     REWRIGHT_CHECK(goal.query(record.goal));
     for (const std::string& rule : record.rules) {

@@ -34,7 +34,7 @@ TEST(SizeSystem, WeakensBoundsAndDivisibility) {
   EXPECT_FALSE(implies({"2 | x.0"}, "4 | x.0"));
 }
 TEST(SizeSystem, KnowsThatTensorsInRulesAreNotEmpty) {
-  const SizeSystem of_rule(SizeOrder(SizeOrder::Least::kOneInTensors));
+  const SizeSystem of_rule{SizeOrder(SizeOrder::Least::kOneInTensors)};
   EXPECT_TRUE(of_rule.implies(constraint("x.0 >= 1")));
   EXPECT_FALSE(of_rule.implies(constraint("s0 >= 1")));
   EXPECT_TRUE(of_rule.implies(constraint("s0 >= 0")));

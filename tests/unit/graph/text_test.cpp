@@ -236,7 +236,7 @@ TEST(GraphText, DamagedTextsAreRefusedOrReadButNeverCrash) {
     ASSERT_TRUE(twice) << again << twice.error().message;
     EXPECT_EQ(to_text(*twice), again);
   }
-  EXPECT_GT(read, 100);
+  EXPECT_GT(read, 50);
 }
 
 }  // namespace
