@@ -1,3 +1,4 @@
+#include "campaign/candidate_batch.h"
 #include "campaign/phases.h"
 
 #include <algorithm>
@@ -7,8 +8,7 @@
 namespace rewright {
 namespace {
 
-// Candidates are written in batches: one transaction each. Ids are hashes, so that every batch changes pages all over
-// their index: few large ones write the least.
+// Candidates are written in batches: one transaction each.
 class CandidateWriter {
  public:
   explicit CandidateWriter(Store& store) : store_(store) {}
@@ -17,7 +17,7 @@ class CandidateWriter {
     const std::size_t operators = std::max(candidate.source.operator_count(), candidate.target.operator_count());
     batch_.push_back(
         {position_++, candidate.id, static_cast<int>(operators), to_text(candidate.source), to_text(candidate.target)});
-    return batch_.size() < kBatch ? Status() : flush();
+    return batch_.size() < candidate_batch(static_cast<std::size_t>(position_) - batch_.size()) ? Status() : flush();
   }
   Status flush() {
     REWRIGHT_CHECK(store_.database().transaction([&]() -> Status {
@@ -29,7 +29,6 @@ class CandidateWriter {
   }
 
  private:
-  static constexpr std::size_t kBatch = 32'768;
   Store& store_;
   std::int64_t position_ = 0;
   std::vector<CandidateRecord> batch_;

@@ -6,17 +6,17 @@
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "campaign/candidate_batch.h"
 #include "rule/store.h"
 
 namespace {
 using namespace rewright;
-
-constexpr std::size_t kBatch = 32'768;  // As the campaign writes them.
 
 double cpu_seconds() {
   rusage usage{};
@@ -53,7 +53,9 @@ Status write(Store& store, const std::vector<CandidateRecord>& originals, std::i
   std::int64_t position = 0;
   while (position < count) {
     REWRIGHT_CHECK(store.database().transaction([&]() -> Status {
-      for (std::size_t i = 0; i < kBatch && position < count; ++i, ++position) {
+      const std::int64_t end =
+          std::min(count, position + static_cast<std::int64_t>(candidate_batch(static_cast<std::size_t>(position))));
+      for (; position < end; ++position) {
         CandidateRecord record = originals[static_cast<std::size_t>(position) % originals.size()];
         record.position = position;
         record.id = new_id(static_cast<std::uint64_t>(position));
