@@ -409,8 +409,9 @@ void add_axioms(Program& program) {
       [suggest_arguments](const Settings& settings) { return suggest(settings, *suggest_arguments); });
   suggest_command.add_option("STORE", suggest_arguments->store, "The campaign's store")->required();
   suggest_command.add_option("--axioms", suggest_arguments->files, "The axiom files that are there")->required();
-  suggest_command.add_option("--without", suggest_arguments->without,
-                             "As if this axiom were not there: every goal is asked again; says whether it comes back");
+  suggest_command.add_option(
+      "--without", suggest_arguments->without,
+      "As if this axiom were not there: what is proved is asked again; says whether it comes back");
   suggest_command.add_option("--verifier", suggest_arguments->verifier, "The verifier to ask (egraph, else the first)");
   suggest_command.add_option("--threads", suggest_arguments->threads, "Threads (as many as there are cores)")
       ->check(CLI::Range(1, 1024));

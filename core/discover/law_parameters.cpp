@@ -1,13 +1,37 @@
 #include "discover/law_parameters.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
+#include "axiom/domain.h"
+#include "discover/equation.h"
 #include "discover/law_variables.h"
 
 namespace rewright {
 namespace {
+
+/// Tensors of which the ranks are chosen together: each by itself where they are few, else those of one rank, of the
+/// two greatest.
+std::vector<std::vector<std::size_t>> groups_of_tensors(const Axiom& axiom) {
+  constexpr std::size_t kFew = 3, kMostGroups = 2;
+  std::vector<std::vector<std::size_t>> single;
+  std::map<int, std::vector<std::size_t>, std::greater<>> by_rank;
+  for (std::size_t i = 0; i < axiom.variables.size(); ++i) {
+    if (!is_tensor(axiom, i)) continue;
+    single.push_back({i});
+    by_rank[axiom.ranks[0][i]].push_back(i);
+  }
+  if (single.size() <= kFew) return single;
+  std::vector<std::vector<std::size_t>> groups;
+  for (auto& [rank, tensors] : by_rank) {
+    if (groups.size() < kMostGroups) groups.push_back(std::move(tensors));
+  }
+  return groups;
+}
 
 /// The first combination of ranks, with another rank for the tensors of the greatest.
 AxiomRanks with_greatest_rank(const Axiom& axiom, int rank) {
@@ -39,10 +63,12 @@ std::optional<std::string> constant_text(const ParamSpec& spec, const AxiomParam
   return text + "]";
 }
 
+/// A value that a parameter has, wherever it has it.
 struct Group {
   std::string name;  ///< Of the parameter.
   ParamKind kind = ParamKind::kInt;
-  std::string value;  ///< As text.
+  std::string value;      ///< As text.
+  std::string also = {};  ///< Another parameter, which becomes the same variable where it has this value.
   friend auto operator<=>(const Group& a, const Group& b) {
     return std::tie(a.name, a.value) <=> std::tie(b.name, b.value);
   }
@@ -59,6 +85,25 @@ std::set<Group> groups_of(const Axiom& axiom) {
   return groups;
 }
 
+/// What is stretched to the left of an exchange is stretched to the right after it: a value that one parameter has on
+/// the left side only and another on the right side only.
+std::vector<Group> groups_that_move(const Axiom& axiom) {
+  const auto on_side = [&](std::uint32_t side) {
+    Axiom one = axiom;
+    one.left = one.right = side;
+    return groups_of(tidied(one));
+  };
+  const std::set<Group> left = on_side(axiom.left), right = on_side(axiom.right);
+  std::vector<Group> moving;
+  for (const Group& from : left) {
+    for (const Group& to : right) {
+      if (right.contains(from) || left.contains(to) || from.kind != to.kind || from.value != to.value) continue;
+      moving.push_back({from.name, from.kind, from.value, to.name});
+    }
+  }
+  return moving;
+}
+
 std::string variable_for(const Axiom& axiom, const Group& group) {
   if (group.name == "axis") return fresh_name(axiom, {"a", "b", "c"});
   if (group.name == "strides") return fresh_name(axiom, {"s", "t"});
@@ -70,6 +115,10 @@ std::string variable_for(const Axiom& axiom, const Group& group) {
   return fresh_name(axiom, {"e", "f", "r", "i", "j"});
 }
 
+void add_domain(Axiom& axiom, const std::string& values) {
+  axiom.domain += (axiom.domain.empty() ? "" : "; ") + values;
+}
+
 /// The axiom with a variable for the group's value. Sizes along an axis that becomes a variable follow it: x.0 is x.a
 /// where `follow` is set.
 Axiom with_variable(const Axiom& axiom, const Group& group, const std::string& name, bool follow) {
@@ -77,6 +126,8 @@ Axiom with_variable(const Axiom& axiom, const Group& group, const std::string& n
   const bool list = group.kind == ParamKind::kInts;
   const AxiomSort sort = list ? AxiomSort::kSizes : group.kind == ParamKind::kReal ? AxiomSort::kReal : AxiomSort::kInt;
   add_variable(result, name, sort, 0);
+  // Of a bound the audit's own values leave few within the other one: clip's from -1 on, say.
+  if (sort == AxiomSort::kReal) add_domain(result, fmt::format("{} {} -2.5 -0.75 0 0.5 3", name, group.value));
   const auto followed = [&](const SymbolicDim& dim) {
     return dim.substitute([&](std::string_view size) -> std::optional<SymbolicDim> {
       const std::size_t dot = size.find('.');
@@ -87,7 +138,8 @@ Axiom with_variable(const Axiom& axiom, const Group& group, const std::string& n
   for (AxiomTerm& term : result.terms) {
     for (std::size_t i = 0; i < term.params.size(); ++i) {
       const ParamSpec& spec = term.op->info().params[i];
-      if (spec.name == group.name && constant_text(spec, term.params[i]) == group.value) {
+      const bool named = spec.name == group.name || spec.name == group.also;
+      if (named && constant_text(spec, term.params[i]) == group.value) {
         if (sort == AxiomSort::kInt)
           term.params[i] = SymbolicDim::variable(name);
         else
@@ -116,8 +168,9 @@ bool says_more(const Axiom& axiom, const std::string& axis, const Judge& judge) 
   at.ranks.push_back(with_greatest_rank(axiom, 4));
   int values = 0;
   for (int value = 0; value < 4; ++value) {
-    at.domain = fmt::format("{} {}", axis, value);
-    values += judge.probably(at);
+    Axiom one = at;
+    add_domain(one, fmt::format("{} {}", axis, value));
+    values += judge.probably(one);
   }
   return values >= 2;
 }
@@ -143,25 +196,63 @@ std::optional<Axiom> generalise_group(const Axiom& axiom, const Group& group, co
   return std::nullopt;
 }
 
+/// With few values for the lists of axes along which something is repeated: there are many, and several such lists in
+/// one law.
+Axiom narrowed(Axiom axiom) {
+  for (const AxiomVariable& variable : axiom.variables) {
+    const ParamSpec* spec = variable.sort == AxiomSort::kSizes ? spec_of(axiom, variable.name) : nullptr;
+    if (spec != nullptr && (spec->name == "stretch_left" || spec->name == "stretch_right"))
+      add_domain(axiom, variable.name + " [] [0] [1] [2]");
+  }
+  return axiom;
+}
+
 }  // namespace
 
 Axiom generalise_parameters(Axiom axiom, const Judge& judge) {
-  for (const Group& group : groups_of(axiom)) {
-    if (auto general = generalise_group(axiom, group, judge)) axiom = *std::move(general);
+  for (const Group& group : groups_that_move(axiom)) {
+    Axiom candidate = with_variable(axiom, group, variable_for(axiom, group), false);
+    if (judge.surely(candidate)) axiom = std::move(candidate);
+  }
+  // An axis along which nothing is repeated is free only once what is repeated is.
+  for (bool changed = true; std::exchange(changed, false);) {
+    for (const Group& group : groups_of(axiom)) {
+      auto general = generalise_group(axiom, group, judge);
+      if (!general) continue;
+      axiom = *std::move(general);
+      changed = true;
+    }
   }
   return axiom;
 }
 
 Axiom generalise_ranks(Axiom axiom, const Judge& judge) {
-  const AxiomRanks own = axiom.ranks[0];
-  if (own == with_greatest_rank(axiom, 0)) return axiom;
-  std::vector<AxiomRanks> kept;
-  for (int rank = 0; rank <= 4; ++rank) {
-    Axiom candidate = axiom;
-    candidate.ranks = {with_greatest_rank(axiom, rank)};
-    if (candidate.ranks[0] == own || judge.surely(candidate)) kept.push_back(candidate.ranks[0]);
+  constexpr int kRanks = 5;
+  const std::vector<std::vector<std::size_t>> groups = groups_of_tensors(axiom);
+  int all = 1;
+  for (std::size_t i = 0; i < groups.size(); ++i) all *= kRanks;
+  const Axiom narrow = narrowed(axiom);
+  std::vector<AxiomRanks> some;
+  for (int number = 0; number < all; ++number) {
+    Axiom candidate = narrow;
+    AxiomRanks& ranks = candidate.ranks[0];
+    int rest = number;
+    for (const std::vector<std::size_t>& group : groups) {
+      for (const std::size_t tensor : group) ranks[tensor] = rest % kRanks;
+      rest /= kRanks;
+    }
+    candidate.ranks.resize(1);
+    if (ranks == axiom.ranks[0] || judge.probably(candidate)) some.push_back(ranks);
   }
-  axiom.ranks = std::move(kept);
+  std::ranges::sort(some);
+  Axiom general = axiom;
+  general.ranks = some;
+  if (judge.surely(general)) return general;
+  std::erase_if(some, [&](const AxiomRanks& ranks) {
+    general.ranks = {ranks};
+    return ranks != axiom.ranks[0] && !judge.surely(general);
+  });
+  axiom.ranks = std::move(some);
   return axiom;
 }
 

@@ -66,7 +66,7 @@ class Suggester {
   Status read_goals() {
     REWRIGHT_TRY(const std::vector<GoalRecord> records, store_.goals());
     for (const GoalRecord& record : records) {
-      if (record.status != "unknown" && !(options_.ask_all && record.status == "proved")) continue;
+      if (record.status != (options_.ask_all ? "proved" : "unknown")) continue;
       // One that is proved under a condition is true under that only.
       REWRIGHT_TRY(Rule rule, parse_rule(record.rule.empty() ? record.text : record.rule, registry_));
       rule.id = record.id;

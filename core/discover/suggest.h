@@ -32,7 +32,7 @@ struct Suggestions {
 
 struct SuggestOptions {
   LawOptions law;
-  /// Goals that are said to be proved are asked again: for when an axiom has been taken away.
+  /// The goals that are proved are asked again, and no others: for when an axiom has been taken away.
   bool ask_all = false;
   std::size_t most = 64;  ///< Suggestions.
   std::function<void(const std::string& what, std::size_t done, std::size_t total)> progress;

@@ -9,6 +9,7 @@
 
 #include "axiom/audit.h"
 #include "axiom/lemmas.h"
+#include "axiom/writer.h"
 #include "campaign/config.h"
 #include "campaign/runner.h"
 #include "discover/equation.h"
@@ -26,22 +27,44 @@ const std::vector<std::string> kFiles = {
     REWRIGHT_SOURCE_DIR "/axioms/elementwise.smt2", REWRIGHT_SOURCE_DIR "/axioms/layout.smt2",
     REWRIGHT_SOURCE_DIR "/axioms/linear_algebra.smt2", REWRIGHT_SOURCE_DIR "/axioms/convolution.smt2"};
 
+/// Rows and columns that are repeated, and bounds.
+constexpr const char* kBroadcast = R"(
+[campaign]
+name = "broadcast"
+max_operators = 2
+inputs = [
+  { name = "x", shapes = [[2, 3], [3, 2]] },
+  { name = "row", shapes = [[3], [2]] },
+  { name = "column", shapes = [[2, 1], [3, 1]] },
+]
+pruners = ["renaming", "common_subgraph"]
+verifiers = ["evaluate", "egraph"]
+axioms = ["../../axioms/elementwise.smt2", "../../axioms/layout.smt2", "../../axioms/activation.smt2", "../../axioms/broadcast.smt2"]
+[operators]
+broadcast_add = [{ distinct_operands = true }, { stretch_left = [1], distinct_operands = true }, { stretch_right = [1], distinct_operands = true }]
+clip = { low = -1.0, high = 2.5 }
+concat = { axis = [0, 1] }
+transpose = {}
+)";
+
 /// The quickstart's campaign, two operators deep; its axioms.
 class AxiomDiscovery : public testing::Test {
  protected:
   static void SetUpTestSuite() { set_up("quickstart/campaign.toml"); }
   static void set_up(const std::string& experiment) {
+    std::ifstream stream(REWRIGHT_SOURCE_DIR "/experiments/" + experiment);
+    set_up_text(std::string(std::istreambuf_iterator<char>(stream), {}), kFiles, true);
+  }
+  static void set_up_text(std::string text, const std::vector<std::string>& files, bool all_proved) {
     std::string pattern = (fs::temp_directory_path() / "rewright-discovery-XXXXXX").string();
     folder_ = mkdtemp(pattern.data());
     registry_ = std::make_unique<Registry>();
     ASSERT_TRUE(registry_->load_default());
-    std::ifstream stream(REWRIGHT_SOURCE_DIR "/experiments/" + experiment);
-    std::string text(std::istreambuf_iterator<char>(stream), {});
     const auto put = [&](const std::string& from, const std::string& to) {
       for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
         text.replace(at, from.size(), to);
     };
-    if (experiment.starts_with("quickstart")) put("max_operators = 3", "max_operators = 2");
+    if (text.find("name = \"quickstart\"") != std::string::npos) put("max_operators = 3", "max_operators = 2");
     put("../../axioms", REWRIGHT_SOURCE_DIR "/axioms");
     std::ofstream(folder_ / "campaign.toml") << text;
     const auto config = load_campaign((folder_ / "campaign.toml").string(), *registry_);
@@ -50,8 +73,8 @@ class AxiomDiscovery : public testing::Test {
     options.store = (folder_ / "store").string();
     const auto summary = run_campaign(*config, *registry_, options);
     ASSERT_TRUE(summary) << summary.error().message;
-    ASSERT_EQ(summary->unknown, 0u);
-    auto axioms = load_axioms(kFiles, *registry_);
+    ASSERT_TRUE(!all_proved || summary->unknown == 0) << summary->unknown;
+    auto axioms = load_axioms(files, *registry_);
     ASSERT_TRUE(axioms) << axioms.error().message;
     axioms_ = std::make_unique<AxiomSet>(*std::move(axioms));
   }
@@ -99,6 +122,17 @@ class DroppedAxiomOfGroups : public DroppedAxiom {
   static void SetUpTestSuite() { set_up("axioms/scalars-and-groups.toml"); }
 };
 
+/// The same where tensors are repeated, not all goals of which are proved.
+class DroppedAxiomOfBroadcasting : public DroppedAxiom {
+ protected:
+  static void SetUpTestSuite() {
+    std::vector<std::string> files;
+    for (const char* name : {"elementwise", "layout", "activation", "broadcast"})
+      files.push_back(fmt::format(REWRIGHT_SOURCE_DIR "/axioms/{}.smt2", name));
+    set_up_text(kBroadcast, files, false);
+  }
+};
+
 void DroppedAxiom::expect_back(const char* dropped) {
   const AxiomSet left = without(dropped);
   ASSERT_EQ(left.axioms().size() + 1, axioms_->axioms().size());
@@ -128,6 +162,10 @@ void DroppedAxiom::expect_back(const char* dropped) {
 }
 TEST_P(DroppedAxiom, ComesBack) { expect_back(GetParam()); }
 TEST_P(DroppedAxiomOfGroups, ComesBack) { expect_back(GetParam()); }
+TEST_P(DroppedAxiomOfBroadcasting, ComesBack) { expect_back(GetParam()); }
+INSTANTIATE_TEST_SUITE_P(Broadcast, DroppedAxiomOfBroadcasting,
+                         testing::Values("broadcast-add-commutes", "broadcast-add-of-left-concat", "clip-of-concat",
+                                         "transpose-of-clip"));
 INSTANTIATE_TEST_SUITE_P(Scalars, DroppedAxiomOfGroups,
                          testing::Values("smul-by-sum", "conv-over-data-ewadd", "conv-over-weight-ewadd"));
 INSTANTIATE_TEST_SUITE_P(Quickstart, DroppedAxiom,
@@ -165,6 +203,34 @@ TEST_F(AxiomDiscovery, FindsOutWhatIsFalseForFewInputs) {
     ASSERT_TRUE(law) << law.error().message;
     EXPECT_FALSE(law->counterexample.empty()) << inside;
   }
+}
+
+// With a bound below 0, |min(|x|, bound)| is not min(|x|, bound): the audit's own three numbers do not show it.
+TEST_F(AxiomDiscovery, LeavesABoundAsItIsWhereOthersDoNotDo) {
+  const auto rule =
+      parse_rule("(x:2) abs(clip[low=-1, high=0.5](abs(x))) => clip[low=-1, high=0.5](abs(x))", *registry_);
+  ASSERT_TRUE(rule) << rule.error().message;
+  const auto law = generalised_law(*axiom_of(*rule, 0));
+  ASSERT_TRUE(law) << law.error().message;
+  EXPECT_TRUE(law->counterexample.empty());
+  EXPECT_THAT(*to_smt(law->axiom), testing::HasSubstr("(clip e 0.5 (abs/1 x))")) << "from below, any bound does";
+  const auto clipped =
+      parse_rule("(x:2) clip[low=-1, high=0.5](abs(x)) => clip[low=-1, high=0.5](abs(abs(x)))", *registry_);
+  const auto any = generalised_law(*axiom_of(*clipped, 0));
+  ASSERT_TRUE(any) << any.error().message;
+  EXPECT_EQ(std::ranges::count(any->axiom.variables, AxiomSort::kReal, &AxiomVariable::sort), 2) << *to_smt(any->axiom);
+}
+
+// What stretches the right operand stretches the left one after the exchange: one variable, not two.
+TEST_F(AxiomDiscovery, FollowsAValueToAnotherParameter) {
+  const auto rule = parse_rule(
+      "(x:2, y:2) broadcast_sub[stretch_right=[1]](x, y) => neg(broadcast_sub[stretch_left=[1]](y, x))", *registry_);
+  ASSERT_TRUE(rule) << rule.error().message;
+  const auto law = generalised_law(*axiom_of(*rule, 0));
+  ASSERT_TRUE(law) << law.error().message;
+  EXPECT_EQ(std::ranges::count(law->axiom.variables, AxiomSort::kSizes, &AxiomVariable::sort), 2);
+  EXPECT_THAT(*to_smt(law->axiom), testing::HasSubstr("(broadcast_sub e f x y)"));
+  EXPECT_THAT(*to_smt(law->axiom), testing::HasSubstr("(broadcast_sub f e y x)"));
 }
 
 TEST_F(AxiomDiscovery, MakesAsManyVariablesAsHold) {
