@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -139,9 +140,18 @@ TEST(Z3Process, ThatCannotBeStartedIsAnError) {
 class MisbehavingSolver : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Of, MisbehavingSolver, testing::Values("z3", "cvc5"));
 
-/// An executable script in the folder of the tests.
+/// In a folder of this process, gone with it: tests run side by side.
+std::string own_place(const std::string& name) {
+  static const struct Folder {
+    const std::string path = fmt::format("{}rewright-verifiers-{}/", testing::TempDir(), ::getpid());
+    Folder() { std::filesystem::create_directories(path); }
+    ~Folder() { std::filesystem::remove_all(path); }
+  } folder;
+  return folder.path + name;
+}
+/// An executable script there.
 std::string script(const std::string& name, const std::string& text) {
-  const std::string path = testing::TempDir() + name;
+  const std::string path = own_place(name);
   std::ofstream(path) << "#!/bin/sh\n" << text << "\n";
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   return path;
@@ -170,7 +180,7 @@ TEST_P(MisbehavingSolver, ThatTalksNonsenseProvesNothing) {
 }
 TEST(Cvc5Process, ThatEatsMemoryIsEndedAndTheNextRuleIsAskedAnew) {
   // The first process that runs eats memory until its limit ends it; those after it are the real solver.
-  const std::string seen = testing::TempDir() + "eaten";
+  const std::string seen = own_place("eaten");
   std::filesystem::remove(seen);
   const std::string program =
       script("eats", "if [ -e " + seen + " ]; then exec cvc5 \"$@\"; fi; touch " + seen +
@@ -258,7 +268,7 @@ class NearestAxioms : public testing::TestWithParam<Reaches> {
   };
   /// relu = the operator so many links away.
   static Asked ask_over_chain(std::size_t links) {
-    const std::string log = testing::TempDir() + "told-" + GetParam().solver + "-";
+    const std::string log = own_place("told") + "-";
     const auto place = [&](std::size_t process) { return log + std::to_string(process); };
     for (std::size_t i = 0; std::filesystem::remove(place(i)); ++i) {
     }
