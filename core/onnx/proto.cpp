@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include "onnx/element.h"
 #include "onnx/external_data.h"
@@ -15,9 +16,8 @@ namespace rewright::model {
 namespace {
 
 std::vector<std::byte> to_bytes(const std::string& text) {
-  std::vector<std::byte> bytes(text.size());
-  std::memcpy(bytes.data(), text.data(), text.size());
-  return bytes;
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
 }
 
 /// Elements of a repeated field, each cast to T.
