@@ -1,9 +1,10 @@
 // The time of two models, measured so that the difference can be trusted.
 //
-// The two run in turn, round by round, the first one first in every other round, so that what slows the machine down
+// In each round both are loaded anew, because where the memory of a loaded model lies decides on more of its time than
+// many small gains, and run in turn, A B B A in one round and B A A B in the next, so that what slows the machine down
 // slows both. Of the rounds' times the median is given, and as spread the middle half (first to third quartile); of the
 // rounds' ratios the median with its 95 % confidence interval, by the sign test. A gain is claimed only where that
-// interval does not hold 1.
+// interval does not hold 1. tests/bench/comparison_bench.cpp measures how often that is wrong.
 // Source  Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2 (intervals of quantiles).
 #pragma once
 
@@ -14,6 +15,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "optimize/random_inputs.h"
 
@@ -46,6 +48,10 @@ struct ComparisonOptions {
   GivenInputs inputs = {};                        ///< Those that are not random.
   std::function<bool(int done)> keep_going = {};  ///< False ends the rounds early, after the first. May be empty.
 };
+
+/// The median of at least one ratio, and the interval that holds that of the distribution they are drawn from with 95 %
+/// or more; of five and fewer the smallest and the largest, which do so less often.
+[[nodiscard]] REWRIGHT_API RatioSpread spread_of_median(std::vector<double> ratios);
 
 /// The inputs of both are those of `graph`. Microseconds of thread CPU time.
 [[nodiscard]] REWRIGHT_API Result<TimeComparison> compare_times(const Runtime& runtime, const Graph& graph,

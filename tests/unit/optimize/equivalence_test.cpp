@@ -205,6 +205,23 @@ TEST_F(InRuntime, TimesOfTwoModelsAreComparedInTurn) {
   EXPECT_LE(times->gain.median, times->gain.high);
 }
 
+// Ranks: Conover, Practical Nonparametric Statistics, 3rd ed., table A3, of the binomial distribution with p = 1/2.
+TEST(SpreadOfMedian, LeavesOutWhatTheSignTestAllows) {
+  struct Case {
+    int count;
+    double low, high;  // Of the numbers from 1 to `count`.
+  };
+  for (const Case& asked : {Case{1, 1, 1}, Case{5, 1, 5}, Case{6, 1, 6}, Case{9, 2, 8}, Case{20, 6, 15},
+                            Case{21, 6, 16}, Case{100, 40, 61}, Case{1000, 469, 532}}) {
+    std::vector<double> ratios;
+    for (int i = asked.count; i > 0; --i) ratios.push_back(i);
+    const RatioSpread spread = spread_of_median(ratios);
+    EXPECT_EQ(spread.low, asked.low) << asked.count;
+    EXPECT_EQ(spread.high, asked.high) << asked.count;
+    EXPECT_EQ(spread.median, static_cast<double>(asked.count / 2 + 1)) << asked.count;
+  }
+}
+
 TEST_F(InRuntime, OperatorsAreMeasuredAndCostMoreWhenTheyDoMore) {
   const auto model = (*loaded().get<CostModel>("onnxruntime"))->clone();
   const Status configured = model->configure({{"repetitions", std::int64_t{3}}}, loaded());
