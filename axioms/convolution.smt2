@@ -26,6 +26,7 @@
 (declare-fun pool2d_max (Sizes Sizes Int Sizes Tensor) Tensor)  ; kernel strides padding pads x
 (declare-fun pool2d_avg (Sizes Sizes Int Sizes Int Tensor) Tensor)  ; kernel strides padding pads count_include_pad x
 (declare-fun enlarge (Sizes Tensor) Tensor)
+(declare-fun merge_gconv (Int Int Tensor) Tensor)  ; count groups w
 (declare-fun constant_pool (Sizes) Tensor)
 (declare-fun constant_conv (Sizes) Tensor)
 (declare-fun constant_one (Sizes) Tensor)
@@ -101,6 +102,73 @@
   :ranks "x y z w 4"
   :condition "h*z.0 = g*w.0; x.1 = g*z.1"
   :source "definition of groups: Krizhevsky et al., NIPS 2012, section 3.5"))
+
+; --- merge_gconv: c neighbouring groups as one of h, by zeros in the weight ---
+
+(assert (! (forall ((s Sizes) (p Int) (q Sizes) (d Sizes) (c Int) (h Int) (a Int) (x Tensor) (w Tensor))
+    (= (conv2d s p q d (* c h) a x w)
+         (conv2d s p q d h a x (merge_gconv c h w))))
+  :named conv-of-merged-groups
+  :ranks "x w 4"
+  :domain "c 1 2 3; h 1 2"
+  :source "definition of merge_gconv; what TASO's rule files mean by it, there without saying how many groups there are"))
+
+(assert (! (forall ((c Int) (h Int) (x Tensor) (y Tensor))
+    (= (merge_gconv c h (ewadd x y))
+         (ewadd (merge_gconv c h x) (merge_gconv c h y))))
+  :named merge-of-ewadd
+  :ranks "x y 4"
+  :domain "c 1 2 3; h 1 2"
+  :source "zeros and copies"))
+
+(assert (! (forall ((c Int) (h Int) (x Tensor) (y Tensor))
+    (= (merge_gconv c h (ewmul x y))
+         (ewmul (merge_gconv c h x) (merge_gconv c h y))))
+  :named merge-of-ewmul
+  :ranks "x y 4"
+  :domain "c 1 2 3; h 1 2"
+  :source "zeros and copies"))
+
+(assert (! (forall ((c Int) (h Int) (x Tensor) (t Tensor))
+    (= (merge_gconv c h (smul x t))
+         (smul (merge_gconv c h x) t)))
+  :named merge-of-smul
+  :ranks "x 4, t 0"
+  :domain "c 1 2 3; h 1 2"
+  :source "zeros and copies"))
+
+(assert (! (forall ((c Int) (h Int) (x Tensor))
+    (= (merge_gconv c h (relu x))
+         (relu (merge_gconv c h x))))
+  :named merge-of-relu
+  :ranks "x 4"
+  :needs "real-relu"
+  :domain "c 1 2 3; h 1 2"
+  :source "zeros and copies; relu of 0 is 0"))
+
+(assert (! (forall ((c Int) (h Int) (k Sizes) (x Tensor))
+    (= (merge_gconv c h (enlarge k x))
+         (enlarge k (merge_gconv c h x))))
+  :named merge-of-enlarge
+  :ranks "x 4"
+  :domain "c 1 2 3; h 1 2; k [3,3] [1,3]"
+  :source "zeros and copies"))
+
+(assert (! (forall ((b Int) (c Int) (h Int) (x Tensor))
+    (= (merge_gconv c h (merge_gconv b (* c h) x))
+         (merge_gconv (* b c) h x)))
+  :named merge-merge
+  :ranks "x 4"
+  :domain "b 1 2; c 1 2 3; h 1 2"
+  :source "both are the weight of one convolution"))
+
+(assert (! (forall ((h Int) (x Tensor))
+    (= (merge_gconv 1 h x)
+         x))
+  :named merge-of-one
+  :ranks "x 4"
+  :domain "h 1 2"
+  :source "a group by itself"))
 
 (assert (! (forall ((t Sizes) (s Sizes) (p Int) (q Sizes) (d Sizes) (a Int) (x Tensor) (w Tensor))
     (= (split.0 1 t (conv2d s p q d 1 a x w)) (conv2d s p q d 1 a x (split.0 0 t w))))

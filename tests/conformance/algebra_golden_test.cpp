@@ -186,6 +186,14 @@ TEST(Enlarge, PutsCentreOnCentre) {
   EXPECT_EQ(result("enlarge[kernel=[1, 2]]", {"(1, 1, 1, 2) 1 2"}), "(1, 1, 1, 2) 1 2");
 }
 
+TEST(MergeGconv, KeepsEachGroupToItsChannels) {
+  EXPECT_EQ(result("merge_gconv[count=2]", {"(4, 1, 1, 1) 1 2 3 4"}), "(4, 2, 1, 1) 1 0 2 0 0 3 0 4");
+  EXPECT_EQ(result("merge_gconv[count=2, groups=2]", {"(4, 1, 1, 1) 1 2 3 4"}), "(4, 2, 1, 1) 1 0 0 2 3 0 0 4");
+  EXPECT_EQ(result("merge_gconv[count=2]", {"(2, 2, 1, 2) 1 2 3 4 5 6 7 8"}),
+            "(2, 4, 1, 2) 1 2 3 4 0 0 0 0 0 0 0 0 5 6 7 8");
+  EXPECT_EQ(result("merge_gconv[count=1, groups=2]", {"(2, 1, 1, 1) 1 2"}), "(2, 1, 1, 1) 1 2");
+}
+
 TEST(Constants, AreWhatTheyAreCalled) {
   EXPECT_EQ(result("constant_pool[sizes=[2, 1, 1, 2]]", {}), "(2, 1, 1, 2) 1/2 1/2 1/2 1/2");
   EXPECT_EQ(result("constant_pool[sizes=[2, 2, 1, 2]]", {}), "(2, 2, 1, 2) 1/2 1/2 0 0 0 0 1/2 1/2");
@@ -224,6 +232,11 @@ TEST(Refusals, NameTheOperatorAndWhatIsWrong) {
               HasSubstr("not all smaller than the kernel"));
   EXPECT_THAT(refusal("pool2d_avg[kernel=[3, 3], padding=valid]", {{1, 1, 2, 2}}), HasSubstr("kernel's extent"));
   EXPECT_THAT(refusal("enlarge[kernel=[2, 3]]", {{1, 1, 3, 3}}), HasSubstr("enlarged kernel size"));
+  EXPECT_THAT(refusal("merge_gconv[count=2, groups=2]", {{6, 1, 3, 3}}), HasSubstr("count times groups"));
+  EXPECT_THAT(refusal("merge_gconv[count=0]", {{6, 1, 3, 3}}), HasSubstr("count is 0"));
+  EXPECT_THAT(refusal("merge_gconv[count=2]", {{6, 1, 3}}), HasSubstr("rank 3, expected 4"));
+  EXPECT_THAT(refusal("merge_gconv[count=2147483647, groups=2147483647]", {{6, 1, 3, 3}}),
+              HasSubstr("more channels than any tensor has"));
   EXPECT_THAT(refusal("constant_identity[sizes=[2, 3]]", {}), HasSubstr("sizes of the matrix"));
   EXPECT_THAT(refusal("constant_pool[sizes=[2, 3]]", {}), HasSubstr("2 sizes, expected 4"));
 }

@@ -433,6 +433,26 @@ def enlarge(params, w):
     return [filled([*w.shape[:2], *kernel], element)]
 
 
+def merge_gconv(params, w):
+    rank(w, 4)
+    count, groups = params["count"], params.get("groups", 1)
+    if w.shape[0] % (count * groups) != 0:
+        raise Undefined("groups against output channels")
+    outputs, channels = w.shape[:2]
+    blocks = [[[] for _ in range(count)] for _ in range(groups)]  # The output channels of each group that there was.
+    for o in range(outputs):
+        group = o // (outputs // (count * groups))
+        blocks[group // count][group % count].append(o)
+    place = {o: p for merged in blocks for p, block in enumerate(merged) for o in block}
+
+    def element(index):
+        o, i, s, t = index
+        first = place[o] * channels
+        return w[(o, i - first, s, t)] if first <= i < first + channels else 0
+
+    return [filled([outputs, count * channels, *w.shape[2:]], element)]
+
+
 def constant(count, element):
     def operator(params):
         sizes = params["sizes"]
@@ -529,6 +549,7 @@ OPERATORS = {
     "pool2d_max": lambda params, x: pool(params, x, lambda inside, kernel: max(inside)),
     "pool2d_avg": pool2d_avg,
     "enlarge": enlarge,
+    "merge_gconv": merge_gconv,
     "constant_pool": constant((4,), lambda i, sizes: Fraction(int(i[0] % sizes[1] == i[1]), sizes[2] * sizes[3])),
     "constant_conv": constant((4,), lambda i, sizes: int(i[0] % sizes[1] == i[1] and is_centre(i, sizes))),
     "constant_identity": identity,

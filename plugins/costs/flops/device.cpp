@@ -17,7 +17,7 @@ using namespace rewright;
 
 constexpr const char* kKeys =
     "name, source, gflops, gbytes_per_s, overhead_us, filled_by, views_are_free, fused, products, channels_last, "
-    "channels_blocked, block";
+    "channels_blocked, block, groups, group_channels, group_slowdown";
 
 Error wrong(const std::string& file, const toml::node& node, const std::string& sentence) {
   return make_error(ErrorCode::kParse, "{}:{}: {}", file, node.source().begin.line, sentence);
@@ -60,6 +60,7 @@ Status read_key(const std::string& file, std::string_view key, const toml::node&
                          : key == "filled_by"        ? &device.filled_by
                          : key == "channels_last"    ? &device.channels_last
                          : key == "channels_blocked" ? &device.channels_blocked
+                         : key == "group_slowdown"   ? &device.group_slowdown
                                                      : nullptr;
   if (number != nullptr) {
     const std::optional<double> value = node.value<double>();
@@ -77,6 +78,14 @@ Status read_key(const std::string& file, std::string_view key, const toml::node&
     device.products = how == "strided"      ? Device::Products::kStrided
                       : how == "transposed" ? Device::Products::kTransposed
                                             : Device::Products::kInOrder;
+  } else if (key == "groups") {
+    const std::string how = node.value_or(std::string());
+    if (how != "together" && how != "apart") return wrong(file, node, "groups is \"together\" or \"apart\"");
+    device.groups_apart = how == "apart";
+  } else if (key == "group_channels") {
+    const std::int64_t channels = node.value_or(std::int64_t{0});
+    if (channels < 1 || channels > 4096) return wrong(file, node, "group_channels is a number from 1 to 4096");
+    device.group_channels = static_cast<int>(channels);
   } else if (key == "block") {
     const std::int64_t size = node.value_or(std::int64_t{0});
     if (size != 8 && size != 16) return wrong(file, node, "block is 8 or 16");

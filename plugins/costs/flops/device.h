@@ -23,6 +23,11 @@ struct Device {
   double channels_last = 0;
   double channels_blocked = 0;  ///< The same with their channels in blocks of `block`.
   int block = 16;               ///< 8 or 16.
+  bool groups_apart = false;    ///< A convolution starts one kernel for each of its groups.
+  /// How many times as long a grouped convolution computes whose groups are of more than one channel and do not have a
+  /// multiple of `group_channels` of them, on either side.
+  double group_slowdown = 1;
+  int group_channels = 1;
 };
 
 struct KnownDevice {

@@ -1,6 +1,6 @@
 /// A roofline: the time of a kernel is launch overhead plus the longer of computing and moving.
 ///
-///   t = overhead + max(flops / (peak * min(1, outputs / filled_by)), bytes / bandwidth)
+///   t = launches * overhead + max(flops / (peak * min(1, outputs / launches / filled_by)), bytes / bandwidth)
 ///
 /// flops and bytes are what the operators say of themselves; bytes count each float32 operand and output once, and not
 /// what one application of a kernel hands to the next. Applications without flops (concat, ...) pay for the bytes they
@@ -11,6 +11,9 @@
 ///           them; everything else is as fast in one order as in another. A block that is not full takes as long as one
 ///           that is.
 /// Kernels   One application each, and those that the device's description calls fused.
+/// Groups    A convolution is one launch, or one for each of its groups where the device says `groups = "apart"`. Where it
+///           says so, groups that do not have a multiple of `group_channels` channels compute `group_slowdown` times as
+///           long; those of one channel, for which there are kernels of their own, do not.
 /// Views     Reshape costs nothing anywhere: no data moves. Where the device says so, so do splits whose parts are
 ///           contiguous (all axes before the split one are of size 1).
 /// Options   device (a known name or a file of its description, devices/*.toml), gflops, gbytes_per_s, overhead_us
@@ -58,6 +61,17 @@ double elements_of(const std::vector<Shape>& shapes) {
   return sum;
 }
 
+/// Of a convolution; one group of anything else.
+struct Groups {
+  std::int64_t count = 1, in = 1, out = 1;  ///< How many, and the channels of one.
+};
+Groups groups_of(const Application& application) {
+  if (application.op.name() != "conv2d") return {};
+  const Shape &x = application.in[0], &w = application.in[1];
+  const std::int64_t count = w[1] > 0 ? std::max<std::int64_t>(x[1] / w[1], 1) : 1;
+  return {count, w[1], w[0] / count};
+}
+
 class Flops final : public CostModel {
  public:
   [[nodiscard]] std::string name() const override { return "flops"; }
@@ -84,7 +98,7 @@ class Flops final : public CostModel {
   [[nodiscard]] Result<double> cost_us(const Application& application) override {
     if (is_view(application, device_)) return 0.0;
     const double factor = layout_factor(application);
-    return factor * time_us(application.op.work(application.params, application.in), share(application));
+    return factor * time_us(application.op.work(application.params, application.in), application);
   }
   [[nodiscard]] bool knows_layouts() const override {
     return device_.products != Device::Products::kInOrder || device_.channels_last > 0 || device_.channels_blocked > 0;
@@ -98,7 +112,7 @@ class Flops final : public CostModel {
     }
     for (std::size_t i = 1; i < kernel.applications.size(); ++i)  // Neither written nor read.
       all.bytes -= 2 * 4.0 * static_cast<double>(kernel.applications[i].in[kernel.joined[i - 1]].elements());
-    return layout_factor(kernel.applications[0]) * time_us(all, share(kernel.applications[0]));
+    return layout_factor(kernel.applications[0]) * time_us(all, kernel.applications[0]);
   }
   [[nodiscard]] std::unique_ptr<CostModel> clone() const override { return std::make_unique<Flops>(); }
 
@@ -147,15 +161,24 @@ class Flops final : public CostModel {
     };
     return orders.back().empty() && std::ranges::all_of(orders, by_columns) ? 1 : kNever;
   }
-  [[nodiscard]] double time_us(const Work& work, double share_of_peak) const {
-    const double computing_us = work.flops / (device_.gflops * 1e3 * share_of_peak);
-    return device_.overhead_us + std::max(computing_us, work.bytes / (device_.gbytes_per_s * 1e3));
+  /// `work` is that of a kernel that begins with this application.
+  [[nodiscard]] double time_us(const Work& work, const Application& application) const {
+    const Groups groups = groups_of(application);
+    const double launches = device_.groups_apart ? static_cast<double>(groups.count) : 1;
+    const double peak = device_.gflops * 1e3 * share(application, launches);
+    const double computing_us = work.flops / peak * (is_slow(groups) ? device_.group_slowdown : 1);
+    return launches * device_.overhead_us + std::max(computing_us, work.bytes / (device_.gbytes_per_s * 1e3));
   }
-  /// Of the peak, by how much of the device the outputs fill.
-  [[nodiscard]] double share(const Application& application) const {
+  [[nodiscard]] bool is_slow(const Groups& groups) const {
+    const auto fills = [&](std::int64_t channels) { return channels % device_.group_channels == 0; };
+    const bool is_depthwise = groups.in == 1 && groups.out == 1;
+    return groups.count > 1 && !is_depthwise && !(fills(groups.in) && fills(groups.out));
+  }
+  /// Of the peak, by how much of the device the outputs of a launch fill.
+  [[nodiscard]] double share(const Application& application, double launches) const {
     if (device_.filled_by <= 1) return 1;
     const auto out = application.op.infer(application.params, application.in);
-    const double outputs = out ? std::max(elements_of(*out), 1.0) : device_.filled_by;
+    const double outputs = out ? std::max(elements_of(*out) / launches, 1.0) : device_.filled_by;
     return std::min(1.0, outputs / device_.filled_by);
   }
 
@@ -164,4 +187,4 @@ class Flops final : public CostModel {
 
 }  // namespace
 
-REWRIGHT_PLUGIN("cost.flops", "1.2.0", "Roofline cost model") { registry.add<CostModel>(std::make_unique<Flops>()); }
+REWRIGHT_PLUGIN("cost.flops", "1.3.0", "Roofline cost model") { registry.add<CostModel>(std::make_unique<Flops>()); }

@@ -130,6 +130,43 @@ TEST_F(CostModels, FlopsHasConvolutionsInBlocksWhereTheDeviceHas) {
               AllOf(HasSubstr("g.toml:2"), HasSubstr("block is 8 or 16")));
 }
 
+std::string grouped(int groups) {
+  return fmt::format("x = input (1, 64, 8, 8)\nw = weight (64, {}, 3, 3)\na = conv2d[groups={}](x, w)\noutput a\n",
+                     64 / groups, groups);
+}
+
+TEST_F(CostModels, FlopsStartsEachGroupByItselfWhereTheDeviceDoes) {
+  const std::string text = "gflops = 1\ngbytes_per_s = 1e9\noverhead_us = 5\n";
+  const std::string together = write("together.toml", text + "groups = \"together\"\n");
+  const std::string apart = write("apart.toml", text + "groups = \"apart\"\n");
+  // 64 outputs a position, each of 9 * 64 / groups products: flops, at 1000 of them a microsecond.
+  const auto computing_us = [](int groups) { return 64.0 * 64 * 9 * 64 / groups * 2 / 1000; };
+  for (const int groups : {1, 8}) {
+    EXPECT_NEAR(cost("flops", {{"device", together}}, grouped(groups)), 5 + computing_us(groups), 0.01);
+    EXPECT_NEAR(cost("flops", {{"device", apart}}, grouped(groups)), 5 * groups + computing_us(groups), 0.01);
+  }
+  // 4096 outputs fill the device, the 512 of one group an eighth of it.
+  const std::string wide = write("wide.toml", text + "groups = \"apart\"\nfilled_by = 4096\n");
+  EXPECT_NEAR(cost("flops", {{"device", wide}}, grouped(8)), 5 * 8 + 8 * computing_us(8), 0.01);
+  EXPECT_THAT(refusal("flops", {{"device", write("h.toml", "gflops = 1\ngroups = 2\n")}}),
+              AllOf(HasSubstr("h.toml:2"), HasSubstr("apart")));
+}
+
+TEST_F(CostModels, FlopsSlowsGroupsDownThatDoNotFillVectors) {
+  const std::string text = "gflops = 1\ngbytes_per_s = 1e9\noverhead_us = 0\n";
+  const std::string even = write("even.toml", text);
+  const std::string vectors = write("vectors.toml", text + "group_channels = 16\ngroup_slowdown = 3\n");
+  const auto times = [&](int groups) {
+    return cost("flops", {{"device", vectors}}, grouped(groups)) / cost("flops", {{"device", even}}, grouped(groups));
+  };
+  EXPECT_NEAR(times(8), 3, 1e-3) << "8 channels";
+  EXPECT_NEAR(times(4), 1, 1e-3) << "16 channels";
+  EXPECT_NEAR(times(1), 1, 1e-3) << "no groups";
+  EXPECT_NEAR(times(64), 1, 1e-3) << "one channel: depthwise";
+  EXPECT_THAT(refusal("flops", {{"device", write("i.toml", "gflops = 1\ngroup_channels = 0\n")}}),
+              AllOf(HasSubstr("i.toml:2"), HasSubstr("1 to 4096")));
+}
+
 TEST_F(CostModels, EveryDeviceThatComesWithFlopsIsFasterThanTheOneBefore) {
   double before = std::numeric_limits<double>::infinity();
   for (const char* device : {"cpu", "v100", "a100", "h100"}) {

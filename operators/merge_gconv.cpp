@@ -1,0 +1,81 @@
+/// The weight of a grouped convolution as that of one with fewer groups: `count` neighbouring groups become one, in which
+/// each output channel has zeros for the input channels that were not its group's:
+///   v[o, p*I + i, s, t] = w[o, i, s, t] for p = g mod count, else 0
+/// where g = floor(o / (O / (count * groups))) is the group that output channel o was of.
+///
+/// Shapes  w [O,I,KH,KW] -> [O,count*I,KH,KW], for a convolution of `groups` groups.
+/// Errors  kShape unless the rank is 4 and count * groups divides O.
+/// Source  merge_gconv of TASO's rule files (Jia et al., SOSP'19), which leave open how many groups there are.
+/// Laws    axioms/convolution.smt2: conv2d[groups=count*groups](x, w) = conv2d[groups=groups](x, merge_gconv(w)).
+#include <rewright/onnx.h>
+#include <rewright/operator.h>
+#include <rewright/plugin.h>
+#include <rewright/strides.h>
+#include <rewright/window.h>
+
+#include <utility>
+
+namespace {
+using namespace rewright;
+
+enum Param : std::size_t { kCount, kGroups };
+
+class MergeGconv final : public OperatorOf<MergeGconv> {
+ public:
+  static OperatorInfo describe() {
+    return {.name = "merge_gconv",
+            .summary = "The weight of a grouped convolution for one with fewer groups",
+            .params = {{.name = "count", .kind = ParamKind::kInt, .required = true},
+                       {.name = "groups", .kind = ParamKind::kInt, .default_value = std::int64_t{1}}},
+            .multilinear = true};
+  }
+
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
+    const std::int64_t count = params.integer(kCount), groups = params.integer(kGroups);
+    for (const auto& [name, value] : {std::pair("count", count), std::pair("groups", groups)})
+      if (value < 1 || value > kMaxWindowParameter)
+        return shape_error("merge_gconv: {} is {}, expected 1 or more", name, value);
+    if (in[0].rank() != 4)
+      return shape_error("merge_gconv: the weight has rank {}, expected 4 (O, I, KH, KW)", in[0].rank());
+    if (count > kFar / groups || known(in[0][1]).value_or(0) > kFar / count)
+      return shape_error("merge_gconv: {} times {} groups are more channels than any tensor has", count, groups);
+    where.divides(count * groups, in[0][0], "count times groups, against the output channels");
+    return Shapes<Dim>{{in[0][0], in[0][1] * Dim(count), in[0][2], in[0][3]}};
+  }
+
+  template <class Scalar>
+  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
+    const std::int64_t count = params.integer(kCount), groups = params.integer(kGroups);
+    const TensorView<const Scalar>& w = in[0];
+    const TensorView<Scalar>& v = out[0];
+    const std::int64_t channels = w.size(1), outputs_of_group = w.size(0) / (count * groups);
+    std::int64_t at = 0;
+    for_each_index(v.shape(), [&](std::span<const std::int64_t> i) {
+      const std::int64_t place = i[0] / outputs_of_group % count;
+      v[at++] = i[1] / channels == place ? w(i[0], i[1] % channels, i[2], i[3]) : Scalar{};
+    });
+  }
+
+  static double flops(const Params&, std::span<const Shape>) { return 0; }
+
+  /// `count` copies side by side, times ones where they stay.
+  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
+                                           std::span<const Shape> in_shapes, OnnxWriter& writer) const override {
+    const std::int64_t count = params.integer(kCount);
+    const Shape& w = in_shapes[0];
+    Tensor<Real> ones(Shape{w[0], w[1], 1, 1}), stays(Shape{w[0], count * w[1], 1, 1});
+    for (Real& one : ones.values()) one = Real{1};
+    const TensorView<const Real> from[] = {std::as_const(ones).view()};
+    const TensorView<Real> to[] = {stays.view()};
+    apply<Real>(params, from, to);
+    const std::vector<std::string> copies(static_cast<std::size_t>(count), in[0]);
+    const auto joined = count == 1 ? copies : writer.emit("Concat", copies, {{"axis", std::int64_t{1}}});
+    return writer.emit("Mul", {joined[0], writer.constant(constant_of(stays))});
+  }
+};
+}  // namespace
+
+REWRIGHT_PLUGIN("operator.merge_gconv", "1.0.0", "Fewer groups for a convolution's weight") {
+  registry.add(make_operator<MergeGconv>());
+}
