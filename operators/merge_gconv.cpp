@@ -1,5 +1,5 @@
-/// The weight of a grouped convolution as that of one with fewer groups: `count` neighbouring groups become one, in which
-/// each output channel has zeros for the input channels that were not its group's:
+/// The weight of a grouped convolution as that of one with fewer groups: `count` neighbouring groups become one, in
+/// which each output channel has zeros for the input channels that were not its group's:
 ///   v[o, p*I + i, s, t] = w[o, i, s, t] for p = g mod count, else 0
 /// where g = floor(o / (O / (count * groups))) is the group that output channel o was of.
 ///

@@ -89,8 +89,8 @@ TEST_F(Laws, MergingGroupsChangesNothing) {
     const std::int64_t count = size(1, 4), groups = size(1, 3), inside = size(1, 2), before = count * groups;
     const F x = random_tensor({size(1, 2), before * inside, size(3, 6), size(3, 6)});
     const F w = random_tensor({before * size(1, 2), inside, size(1, 3), size(1, 3)});
-    const std::string conv = fmt::format("conv2d[strides=[{0}, {0}], dilations=[{1}, {1}], activation=relu, groups=",
-                                         size(1, 2), size(1, 2));
+    const std::string conv = fmt::format(
+        "conv2d[strides=[{0}, {0}], dilations=[{1}, {1}], activation=relu, groups=", size(1, 2), size(1, 2));
     const F merged = one(fmt::format("merge_gconv[count={}, groups={}]", count, groups), {w});
     EXPECT_SAME(one(fmt::format("{}{}]", conv, groups), {x, merged}), one(fmt::format("{}{}]", conv, before), {x, w}));
   }

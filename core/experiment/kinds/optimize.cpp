@@ -69,14 +69,16 @@ Result<Pieces> prepare(const Asked& asked, const std::string& file, const Regist
   pieces.search = search->clone();
   REWRIGHT_CHECK(pieces.search->configure(asked.search_options));
   REWRIGHT_TRY(pieces.cost, cost_model(asked.cost, asked.cost_options, registry));
+  REWRIGHT_TRY(pieces.original, read_file(file));
+  REWRIGHT_TRY(pieces.imported, import_model_file(file, registry));
+  ParameterUses uses;
+  uses.add(pieces.imported.graph);
   std::set<std::string> ids;
   for (const std::string& source : asked.rules) {
-    REWRIGHT_TRY(std::vector<Rule> rules, read_rule_source(source, registry));
+    REWRIGHT_TRY(std::vector<Rule> rules, read_rule_source(source, registry, uses));
     for (Rule& rule : rules)
       if (ids.insert(rule.id).second) pieces.rules.push_back(std::move(rule));
   }
-  REWRIGHT_TRY(pieces.original, read_file(file));
-  REWRIGHT_TRY(pieces.imported, import_model_file(file, registry));
   return pieces;
 }
 

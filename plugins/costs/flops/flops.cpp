@@ -11,7 +11,8 @@
 ///           them; everything else is as fast in one order as in another. A block that is not full takes as long as one
 ///           that is.
 /// Kernels   One application each, and those that the device's description calls fused.
-/// Groups    A convolution is one launch, or one for each of its groups where the device says `groups = "apart"`. Where it
+/// Groups    A convolution is one launch, or one for each of its groups where the device says `groups = "apart"`. Where
+/// it
 ///           says so, groups that do not have a multiple of `group_channels` channels compute `group_slowdown` times as
 ///           long; those of one channel, for which there are kernels of their own, do not.
 /// Views     Reshape costs nothing anywhere: no data moves. Where the device says so, so do splits whose parts are
