@@ -1,8 +1,10 @@
 // Running: nothing is done twice, nothing that was done is lost, what cannot be done here is said.
 #include "experiment/run.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "onnx/export.h"
 #include "unit/experiment/scratch.h"
 
 namespace rewright::testing {
@@ -112,6 +114,42 @@ TEST(Run, NamesAFileThatIsNotThere) {
   const auto outcome = run_experiment(*manifest, folder.options("counting"));
   ASSERT_FALSE(outcome);
   EXPECT_THAT(outcome.error().message, HasSubstr("experiment.toml:9: 'files' names 'a.txt', and there is no file"));
+}
+
+// The rule that the library spells out has strides of 1; its family has those of the model.
+TEST(Run, OptimisesWithTheMembersOfFamiliesThatAModelAsksFor) {
+  const Experiments folder;
+  const auto graph = parse_graph(
+      "x = input (1, 8, 6, 6)\nw = weight (8, 2, 3, 3)\na = conv2d[strides=[2, 2], groups=4](x, w)\noutput a\n",
+      loaded());
+  ASSERT_TRUE(graph) << graph.error().message;
+  folder.write("merging", *export_model(*graph), "strided.onnx");
+  const auto manifest = load_manifest(folder.write("merging", fmt::format(R"(
+[experiment]
+title = "Merging"
+question = "Are groups merged?"
+minutes = 0.1
+[[runs]]
+name = "merging"
+kind = "optimize"
+model = "strided.onnx"
+rules = ["{}/experiments/library/networks.rules"]
+cost_options = {{ device = "v100_groups_apart" }}
+search = "greedy"
+[[claims]]
+id = "merged"
+claim = "They are"
+source = "a paper"
+paper = "yes"
+ours = {{ run = "merging", field = "rewrites", where = {{ row = "sum" }} }}
+at_least = 1
+criterion = "one rewrite"
+)",
+                                                                          REWRIGHT_SOURCE_DIR)));
+  ASSERT_TRUE(manifest) << manifest.error().message;
+  const auto outcome = run_experiment(*manifest, folder.options("merging"));
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(found(*manifest, *outcome).claims[0].verdict(), "reproduced");
 }
 
 constexpr const char* kProgram = R"(
