@@ -19,11 +19,12 @@ from fractions import Fraction
 
 
 class Undefined(Exception):
-    """An operator does not take these shapes. `equal`: two sizes that would have to agree."""
+    """An operator does not take these shapes. `equal`: two sizes that would have to agree; `multiple`: a size and of
+    what it would have to be a multiple."""
 
-    def __init__(self, why, equal=None):
+    def __init__(self, why, equal=None, multiple=None):
         super().__init__(why)
-        self.equal = equal
+        self.equal, self.multiple = equal, multiple
 
 
 # --- the text form ----------------------------------------------------------------------------------------------------
@@ -370,7 +371,7 @@ def conv2d(params, x, w):
     groups, dilations = params.get("groups", 1), params.get("dilations", [1, 1])
     activation = ACTIVATIONS[params.get("activation", "none")]
     if w.shape[0] % groups != 0:
-        raise Undefined("groups against output channels")
+        raise Undefined("groups against output channels", multiple=(w.shape[0], groups))
     channels = w.shape[1]
     equal(x.shape[1], channels if groups == 1 else channels * groups)
     per_group = w.shape[0] // groups
@@ -437,7 +438,7 @@ def merge_gconv(params, w):
     rank(w, 4)
     count, groups = params["count"], params.get("groups", 1)
     if w.shape[0] % (count * groups) != 0:
-        raise Undefined("groups against output channels")
+        raise Undefined("groups against output channels", multiple=(w.shape[0], count * groups))
     outputs, channels = w.shape[:2]
     blocks = [[[] for _ in range(count)] for _ in range(groups)]  # The output channels of each group that there was.
     for o in range(outputs):
@@ -629,7 +630,12 @@ class Rule:
 
     def mend(self, sizes, error, random, most):
         """Changes sizes so that the source is defined, perhaps."""
-        if error.equal is None:
+        if getattr((error.multiple or [None])[0], "name", None) in sizes:
+            size, of = error.multiple
+            sizes[size.name] = of * (random.randint(1, 2) if of < 8 else 1)
+            if of >= 8:  # Many channels: the rest small.
+                sizes.update({name: random.randint(1, 2) for name in sizes if sizes[name] > 2 and name != size.name})
+        elif error.equal is None:
             name = random.choice(list(sizes))
             sizes[name] = random.randint(0 if name in self.bound else 1, most)
         elif error.equal[0] == "sum":
