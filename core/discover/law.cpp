@@ -4,6 +4,7 @@
 
 #include "axiom/any_function.h"
 #include "discover/judge.h"
+#include "discover/law_numbers.h"
 #include "discover/law_parameters.h"
 #include "discover/law_variables.h"
 
@@ -21,7 +22,11 @@ Result<Law> generalised_law(const Axiom& equation, const LawOptions& options) {
   Axiom axiom = without_needless_conditions(equation, judge);
   axiom = abstract_subterms(std::move(axiom), judge);
   axiom = split_variables(std::move(axiom), judge);
+  // Numbers before lists as a whole: every step of a slice holds while it has two elements, and every size at step 1.
+  axiom = generalise_sums(std::move(axiom), judge);
+  axiom = generalise_numbers(std::move(axiom), judge);
   axiom = generalise_parameters(std::move(axiom), judge);
+  axiom = generalise_numbers(std::move(axiom), judge);
   Axiom ranked = generalise_ranks(axiom, judge);
   ranked = with_plain_names(ranked);
   if (options.registry) {

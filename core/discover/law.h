@@ -4,6 +4,7 @@
 //   variables   occurrences of one variable become different ones, the most that can be
 //   parameters  a number becomes a variable, everywhere or except where it equals another (a != b); one variable where
 //               a value moves from one parameter to another (stretch_left on one side, stretch_right on the other)
+//   numbers     in lists: variables, sums of two, products of a tensor's sizes (law_numbers.h)
 //   ranks       0 to 4 for each of up to three tensors, else for those of the two greatest ranks
 //
 // Each step is kept if the equation still passes the audit at small sizes; the last word has a thorough audit. So a law

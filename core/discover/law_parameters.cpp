@@ -1,5 +1,7 @@
 #include "discover/law_parameters.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -175,6 +177,25 @@ bool says_more(const Axiom& axiom, const std::string& axis, const Judge& judge) 
   return values >= 2;
 }
 
+/// The same of a choice.
+bool says_more_of_choice(const Axiom& axiom, const std::string& name, const Judge& judge) {
+  int values = 0;
+  for (const std::string& choice : spec_of(axiom, name)->choices)
+    values += judge.probably(with_value(axiom, name, choice));
+  return values >= 2;
+}
+
+/// The same of lists of numbers that the other side may have as sizes, or in a sum: they fit one value alone then.
+bool says_more_of_list(const Axiom& axiom, const Group& group, const std::string& name, const Judge& judge) {
+  if (group.name != "kernel" && group.name != "before" && group.name != "after") return true;
+  int values = 0;
+  for (const int value : {0, 1, 2, 3}) {
+    const std::vector<int> list(static_cast<std::size_t>(std::ranges::count(group.value, ',')), value);
+    values += judge.probably(with_value(axiom, name, fmt::format("[{}]", fmt::join(list, ","))));
+  }
+  return values >= 2;
+}
+
 std::optional<Axiom> generalise_group(const Axiom& axiom, const Group& group, const Judge& judge) {
   const std::string name = variable_for(axiom, group);
   // Sizes along the axis go with it where that is the same to begin with: split[axis=1, sizes=[x.1, y.1]] is a split at
@@ -183,6 +204,8 @@ std::optional<Axiom> generalise_group(const Axiom& axiom, const Group& group, co
     if (follow && group.name != "axis") continue;
     Axiom candidate = with_variable(axiom, group, name, follow);
     if (group.name == "axis" && !says_more(candidate, name, judge)) continue;
+    if (group.kind == ParamKind::kChoice && !says_more_of_choice(candidate, name, judge)) continue;
+    if (!says_more_of_list(candidate, group, name, judge)) continue;
     if (judge.surely(candidate)) return candidate;
     if (group.name != "axis") continue;
     for (const Group& other : groups_of(axiom)) {
@@ -215,12 +238,16 @@ Axiom generalise_parameters(Axiom axiom, const Judge& judge) {
     if (judge.surely(candidate)) axiom = std::move(candidate);
   }
   // An axis along which nothing is repeated is free only once what is repeated is.
+  // Choices last: every stride under padding `same` says more than stride 1 under every padding.
   for (bool changed = true; std::exchange(changed, false);) {
-    for (const Group& group : groups_of(axiom)) {
-      auto general = generalise_group(axiom, group, judge);
-      if (!general) continue;
-      axiom = *std::move(general);
-      changed = true;
+    for (const bool choices : {false, true}) {
+      for (const Group& group : groups_of(axiom)) {
+        if ((group.kind == ParamKind::kChoice) != choices) continue;
+        auto general = generalise_group(axiom, group, judge);
+        if (!general) continue;
+        axiom = *std::move(general);
+        changed = true;
+      }
     }
   }
   return axiom;

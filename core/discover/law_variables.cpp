@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 
 #include "discover/equation.h"
 
@@ -168,6 +169,30 @@ std::string fresh_name(const Axiom& axiom, std::initializer_list<const char*> na
     std::string name = fmt::format("{}{}", *names.begin(), number);
     if (!takes_name(axiom, name)) return name;
   }
+}
+
+Axiom with_value(Axiom axiom, const std::string& variable, const std::string& value) {
+  axiom.domain += fmt::format("{}{} {}", axiom.domain.empty() ? "" : "; ", variable, value);
+  return axiom;
+}
+
+bool is_usable(const Axiom& axiom) {
+  const auto names_all = [&](std::uint32_t side) {
+    std::set<std::string, std::less<>> named;
+    for (const std::uint32_t index : below(axiom, side)) {
+      const AxiomTerm& term = axiom.terms[index];
+      if (term.variable) named.insert(axiom.variables[*term.variable].name);
+      for (const AxiomParam& param : term.params) {
+        if (const auto* whole = std::get_if<AxiomParamVariable>(&param)) named.insert(whole->name);
+        const auto* one = std::get_if<SymbolicDim>(&param);
+        const auto* list = std::get_if<std::vector<SymbolicDim>>(&param);
+        for (const SymbolicDim& dim : list ? std::span(*list) : std::span(one, one ? 1 : 0))
+          if (const auto name = dim.variable_name()) named.insert(*name);
+      }
+    }
+    return std::ranges::all_of(axiom.variables, [&](const auto& variable) { return named.contains(variable.name); });
+  };
+  return names_all(axiom.left) || names_all(axiom.right);
 }
 
 std::size_t add_variable(Axiom& axiom, std::string name, AxiomSort sort, int rank) {

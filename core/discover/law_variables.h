@@ -18,6 +18,11 @@ namespace rewright {
 /// Its position; the same rank in every combination of ranks.
 std::size_t add_variable(Axiom& axiom, std::string name, AxiomSort sort, int rank);
 
+/// With one value for the variable in its domain.
+[[nodiscard]] Axiom with_value(Axiom axiom, const std::string& variable, const std::string& value);
+/// Does one side name every variable? Otherwise no prover could use it: it would have to guess.
+[[nodiscard]] bool is_usable(const Axiom& axiom);
+
 /// Terms that stand on both sides become variables, the largest first, where it holds still.
 [[nodiscard]] Axiom abstract_subterms(Axiom axiom, const Judge& judge);
 /// Occurrences of one variable become different variables, the most that hold.

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "axiom/audit.h"
 #include "axiom/lemmas.h"
@@ -231,6 +232,50 @@ TEST_F(AxiomDiscovery, FollowsAValueToAnotherParameter) {
   EXPECT_EQ(std::ranges::count(law->axiom.variables, AxiomSort::kSizes, &AxiomVariable::sort), 2);
   EXPECT_THAT(*to_smt(law->axiom), testing::HasSubstr("(broadcast_sub e f x y)"));
   EXPECT_THAT(*to_smt(law->axiom), testing::HasSubstr("(broadcast_sub f e y x)"));
+}
+
+/// The law that a rule is made into, as SMT-LIB on one line.
+std::string law_of(std::string_view text, const Registry& registry) {
+  const auto rule = parse_rule(text, registry);
+  if (!rule) return rule.error().message;
+  const auto law = generalised_law(*axiom_of(*rule, 0));
+  if (!law) return law.error().message;
+  std::istringstream lines(*to_smt(law->axiom));
+  std::string all;
+  for (std::string word; lines >> word;) all += (all.empty() ? "" : " ") + word;
+  return all;
+}
+
+TEST_F(AxiomDiscovery, MakesVariablesOfTheSizesOfConstants) {
+  EXPECT_THAT(law_of("() enlarge[kernel=[3, 3]](constant_conv[sizes=[s0, s1, 1, 1]]) => constant_conv[sizes=[s0, s1, "
+                     "3, 3]]",
+                     *registry_),
+              testing::HasSubstr("(= (enlarge (sizes2 j n) (constant_conv (sizes4 s0 s1 i m))) (constant_conv (sizes4 "
+                                 "s0 s1 j n)))"))
+      << "a kernel is the sizes that it leads to, and no variable of its own";
+  EXPECT_THAT(law_of("(x:4) conv2d(relu(x), constant_conv[sizes=[3, x.1, 1, 1]]) => relu(conv2d(x, "
+                     "constant_conv[sizes=[3, x.1, 1, 1]]))",
+                     *registry_),
+              testing::HasSubstr("(constant_conv (sizes4 i j n m))"))
+      << "the channels need not be the image's: there may be groups";
+  EXPECT_THAT(law_of("(x:2) reshape[sizes=[s0, s1]](reshape[sizes=[s2]](x)) => reshape[sizes=[s0, s1]](x)", *registry_),
+              testing::HasSubstr("(= (reshape k (reshape l x)) (reshape k x))"));
+}
+
+TEST_F(AxiomDiscovery, MakesSumsOfWhatCanBeNothingElse) {
+  EXPECT_THAT(law_of("(x:1) pad[before=[0], after=[1]](pad[before=[1], after=[2]](x)) => pad[before=[1], after=[3]](x)",
+                     *registry_),
+              testing::HasSubstr("(pad (sizes1 (+ i j)) (sizes1 (+ m n)) e x)"));
+  EXPECT_THAT(law_of("(x:2) slice[axes=[1], starts=[1], sizes=[1]](slice[axes=[1], starts=[1], sizes=[2]](x)) => "
+                     "slice[axes=[1], starts=[2], sizes=[1]](x)",
+                     *registry_),
+              testing::HasSubstr("(= (slice e (sizes1 n) (sizes1 i) f (slice e (sizes1 m) (sizes1 j) f x)) (slice e "
+                                 "(sizes1 (+ m n)) (sizes1 i) f x))"));
+}
+
+TEST_F(AxiomDiscovery, PrefersEveryStrideToEveryPadding) {
+  EXPECT_THAT(law_of("(x:4, w:4) conv2d(x, enlarge[kernel=[3, 3]](w)) => conv2d(x, w)", *registry_),
+              testing::HasSubstr("(conv2d s padding.same q (sizes2 1 1) g e x (enlarge (sizes2 n m) y))"));
 }
 
 TEST_F(AxiomDiscovery, MakesAsManyVariablesAsHold) {
