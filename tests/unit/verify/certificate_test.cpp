@@ -242,6 +242,54 @@ TEST(Certificate, MayNameASizeByADifference) {
   EXPECT_EQ(reason(check(sums, proof)), "accepted");
   EXPECT_FALSE(check(sums, replaced(proof, "m=s0", "m=s1")));
 }
+// Of the same two sizes.
+TEST(Certificate, AConditionOfOneKindIsNoneOfAnother) {
+  const auto checked = [](std::string_view needed, std::string_view known) {
+    AxiomSet one;
+    const auto read = one.add(
+        fmt::format("(declare-sort Tensor 0)(declare-fun relu (Tensor) Tensor)(assert (! (forall ((x Tensor)) (= (relu "
+                    "x) x)) :named one :ranks \"x 2\" :condition \"{}\" :source \"none\"))",
+                    needed),
+        "one.smt2", test::plugins());
+    if (!read) fail(read.error().message);
+    return check(test::rule(fmt::format("(x:2) relu(x) => x where {}", known)),
+                 "certificate 1\noutput 0\n. > one@" + digest_of("one", one) + " x=x\n", one);
+  };
+  for (const char* needed : {"x.0 = x.1", "x.0 >= x.1", "x.1 >= x.0", "x.0 != x.1"}) {
+    for (const char* known : {"x.0 = x.1", "x.0 >= x.1", "x.1 >= x.0", "x.0 != x.1"}) {
+      const bool follows = std::string_view(needed) == known ||
+                           (std::string_view(known) == "x.0 = x.1" && std::string_view(needed).find(">=") != 0 &&
+                            std::string_view(needed).find(">=") != std::string_view::npos);
+      EXPECT_EQ(reason(checked(needed, known)) == "accepted", follows) << needed << " from " << known;
+    }
+  }
+}
+// Below an operator without sizes of its own, too.
+TEST(Certificate, KnowsEqualSizesAtAnyDepth) {
+  const Rule deep = test::rule(
+      "(x:2, y:2) relu(relu(ewmul(x, constant_one[sizes=[y.0, y.1]]))), ewadd(x, y) => relu(relu(x)), ewadd(x, y)");
+  EXPECT_EQ(reason(check(deep, certificate_of(deep))), "accepted") << certificate_of(deep);
+}
+// The identity kernel of s0 channels gives back an image of s0 channels alone, which no operator's own conditions say.
+TEST(Certificate, BothSidesOfAnAxiomHaveOneShape) {
+  Rule same = test::rule(
+      "(x:4) relu(conv2d(x, constant_conv[sizes=[s0, x.1, 1, 1]])), constant_one[sizes=[s0]] => relu(x), "
+      "constant_one[sizes=[s0]] where s0 = x.1");
+  const std::string proof = replaced(certificate_of(same), "a=x.1", "a=s0");
+  EXPECT_EQ(reason(check(same, proof)), "accepted") << proof;
+  same.precondition.clear();
+  EXPECT_THAT(reason(check(same, proof)), HasSubstr("does not follow")) << proof;
+}
+TEST(Certificate, NamesOutputsOfOperators) {
+  const Rule parts = test::rule(
+      "(x:2, y:2) let a, b = split[sizes=[s0, s1]](x) in ewadd(b, y) => let a, b = split[sizes=[s0, s1]](x) in "
+      "ewadd(y, b)");
+  const std::string proof = certificate_of(parts);
+  EXPECT_EQ(reason(check(parts, proof)), "accepted");
+  EXPECT_FALSE(check(parts, replaced(proof, "split.1", "split.0"))) << proof;
+  EXPECT_THAT(reason(check(parts, replaced(proof, "split.1", "split.one"))), HasSubstr("'split.one' names no output"));
+  EXPECT_THAT(reason(check(parts, "certificate 1\noutput 0\nnonsense\n")), HasSubstr("'nonsense' is no step"));
+}
 // Neither an axiom's condition nor its parameters at one tensor's sizes are those at another's.
 TEST(Certificate, SizesOfOneTensorAreNotThoseOfAnother) {
   AxiomSet three;
