@@ -42,13 +42,13 @@ class BroadcastMatmul final : public OperatorOf<BroadcastMatmul> {
     const Shape batches = batch(out[0].shape());
     const auto left = broadcast_offsets(batch(in[0].shape()), batches);
     const auto right = broadcast_offsets(batch(in[1].shape()), batches);
+    const Scalar *a = in[0].data(), *b = in[1].data();
     Scalar* c = out[0].data();
     for (std::size_t at = 0; at < left.size(); ++at) {
       for (std::int64_t i = 0; i < m * n; ++i) {
-        const Scalar* a = in[0].data() + left[at] * m * k + i / n * k;
-        const Scalar* b = in[1].data() + right[at] * k * n + i % n;
+        const std::int64_t row = left[at] * m * k + i / n * k, column = right[at] * k * n + i % n;
         SumOfProducts<Scalar> sum;
-        for (std::int64_t j = 0; j < k; ++j) sum.add(a[j], b[j * n]);
+        for (std::int64_t j = 0; j < k; ++j) sum.add(a[row + j], b[column + j * n]);
         *c++ = sum.value();
       }
     }

@@ -53,13 +53,14 @@ class MatMul final : public OperatorOf<MatMul>, public HashReduction {
     constexpr std::int64_t kBlock = std::is_same_v<Scalar, Field> ? 1 : 8;
     const std::int64_t all_rows = out[0].elements() / std::max<std::int64_t>(columns, 1);
     for (std::int64_t row = 0; row < all_rows; ++row) {
-      const Scalar* a = in[0].data() + row * inner;
+      const Scalar *a = in[0].data() + row * inner, *b = in[1].data();
       for (std::int64_t first = 0; first < columns; first += kBlock) {
-        const Scalar* b = in[1].data() + row / rows * inner * columns + first;
+        const std::int64_t corner = row / rows * inner * columns + first;
         const std::int64_t width = std::min(kBlock, columns - first);
         std::array<SumOfProducts<Scalar>, kBlock> sums;
         for (std::int64_t k = 0; k < inner; ++k) {
-          for (std::int64_t j = 0; j < width; ++j) sums[static_cast<std::size_t>(j)].add(a[k], b[k * columns + j]);
+          for (std::int64_t j = 0; j < width; ++j)
+            sums[static_cast<std::size_t>(j)].add(a[k], b[corner + k * columns + j]);
         }
         for (std::int64_t j = 0; j < width; ++j) {
           out[0][row * columns + first + j] = sums[static_cast<std::size_t>(j)].value();

@@ -60,7 +60,10 @@ TEST(MatMul, MultipliesEachBatchByItself) {
   EXPECT_EQ(result("matmul", {"(1, 2, 1, 2) 1 2 5 6", "(1, 2, 2, 1) 3 4 7 8"}), "(1, 2, 1, 1) 11 83");
 }
 
-TEST(MatMul, OfNothingIsZero) { EXPECT_EQ(result("matmul", {"(1, 0)", "(0, 2)"}), "(1, 2) 0 0"); }
+TEST(MatMul, OfNothingIsZero) {
+  EXPECT_EQ(result("matmul", {"(1, 0)", "(0, 2)"}), "(1, 2) 0 0");
+  EXPECT_EQ(result("matmul", {"(1, 0)", "(0, 9)"}), "(1, 9) 0 0 0 0 0 0 0 0 0");
+}
 
 TEST(Transpose, TakesOutputAxisIFromPermI) {
   EXPECT_EQ(result("transpose", {"(2, 3) 1 2 3 4 5 6"}), "(3, 2) 1 4 2 5 3 6");

@@ -99,6 +99,7 @@ TEST(BiasAdd, AddsOneNumberPerIndexOfItsAxis) {
 TEST(BroadcastMatmul, RepeatsBatches) {
   EXPECT_EQ(result("broadcast_matmul", {"(2, 1, 2) 1 2 3 4", "(2, 1) 10 1"}), "(2, 1, 1) 12 34");
   EXPECT_EQ(result("broadcast_matmul[stretch_left=[0]]", {"(1, 1, 2) 1 2", "(2, 2, 1) 1 0 0 1"}), "(2, 1, 1) 1 2");
+  EXPECT_EQ(result("broadcast_matmul", {"(2, 1, 0)", "(0, 2)"}), "(2, 1, 2) 0 0 0 0");
   EXPECT_THAT(refusal("broadcast_matmul", {{2, 3}, {2, 3}}), HasSubstr("inner sizes"));
 }
 

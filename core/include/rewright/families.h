@@ -150,10 +150,11 @@ class BroadcastOf : public OperatorOf<Self> {
 /// What ReduceOf hands to value(): the elements that become one.
 template <class Scalar>
 struct Reduced {
-  const Scalar* first;
+  const Scalar* tensor;  ///< Null perhaps, where it has no elements.
+  std::int64_t first;
   std::span<const std::int64_t> offsets;
   [[nodiscard]] std::size_t size() const { return offsets.size(); }
-  [[nodiscard]] const Scalar& operator[](std::size_t i) const { return first[offsets[i]]; }
+  [[nodiscard]] const Scalar& operator[](std::size_t i) const { return tensor[first + offsets[i]]; }
 };
 
 /// The parameters of ReduceOf.
@@ -186,7 +187,7 @@ class ReduceOf : public OperatorOf<Self> {
     const auto first = offsets_along(in[0].shape(), other_axes(in[0].rank(), params.integers(0)));
     const auto along = offsets_along(in[0].shape(), params.integers(0));
     for (std::size_t i = 0; i < first.size(); ++i)
-      out[0].data()[i] = Self::template value<Scalar>(Reduced<Scalar>{in[0].data() + first[i], along});
+      out[0].data()[i] = Self::template value<Scalar>(Reduced<Scalar>{in[0].data(), first[i], along});
   }
   static double flops(const Params&, std::span<const Shape> in) { return static_cast<double>(in[0].elements()); }
 
