@@ -222,7 +222,8 @@ TEST_F(OptimizeProgram, TakesNoRuleForProvedWhoseOperatorIsOfAnotherVersion) {
   EXPECT_EQ(ran.status, 0);
   EXPECT_THAT(ran.errors, HasSubstr("'proved' was made with version 0.9.0 of operator ewadd, and 1.0.0 is loaded"));
   EXPECT_THAT(ran.errors, HasSubstr("are left out: they are not proved"));
-  for (const auto& step : last_line(ran.output).at("rewrites"))
+  const auto said = last_line(ran.output);
+  for (const auto& step : said.at("rewrites"))
     EXPECT_EQ(step.at("rule").get<std::string>().find("ewadd"), std::string::npos);
   EXPECT_THAT(last_line(run("model.onnx -o out.onnx --rules proved --trust none --json").output).at("rewrites"),
               ::testing::Not(SizeIs(0)));
