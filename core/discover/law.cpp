@@ -27,7 +27,7 @@ Result<Law> generalised_law(const Axiom& equation, const LawOptions& options) {
   axiom = generalise_numbers(std::move(axiom), judge);
   axiom = generalise_parameters(std::move(axiom), judge);
   axiom = generalise_numbers(std::move(axiom), judge);
-  Axiom ranked = generalise_ranks(axiom, judge);
+  Axiom ranked = generalise_choices(generalise_ranks(std::move(axiom), judge), judge);
   ranked = with_plain_names(ranked);
   if (options.registry) {
     const auto others = with_other_functions(ranked, *options.registry);

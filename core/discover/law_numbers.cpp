@@ -199,14 +199,23 @@ std::optional<Axiom> with_one_expression(const Axiom& axiom, const Judge& judge)
   return std::nullopt;
 }
 
-std::optional<Axiom> with_one_variable(const Axiom& axiom, const Judge& judge) {
-  for (const auto& [role, places] : places_of(axiom)) {
-    std::map<std::string, Places> by_value;
-    for (const Place& place : places) by_value[to_string(at(axiom, place))].push_back(place);
-    for (const auto& [value, equal] : by_value)
-      if (auto general = with_variables(axiom, equal, judge)) return general;
-  }
+std::optional<Axiom> with_variable_for_equal(const Axiom& axiom, const Places& places, const Judge& judge) {
+  std::map<std::string, Places> by_value;
+  for (const Place& place : places) by_value[to_string(at(axiom, place))].push_back(place);
+  for (const auto& [value, equal] : by_value)
+    if (auto general = with_variables(axiom, equal, judge)) return general;
   return std::nullopt;
+}
+
+/// Equal elements of one role first, then those of all, which a transpose may bring elsewhere.
+std::optional<Axiom> with_one_variable(const Axiom& axiom, const Judge& judge) {
+  const auto by_role = places_of(axiom);
+  for (const auto& [role, places] : by_role)
+    if (auto general = with_variable_for_equal(axiom, places, judge)) return general;
+  Places sizes;
+  for (const auto& [role, places] : by_role)
+    if (role.first == "size") sizes.insert(sizes.end(), places.begin(), places.end());
+  return with_variable_for_equal(axiom, sizes, judge);
 }
 
 }  // namespace

@@ -232,26 +232,33 @@ Axiom narrowed(Axiom axiom) {
 
 }  // namespace
 
+namespace {
+
+/// Until nothing changes: an axis along which nothing is repeated is free only once what is repeated is.
+Axiom generalise_groups(Axiom axiom, bool choices, const Judge& judge) {
+  for (bool changed = true; std::exchange(changed, false);) {
+    for (const Group& group : groups_of(axiom)) {
+      if ((group.kind == ParamKind::kChoice) != choices) continue;
+      auto general = generalise_group(axiom, group, judge);
+      if (!general) continue;
+      axiom = *std::move(general);
+      changed = true;
+    }
+  }
+  return axiom;
+}
+
+}  // namespace
+
 Axiom generalise_parameters(Axiom axiom, const Judge& judge) {
   for (const Group& group : groups_that_move(axiom)) {
     Axiom candidate = with_variable(axiom, group, variable_for(axiom, group), false);
     if (judge.surely(candidate)) axiom = std::move(candidate);
   }
-  // An axis along which nothing is repeated is free only once what is repeated is.
-  // Choices last: every stride under padding `same` says more than stride 1 under every padding.
-  for (bool changed = true; std::exchange(changed, false);) {
-    for (const bool choices : {false, true}) {
-      for (const Group& group : groups_of(axiom)) {
-        if ((group.kind == ParamKind::kChoice) != choices) continue;
-        auto general = generalise_group(axiom, group, judge);
-        if (!general) continue;
-        axiom = *std::move(general);
-        changed = true;
-      }
-    }
-  }
-  return axiom;
+  return generalise_groups(std::move(axiom), false, judge);
 }
+
+Axiom generalise_choices(Axiom axiom, const Judge& judge) { return generalise_groups(std::move(axiom), true, judge); }
 
 Axiom generalise_ranks(Axiom axiom, const Judge& judge) {
   constexpr int kRanks = 5;
