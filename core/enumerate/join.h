@@ -6,6 +6,8 @@
 // the whole.
 #pragma once
 
+#include <rewright/export.h>
+
 #include "enumerate/fingerprint_filter.h"
 #include "enumerate/record.h"
 
@@ -19,7 +21,7 @@
 namespace rewright::enumeration {
 
 /// A set of fingerprints, ascending. They are spread evenly, so that the upper bits of one say where it would stand.
-class SortedFingerprints {
+class REWRIGHT_API SortedFingerprints {
  public:
   /// `fingerprints` need not be sorted or free of repetitions.
   explicit SortedFingerprints(std::vector<std::uint64_t> fingerprints);
@@ -58,7 +60,7 @@ struct TwoFingerprints {
 };
 
 /// Fingerprints of connected graphs that use any inputs, in order or not, by their least number of operators.
-class Parts {
+class REWRIGHT_API Parts {
  public:
   /// By number of operators, from 0. Lists need not be sorted or free of repetitions. `most`: operators of several
   /// parts together.
@@ -79,7 +81,7 @@ class Parts {
 };
 
 /// False: they do not. `outputs` are what each adds to the fingerprint on few samples; at most kMostParts can.
-[[nodiscard]] bool may_fall_apart(const Parts& parts, std::span<const std::uint64_t> outputs);
+[[nodiscard]] REWRIGHT_API bool may_fall_apart(const Parts& parts, std::span<const std::uint64_t> outputs);
 inline constexpr std::size_t kMostParts = 8;
 
 struct Division {
@@ -90,7 +92,7 @@ struct Division {
 
 /// The fewest operators, `parts.most()` at the most, of which the outputs fall apart into connected parts. Nothing:
 /// there is no such division. `outputs` are what each adds to the fingerprint on all samples; at most kMostParts.
-[[nodiscard]] std::optional<Division> divide(const Parts& parts, std::span<const std::uint64_t> outputs);
+[[nodiscard]] REWRIGHT_API std::optional<Division> divide(const Parts& parts, std::span<const std::uint64_t> outputs);
 
 /// A connected graph whose outputs fall apart into graphs with these fingerprints.
 struct Joined {
