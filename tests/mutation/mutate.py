@@ -138,7 +138,7 @@ def main():
     parser.add_argument("--mutants", type=int, default=10, help="faults a file (default: 10)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--least", type=float, default=0, help="per cent that must be noticed (default: 0)")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(3))
     bench = Bench(os.path.abspath(arguments.build))
     total = {"noticed": 0, "survives": 0, "not built": 0}
