@@ -205,6 +205,45 @@ TEST_F(InRuntime, TimesOfTwoModelsAreComparedInTurn) {
   EXPECT_LE(times->gain.median, times->gain.high);
 }
 
+/// Writes down what is loaded ("A"), measured ("a") and given back ("-"), of models of one letter.
+class Diary final : public Runtime {
+ public:
+  class Session final : public RuntimeSession {
+   public:
+    Session(char model, std::string& diary) : model_(model), diary_(diary) { diary_ += model_; }
+    ~Session() override { diary_ += '-'; }
+    Result<std::vector<RuntimeTensor>> run(std::span<const RuntimeTensor>) override {
+      return std::vector<RuntimeTensor>{};
+    }
+    Result<double> measure_us(std::span<const RuntimeTensor>, int, double) override {
+      diary_ += static_cast<char>(model_ - 'A' + 'a');
+      return model_ == 'A' ? 6.0 : 3.0;
+    }
+
+   private:
+    char model_;
+    std::string& diary_;
+  };
+  [[nodiscard]] std::string name() const override { return "diary"; }
+  [[nodiscard]] std::string summary() const override { return "of a test"; }
+  [[nodiscard]] Result<std::string> version() const override { return std::string("1"); }
+  [[nodiscard]] Result<std::unique_ptr<RuntimeSession>> load(std::span<const std::byte> model,
+                                                             const std::string&) const override {
+    return std::unique_ptr<RuntimeSession>(std::make_unique<Session>(static_cast<char>(model[0]), diary));
+  }
+  mutable std::string diary;
+};
+
+TEST(TimesOfTwoModels, AreOfBothLoadedAnewInEachRound) {
+  const Diary runtime;
+  const Graph graph = with_uniform_weights("x = input (2, 2)\na = relu(x)\noutput a\n");
+  const auto times = compare_times(runtime, graph, "A", "B", {.rounds = 3});
+  ASSERT_TRUE(times) << times.error().message;
+  EXPECT_EQ(runtime.diary, "ABabba--BAbaab--ABabba--");
+  EXPECT_EQ(times->gain.median, 2);
+  EXPECT_EQ(times->before.median_us, 6);
+}
+
 // Ranks: Conover, Practical Nonparametric Statistics, 3rd ed., table A3, of the binomial distribution with p = 1/2.
 TEST(SpreadOfMedian, LeavesOutWhatTheSignTestAllows) {
   struct Case {
