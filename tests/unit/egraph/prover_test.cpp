@@ -89,6 +89,37 @@ TEST(EqualityProver, FindsTheConditionUnderWhichARuleHolds) {
   EXPECT_FALSE(prover().prove(rule)) << "the condition must hold where the rule was seen to hold";
 }
 
+TEST(EqualityProver, FindsSeveralConditions) {
+  Rule rule = test::rule(
+      "(x:2, y:2, z:2, w:2) let p, q = split[sizes=[s0, s1]](concat(x, y)) in let u, v = split[sizes=[s2, "
+      "s3]](concat(z, w)) in q, p, v, u => let d, e = split[sizes=[s1, s0]](concat(y, x)) in let f, g = "
+      "split[sizes=[s3, s2]](concat(w, z)) in d, e, f, g");
+  rule.example = {Shape{2, 3}, Shape{4, 3}, Shape{1, 5}, Shape{3, 5}};
+  rule.example_sizes = {{"s0", 2}, {"s1", 4}, {"s2", 1}, {"s3", 3}};
+  const auto proof = prover().prove(rule);
+  ASSERT_TRUE(proof) << proof.error().message;
+  EXPECT_EQ(proof->conditions.size(), 2u) << "one for each split, and none that is not needed";
+  expect_replayed(rule, *proof);
+}
+
+// The sigmoid is looked at first when nothing is known of what is below it, and again when that has changed, twice.
+TEST(EqualityProver, LooksAgainWhereSomethingBelowHasChanged) {
+  AxiomSet axioms;
+  const Status read = axioms.add(R"((declare-sort Tensor 0)(declare-fun ewadd (Tensor Tensor) Tensor)
+(declare-fun sigmoid (Tensor) Tensor)(declare-fun exp (Tensor) Tensor)(declare-fun tanh (Tensor) Tensor)
+(declare-fun neg (Tensor) Tensor)(declare-fun abs (Tensor) Tensor)
+(assert (! (forall ((x Tensor)) (= (exp x) (tanh x))) :named one :ranks "x 2" :source "none: it is wrong"))
+(assert (! (forall ((x Tensor)) (= (tanh x) (neg x))) :named two :ranks "x 2" :source "none: it is wrong"))
+(assert (! (forall ((x Tensor) (y Tensor)) (= (sigmoid (neg (ewadd x y))) (abs x)))
+  :named three :ranks "x y 2" :source "none: it is wrong")))",
+                                 "wrong.smt2", test::plugins());
+  ASSERT_TRUE(read) << read.error().message;
+  const auto proof =
+      EqualityProver(axioms.axioms()).prove(test::rule("(x:2, y:2) sigmoid(exp(ewadd(x, y))) => abs(x)"));
+  ASSERT_TRUE(proof) << proof.error().message;
+  EXPECT_THAT(proof->axioms, ElementsAre("one", "three", "two"));
+}
+
 TEST(EqualityProver, StopsAtItsLimits) {
   const Rule rule = test::rule(
       "(x:2, y:2, z:2, w:2) ewmul(ewadd(ewadd(x, y), ewadd(z, w)), ewadd(x, ewadd(y, z))) => "

@@ -40,6 +40,14 @@ TEST(Sizes, AreEqualByTransitivity) {
   EXPECT_EQ(sizes.normalise(sizes.floor_divide(sizes.combine(1, a, 1, sizes.constant(1)), 2)),
             sizes.normalise(sizes.floor_divide(sizes.combine(1, d, 1, sizes.constant(1)), 2)));
 }
+TEST(Sizes, PutALaterSolutionIntoEarlierOnes) {
+  Sizes sizes;
+  const DimId a = sizes.variable(0), b = sizes.variable(1), c = sizes.variable(2), one = sizes.constant(1);
+  const DimId after_a = sizes.combine(1, a, 1, one), after_b = sizes.combine(1, b, 1, one);
+  const std::vector<Condition> known = {{Kind::kEqual, c, after_b}, {Kind::kEqual, after_b, after_a}};
+  sizes.assume(known);
+  EXPECT_EQ(sizes.normalise(c), sizes.normalise(after_a)) << "c = b + 1, and then b = a";
+}
 TEST(Sizes, DivideAnEquationByItsCommonFactor) {
   Sizes sizes;
   const DimId a = sizes.variable(0), b = sizes.variable(1);

@@ -159,10 +159,12 @@ class Naive {
       if (arity == 0) add(c, {}, result);
       for (const std::string& a : names) {
         if (arity == 1) add(c, {a}, result);
-        if (arity != 2) continue;
+        if (arity < 2) continue;
         for (const std::string& b : names) {
           // Of the two orders of a commutative operator's operands, one by their expressions.
-          if (!info.commutative || a <= b) add(c, {a, b}, result);
+          if (arity == 2 && (!info.commutative || a <= b)) add(c, {a, b}, result);
+          if (arity != 3) continue;
+          for (const std::string& third : names) add(c, {a, b, third}, result);
         }
       }
     }
@@ -510,6 +512,36 @@ TEST(Enumerator, FindsWhatTheNaiveOneFindsUpToFourOperators) {
     config.max_operators = 4;
     for (const std::string& name : names) config.operators.push_back(choice(name));
     config.inputs = {{"v", {2, 2}, InputKind::kData}};
+    expect_same_as_naive(config);
+  }
+}
+
+/// x * y + z.
+class MultiplyAdd final : public OperatorOf<MultiplyAdd> {
+ public:
+  static OperatorInfo describe() {
+    return {.name = "multiply_add", .summary = "x * y + z", .min_arity = 3, .max_arity = 3};
+  }
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>& where) {
+    if (in[0].rank() != in[1].rank() || in[0].rank() != in[2].rank()) return shape_error("multiply_add: ranks differ");
+    for (int axis = 0; axis < in[0].rank(); ++axis)
+      for (const std::size_t other : {1U, 2U}) where.equal(in[0][axis], in[other][axis], "sizes along an axis");
+    return Shapes<Dim>{in[0]};
+  }
+  template <class Scalar>
+  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
+    for (std::int64_t i = 0; i < out[0].elements(); ++i) out[0][i] = in[0][i] * in[1][i] + in[2][i];
+  }
+};
+
+TEST(Enumerator, FindsWhatTheNaiveOneFindsOfOperatorsOnThreeTensors) {
+  static const MultiplyAdd kMultiplyAdd;
+  for (const int inputs : {1, 2, 3}) {
+    EnumerationConfig config;
+    config.max_operators = inputs == 1 ? 3 : 2;
+    config.operators = {{&kMultiplyAdd, Params()}, choice("ewmul"), choice("ewadd")};
+    for (int i = 0; i < inputs; ++i) config.inputs.push_back({fmt::format("x{}", i), {2}, InputKind::kData});
     expect_same_as_naive(config);
   }
 }

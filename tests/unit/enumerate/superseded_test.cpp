@@ -116,5 +116,38 @@ TEST(Superseded, LeavesAGraphOfEveryClassOfFewOperators) {
       config_of(5, {choice("relu"), choice("ewmul"), choice("smul")}, {kWide, kWide, kScalar}), 5000);
 }
 
+/// y + y, whatever is before y.
+template <int kArity>
+class TwiceTheLast final : public OperatorOf<TwiceTheLast<kArity>> {
+ public:
+  static OperatorInfo describe() {
+    return {.name = fmt::format("twice_the_last_of_{}", kArity),
+            .summary = "y + y",
+            .min_arity = kArity,
+            .max_arity = kArity};
+  }
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>&) {
+    return Shapes<Dim>{in.back()};
+  }
+  template <class Scalar>
+  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
+    for (std::int64_t i = 0; i < out[0].elements(); ++i) out[0][i] = in.back()[i] + in.back()[i];
+  }
+};
+
+TEST(Superseded, LeavesAGraphOfEveryClassWhereAnInputDoesNotCount) {
+  // (2 y)^2 from x and y comes after the same from y alone; but y is not used without x, which stands before it.
+  static const TwiceTheLast<1> kTwice;
+  static const TwiceTheLast<2> kTwiceTheSecond;
+  const OperatorChoice twice{&kTwice, {}}, second{&kTwiceTheSecond, {}}, multiply = choice("ewmul");
+  for (const auto& operators : {std::vector{twice, second, multiply}, std::vector{second, twice, multiply},
+                                std::vector{multiply, second, twice}}) {
+    const Counts counts = count(config_of(2, operators, {kWide, kWide}));
+    EXPECT_GT(counts.left_out, 0U);
+    EXPECT_EQ(counts.classes_lost, 0U);
+  }
+}
+
 }  // namespace
 }  // namespace rewright::enumeration

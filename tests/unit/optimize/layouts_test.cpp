@@ -21,6 +21,7 @@ namespace {
 using testing::loaded;
 using testing::Random;
 using testing::read_graph;
+using testing::read_rule;
 
 // --- the choice ------------------------------------------------------------------------------------------------
 
@@ -322,6 +323,16 @@ OptimizeReport optimized(const Graph& graph, LayoutUse use, const std::vector<Ru
                          {.registry = &loaded(), .layout = use, .in_layouts = &costs.in_layouts});
   EXPECT_TRUE(report) << report.error().message;
   return *report;
+}
+
+TEST(Layouts, AreChosenForEveryGraphThatASearchLooksAt) {
+  Costs costs;
+  const Graph graph = read_graph(
+      fmt::format("{}a = conv2d(x, w)\nb = relu(a)\nc = relu(b)\nd = relu(c)\ne = conv2d(d, w)\noutput e\n", kImages));
+  SearchEngine engine({read_rule("(x:4) relu(relu(x)) => relu(x)")}, costs.in_layouts);
+  const auto space = *engine.open(graph);
+  for (int i = 0; i < 5; ++i)  // However often: later looks from a graph may be made otherwise than the first.
+    EXPECT_EQ(space->look(SearchSpace::kStart, 0)->cost_us, 1 + 4 + 2 + 4 + 1) << "in, conv2d, 2 relus, conv2d, out";
 }
 
 TEST(Layouts, JointlyFindWhatOneAfterTheOtherDoesNot) {

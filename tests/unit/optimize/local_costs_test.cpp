@@ -3,6 +3,7 @@
 #include <rewright/search.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "optimize/hash_slopes.h"
 #include "optimize/kernel_costs.h"
@@ -199,6 +200,24 @@ TEST(LocalCosts, KnowWhenAKernelIsSplitOrJoined) {
                           "d = transpose(c)\nf = tanh(d)\noutput b, f\n",
                           "(x:2) transpose(transpose(x)) => x", {{"matmul", "relu"}}),
               12, 1e-6);
+}
+
+TEST(LocalCosts, LeaveGraphsOfInfiniteCostToTheWholeGraph) {
+  FixedPrices prices({{"exp", std::numeric_limits<double>::infinity()}});
+  GraphCost cost(prices, nullptr);
+  SearchEngine engine({read_rule("(x:2) tanh(x) => exp(x)"), read_rule("(x:2) relu(relu(x)) => relu(x)")}, cost);
+  const Graph start = read_graph("x = input (2, 2)\na = relu(x)\nb = relu(a)\nc = tanh(b)\noutput c\n");
+  const auto space = *engine.open(start);
+  const auto by = [&](SearchSpace::State from, std::size_t rule) {
+    for (std::size_t move = 0; move < space->move_count(from); ++move)
+      if (space->rule_of(from, move) == rule) return move;
+    fail("no such match");
+  };
+  for (int i = 0; i < 5; ++i)  // The first looks are made in full.
+    EXPECT_EQ(space->look(SearchSpace::kStart, by(SearchSpace::kStart, 1))->cost_us, 2);
+  const SearchSpace::State infinite = **space->enter(SearchSpace::kStart, by(SearchSpace::kStart, 0));
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(space->look(infinite, by(infinite, 1))->cost_us, PoolCosts::to_us(PoolCosts::kMost));
 }
 
 TEST(LocalCosts, JoinConcatsOfConcats) {

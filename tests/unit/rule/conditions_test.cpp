@@ -158,6 +158,10 @@ TEST(NormalForm, IsOneForWhatSaysTheSame) {
   EXPECT_EQ(normal("2*x.0 >= 3"), "x.0 >= 2");
   EXPECT_EQ(normal("3 | 4*x.0 + 5"), "3 | x.0 + 2");
   EXPECT_EQ(normal("5 != x.1"), "x.1 != 5");
+  for (const SymbolicDim& divisor : {SymbolicDim(0), SymbolicDim::variable("y.0")}) {
+    const Constraint divides{Constraint::Kind::kDivides, divisor, SymbolicDim::variable("x.0")};
+    EXPECT_EQ(to_string(normal_form(divides, size_order(kInputs))), to_string(divides)) << "left as it is";
+  }
 }
 
 std::string missing(std::string_view known, std::string_view wanted) {

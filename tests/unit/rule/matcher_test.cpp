@@ -63,6 +63,18 @@ TEST(Matcher, ComparesParameters) {
   };
   EXPECT_EQ(match_count(source, model("[2, 2]")), 1u);
   EXPECT_EQ(match_count(source, model("[1, 1]")), 0u);
+  const std::string rows = "(x:2, y:2) relu(concat[axis=0](x, y)) => concat[axis=0](relu(x), relu(y))";
+  const std::string concat = "x = input (2, 2)\ny = input (2, 2)\nc = concat";
+  EXPECT_EQ(match_count(rows, concat + "(x, y)\nr = relu(c)\noutput r\n"), 1u);
+  EXPECT_EQ(match_count(rows, concat + "[axis=1](x, y)\nr = relu(c)\noutput r\n"), 0u);
+}
+
+TEST(Matcher, FindsEveryPlace) {
+  // Two chains; one of three, in which two places overlap.
+  EXPECT_EQ(match_count("(x:2) relu(relu(x)) => relu(x)",
+                        "x = input (2, 2)\ny = input (2, 2)\na = relu(x)\nb = relu(a)\nc = relu(y)\nd = relu(c)\n"
+                        "e = relu(d)\noutput b, e\n"),
+            3u);
 }
 
 TEST(Matcher, ComparesRanks) {
@@ -161,6 +173,8 @@ TEST(Matcher, RefusesMatchesWhoseReplacementWouldBeCyclic) {
   EXPECT_EQ(match_count(merge, inputs + "r = relu(m)\nn = matmul(r, w)\noutput n\n"), 0u);
   EXPECT_EQ(match_count(merge, inputs + "n = matmul(m, w)\noutput m, n\n"), 0u);
   EXPECT_EQ(match_count(merge, inputs + "n = matmul(y, w)\noutput m, n\n"), 2u);
+  EXPECT_EQ(match_count(merge, inputs + "r = relu(y)\nn = matmul(r, w)\noutput m, n\n"), 2u)
+      << "an operand computed later than the first output, and not from it";
   // A chain beside the match is no obstacle.
   EXPECT_EQ(match_count(merge, inputs + "r = relu(m)\nn = matmul(y, w)\ns = ewadd(r, n)\noutput s\n"), 2u);
 }
