@@ -12,8 +12,10 @@ using testing::HasSubstr;
 
 Axiom read_axiom(const std::string& assertion) {
   AxiomSet set;
-  const std::string head = R"((declare-sort Tensor 0)(declare-sort Sizes 0)(declare-fun ewadd (Tensor Tensor) Tensor)
-    (declare-fun transpose (Sizes Tensor) Tensor))";
+  const std::string head =
+      R"((declare-sort Tensor 0)(declare-sort Sizes 0)(declare-fun sizes2 (Int Int) Sizes)(declare-fun ewadd (Tensor Tensor) Tensor)
+    (declare-fun transpose (Sizes Tensor) Tensor)(declare-fun split.0 (Int Sizes Tensor) Tensor)
+    (declare-fun conv2d (Sizes Int Sizes Sizes Int Int Tensor Tensor) Tensor))";
   if (auto status = set.add(head + assertion, "f.smt2", test::operators()); !status) fail(status.error().message);
   return set.axioms()[0];
 }
@@ -44,6 +46,39 @@ TEST(AuditChoice, ShowsTheFailureOfFewestElements) {
     ASSERT_TRUE(result) << result.error().message;
     EXPECT_THAT(result->counterexample, HasSubstr("x (2, 2, 1) =\n")) << domain;
   }
+}
+
+TEST(AuditChoice, TakesTheKernelsOfAConvolutionThroughWhatTheyAreMadeOf) {
+  const auto combinations = [](const std::string& kernels) {
+    AuditOptions options;
+    options.domain = AuditDomain::kTaso;
+    options.max_sizes = 0;
+    options.max_dim = 3;
+    const auto result =
+        audit(read_axiom(
+                  R"((assert (! (forall ((s Sizes) (p Int) (q Sizes) (d Sizes) (a Int) (x Tensor) (y Tensor) (z Tensor))
+          (= (conv2d s p q d 1 a x (ewadd y z)) (conv2d s p q d 1 a x (ewadd z y)))) :named n :ranks "x y z 4"
+          :domain "s [1,1]; p same; q [0,0,0,0]; d [1,1]; a none; x.0 1; x.1 1 2; x.2 3; x.3 3; y.0 1)" +
+                  kernels + R"(" :source "s")))"),
+              options);
+    if (!result) fail(result.error().message);
+    return result->combinations;
+  };
+  EXPECT_EQ(combinations(""), combinations("; y.2 1 3; y.3 1 3; z.2 1 3; z.3 1 3"));
+  EXPECT_EQ(combinations(""), 2u * 2u * 2u) << "channels, rows and columns of the kernel";
+}
+
+TEST(AuditChoice, HasNoSizeBelowItsLeast) {
+  const auto error = [](const std::string& domain) {
+    const auto result = audit(read_axiom(fmt::format(
+        R"((assert (! (forall ((a Int) (n Int) (m Int) (x Tensor)) (= (split.0 a (sizes2 n m) x) (split.0 a (sizes2 n m) x)))
+      :named n :ranks "x 1" :source "s" :domain "{}")))",
+        domain)));
+    return result ? "none" : result.error().message;
+  };
+  EXPECT_EQ(error("x.0 1; n 0"), "none");
+  EXPECT_THAT(error("x.0 0"), HasSubstr("'0' is no size"));
+  EXPECT_THAT(error("n -1"), HasSubstr("n is a size; expected numbers of at least 0"));
 }
 
 }  // namespace

@@ -62,6 +62,17 @@ TEST(EqualityProver, ProvesEachOutputByItself) {
   EXPECT_THAT(proof->certificate, HasSubstr("output 1\n. > split-second-of-concat@"));
   EXPECT_FALSE(prover().prove(test::rule("(x:2, y:2) concat(x, y), x => concat(x, y), y")));
 }
+TEST(EqualityProver, TakesMultiplesOfSizesForWhatTheyAre) {
+  const Rule rule = test::rule("(x:2, y:2) split[sizes=[2*x.0, y.0]](concat(concat(x, x), y)) => concat(x, x), y");
+  const auto proof = prover().prove(rule);
+  ASSERT_TRUE(proof) << proof.error().message;
+  EXPECT_TRUE(proof->conditions.empty());
+  expect_replayed(rule, *proof);
+  // The middle of x begins at 2 n, and at n.
+  EXPECT_FALSE(
+      prover().prove(test::rule("(x:2) let a, b, c = split[sizes=[2*n, m, n]](x) in b => let a, b, c = "
+                                "split[sizes=[n, m, 2*n]](x) in b")));
+}
 TEST(EqualityProver, NeedsNoStepWhereBothSidesAreOneTerm) {
   const auto proof = prover().prove(test::rule("(x:2, y:2) matmul(x, y) => matmul(x, y)"));
   ASSERT_TRUE(proof);
@@ -118,6 +129,26 @@ TEST(EqualityProver, LooksAgainWhereSomethingBelowHasChanged) {
       EqualityProver(axioms.axioms()).prove(test::rule("(x:2, y:2) sigmoid(exp(ewadd(x, y))) => abs(x)"));
   ASSERT_TRUE(proof) << proof.error().message;
   EXPECT_THAT(proof->axioms, ElementsAre("one", "three", "two"));
+}
+
+// Both sides are a sum of 2^40 equal terms: each would be rewritten by a step of its own.
+TEST(EqualityProver, GivesUpAChainThatNobodyCouldRead) {
+  AxiomSet axioms;
+  const Status read = axioms.add(R"((declare-sort Tensor 0)(declare-fun relu (Tensor) Tensor)
+(assert (! (forall ((x Tensor)) (= (relu (relu x)) (relu x))) :named twice :ranks "x 2" :source "s")))",
+                                 "one.smt2", test::plugins());
+  ASSERT_TRUE(read) << read.error().message;
+  std::string sums;
+  for (int i = 0; i < 40; ++i) sums += fmt::format(" in let t{} = ewadd(t{}, t{})", i + 1, i, i);
+  EqualityProver prover(axioms.axioms());
+  const auto proof = prover.prove(
+      test::rule(fmt::format("(x:2) let t0 = relu(relu(x)){0} in t40 => let t0 = relu(x){0} in t40", sums)));
+  ASSERT_FALSE(proof);
+  EXPECT_EQ(proof.error().code, ErrorCode::kBudget);
+  EXPECT_THAT(proof.error().message, HasSubstr("output 0 has a proof of more than 4000 steps"));
+  const auto next = prover.prove(test::rule("(x:2) relu(relu(relu(x))) => relu(x)"));
+  ASSERT_TRUE(next) << next.error().message;
+  EXPECT_EQ(next->steps, 2u) << "nothing of the chain before is left";
 }
 
 TEST(EqualityProver, StopsAtItsLimits) {

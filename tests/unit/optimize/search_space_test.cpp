@@ -206,6 +206,19 @@ TEST(NodePool, TakesBackWhatWasAddedLast) {
   EXPECT_EQ(last[0], deep);
 }
 
+TEST(SearchSpace, MakesNoOutputThatNothingNeedsAnyMore) {
+  FixedPrices prices;
+  GraphCost cost(prices, nullptr);
+  SearchEngine engine({read_rule("(x:2) let t = transpose(x) in t, relu(t) => tanh(transpose(x)), transpose(relu(x))")},
+                      cost);
+  const Graph start = read_graph("x = input (2, 3)\na = transpose(x)\nb = relu(a)\noutput b\n");
+  const auto space = *engine.open(start);
+  ASSERT_EQ(space->move_count(SearchSpace::kStart), 1u);
+  const auto state = *space->enter(SearchSpace::kStart, 0);
+  ASSERT_TRUE(state) << engine.refused().at(0).reason;
+  EXPECT_EQ(space->cost_us(*state), 2) << "relu and transpose; the tanh is left out";
+}
+
 TEST(SearchSpace, APathGoesByNoDetour) {
   FixedPrices prices;
   GraphCost cost(prices, nullptr);

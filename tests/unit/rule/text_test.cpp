@@ -218,6 +218,18 @@ TEST(RuleText, DepthCostsNoStack) {
       loaded()));
 }
 
+TEST(PatternShapes, AreRefusedWhereSizesCannotBeEqual) {
+  const Rule sum = rule("(x:2) matmul(x, ewadd(constant_one[sizes=[2, 2]], constant_identity[sizes=[2, 2]])) => x");
+  ASSERT_TRUE(infer_shapes(sum.inputs, sum.source));
+  Pattern pattern = sum.source;
+  pattern.nodes[0].params = rule("(x:2) matmul(x, constant_one[sizes=[3, 2]]) => matmul(x, constant_one[sizes=[3, 2]])")
+                                .source.nodes[0]
+                                .params;
+  const auto shapes = infer_shapes(sum.inputs, pattern);
+  ASSERT_FALSE(shapes);
+  EXPECT_THAT(shapes.error().message, ::testing::HasSubstr("2 can never hold"));
+}
+
 TEST(RuleText, DamagedTextsAreRefusedOrReadButNeverCrash) {
   const std::vector<std::string> seeds = {
       "(x:2, y:2) split[sizes=[x.0, y.0]](concat(x, y)) => x, y",
