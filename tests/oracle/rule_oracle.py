@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tries to catch wrong rules: a second, slow and simple meaning of the operators, in exact fractions.
 
-  rule_oracle.py [--samples N] [--seed S] FILE.rules...
+  rule_oracle.py [--samples N] [--seed S] FILE.rules...        (or what `rewright rules export` writes, a rule a line)
 
 Shares no code with the program: it reads the text form (core/rule/README.md), draws sizes at which a rule's source is
 defined, and computes both sides on random numbers. Where the precondition holds the target must be defined too, of the
@@ -719,8 +719,8 @@ def try_rule(rule, samples, seed):
 def rules_of(file):
     with open(file, encoding="ascii") as lines:
         for number, line in enumerate(lines, 1):
-            if line.startswith("rule "):
-                yield number, line[5:].strip()
+            if line.startswith(("rule ", "(")):
+                yield number, line.removeprefix("rule ").strip()
 
 
 def main():

@@ -645,6 +645,29 @@ TEST(Enumerator, FindsTheLawsWithoutTheirInstances) {
   EXPECT_LT(candidate_texts(three).size(), candidate_texts(matrix_config(3)).size());
 }
 
+TEST(Enumerator, LeavesOutALawUnderAnOperatorThatBothSidesEndWith) {
+  // relu((x + x) + y) = relu(x + (x + y)) follows from the same without relu.
+  const auto sums_under_relu = [](EnumerationConfig config) {
+    int found = 0;
+    const auto ends_with_relu = [](const Graph& graph) {
+      const auto is_relu = [](const Node& node) { return node.op != nullptr && node.op->name() == "relu"; };
+      return graph.operator_count() == 3 && std::ranges::count_if(graph.nodes(), is_relu) == 1 &&
+             is_relu(graph.node(graph.outputs()[0].node));
+    };
+    const auto report = enumerate(config, [&](const Candidate& candidate) -> Status {
+      found += ends_with_relu(candidate.source) && ends_with_relu(candidate.target) ? 1 : 0;
+      return {};
+    });
+    EXPECT_TRUE(report);
+    return found;
+  };
+  EnumerationConfig config = matrix_config(3);
+  config.operators = {choice("ewadd"), choice("relu")};
+  EXPECT_GT(sums_under_relu(config), 0);
+  config.instances = false;
+  EXPECT_EQ(sums_under_relu(config), 0);
+}
+
 TEST(Enumerator, ComparesSomeRepeatedTensorsAgain) {
   const auto report = enumerate(matrix_config(3), [](const Candidate&) { return Status(); });
   ASSERT_TRUE(report);

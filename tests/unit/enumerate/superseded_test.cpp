@@ -84,6 +84,7 @@ EnumerationConfig config_of(int max_operators, std::vector<OperatorChoice> opera
 const std::array<Shape, 2> kWide = {Shape{2, 3}, Shape{3, 2}}, kSquare = {Shape{3, 3}, Shape{2, 2}},
                            kScalar = {Shape{}, Shape{}};
 
+/// Nearly as much is left out now: less would be noticed nowhere else.
 void expect_a_graph_of_every_class(const EnumerationConfig& config, std::size_t at_least) {
   const Counts counts = count(config);
   EXPECT_GT(counts.left_out, at_least) << "of " << counts.graphs;
@@ -97,23 +98,24 @@ TEST(Superseded, LeavesAGraphOfEveryClassOfManyOperators) {
                  choice("transpose"), choice("concat", "[axis=0]"), choice("concat", "[axis=1]"),
                  choice("split", "[axis=0, sizes=[]]"), choice("split", "[axis=1, sizes=[]]")},
                 {kWide, kWide, kSquare, kSquare, kScalar}),
-      5000);
+      380'000);
 }
 
 TEST(Superseded, LeavesAGraphOfEveryClassWhereOperandsAreTakenInOrder) {
   const OperatorChoice rows = in_order(choice("concat", "[axis=0]")), columns = in_order(choice("concat", "[axis=1]"));
   const OperatorChoice upper = choice("split", "[axis=0, sizes=[]]"), left = choice("split", "[axis=1, sizes=[]]");
   expect_a_graph_of_every_class(
-      config_of(5, {choice("transpose"), choice("ewadd"), rows, columns, upper, left}, {kWide, kWide}), 1000);
+      config_of(5, {choice("transpose"), choice("ewadd"), rows, columns, upper, left}, {kWide, kWide}), 19'500);
   expect_a_graph_of_every_class(
-      config_of(5, {choice("relu"), columns, left, choice("matmul")}, {kWide, kWide, kSquare}), 1000);
+      config_of(5, {choice("relu"), columns, left, choice("matmul")}, {kWide, kWide, kSquare}), 16'500);
 }
 
 TEST(Superseded, LeavesAGraphOfEveryClassOfFewOperators) {
   expect_a_graph_of_every_class(
-      config_of(5, {choice("matmul"), choice("ewadd"), choice("transpose")}, {kWide, kWide, kSquare, kSquare}), 5000);
+      config_of(5, {choice("matmul"), choice("ewadd"), choice("transpose")}, {kWide, kWide, kSquare, kSquare}),
+      670'000);
   expect_a_graph_of_every_class(
-      config_of(5, {choice("relu"), choice("ewmul"), choice("smul")}, {kWide, kWide, kScalar}), 5000);
+      config_of(5, {choice("relu"), choice("ewmul"), choice("smul")}, {kWide, kWide, kScalar}), 88'000);
 }
 
 /// y + y, whatever is before y.
