@@ -1,4 +1,5 @@
 """The oracle itself: catches rules that are wrong, takes those that are right, knows some values by heart."""
+import tempfile
 import unittest
 
 import rule_oracle
@@ -53,6 +54,16 @@ class Oracle(unittest.TestCase):
                 tried(text)
         with self.assertRaises(NotImplementedError):
             tried("(x:2) softmax(x) => x")
+
+    def test_reads_libraries_and_lists(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".rules") as file:
+            file.write("axioms a.smt2\n\nrule (x:2) relu(relu(x)) => relu(x)\ncertificate 1\noutput 0\n. > a@1 x=x\n\n")
+            file.write("(x:2) transpose(transpose(x)) => x\n")
+            file.flush()
+            self.assertEqual(
+                list(rule_oracle.rules_of(file.name)),
+                [(3, "(x:2) relu(relu(x)) => relu(x)"), (8, "(x:2) transpose(transpose(x)) => x")],
+            )
 
     def test_computes_what_was_worked_out_by_hand(self):
         image = Tensor([1, 1, 2, 3], [1, 2, 3, 4, 5, 6])
