@@ -3,7 +3,7 @@
 /// The question is the one that the plugin z3 asks: "is there a tensor at which an output of source and target differs,
 /// under defined(source), defined(target) and the precondition?"; "unsat" proves the rule for all shapes that meet
 /// those. cvc5 looks at every formula it was told at every question, which is what most of its time goes into: so a
-/// goal is told its own part of the theory only, the nearest first and more where that does not do; goals with like
+/// goal is told its own part of the theory only, the nearest first, without arithmetic, and more where that does not do; goals with like
 /// parts are asked one after the other, and where a process was told too much another one takes over. Budget::work
 /// counts as the default solver's units do elsewhere: cvc5 gets one of its resource units for ten of them. Source
 /// Barbosa et al.: cvc5, A Versatile and Industrial-Strength SMT Solver, TACAS 2022.
@@ -21,10 +21,8 @@ namespace {
 using namespace rewright;
 using namespace smt_verifier;
 
-/// cvc5 looks at every formula it was told at every question, so it is told of those nearest to the goal.
-constexpr Rounds kRounds = {.near = 1, .all = 2};
 /// Uses of axioms: more, and the solver is slower than a new one that is told what it needs.
-constexpr std::size_t kMostTold = 90;
+constexpr std::size_t kMostTold = 140;
 /// Budget::work is in the units of Z3, which are smaller.
 constexpr std::uint64_t kWorkPerResource = 40;
 
@@ -35,10 +33,11 @@ struct Settings {
 
 class Cvc5 final : public Solver {
  public:
-  Cvc5(const Settings& settings, std::string program) : settings_(settings), program_(std::move(program)) {}
+  Cvc5(const Settings& settings, std::string program, std::string_view logic)
+      : settings_(settings), program_(std::move(program)), logic_(logic) {}
   ProcessCommand command(const Budget& budget) const override {
     return {{program_beside_plugin("solver-launcher"), std::to_string(budget.memory_bytes), "3600", program_, "--quiet",
-             "--incremental", "--no-interactive", "--lang=smt2", "--force-logic=ALL", "--no-cegqi", "--user-pat=strict",
+             "--incremental", "--no-interactive", "--lang=smt2", fmt::format("--force-logic={}", logic_), "--no-cegqi", "--user-pat=strict",
              fmt::format("--rlimit-per={}", std::max<std::uint64_t>(1, budget.work / kWorkPerResource))},
             Framing::kEcho,
             budget.memory_bytes,
@@ -59,12 +58,18 @@ class Cvc5 final : public Solver {
 
  private:
   const Settings& settings_;
-  std::string program_;
+  std::string program_, logic_;
+};
+
+/// Theories outlive the verifiers that chunks of rules get.
+struct Shelves {
+  TheoryShelf near{{.sizes = Sizes::kNames, .rounds = 1, .dead_ends = false}};
+  TheoryShelf all{{.rounds = 2}};
 };
 
 class Cvc5Verifier final : public Verifier {
  public:
-  explicit Cvc5Verifier(std::shared_ptr<TheoryShelf> shelf) : shelf_(std::move(shelf)) {}
+  explicit Cvc5Verifier(std::shared_ptr<Shelves> shelves) : shelves_(std::move(shelves)) {}
   std::string name() const override { return "cvc5"; }
   std::string summary() const override {
     return "Proves with cvc5, by e-matching over the axioms, in a process of its own";
@@ -92,27 +97,26 @@ class Cvc5Verifier final : public Verifier {
 
   Result<std::vector<Verdict>> verify(std::span<const Goal> goals) override {
     REWRIGHT_TRY(const std::string program, find_program(settings_.program));
-    const Cvc5 solver(settings_, program);
+    const Cvc5 without_arithmetic(settings_, program, "UF"), with_arithmetic(settings_, program, "ALL");
     std::unique_ptr<Prover> near, all;
     std::vector<Verdict> verdicts(goals.size());
     Stopwatch watch;
     for (const std::size_t place : like_goals_together(goals)) {
       const Goal& goal = goals[place];
       if (!near || !near->serves(goal)) {
-        const auto theory = shelf_->of(goal.axioms);
-        near = std::make_unique<Prover>(solver, theory, Reach::kNear, goal.axioms, goal.budget);
-        all = std::make_unique<Prover>(solver, theory, Reach::kAll, goal.axioms, goal.budget);
+        near = std::make_unique<Prover>(without_arithmetic, shelves_->near.of(goal.axioms), goal.axioms, goal.budget);
+        all = std::make_unique<Prover>(with_arithmetic, shelves_->all.of(goal.axioms), goal.axioms, goal.budget);
       }
       const Result<GoalText> text = near->render(goal.rule);
       REWRIGHT_TRY(verdicts[place], near->prove(text));
       if (verdicts[place].kind == VerdictKind::kUnknown && near->running()) {
-        REWRIGHT_TRY(verdicts[place], all->prove(text));
+        REWRIGHT_TRY(verdicts[place], all->prove(all->render(goal.rule)));
       }
       verdicts[place].seconds = watch.lap();
     }
     return verdicts;
   }
-  std::unique_ptr<Verifier> clone() const override { return std::make_unique<Cvc5Verifier>(shelf_); }
+  std::unique_ptr<Verifier> clone() const override { return std::make_unique<Cvc5Verifier>(shelves_); }
 
  private:
   /// By the operators and parameters that they apply, each once; then in their order.
@@ -132,11 +136,11 @@ class Cvc5Verifier final : public Verifier {
   }
 
   Settings settings_;
-  std::shared_ptr<TheoryShelf> shelf_;
+  std::shared_ptr<Shelves> shelves_;
 };
 
 }  // namespace
 
 REWRIGHT_PLUGIN("verifier.cvc5", "1.1.0", "Proves rules with cvc5 by e-matching over the axioms") {
-  registry.add<Verifier>(std::make_unique<Cvc5Verifier>(std::make_shared<TheoryShelf>(true, kRounds)));
+  registry.add<Verifier>(std::make_unique<Cvc5Verifier>(std::make_shared<Shelves>()));
 }

@@ -4,6 +4,8 @@
 
 #include <fmt/ranges.h>
 
+#include <set>
+
 #include "smt.h"
 
 namespace smt_verifier {
@@ -26,9 +28,13 @@ class GoalRenderer {
     claim_solved_sizes();
     REWRIGHT_TRY(const auto left, render_side(rule_.source, source_));
     REWRIGHT_TRY(const auto right, render_side(rule_.target, target_));
+    const SizeSystem of_all_tensors(SizeOrder(SizeOrder::Least::kOneInTensors));
+    std::set<std::string> claimed;
     for (const Constraint& constraint : known) {
       const Constraint normal{constraint.kind, sizes_->normalise(constraint.left), sizes_->normalise(constraint.right)};
-      if (!normal.decided()) claim(smt_condition(normal, name_of()));
+      if (normal.decided() || of_all_tensors.implies(normal)) continue;  // Solvers are told of inputs what holds of all.
+      const std::string condition = smt_condition(normal, name_of(), theory_.sizes());
+      if (claimed.insert(condition).second) claim(condition);
     }
     std::vector<std::string> questions;
     for (std::size_t k = 0; k < left.size(); ++k) {
@@ -48,7 +54,7 @@ class GoalRenderer {
       return size_names_.emplace(name, number_name(vocabulary_.numbers++)).first->second;
     };
   }
-  std::string size_text(const SymbolicDim& dim) { return smt_size(sizes_->normalise(dim), name_of()); }
+  std::string size_text(const SymbolicDim& dim) { return smt_size(sizes_->normalise(dim), name_of(), theory_.sizes()); }
 
   void name_inputs() {
     for (const PatternInput& input : rule_.inputs) {

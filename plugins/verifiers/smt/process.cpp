@@ -1,10 +1,10 @@
 #include "process.h"
 
 #include <dlfcn.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,10 +29,13 @@ std::int64_t now_ms() {
 }
 
 /// Solvers allocate and free hundreds of small objects at every question, more than glibc's cache of free chunks holds
-/// by default: over many axioms, giving them back and getting them again is a quarter of Z3's time. What a user sets
-/// stays.
+/// by default: over many axioms, giving them back and getting them again is a quarter of Z3's time. Z3's table of terms
+/// has 8 MiB from the start and is looked up everywhere: large pages, and one heap that has room for it, are a
+/// twentieth more. What a user sets stays.
 std::vector<char*> environment_of_solver() {
-  static char tunables[] = "GLIBC_TUNABLES=glibc.malloc.tcache_count=2000";
+  static char tunables[] =
+      "GLIBC_TUNABLES=glibc.malloc.tcache_count=2000:glibc.malloc.hugetlb=1:glibc.malloc.top_pad=67108864:"
+      "glibc.malloc.mmap_threshold=134217728:glibc.malloc.trim_threshold=268435456";
   std::vector<char*> environment;
   for (char** variable = environ; *variable != nullptr; ++variable) environment.push_back(*variable);
   if (std::getenv("GLIBC_TUNABLES") == nullptr) environment.push_back(tunables);
@@ -64,6 +67,8 @@ rewright::Status Process::start() {
   ::posix_spawn_file_actions_destroy(&actions);
   ::close(sockets[1]);
   socket_ = sockets[0];
+  const timeval longest = {command_.answer_seconds, 0};
+  ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest);
   if (failed == 0) return {};
   ::close(socket_);
   pid_ = 0;
@@ -81,58 +86,48 @@ bool Process::send(std::string_view text) const {
   return true;
 }
 
-std::size_t Process::receive_some(void* data, std::size_t size, std::int64_t deadline_ms) const {
-  while (true) {
-    pollfd wait = {socket_, POLLIN, 0};
-    const std::int64_t left = deadline_ms - now_ms();
-    const int ready = left > 0 ? ::poll(&wait, 1, static_cast<int>(left)) : 0;
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) return 0;
-    const ssize_t got = ::recv(socket_, data, size, 0);
-    if (got < 0 && errno == EINTR) continue;
-    return got > 0 ? static_cast<std::size_t>(got) : 0;
-  }
-}
-
-bool Process::receive(void* data, std::size_t size, std::int64_t deadline_ms) const {
-  char* place = static_cast<char*>(data);
-  while (size > 0) {
-    const std::size_t got = receive_some(place, size, deadline_ms);
-    if (got == 0) return false;
-    place += got;
-    size -= got;
-  }
-  return true;
-}
-
 namespace {
 constexpr std::string_view kEnd = "rewright-end-of-answer";
-}  // namespace
 
-bool Process::send_question(std::string_view text) const {
-  if (command_.framing == Framing::kEcho) return send(text) && send(fmt::format("(echo \"{}\")\n", kEnd));
-  const std::uint64_t size = text.size();
-  return send({reinterpret_cast<const char*>(&size), sizeof size}) && send(text);
+/// Takes the framing off once the answer is whole.
+bool whole(Framing framing, std::string& answer) {
+  if (framing == Framing::kLength) {
+    std::uint64_t length = 0;
+    if (answer.size() < sizeof length) return false;
+    std::memcpy(&length, answer.data(), sizeof length);
+    if (answer.size() - sizeof length < length) return false;
+    answer.erase(0, sizeof length);
+    return true;
+  }
+  if (!answer.ends_with('\n')) return false;
+  const std::size_t end = answer.rfind(kEnd);
+  if (end == std::string::npos) return false;
+  answer.resize(end > 0 && answer[end - 1] == '"' ? end - 1 : end);  // The word may be in quotes.
+  return true;
 }
 
-bool Process::receive_answer(std::int64_t deadline_ms, std::string& answer) const {
-  if (command_.framing == Framing::kLength) {
-    std::uint64_t length = 0;
-    if (!receive(&length, sizeof length, deadline_ms)) return false;
-    answer.resize(length);
-    return receive(answer.data(), answer.size(), deadline_ms);
-  }
+}  // namespace
+
+/// In one piece: every piece wakes the solver.
+bool Process::send_question(std::string_view text) const {
+  if (command_.framing == Framing::kEcho) return send(fmt::format("{}(echo \"{}\")\n", text, kEnd));
+  const std::uint64_t size = text.size();
+  std::string message(reinterpret_cast<const char*>(&size), sizeof size);
+  message += text;
+  return send(message);
+}
+
+/// The socket waits for answer_seconds itself.
+bool Process::receive_answer(std::string& answer) const {
+  const std::int64_t deadline_ms = now_ms() + 1000 * command_.answer_seconds;
   char part[4096];
-  std::size_t end = std::string::npos;
-  while (end == std::string::npos) {
-    const std::size_t got = receive_some(part, sizeof part, deadline_ms);
-    if (got == 0) return false;
-    answer.append(part, got);
-    if (answer.ends_with('\n')) end = answer.rfind(kEnd);
-  }
-  // The word may be in quotes.
-  answer.resize(end > 0 && answer[end - 1] == '"' ? end - 1 : end);
-  return true;
+  do {
+    const ssize_t got = ::recv(socket_, part, sizeof part, 0);
+    if (got > 0) answer.append(part, static_cast<std::size_t>(got));
+    if (got == 0 || (got < 0 && errno != EINTR)) return false;
+    if (whole(command_.framing, answer)) return true;
+  } while (now_ms() < deadline_ms);
+  return false;
 }
 
 rewright::Result<std::string> Process::ask(std::string_view text, const std::function<void()>& meanwhile) {
@@ -140,7 +135,7 @@ rewright::Result<std::string> Process::ask(std::string_view text, const std::fun
   if (!send_question(text)) return died();
   if (meanwhile) meanwhile();
   std::string answer;
-  if (!receive_answer(now_ms() + 1000 * command_.answer_seconds, answer)) return died();
+  if (!receive_answer(answer)) return died();
   return answer;
 }
 

@@ -45,11 +45,8 @@ class Process {
 
  private:
   bool send(std::string_view text) const;
-  bool receive(void* data, std::size_t size, std::int64_t deadline_ms) const;
-  /// What there is, up to `size` bytes; 0 at the end of the stream or of the time.
-  std::size_t receive_some(void* data, std::size_t size, std::int64_t deadline_ms) const;
   bool send_question(std::string_view text) const;
-  bool receive_answer(std::int64_t deadline_ms, std::string& answer) const;
+  bool receive_answer(std::string& answer) const;
   rewright::Error died();
 
   ProcessCommand command_;

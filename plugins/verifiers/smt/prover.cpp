@@ -14,13 +14,11 @@ Verdict unknown(std::string reason) {
 
 }  // namespace
 
-Prover::Prover(const Solver& solver, std::shared_ptr<Theory> theory, Reach reach, const AxiomSet& axioms,
-               const Budget& budget)
+Prover::Prover(const Solver& solver, std::shared_ptr<Theory> theory, const AxiomSet& axioms, const Budget& budget)
     : solver_(solver),
       axioms_(&axioms),
       budget_(budget),
       theory_(std::move(theory)),
-      reach_(reach),
       process_(solver.command(budget)) {}
 
 bool Prover::serves(const Goal& goal) const {
@@ -50,7 +48,7 @@ Result<std::optional<std::string>> Prover::ask(const GoalText& goal, const std::
     process_.stop();
   if (!process_.running() || solver_.forgets()) session_.reset();
   REWRIGHT_CHECK(process_.start());
-  if (!session_) session_ = std::make_unique<Session>(*theory_, reach_);
+  if (!session_) session_ = std::make_unique<Session>(*theory_);
   const std::string news = session_->news(goal.vocabulary);
   const auto answer = process_.ask(solver_.question(news, goal.assumptions + question, budget_), meanwhile);
   if (!answer) return std::optional(answer.error().message);

@@ -39,7 +39,7 @@ class Solver {
 class Prover {
  public:
   /// `solver` must outlive the prover.
-  Prover(const Solver& solver, std::shared_ptr<Theory> theory, Reach reach, const rewright::AxiomSet& axioms,
+  Prover(const Solver& solver, std::shared_ptr<Theory> theory, const rewright::AxiomSet& axioms,
          const rewright::Budget& budget);
 
   [[nodiscard]] bool serves(const rewright::Goal& goal) const;
@@ -59,7 +59,6 @@ class Prover {
   const rewright::AxiomSet* axioms_;
   rewright::Budget budget_;
   std::shared_ptr<Theory> theory_;
-  const Reach reach_;
   Process process_;
   std::unique_ptr<Session> session_;  ///< Null until the running process has been told anything.
 };

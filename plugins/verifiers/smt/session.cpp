@@ -14,7 +14,7 @@ std::shared_ptr<Theory> TheoryShelf::of(const AxiomSet& axioms) {
   // Two registries have operators of their own.
   const void* operators = axioms.axioms().empty() ? nullptr : axioms.axioms().front().terms.back().op;
   std::shared_ptr<Theory>& theory = theories_[{axioms.digest(), operators}];
-  if (!theory) theory = std::make_shared<Theory>(axioms, patterns_, rounds_);
+  if (!theory) theory = std::make_shared<Theory>(axioms, manner_);
   return theory;
 }
 
@@ -28,25 +28,29 @@ std::string input_name(int rank, int index) { return fmt::format("in.{}.{}", ran
 std::string number_name(int index) { return fmt::format("n.{}", index); }
 
 void Session::tell_inputs(const Vocabulary& goal, std::string& text) {
+  const bool numbers = theory_.sizes() == Sizes::kNumbers;
   for (int rank = 0; rank <= kMaxRank; ++rank) {
     int& told = told_.inputs[static_cast<std::size_t>(rank)];
     for (; told < goal.inputs[static_cast<std::size_t>(rank)]; ++told) {
       const std::string name = input_name(rank, told);
       text += fmt::format("(declare-fun {} () {})(assert {})\n", name, sort_name(rank), defined(rank, name));
-      for (int axis = 0; axis < rank; ++axis)
+      for (int axis = 0; numbers && axis < rank; ++axis)
         text += fmt::format("(assert (>= {} 1))\n", size_of(rank, std::to_string(axis), name));
     }
   }
-  for (; told_.numbers < goal.numbers; ++told_.numbers)
-    text += fmt::format("(declare-fun {0} () Int)(assert (>= {0} 0))\n", number_name(told_.numbers));
+  for (; told_.numbers < goal.numbers; ++told_.numbers) {
+    const std::string name = number_name(told_.numbers);
+    text += fmt::format("(declare-fun {} () {})\n", name, size_sort(theory_.sizes()));
+    if (numbers) text += fmt::format("(assert (>= {} 0))\n", name);
+  }
 }
 
 std::string Session::news(const Vocabulary& goal) {
   std::string text;
-  if (!std::exchange(begun_, true)) text = Theory::head();
+  if (!std::exchange(begun_, true)) text = theory_.head();
   tell(goal.symbols, text);
   tell_inputs(goal, text);
-  for (const Use* use : theory_.uses_from(goal.symbols, reach_)) {
+  for (const Use* use : theory_.uses_from(goal.symbols)) {
     if (!uses_.insert(use).second) continue;
     tell(use->symbols, text);
     text += use->text;

@@ -66,21 +66,23 @@ std::vector<SymbolicDim> size_arguments(const SymbolicParams& params) {
   return sizes;
 }
 
-Theory::Theory(AxiomSet axioms, bool patterns, Rounds rounds)
-    : axioms_(std::move(axioms)), patterns_(patterns), rounds_(rounds) {}
-Theory::~Theory() = default;
+namespace {
 
-const std::string& Theory::head() {
-  static const std::string kText = [] {
-    std::string text;
-    for (int rank = 0; rank <= kMaxRank; ++rank) {
-      text += fmt::format("(declare-sort T{0} 0)(declare-fun def-{0} (T{0}) Bool)\n", rank);
-      for (int axis = 0; axis < rank; ++axis) text += fmt::format("(declare-fun dim-{0}-{1} (T{0}) Int)\n", rank, axis);
-    }
-    return text;
-  }();
-  return kText;
+std::string head_of(Sizes sizes) {
+  std::string text = size_declarations(sizes);
+  for (int rank = 0; rank <= kMaxRank; ++rank) {
+    text += fmt::format("(declare-sort T{0} 0)(declare-fun def-{0} (T{0}) Bool)\n", rank);
+    for (int axis = 0; axis < rank; ++axis)
+      text += fmt::format("(declare-fun dim-{0}-{1} (T{0}) {2})\n", rank, axis, size_sort(sizes));
+  }
+  return text;
 }
+
+}  // namespace
+
+Theory::Theory(AxiomSet axioms, const Manner& manner)
+    : axioms_(std::move(axioms)), manner_(manner), head_(head_of(manner.sizes)) {}
+Theory::~Theory() = default;
 
 // --- symbols
 // -------------------------------------------------------------------------------------------------------------
@@ -124,7 +126,7 @@ SymbolicParams with_size_variables(const std::vector<ParamValue>& params) {
   return SymbolicParams(std::move(values));
 }
 
-std::string text_of(const Symbol& symbol, std::string_view key) {
+std::string text_of(const Symbol& symbol, std::string_view key, Sizes manner) {
   std::vector<std::string> sorts, variables, arguments;
   const auto add = [&](const std::string& name, const std::string& sort) {
     sorts.push_back(sort);
@@ -134,7 +136,7 @@ std::string text_of(const Symbol& symbol, std::string_view key) {
   std::size_t sizes = 0;
   for (const ParamValue& value : symbol.params) {
     const auto* list = std::get_if<SizeList<std::int64_t>>(&value);
-    for (std::size_t i = 0; list && i < list->values.size(); ++i) add(fmt::format("z{}", sizes++), "Int");
+    for (std::size_t i = 0; list && i < list->values.size(); ++i) add(fmt::format("z{}", sizes++), std::string(size_sort(manner)));
   }
   for (std::size_t i = 0; i < symbol.ranks.size(); ++i) add(fmt::format("o{}", i), sort_name(symbol.ranks[i]));
   const int rank = symbol.shape.rank();
@@ -150,7 +152,7 @@ std::string text_of(const Symbol& symbol, std::string_view key) {
   for (int axis = 0; axis < rank; ++axis) {
     const std::string size = size_of(rank, std::to_string(axis), term);
     const std::string rule =
-        fmt::format("(=> {} (= {} {}))", defined(rank, term), size, smt_size(symbol.shape[axis], name_of));
+        fmt::format("(=> {} (= {} {}))", defined(rank, term), size, smt_size(symbol.shape[axis], name_of, manner));
     if (variables.empty())
       text += fmt::format("(assert {})\n", rule);
     else
@@ -178,7 +180,7 @@ const Symbol* Theory::make_symbol(const Operator& op, std::uint32_t output, cons
   if (!out || where.violation() || output >= out->size()) return nullptr;
   symbol.shape = (*out)[output];
   symbol.name = unique_name(op, key);
-  symbol.text = text_of(symbol, key);
+  symbol.text = text_of(symbol, key, manner_.sizes);
   place->second = std::make_unique<Symbol>(std::move(symbol));
   return place->second.get();
 }
@@ -214,19 +216,15 @@ std::vector<const Use*> without_dead_ends(std::vector<const Use*> uses, const Sy
 
 }  // namespace
 
-const std::vector<const Use*>& Theory::uses_from(const SymbolSet& symbols, Reach reach) {
+const std::vector<const Use*>& Theory::uses_from(const SymbolSet& from) {
   const std::scoped_lock lock(mutex_);
-  const UsesFrom& uses = find_uses(symbols);
-  return reach == Reach::kNear ? uses.near : uses.all;
-}
-
-const Theory::UsesFrom& Theory::find_uses(const SymbolSet& from) {
-  const auto [place, fresh] = uses_from_.emplace(std::vector<const Symbol*>(from.begin(), from.end()), UsesFrom());
-  if (!fresh) return place->second;
-  std::vector<const Use*>& uses = place->second.all;
+  const auto [place, fresh] =
+      uses_from_.emplace(std::vector<const Symbol*>(from.begin(), from.end()), std::vector<const Use*>());
+  std::vector<const Use*>& uses = place->second;
+  if (!fresh) return uses;
   SymbolSet symbols = from;
   std::set<const Use*> known;
-  for (int round = 0; round < rounds_.all && symbols.size() < kMostSymbols; ++round) {
+  for (int round = 0; round < manner_.rounds && symbols.size() < kMostSymbols; ++round) {
     std::vector<Found> all;
     const std::vector<const Symbol*> list(symbols.begin(), symbols.end());
     for (std::size_t i = 0; i < axioms_.axioms().size(); ++i) {
@@ -245,11 +243,10 @@ const Theory::UsesFrom& Theory::find_uses(const SymbolSet& from) {
       uses.push_back(made);
       symbols.insert(made->brought.begin(), made->brought.end());
     }
-    if (round < rounds_.near) place->second.near = uses;
     if (symbols.size() == before) break;
   }
-  place->second.near = without_dead_ends(std::move(place->second.near), from);
-  return place->second;
+  if (!manner_.dead_ends) uses = without_dead_ends(std::move(uses), from);
+  return uses;
 }
 
 const TypedAxiom* Theory::typed(const Found& found, const std::string& key) {
@@ -261,13 +258,17 @@ const TypedAxiom* Theory::typed(const Found& found, const std::string& key) {
   return place->second.get();
 }
 
-/// Without text where the use is impossible.
+/// Without text where the use is impossible, or says what the axiom says in the other direction.
 const Use* Theory::use(const Found& found) {
   std::string key = fmt::format("{}:{}", found.axiom, fmt::join(found.ranks, ","));
   for (const auto& [name, value] : found.fixed) key += fmt::format(":{}={}", name, text_of(value));
   const auto [place, fresh] = uses_.emplace(key + (found.left_to_right ? ">" : "<"), Use());
   if (fresh) {
-    if (const TypedAxiom* typing = typed(found, key)) place->second = render(*typing, found.left_to_right);
+    if (const TypedAxiom* typing = typed(found, key)) {
+      place->second = render(*typing, found.left_to_right);
+      const auto mirrored = uses_.find(key + (found.left_to_right ? "<" : ">"));
+      if (mirrored != uses_.end() && mirrored->second.rule == place->second.rule) place->second.text.clear();
+    }
   }
   return &place->second;
 }

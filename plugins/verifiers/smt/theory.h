@@ -1,11 +1,13 @@
 // Axioms as first-order formulas that a solver can instantiate by e-matching.
 //
 // Sorts   Tr: tensors of rank r, and one undefined value. def-r(v): v is defined. dim-r-k(v): its size along axis k.
-// Terms   One function symbol per (operator output, parameters that are no sizes, ranks of operands); sizes are Int
+//         Sizes are Int, or a sort of which nothing is said (smt.h).
+// Terms   One function symbol per (operator output, parameters that are no sizes, ranks of operands); sizes are
 //         arguments. An application where the operator is not defined gives the undefined value.
 // Axioms  One formula per use of an axiom at given ranks and parameters, left to right or right to left:
-//           forall variables: def(from) and residual => from = to and def(every application in to)    pattern def(from)
-//         It is true of all tensors, since residual is what specialise() says beyond defined(from).
+//           forall variables: def(from) and residual => from = to and def(applications within to)       pattern from
+//         It is true of all tensors, since residual is what specialise() says beyond defined(from). An application that
+//         stands in `from` too is left out: whatever a solver comes upon, its operands have been said to be defined.
 // Shapes  forall operands: def(f(operands)) => dim-k(f(operands)) = ...                               pattern
 //         dim-k(f(operands))
 //
@@ -28,6 +30,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "smt.h"
 
 namespace smt_verifier {
 
@@ -59,15 +63,10 @@ struct Vocabulary {
 /// An axiom at given ranks and parameters, in one direction.
 struct Use {
   std::string text;
+  std::string rule;                                ///< What it says, whatever its variables are called.
   SymbolSet symbols;                               ///< That the text mentions.
   SymbolSet brought;                               ///< By the side that it leads to.
   const rewright::TypedAxiom* instance = nullptr;  ///< The same for both directions.
-};
-
-/// How much of a theory a goal is asked over. Solvers take longer the more they are told.
-enum class Reach : std::uint8_t {
-  kNear,  ///< Uses a few rounds away, without those that lead to symbols from which nothing but they lead on.
-  kAll,
 };
 
 /// Of a formula.
@@ -78,60 +77,59 @@ enum class Reach : std::uint8_t {
 /// The size arguments of an application, in order.
 [[nodiscard]] std::vector<rewright::SymbolicDim> size_arguments(const rewright::SymbolicParams& params);
 
-/// New symbols are sought so many times; what lies further off, e-matching would not reach.
-struct Rounds {
-  int near = 2, all = 3;
+/// How axioms are put, and how many of them a goal is asked over: solvers take longer the more they are told.
+struct Manner {
+  bool patterns = true;  ///< Uses carry their pattern (e-matching) or not (a solver's own choice).
+  Sizes sizes = Sizes::kNumbers;
+  int rounds = 3;         ///< New symbols are sought so many times; what lies further off, e-matching would not reach.
+  bool dead_ends = true;  ///< Uses that lead to symbols from which nothing but they lead on.
 };
 
 class Theory {
  public:
-  /// Keeps a copy of the axioms. `patterns`: uses carry their pattern (e-matching) or not (a solver's own choice).
-  explicit Theory(rewright::AxiomSet axioms, bool patterns, Rounds rounds);
+  /// Keeps a copy of the axioms.
+  Theory(rewright::AxiomSet axioms, const Manner& manner);
   ~Theory();
 
   /// Null where the application can be defined nowhere.
   [[nodiscard]] const Symbol* symbol(const rewright::Operator& op, std::uint32_t output,
                                      const rewright::SymbolicParams& params, std::span<const int> ranks);
   /// The uses of axioms that terms over these symbols can come to.
-  [[nodiscard]] const std::vector<const Use*>& uses_from(const SymbolSet& symbols, Reach reach);
+  [[nodiscard]] const std::vector<const Use*>& uses_from(const SymbolSet& symbols);
   /// Sorts and the functions of all ranks.
-  [[nodiscard]] static const std::string& head();
+  [[nodiscard]] const std::string& head() const { return head_; }
+  [[nodiscard]] Sizes sizes() const { return manner_.sizes; }
 
  private:
   struct Side;
   struct Found;
-  struct UsesFrom {
-    std::vector<const Use*> near, all;
-  };
   [[nodiscard]] const Symbol* make_symbol(const rewright::Operator& op, std::uint32_t output,
                                           const rewright::SymbolicParams& params, std::span<const int> ranks);
   std::string unique_name(const rewright::Operator& op, const std::string& key);
   const rewright::TypedAxiom* typed(const Found& found, const std::string& key);
   const Use* use(const Found& found);
-  const UsesFrom& find_uses(const SymbolSet& from);
   Use render(const rewright::TypedAxiom& axiom, bool left_to_right);
   std::optional<std::string> side_text(const rewright::TypedAxiom& axiom, std::uint32_t term, Side& side, bool pattern);
 
   std::mutex mutex_;
   const rewright::AxiomSet axioms_;
-  const bool patterns_;
-  const Rounds rounds_;
+  const Manner manner_;
+  const std::string head_;
   std::map<std::string, std::unique_ptr<Symbol>> symbols_;  ///< By key; null: nowhere defined.
   std::map<std::string, std::string> key_of_name_;
   std::map<std::string, std::unique_ptr<rewright::TypedAxiom>> typed_;
   std::map<std::string, Use> uses_;
-  std::map<std::vector<const Symbol*>, UsesFrom> uses_from_;
+  std::map<std::vector<const Symbol*>, std::vector<const Use*>> uses_from_;
 };
 
 /// The theories of the axiom sets that a plugin has met, one each.
 class TheoryShelf {
  public:
-  TheoryShelf(bool patterns, Rounds rounds) : patterns_(patterns), rounds_(rounds) {}
+  explicit TheoryShelf(const Manner& manner) : manner_(manner) {}
   [[nodiscard]] std::shared_ptr<Theory> of(const rewright::AxiomSet& axioms);
 
  private:
-  const bool patterns_;
-  const Rounds rounds_;
+  const Manner manner_;
   std::mutex mutex_;
   std::map<std::pair<std::string, const void*>, std::shared_ptr<Theory>> theories_;  ///< By digest and operators.
 };
@@ -139,20 +137,19 @@ class TheoryShelf {
 /// What a solver has been told.
 class Session {
  public:
-  Session(Theory& theory, Reach reach) : theory_(theory), reach_(reach) {}
+  explicit Session(Theory& theory) : theory_(theory) {}
   /// What goals over this vocabulary need beyond what was said before.
   [[nodiscard]] std::string news(const Vocabulary& goal);
   /// How many uses of axioms it has been told of, and how many of them goals over this vocabulary need.
   [[nodiscard]] std::size_t told() const { return uses_.size(); }
   [[nodiscard]] std::size_t needed(const Vocabulary& goal) const {
-    return theory_.uses_from(goal.symbols, reach_).size();
+    return theory_.uses_from(goal.symbols).size();
   }
 
  private:
   void tell(const SymbolSet& symbols, std::string& text);
   void tell_inputs(const Vocabulary& goal, std::string& text);
   Theory& theory_;
-  const Reach reach_;
   bool begun_ = false;
   Vocabulary told_;
   std::set<const Use*> uses_;

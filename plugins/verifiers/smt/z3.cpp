@@ -4,7 +4,7 @@
 /// and the precondition; "unsat" proves the rule for all shapes that meet those. Model-based quantifier instantiation
 /// is off, so a question ends when e-matching has nothing left to instantiate, or when a budget in work is spent:
 /// Budget::work Z3 resource units, and max_instances instances. A goal is asked over the axioms nearest to it first,
-/// over all that it can come to where those do not do. What e-matching leaves open, the default solver is asked,
+/// without arithmetic, over all that it can come to where those do not do. What e-matching leaves open, the default solver is asked,
 /// without patterns and by itself, with default_work resource units. Source  de Moura, Bjorner: Efficient E-Matching
 /// for SMT Solvers, CADE 2007.
 #include <rewright/plugin.h>
@@ -97,8 +97,9 @@ class DefaultSolver final : public Z3 {
 
 /// Theories outlive the verifiers that chunks of rules get.
 struct Shelves {
-  TheoryShelf with_patterns{true, Rounds()};
-  TheoryShelf without_patterns{false, Rounds()};
+  TheoryShelf near{{.sizes = Sizes::kNames, .rounds = 2, .dead_ends = false}};
+  TheoryShelf all{{}};
+  TheoryShelf without_patterns{{.patterns = false}};
 };
 
 class Z3Verifier final : public Verifier {
@@ -146,11 +147,12 @@ class Z3Verifier final : public Verifier {
       const Goal& goal = goals[i];
       if (!near || !near->serves(goal)) {
         next.reset();
-        const auto theory = shelves_->with_patterns.of(goal.axioms);
-        near = std::make_unique<Prover>(e_matching, theory, Reach::kNear, goal.axioms, goal.budget);
-        all = std::make_unique<Prover>(e_matching, theory, Reach::kAll, goal.axioms, goal.budget);
-        by_default = std::make_unique<Prover>(default_solver, shelves_->without_patterns.of(goal.axioms), Reach::kAll,
-                                              goal.axioms, goal.budget);
+        const auto prover = [&](const Solver& solver, TheoryShelf& shelf) {
+          return std::make_unique<Prover>(solver, shelf.of(goal.axioms), goal.axioms, goal.budget);
+        };
+        near = prover(e_matching, shelves_->near);
+        all = prover(e_matching, shelves_->all);
+        by_default = prover(default_solver, shelves_->without_patterns);
       }
       const Result<GoalText> text = next ? *std::exchange(next, std::nullopt) : near->render(goal.rule);
       const auto render_next = [&] {
@@ -158,7 +160,7 @@ class Z3Verifier final : public Verifier {
       };
       REWRIGHT_TRY(Verdict verdict, near->prove(text, render_next));
       if (verdict.kind == VerdictKind::kUnknown && near->running()) {
-        REWRIGHT_TRY(verdict, all->prove(text));
+        REWRIGHT_TRY(verdict, all->prove(all->render(goal.rule)));
       }
       if (verdict.kind == VerdictKind::kUnknown && settings_.default_work > 0) {
         REWRIGHT_TRY(Verdict other, by_default->prove(by_default->render(goal.rule)));

@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <iostream>
 #include <limits>
@@ -29,21 +30,30 @@ namespace {
 
 using smt_verifier::TermReader;
 
-bool read_all(char* data, std::size_t size) {
-  while (size > 0) {
-    const ssize_t got = ::read(STDIN_FILENO, data, size);
+/// A message with its length before it, in as few pieces as the socket has it in; whoever asks waits for the answer.
+bool read_message(std::string& text) {
+  std::uint64_t length = 0;
+  text.clear();
+  while (text.size() < sizeof length || text.size() - sizeof length < length) {
+    char part[1 << 16];
+    const ssize_t got = ::read(STDIN_FILENO, part, sizeof part);
     if (got <= 0) return false;
-    data += got;
-    size -= static_cast<std::size_t>(got);
+    text.append(part, static_cast<std::size_t>(got));
+    if (text.size() >= sizeof length) std::memcpy(&length, text.data(), sizeof length);
   }
+  text.erase(0, sizeof length);
   return true;
 }
-bool write_all(const char* data, std::size_t size) {
-  while (size > 0) {
-    const ssize_t put = ::send(STDIN_FILENO, data, size, MSG_NOSIGNAL);
+/// In one piece: every piece wakes whoever waits for it.
+bool write_message(const std::string& text) {
+  const std::uint64_t length = text.size();
+  std::string message(reinterpret_cast<const char*>(&length), sizeof length);
+  message += text;
+  std::string_view rest = message;
+  while (!rest.empty()) {
+    const ssize_t put = ::send(STDIN_FILENO, rest.data(), rest.size(), MSG_NOSIGNAL);
     if (put <= 0) return false;
-    data += put;
-    size -= static_cast<std::size_t>(put);
+    rest.remove_prefix(static_cast<std::size_t>(put));
   }
   return true;
 }
@@ -115,14 +125,7 @@ class Answers {
 void answer_all(const std::string& max_instances) {
   Answers answers(max_instances);
   std::string text;
-  while (true) {
-    std::uint64_t size = 0;
-    if (!read_all(reinterpret_cast<char*>(&size), sizeof size)) return;
-    text.resize(size);
-    if (!read_all(text.data(), size)) return;
-    const std::string answer = answers.to(text);
-    const std::uint64_t length = answer.size();
-    if (!write_all(reinterpret_cast<const char*>(&length), sizeof length) || !write_all(answer.data(), length)) return;
+  while (read_message(text) && write_message(answers.to(text))) {
   }
 }
 

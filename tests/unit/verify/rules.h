@@ -64,6 +64,7 @@ inline const std::vector<std::string>& true_rules() {
       "(x:2, y:2, z:2) ewadd(matmul(x, y), matmul(x, z)) => matmul(x, ewadd(y, z))",
       "(x:2, y:2, z:2) ewadd(matmul(x, z), matmul(y, z)) => matmul(ewadd(x, y), z)",
       "(x:2, y:2) split[sizes=[x.0, y.0]](concat(x, y)) => x, y",
+      "(x:2, y:2) split[sizes=[y.0, x.0 + y.0]](concat(y, concat(y, x))) => y, concat(y, x)",  // y + x = x + y
       "(x:2) transpose(transpose(x)) => x",
       "(x:2, y:2) transpose(matmul(transpose(x), transpose(y))) => matmul(y, x)",
       "(x:2, y:2) let a, b = split[axis=1, sizes=[x.1, y.1]](relu(concat[axis=1](x, y))) in a, b => relu(x), relu(y)",
@@ -125,6 +126,10 @@ inline const std::vector<std::string>& wrong_rules() {
       "(x:2, y:2, z:2, w:2) ewadd(concat(x, y), concat(z, w)) => concat(ewadd(x, w), ewadd(y, z))",
       "(x:2, y:2) transpose(matmul(x, y)) => matmul(transpose(x), transpose(y))",
       "(x:4, w:4, y:4) ewmul(conv2d(x, w), y) => conv2d(x, w)",
+      "(x:2) ewadd(x, matmul(constant_one[sizes=[x.0, 17]], constant_one[sizes=[17, x.1]])) => ewadd(x, "
+      "matmul(constant_one[sizes=[x.0, 1]], constant_one[sizes=[1, x.1]]))",
+      "(x:2) ewadd(x, matmul(constant_one[sizes=[x.0, 2*x.0]], constant_one[sizes=[2*x.0, x.1]])) => ewadd(x, "
+      "matmul(constant_one[sizes=[x.0, x.0]], constant_one[sizes=[x.0, x.1]]))",
   };
   return kRules;
 }

@@ -51,6 +51,12 @@ TEST(Cvc5Verifier, ProvesNoWrongRule) {
     EXPECT_THAT(verdict.reason, HasSubstr("cvc5 ended without a proof")) << text;
   }
 }
+/// First sizes are names without a meaning, then numbers.
+TEST(EMatching, AddsSizesWhereTheirNamesDoNotDo) {
+  const Rule rule = test::rule("(x:2, y:2) split[sizes=[y.0, x.0 + y.0]](concat(y, concat(y, x))) => y, concat(y, x)");
+  EXPECT_EQ(test::ask("z3", rule, {{"default_work", std::int64_t{0}}}).kind, VerdictKind::kProved);
+  EXPECT_EQ(test::ask("cvc5", rule).kind, VerdictKind::kProved);
+}
 /// Goals with like operators are asked one after the other, and processes take over from each other in between.
 TEST(Cvc5Verifier, AnswersInTheOrderOfItsGoals) {
   std::vector<Rule> rules;
