@@ -3,10 +3,10 @@
 /// The question is the one that the plugin z3 asks: "is there a tensor at which an output of source and target differs,
 /// under defined(source), defined(target) and the precondition?"; "unsat" proves the rule for all shapes that meet
 /// those. cvc5 looks at every formula it was told at every question, which is what most of its time goes into: so a
-/// goal is told its own part of the theory only, the nearest first, without arithmetic, and more where that does not do; goals with like
-/// parts are asked one after the other, and where a process was told too much another one takes over. Budget::work
-/// counts as the default solver's units do elsewhere: cvc5 gets one of its resource units for ten of them. Source
-/// Barbosa et al.: cvc5, A Versatile and Industrial-Strength SMT Solver, TACAS 2022.
+/// goal is told its own part of the theory only, the nearest first, without arithmetic, and more where that does not
+/// do; goals with like parts are asked one after the other, and where a process was told too much another one takes
+/// over. Budget::work counts as the default solver's units do elsewhere: cvc5 gets one of its resource units for ten of
+/// them. Source Barbosa et al.: cvc5, A Versatile and Industrial-Strength SMT Solver, TACAS 2022.
 #include <rewright/plugin.h>
 
 #include <algorithm>
@@ -37,7 +37,8 @@ class Cvc5 final : public Solver {
       : settings_(settings), program_(std::move(program)), logic_(logic) {}
   ProcessCommand command(const Budget& budget) const override {
     return {{program_beside_plugin("solver-launcher"), std::to_string(budget.memory_bytes), "3600", program_, "--quiet",
-             "--incremental", "--no-interactive", "--lang=smt2", fmt::format("--force-logic={}", logic_), "--no-cegqi", "--user-pat=strict",
+             "--incremental", "--no-interactive", "--lang=smt2", fmt::format("--force-logic={}", logic_), "--no-cegqi",
+             "--user-pat=strict",
              fmt::format("--rlimit-per={}", std::max<std::uint64_t>(1, budget.work / kWorkPerResource))},
             Framing::kEcho,
             budget.memory_bytes,

@@ -106,7 +106,8 @@ Use Theory::render(const TypedAxiom& axiom, bool left_to_right) {
   // `to` is defined since it is equal to `from`, and what stands in both is since `from` is.
   std::vector<std::string> conclusions = {fmt::format("(= {} {})", *from, *to)};
   for (const std::string& application : to_side.applications) {
-    if (application != defined(rank, *to) && std::ranges::find(from_side.applications, application) == from_side.applications.end())
+    if (application != defined(rank, *to) &&
+        std::ranges::find(from_side.applications, application) == from_side.applications.end())
       conclusions.push_back(application);
   }
   const std::string rule = fmt::format("(=> {} {})", smt_and(guards), smt_and(conclusions));

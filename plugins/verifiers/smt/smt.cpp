@@ -39,7 +39,8 @@ std::string_view size_sort(Sizes sizes) { return sizes == Sizes::kNumbers ? "Int
 
 std::string size_declarations(Sizes sizes) {
   if (sizes == Sizes::kNumbers) return {};
-  std::string text = "(declare-sort Size 0)(declare-fun size->= (Size Size) Bool)(declare-fun size-negative (Size) Size)\n";
+  std::string text =
+      "(declare-sort Size 0)(declare-fun size->= (Size Size) Bool)(declare-fun size-negative (Size) Size)\n";
   for (const char* function : {"+", "*", "div", "mod", "digits"})
     text += fmt::format("(declare-fun size-{} (Size Size) Size)", function);
   for (std::int64_t digit = 0; digit < kDigits; ++digit) text += fmt::format("(declare-fun size-{} () Size)", digit);

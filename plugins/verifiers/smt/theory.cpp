@@ -136,7 +136,8 @@ std::string text_of(const Symbol& symbol, std::string_view key, Sizes manner) {
   std::size_t sizes = 0;
   for (const ParamValue& value : symbol.params) {
     const auto* list = std::get_if<SizeList<std::int64_t>>(&value);
-    for (std::size_t i = 0; list && i < list->values.size(); ++i) add(fmt::format("z{}", sizes++), std::string(size_sort(manner)));
+    for (std::size_t i = 0; list && i < list->values.size(); ++i)
+      add(fmt::format("z{}", sizes++), std::string(size_sort(manner)));
   }
   for (std::size_t i = 0; i < symbol.ranks.size(); ++i) add(fmt::format("o{}", i), sort_name(symbol.ranks[i]));
   const int rank = symbol.shape.rank();

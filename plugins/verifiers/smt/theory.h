@@ -142,9 +142,7 @@ class Session {
   [[nodiscard]] std::string news(const Vocabulary& goal);
   /// How many uses of axioms it has been told of, and how many of them goals over this vocabulary need.
   [[nodiscard]] std::size_t told() const { return uses_.size(); }
-  [[nodiscard]] std::size_t needed(const Vocabulary& goal) const {
-    return theory_.uses_from(goal.symbols).size();
-  }
+  [[nodiscard]] std::size_t needed(const Vocabulary& goal) const { return theory_.uses_from(goal.symbols).size(); }
 
  private:
   void tell(const SymbolSet& symbols, std::string& text);

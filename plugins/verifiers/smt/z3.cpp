@@ -4,9 +4,9 @@
 /// and the precondition; "unsat" proves the rule for all shapes that meet those. Model-based quantifier instantiation
 /// is off, so a question ends when e-matching has nothing left to instantiate, or when a budget in work is spent:
 /// Budget::work Z3 resource units, and max_instances instances. A goal is asked over the axioms nearest to it first,
-/// without arithmetic, over all that it can come to where those do not do. What e-matching leaves open, the default solver is asked,
-/// without patterns and by itself, with default_work resource units. Source  de Moura, Bjorner: Efficient E-Matching
-/// for SMT Solvers, CADE 2007.
+/// without arithmetic, over all that it can come to where those do not do. What e-matching leaves open, the default
+/// solver is asked, without patterns and by itself, with default_work resource units. Source  de Moura, Bjorner:
+/// Efficient E-Matching for SMT Solvers, CADE 2007.
 #include <rewright/plugin.h>
 
 #include <algorithm>
