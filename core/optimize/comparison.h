@@ -1,10 +1,11 @@
 // The time of two models, measured so that the difference can be trusted.
 //
 // In each round both are loaded anew, so that no claim rests on one pair of loaded models, and run in turn, A B B A in
-// one round and B A A B in the next, so that what slows the machine down slows both. Of the rounds' times the median is given, and as spread the middle half (first to third quartile); of the
-// rounds' ratios the median with its 95 % confidence interval, by the sign test. A gain is claimed only where that
-// interval does not hold 1. tests/bench/comparison_bench.cpp measures how often that is wrong.
-// Source  Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2 (intervals of quantiles).
+// one round and B A A B in the next, so that what slows the machine down slows both. Of the rounds' times the median is
+// given, and as spread the middle half (first to third quartile); of the rounds' ratios the median with its 95 %
+// confidence interval, by the sign test. A gain is claimed only where that interval does not hold 1.
+// tests/bench/comparison_bench.cpp measures how often that is wrong. Source  Conover, Practical Nonparametric
+// Statistics, 3rd ed., section 3.2 (intervals of quantiles).
 #pragma once
 
 #include <rewright/export.h>
