@@ -344,12 +344,8 @@ Json to_json(const PluginUse& use) {
 
 Result<CampaignConfig> load_campaign(const std::string& file, const Registry& registry) {
   REWRIGHT_TRY(const std::string text, read_file(file));
-  const toml::parse_result document = toml::parse(text, file);
-  if (!document) {
-    const toml::source_position at = document.error().source().begin;
-    return make_error(ErrorCode::kParse, "{}:{}:{}: {}", file, at.line, at.column, document.error().description());
-  }
-  return read_document(file, document.table(), registry);
+  REWRIGHT_TRY(const toml::table document, parse_toml(text, file));
+  return read_document(file, document, registry);
 }
 
 std::string resolved_text(const CampaignConfig& config) {

@@ -3,10 +3,7 @@
 #pragma once
 
 #include <rewright/result.h>
-
-#define TOML_EXCEPTIONS 0
-#define TOML_ASSERT(expr) static_assert(true)  // It asserts what a damaged file breaks ("[.a]"), and refuses it too.
-#include <toml++/toml.h>
+#include <rewright/toml.h>
 
 #include <cstdint>
 #include <limits>

@@ -326,13 +326,8 @@ void add_units(const Sweep& sweep, std::size_t run, std::vector<UnitSpec>& units
 
 Result<Manifest> load_manifest(const std::string& file) {
   REWRIGHT_TRY(const std::string text, read_file(file));
-  const toml::parse_result parsed = toml::parse(text, file);
-  if (!parsed) {
-    const toml::source_position at = parsed.error().source().begin;
-    return make_error(ErrorCode::kParse, "{}:{}:{}: {}", file, at.line, at.column,
-                      std::string(parsed.error().description()));
-  }
-  return ManifestReader(file).read(parsed.table());
+  REWRIGHT_TRY(const toml::table document, parse_toml(text, file));
+  return ManifestReader(file).read(document);
 }
 
 Result<std::vector<Manifest>> load_manifests(const std::string& folder) {

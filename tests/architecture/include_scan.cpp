@@ -54,6 +54,7 @@ const std::map<std::string, std::string> kRoomOfHeader = {
     {"sum_of_products", "tensor"},
     {"term_program", "tensor"},
     {"terms", "graph"},
+    {"toml", "base"},
     {"verifier", "verify"},
     {"window", "kit"},
 };

@@ -1,5 +1,7 @@
 #include "device.h"
 
+#include <rewright/toml.h>
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -7,10 +9,6 @@
 #include <optional>
 #include <sstream>
 #include <vector>
-
-#define TOML_EXCEPTIONS 0
-#define TOML_ASSERT(expr) static_assert(true)  // It asserts what a damaged file breaks ("[.a]"), and refuses it too.
-#include <toml++/toml.h>
 
 namespace {
 using namespace rewright;
@@ -102,15 +100,12 @@ Status read_key(const std::string& file, std::string_view key, const toml::node&
 }
 
 Result<Device> parse(const std::string& file, std::string_view text) {
-  const toml::parse_result parsed = toml::parse(text, file);
-  if (!parsed)
-    return make_error(ErrorCode::kParse, "{}:{}: {}", file, parsed.error().source().begin.line,
-                      parsed.error().description());
+  REWRIGHT_TRY(const toml::table table, parse_toml(text, file));
   Device device;
   device.name = file;
-  for (const auto& [key, node] : parsed.table()) REWRIGHT_CHECK(read_key(file, key.str(), node, device));
+  for (const auto& [key, node] : table) REWRIGHT_CHECK(read_key(file, key.str(), node, device));
   for (const char* needed : {"gflops", "gbytes_per_s", "overhead_us"})
-    if (!parsed.table().contains(needed)) return make_error(ErrorCode::kParse, "{}: {} is missing", file, needed);
+    if (!table.contains(needed)) return make_error(ErrorCode::kParse, "{}: {} is missing", file, needed);
   return device;
 }
 
