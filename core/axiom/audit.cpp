@@ -8,6 +8,7 @@
 #include <atomic>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <set>
 
 #include "axiom/counterexample.h"
@@ -16,28 +17,43 @@
 namespace rewright {
 namespace {
 
-/// All combinations of ranks and parameters of one axiom at which both sides can be defined, or an even part of them.
+/// Combinations of ranks and parameters of one axiom at which both sides can be defined: all, or a part of them.
 struct AxiomTypings {
   ParamDomain domain;
   std::vector<TypedAxiom> typings;
   bool complete = true;
 };
 
+/// The even part of them.
+std::vector<TypedAxiom> thinned(std::vector<TypedAxiom> typings, std::size_t most) {
+  const std::size_t step = (typings.size() + most - 1) / most;
+  std::vector<TypedAxiom> kept;
+  for (std::size_t i = 0; i < typings.size(); i += step) kept.push_back(std::move(typings[i]));
+  return kept;
+}
+
+/// Of more combinations than this only as many are typed as it takes to find max_typings.
+constexpr std::size_t kManyCombinations = 4000;
+
 Result<AxiomTypings> typings_of(const Axiom& axiom, const AuditOptions& options) {
   AxiomTypings all;
   REWRIGHT_TRY(all.domain, domain_of(axiom, options.domain));
   const auto bindings = bindings_of(all.domain);
-  for (const AxiomRanks& ranks : axiom.ranks) {
-    for (const ParamBinding& binding : bindings) {
-      if (auto typed = specialise(axiom, ranks, binding)) all.typings.push_back(*std::move(typed));
-    }
+  const std::size_t count = axiom.ranks.size() * bindings.size();
+  const bool many = options.max_typings > 0 && count > kManyCombinations;
+  // Steps of the golden ratio, made coprime to the count, come by all and lie spread at any time.
+  std::size_t step = many ? static_cast<std::size_t>(0.618 * static_cast<double>(count)) : 1;
+  while (std::gcd(step, count) > 1) ++step;
+  std::size_t at = many ? options.seed % count : 0;
+  for (std::size_t i = 0; i < count && all.complete; ++i, at = (at + step) % count) {
+    if (auto typed = specialise(axiom, axiom.ranks[at / bindings.size()], bindings[at % bindings.size()]))
+      all.typings.push_back(*std::move(typed));
+    if (many && all.typings.size() == options.max_typings) all.complete = false;
   }
-  if (options.max_typings == 0 || all.typings.size() <= options.max_typings) return all;
-  const std::size_t step = (all.typings.size() + options.max_typings - 1) / options.max_typings;
-  std::vector<TypedAxiom> kept;
-  for (std::size_t i = 0; i < all.typings.size(); i += step) kept.push_back(std::move(all.typings[i]));
-  all.typings = std::move(kept);
-  all.complete = false;
+  if (options.max_typings > 0 && all.typings.size() > options.max_typings) {
+    all.typings = thinned(std::move(all.typings), options.max_typings);
+    all.complete = false;
+  }
   return all;
 }
 

@@ -75,6 +75,7 @@ Values lists(const std::string& name, AuditDomain domain, int max_rank) {
     // One more after (SAME_UPPER of an even extent), one more before (SAME_LOWER), as many, and one side alone.
     return {Ints{0, 0, 0, 0}, Ints{0, 0, 1, 1}, Ints{1, 1, 0, 0}, Ints{1, 1, 1, 1}, Ints{1, 1, 2, 2}, Ints{2, 0, 1, 0}};
   }
+  if (name == "steps") return {Ints{1}, Ints{2}, Ints{-1}, Ints{1, 1}, Ints{2, 1}};
   return {Ints{0}, Ints{1}, Ints{0, 0}, Ints{0, 1}, Ints{1, 1}};
 }
 

@@ -22,6 +22,7 @@ Result<Law> generalised_law(const Axiom& equation, const LawOptions& options) {
   Axiom axiom = without_needless_conditions(equation, judge);
   axiom = abstract_subterms(std::move(axiom), judge);
   axiom = split_variables(std::move(axiom), judge);
+  axiom = generalise_lists(std::move(axiom), judge);
   // Numbers before lists as a whole: every step of a slice holds while it has two elements, and every size at step 1.
   axiom = generalise_sums(std::move(axiom), judge);
   axiom = generalise_numbers(std::move(axiom), judge);

@@ -143,6 +143,38 @@ std::optional<Axiom> with_list(const Axiom& axiom, const Judge& judge) {
   return std::nullopt;
 }
 
+/// The lists of an operator's parameters, where all its applications have the same and all lists one length, not 0:
+/// axes, starts, sizes and steps of a slice. Empty: they are not so.
+std::vector<std::size_t> lists_of_one_length(const Axiom& axiom, const Operator* op) {
+  const AxiomTerm* first = nullptr;
+  std::vector<std::size_t> lists;
+  for (const AxiomTerm& term : axiom.terms) {
+    if (term.op != op) continue;
+    for (std::size_t p = 0; p < term.params.size(); ++p) {
+      const auto* list = std::get_if<std::vector<SymbolicDim>>(&term.params[p]);
+      if (!first && list) lists.push_back(p);
+      if (list && first && *list != std::get<std::vector<SymbolicDim>>(first->params[p])) return {};
+    }
+    if (!first) first = &term;
+  }
+  const auto length = [&](std::size_t p) { return std::get<std::vector<SymbolicDim>>(first->params[p]).size(); };
+  const bool alike = std::ranges::all_of(lists, [&](std::size_t p) { return length(p) == length(lists[0]); });
+  return lists.size() >= 2 && alike && length(lists[0]) > 0 ? lists : std::vector<std::size_t>();
+}
+
+/// Such lists as variables of any length, together: one alone would not fit the others.
+Axiom with_lists_of(Axiom axiom, const Operator* op, const std::vector<std::size_t>& lists, const Judge& judge) {
+  Axiom general = axiom;
+  for (const std::size_t p : lists) {
+    const std::string name = fresh_name(general, {"k", "l", "m", "n"});
+    add_variable(general, name, AxiomSort::kSizes, 0);
+    for (AxiomTerm& term : general.terms)
+      if (term.op == op) term.params[p] = AxiomParamVariable{name};
+  }
+  general = tidied(general);
+  return is_usable(general) && judge.surely(general) ? general : axiom;
+}
+
 /// The product of the sizes of a tensor of rank 2 or more.
 std::optional<SymbolicDim> product_of_sizes(const Axiom& axiom, std::size_t tensor) {
   if (!is_tensor(axiom, tensor) || axiom.ranks[0][tensor] < 2) return std::nullopt;
@@ -218,6 +250,17 @@ std::optional<Axiom> with_one_variable(const Axiom& axiom, const Judge& judge) {
 }
 
 }  // namespace
+
+Axiom generalise_lists(Axiom axiom, const Judge& judge) {
+  std::map<std::string, const Operator*> operators;
+  for (const AxiomTerm& term : axiom.terms)
+    if (term.op != nullptr) operators.emplace(term.op->name(), term.op);
+  for (const auto& [name, op] : operators) {
+    const std::vector<std::size_t> lists = lists_of_one_length(axiom, op);
+    if (!lists.empty()) axiom = with_lists_of(std::move(axiom), op, lists, judge);
+  }
+  return axiom;
+}
 
 Axiom generalise_sums(Axiom axiom, const Judge& judge) {
   while (auto general = with_one_expression(axiom, judge)) axiom = *std::move(general);

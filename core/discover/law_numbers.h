@@ -7,6 +7,8 @@
 
 namespace rewright {
 
+/// Lists of one operator that can only grow together (axes, starts, sizes and steps of a slice) become variables.
+[[nodiscard]] Axiom generalise_lists(Axiom axiom, const Judge& judge);
 /// A number becomes the sum of two of the same parameter, or the product of the sizes of a tensor, where it can be
 /// nothing else.
 [[nodiscard]] Axiom generalise_sums(Axiom axiom, const Judge& judge);
