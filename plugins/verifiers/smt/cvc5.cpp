@@ -5,8 +5,8 @@
 /// those. cvc5 looks at every formula it was told at every question, which is what most of its time goes into: so a
 /// goal is told its own part of the theory only, the nearest first, without arithmetic, and more where that does not
 /// do; goals with like parts are asked one after the other, and where a process was told too much another one takes
-/// over. Budget::work counts as the default solver's units do elsewhere: cvc5 gets one of its resource units for ten of
-/// them. Source Barbosa et al.: cvc5, A Versatile and Industrial-Strength SMT Solver, TACAS 2022.
+/// over. Budget::work counts as the default solver's units do elsewhere: cvc5 gets one of its resource units for forty
+/// of them. Source Barbosa et al.: cvc5, A Versatile and Industrial-Strength SMT Solver, TACAS 2022.
 #include <rewright/plugin.h>
 
 #include <algorithm>
