@@ -28,11 +28,11 @@ class GoalRenderer {
     claim_solved_sizes();
     REWRIGHT_TRY(const auto left, render_side(rule_.source, source_));
     REWRIGHT_TRY(const auto right, render_side(rule_.target, target_));
-    const SizeSystem of_all_tensors(SizeOrder(SizeOrder::Least::kOneInTensors));
+    static const SizeSystem kOfAllTensors(SizeOrder(SizeOrder::Least::kOneInTensors));
     std::set<std::string> claimed;
     for (const Constraint& constraint : known) {
       const Constraint normal{constraint.kind, sizes_->normalise(constraint.left), sizes_->normalise(constraint.right)};
-      if (normal.decided() || of_all_tensors.implies(normal))
+      if (normal.decided() || kOfAllTensors.implies(normal))
         continue;  // Solvers are told of inputs what holds of all.
       const std::string condition = smt_condition(normal, name_of(), theory_.sizes());
       if (claimed.insert(condition).second) claim(condition);

@@ -48,9 +48,11 @@ void Session::tell_inputs(const Vocabulary& goal, std::string& text) {
 std::string Session::news(const Vocabulary& goal) {
   std::string text;
   if (!std::exchange(begun_, true)) text = theory_.head();
-  tell(goal.symbols, text);
   tell_inputs(goal, text);
-  for (const Use* use : theory_.uses_from(goal.symbols)) {
+  const std::vector<const Use*>& uses = theory_.uses_from(goal.symbols);
+  if (!lists_.insert(&uses).second) return text;  // One for each set of symbols.
+  tell(goal.symbols, text);
+  for (const Use* use : uses) {
     if (!uses_.insert(use).second) continue;
     tell(use->symbols, text);
     text += use->text;

@@ -94,7 +94,7 @@ class Theory {
   /// Null where the application can be defined nowhere.
   [[nodiscard]] const Symbol* symbol(const rewright::Operator& op, std::uint32_t output,
                                      const rewright::SymbolicParams& params, std::span<const int> ranks);
-  /// The uses of axioms that terms over these symbols can come to.
+  /// The uses of axioms that terms over these symbols can come to; for equal sets one and the same list.
   [[nodiscard]] const std::vector<const Use*>& uses_from(const SymbolSet& symbols);
   /// Sorts and the functions of all ranks.
   [[nodiscard]] const std::string& head() const { return head_; }
@@ -151,6 +151,7 @@ class Session {
   bool begun_ = false;
   Vocabulary told_;
   std::set<const Use*> uses_;
+  std::set<const std::vector<const Use*>*> lists_;  ///< Those of which all was told.
 };
 
 }  // namespace smt_verifier
