@@ -28,7 +28,7 @@ class GoalRenderer {
     claim_solved_sizes();
     REWRIGHT_TRY(const auto left, render_side(rule_.source, source_));
     REWRIGHT_TRY(const auto right, render_side(rule_.target, target_));
-    static const SizeSystem kOfAllTensors(SizeOrder(SizeOrder::Least::kOneInTensors));
+    static const SizeSystem kOfAllTensors{SizeOrder(SizeOrder::Least::kOneInTensors)};
     std::set<std::string> claimed;
     for (const Constraint& constraint : known) {
       const Constraint normal{constraint.kind, sizes_->normalise(constraint.left), sizes_->normalise(constraint.right)};
