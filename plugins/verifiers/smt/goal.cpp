@@ -32,8 +32,7 @@ class GoalRenderer {
     std::set<std::string> claimed;
     for (const Constraint& constraint : known) {
       const Constraint normal{constraint.kind, sizes_->normalise(constraint.left), sizes_->normalise(constraint.right)};
-      if (normal.decided() || kOfAllTensors.implies(normal))
-        continue;  // Solvers are told of inputs what holds of all.
+      if (normal.decided() || kOfAllTensors.implies(normal)) continue;  // Solvers are told of inputs what holds of all.
       const std::string condition = smt_condition(normal, name_of(), theory_.sizes());
       if (claimed.insert(condition).second) claim(condition);
     }
