@@ -57,6 +57,19 @@ TEST(EMatching, AddsSizesWhereTheirNamesDoNotDo) {
   EXPECT_EQ(test::ask("z3", rule, {{"default_work", std::int64_t{0}}}).kind, VerdictKind::kProved);
   EXPECT_EQ(test::ask("cvc5", rule).kind, VerdictKind::kProved);
 }
+/// A solver is told of a goal's operators once, of its inputs when there are more of them.
+TEST(EMatching, IsToldOfMoreInputsUnderOperatorsThatItKnows) {
+  const Rule two = test::rule("(x:2, y:2) ewadd(x, y) => ewadd(y, x)");
+  const Rule three = test::rule("(x:2, y:2, z:2) ewadd(ewadd(x, y), z) => ewadd(x, ewadd(y, z))");
+  Budget budget;
+  budget.work = 4'000'000;
+  const std::vector<Goal> goals = {{two, test::axioms(), budget}, {three, test::axioms(), budget}};
+  const auto verifier = test::plugins().find<Verifier>("z3")->clone();
+  ASSERT_TRUE(verifier->configure({{"default_work", std::int64_t{0}}}));
+  const auto verdicts = verifier->verify(goals);
+  ASSERT_TRUE(verdicts) << verdicts.error().message;
+  for (const Verdict& verdict : *verdicts) EXPECT_EQ(verdict.kind, VerdictKind::kProved) << verdict.reason;
+}
 /// Goals with like operators are asked one after the other, and processes take over from each other in between.
 TEST(Cvc5Verifier, AnswersInTheOrderOfItsGoals) {
   std::vector<Rule> rules;
