@@ -60,6 +60,7 @@ Result<AxiomTypings> typings_of(const Axiom& axiom, const AuditOptions& options)
 /// What one typing said; merged in order, so that the result does not depend on the threads.
 struct TypingResult {
   AuditResult part;
+  bool done = false;
   bool failed = false;
 };
 
@@ -97,6 +98,7 @@ AuditResult merge(const Axiom& axiom, const AxiomTypings& all, std::span<const T
     result.sampled += parts[i].part.sampled;
     result.error = std::max(result.error, parts[i].part.error);
     result.complete &= parts[i].part.complete;
+    result.stopped |= !parts[i].done;
     if (parts[i].failed && failed.size() < 16) failed.push_back(i);
   }
   if (failed.empty()) return result;
@@ -158,12 +160,12 @@ Result<std::vector<AuditResult>> audit(std::span<const Axiom> axioms, const Audi
             TypingResult& result = parts[tasks[t].axiom][tasks[t].typing];
             TypingAudit one(all.typings[tasks[t].typing], all.domain, options);
             result.failed = one.run(result.part, monitor.stop()).has_value();
+            result.done = !monitor.stop();
             monitor.done(result.part.combinations);
           }
         },
         tbb::simple_partitioner());
   });
-  if (monitor.stop()) return make_error(ErrorCode::kBudget, "the audit was stopped before its end");
   std::vector<AuditResult> results(axioms.size());
   arena.execute([&] {
     tbb::parallel_for(std::size_t{0}, axioms.size(),

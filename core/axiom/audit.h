@@ -37,7 +37,7 @@ struct AuditOptions {
   int threads = 1;
   /// So many of the combinations of ranks and parameters of all axioms are done. Called from one thread at a time.
   std::function<void(std::size_t done, std::size_t total, std::uint64_t combinations)> progress;
-  std::function<bool()> stop;  ///< Asked now and then; true ends the work with kBudget.
+  std::function<bool()> stop;  ///< Asked now and then; true ends the work.
 };
 
 struct AuditResult {
@@ -46,6 +46,7 @@ struct AuditResult {
   std::uint64_t sampled = 0;       ///< Of these, without a bound: order or functions are used.
   double error = 0;                ///< Greatest bound of the others.
   bool complete = true;            ///< Every combination of the domain, none left out.
+  bool stopped = false;            ///< Ended before that: what is said is of the combinations that were done.
   bool holds = true;
   std::string counterexample;  ///< The one with the fewest elements among those with the least greatest size.
 };

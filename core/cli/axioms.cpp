@@ -64,6 +64,7 @@ Json to_json(const AuditResult& result) {
           {"sampled", result.sampled},
           {"error", result.error},
           {"complete", result.complete},
+          {"stopped", result.stopped},
           {"holds", result.holds},
           {"counterexample", std::move(counterexample)}};
 }
@@ -72,6 +73,12 @@ void print_result(const AuditResult& result) {
   const std::string count = with_commas(result.combinations);
   if (!result.holds) {
     print_line(fmt::format("{}: FAILS; the smallest counterexample:\n{}", result.name, result.counterexample));
+    return;
+  }
+  if (result.stopped) {
+    print_line(result.combinations == 0
+                   ? fmt::format("{}: NOT LOOKED AT", result.name)
+                   : fmt::format("{}: STOPPED after {} combinations, at which it holds", result.name, count));
     return;
   }
   if (result.combinations == 0) {
@@ -264,15 +271,13 @@ Json to_json(const Suggestion& suggestion) {
 }
 
 /// With the axiom that was taken away: do the suggestions give it back?
-Result<std::optional<Entailment::Answer>> given_back(const AxiomSet& all, const AxiomSet& left,
-                                                     const std::string& without, const Suggestions& found,
-                                                     const Registry& registry, const Entailment& entailment) {
-  if (without.empty()) return std::optional<Entailment::Answer>();
+Result<Entailment::Answer> given_back(const AxiomSet& all, const AxiomSet& left, const std::string& without,
+                                      const Suggestions& found, const Registry& registry,
+                                      const Entailment& entailment) {
   for (const Axiom& axiom : all.axioms()) {
     if (axiom.name != without) continue;
     REWRIGHT_TRY(const AxiomSet now, with_suggestions(left, found.axioms, registry));
-    REWRIGHT_TRY(Entailment::Answer answer, entailment.follows(axiom, now));
-    return std::optional(std::move(answer));
+    return entailment.follows(axiom, now);
   }
   return make_error(ErrorCode::kNotFound, "there is no axiom '{}' in the files", without);
 }
@@ -292,6 +297,12 @@ void print_suggestions(const Suggestions& found, const SuggestArguments& argumen
     print_line(text);
   }
   for (const std::string& goal : found.unsettled) print_line("; still open: " + goal);
+  if (found.stopped) {
+    print_line(fmt::format("; stopped early: {} goals were open; {} axioms so far, some of them needless perhaps; what "
+                           "follows from them was not asked",
+                           found.open, found.axioms.size()));
+    return;
+  }
   print_line(
       fmt::format("; {} goals were open; {} follow from {} suggested axioms, {} equations are false, {} goals are "
                   "still open",
@@ -303,6 +314,7 @@ void print_suggestions(const Suggestions& found, const SuggestArguments& argumen
 }
 
 Result<ExitCode> suggest(const Settings& settings, const SuggestArguments& arguments) {
+  heed_interrupts();
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const auto store, Store::open(arguments.store, Store::Mode::kRead));
   REWRIGHT_TRY(const AxiomSet all, load_axioms(arguments.files, registry));
@@ -313,11 +325,15 @@ Result<ExitCode> suggest(const Settings& settings, const SuggestArguments& argum
   options.ask_all = !arguments.without.empty();
   options.law.threads = threads_of(arguments.threads);
   options.law.registry = &registry;
+  options.law.stop = interrupted;
   options.progress = [&](const std::string& what, std::size_t done, std::size_t total) {
     line.show("suggest", done, what, total == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(total));
   };
   REWRIGHT_TRY(const Suggestions found, suggest_axioms(*store, left, registry, entailment, options));
-  REWRIGHT_TRY(const auto back, given_back(all, left, arguments.without, found, registry, entailment));
+  std::optional<Entailment::Answer> back;
+  if (!arguments.without.empty() && !found.stopped) {
+    REWRIGHT_TRY(back, given_back(all, left, arguments.without, found, registry, entailment));
+  }
   line.clear();
   if (settings.json) {
     Json list = Json::array();
@@ -326,12 +342,14 @@ Result<ExitCode> suggest(const Settings& settings, const SuggestArguments& argum
                  {"open", found.open},
                  {"follow", found.follow},
                  {"refuted", found.refuted},
-                 {"unsettled", found.unsettled}};
+                 {"unsettled", found.unsettled},
+                 {"stopped", found.stopped}};
     if (back) json["given_back"] = back->follows;
     print_json(json);
   } else {
     print_suggestions(found, arguments, back);
   }
+  if (found.stopped) return ExitCode::kStopped;
   const bool settled = found.unsettled.empty() && (!back || back->follows);
   return settled ? ExitCode::kDone : ExitCode::kNegative;
 }
@@ -339,6 +357,8 @@ Result<ExitCode> suggest(const Settings& settings, const SuggestArguments& argum
 // --- the audit -------------------------------------------------------------------------------------------------------
 
 Result<ExitCode> check_axioms(const Settings& settings, const CheckOptions& options) {
+  const bool whole = !options.redundant && !options.collapse && options.uses.empty();
+  if (whole) heed_interrupts();
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const AxiomSet axioms, load_axioms(options.files, registry));
   if (!options.proofs.empty() && !options.redundant)
@@ -347,6 +367,7 @@ Result<ExitCode> check_axioms(const Settings& settings, const CheckOptions& opti
   if (options.collapse) return check_collapse(settings, options, axioms);
   if (!options.uses.empty()) return check_uses(settings, options, axioms);
   AuditOptions audit_of = audit_options(options);
+  audit_of.stop = interrupted;
   ProgressLine line(settings.quiet);
   audit_of.progress = [&](std::size_t done, std::size_t total, std::uint64_t combinations) {
     line.show("audit", combinations, "combinations", static_cast<double>(done) / static_cast<double>(total));
@@ -354,11 +375,12 @@ Result<ExitCode> check_axioms(const Settings& settings, const CheckOptions& opti
   REWRIGHT_TRY(const auto results, audit(axioms.axioms(), audit_of));
   line.clear();
   Json list = Json::array();
-  std::size_t failing = 0, nowhere = 0;
+  std::size_t failing = 0, nowhere = 0, stopped = 0;
   std::uint64_t combinations = 0;
   for (const AuditResult& result : results) {
     failing += !result.holds;
-    nowhere += result.combinations == 0;
+    stopped += result.stopped && result.holds;
+    nowhere += result.combinations == 0 && !result.stopped;
     combinations += result.combinations;
     if (settings.json)
       list.push_back(to_json(result));
@@ -368,9 +390,11 @@ Result<ExitCode> check_axioms(const Settings& settings, const CheckOptions& opti
   if (settings.json)
     print_json({{"axioms", std::move(list)}});
   else
-    print_line(fmt::format("{} axioms, {} that fail, {} compared nowhere; {} combinations", results.size(), failing,
-                           nowhere, with_commas(combinations)));
-  return failing + nowhere == 0 ? ExitCode::kDone : ExitCode::kNegative;
+    print_line(fmt::format("{} axioms, {} that fail, {} compared nowhere{}; {} combinations", results.size(), failing,
+                           nowhere, stopped > 0 ? fmt::format(", {} not to the end", stopped) : "",
+                           with_commas(combinations)));
+  if (failing + nowhere > 0) return ExitCode::kNegative;
+  return stopped > 0 ? ExitCode::kStopped : ExitCode::kDone;
 }
 
 }  // namespace

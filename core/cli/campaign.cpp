@@ -196,6 +196,7 @@ Result<RunOptions> run_options(const RunArguments& arguments, ProgressLine& line
 }
 
 Result<ExitCode> run(const Settings& settings, RunArguments arguments) {
+  heed_interrupts();
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const CampaignConfig config, load_campaign(arguments.file, registry));
   if (arguments.store.empty()) arguments.store = config.store;

@@ -161,6 +161,7 @@ std::string resume_command(const Arguments& arguments) {
 }
 
 Result<ExitCode> run(const Settings& settings, const Arguments& arguments) {
+  heed_interrupts();
   REWRIGHT_TRY(const std::vector<Manifest> manifests, chosen_manifests(arguments));
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(experiment::RunExperiment options, run_options(arguments, registry));

@@ -18,7 +18,7 @@ void on_signal(int) {
 
 }  // namespace
 
-void install_interrupt_handlers() {
+void heed_interrupts() {
   struct sigaction action = {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;

@@ -264,6 +264,7 @@ Result<OptimizeOutcome> perform_within_memory(const OptimizeArguments& arguments
 }
 
 Result<ExitCode> run(const Settings& settings, const OptimizeArguments& arguments) {
+  heed_interrupts();
   REWRIGHT_TRY(const OptimizeOutcome outcome, perform_within_memory(arguments, settings));
   if (settings.json) {
     print_json(to_json(arguments, outcome));

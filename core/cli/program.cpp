@@ -2,7 +2,6 @@
 
 #include "campaign/suggest.h"
 #include "cli/crash.h"
-#include "cli/interrupt.h"
 #include "cli/output.h"
 
 #include <algorithm>
@@ -112,7 +111,6 @@ CLI::App& Program::command(CLI::App& parent, const std::string& name, const std:
 }
 
 int Program::run(int argc, char** argv) {
-  install_interrupt_handlers();
   install_crash_handlers();
   std::signal(SIGXFSZ, SIG_IGN);  // A file size limit is then an ordinary error of write(2).
   try {

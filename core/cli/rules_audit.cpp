@@ -45,6 +45,7 @@ Json to_json(const std::vector<DerivationFailure>& failures) {
 }
 
 Result<ExitCode> audit(const Settings& settings, const Arguments& arguments) {
+  heed_interrupts();
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const auto store, Store::open(arguments.rules, Store::Mode::kRead));
   REWRIGHT_TRY(const AuditReport report, audit_library(*store, registry, options_of(arguments)));
@@ -74,6 +75,7 @@ bool is_forward(const Derivation& derivation, const std::vector<Rule>& library) 
 }
 
 Result<ExitCode> derive(const Settings& settings, const Arguments& arguments) {
+  heed_interrupts();
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const std::vector<Rule> rules, read_rule_source(arguments.rules, registry));
   ParameterUses uses;

@@ -78,6 +78,7 @@ std::string count(const Side& side, std::string_view word, std::string_view othe
 }
 
 Result<ExitCode> diff(const Settings& settings, const Arguments& arguments) {
+  heed_interrupts();
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const RuleSource before, read_rules(arguments.before, registry));
   REWRIGHT_TRY(const RuleSource after, read_rules(arguments.after, registry));

@@ -17,6 +17,7 @@ struct Arguments {
 };
 
 Result<ExitCode> gallery(const Settings& settings, const Arguments& arguments) {
+  heed_interrupts();
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const auto store, Store::open(arguments.store, Store::Mode::kRead));
   ProgressLine line(settings.quiet);

@@ -54,6 +54,7 @@ void print_report(const RuleImportReport& report) {
 }
 
 Result<ExitCode> import(const Settings& settings, const Arguments& arguments) {
+  heed_interrupts();
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const std::string content, read_file(arguments.file));
   REWRIGHT_TRY(const auto candidates, read_rules(content, arguments.file, arguments.format, registry));

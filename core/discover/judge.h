@@ -34,7 +34,7 @@ class Judge {
     return result && result->holds;
   }
   bool holds(const Axiom& axiom, const AuditOptions& how) const {
-    const auto result = audit(axiom, how);
+    const auto result = audited(axiom, how);
     return result && result->holds && result->combinations > 0;
   }
   /// The last word; its result. A few typings are looked at at more points: where max decides, one point says little.
@@ -45,17 +45,23 @@ class Judge {
     options.max_typings = 300;
     options.seed = options_.seed + 1;
     options.threads = options_.threads;
-    auto result = audit(axiom, options);
+    auto result = audited(axiom, options);
     options.max_typings = 4;
     for (int again = 0; again < 12 && result && result->holds && result->sampled > 0; ++again) {
       ++options.seed;
-      auto more = audit(axiom, options);
+      auto more = audited(axiom, options);
       if (more && !more->holds) result = std::move(more);
     }
     return result;
   }
+  /// What was said since is worth nothing.
+  bool stopped() const { return options_.stop && options_.stop(); }
 
  private:
+  Result<AuditResult> audited(const Axiom& axiom, AuditOptions how) const {
+    how.stop = options_.stop;
+    return audit(axiom, how);
+  }
   AuditOptions middle() const {
     AuditOptions options;
     options.max_dim = 3;

@@ -36,6 +36,7 @@ Result<Law> generalised_law(const Axiom& equation, const LawOptions& options) {
       ranked.needs = "real-relu";
   }
   REWRIGHT_TRY(const AuditResult last, judge.thoroughly(ranked));
+  if (judge.stopped()) return make_error(ErrorCode::kBudget, "stopped while '{}' was made general", equation.name);
   // What the thorough audit refutes was generalised too far: the equation itself is left.
   if (!last.holds) {
     law.axiom = equation;

@@ -16,6 +16,7 @@
 #include <rewright/registry.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace rewright {
@@ -24,6 +25,7 @@ struct LawOptions {
   const Registry* registry = nullptr;  ///< To tell laws of relu from those of every function; null: it is not told.
   std::uint64_t seed = 1;
   int threads = 1;
+  std::function<bool()> stop;  ///< Asked now and then; true ends the work with kBudget.
 };
 
 struct Law {
@@ -32,7 +34,7 @@ struct Law {
   std::string counterexample;      ///< Not empty: the equation itself is false.
 };
 
-/// Errors: a domain that cannot be read.
+/// Errors: a domain that cannot be read; kBudget where it was stopped.
 [[nodiscard]] REWRIGHT_API Result<Law> generalised_law(const Axiom& equation, const LawOptions& options = {});
 
 }  // namespace rewright

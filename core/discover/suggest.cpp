@@ -48,17 +48,21 @@ class Suggester {
     REWRIGHT_CHECK(read_goals());
     REWRIGHT_CHECK(note_open_equations());
     REWRIGHT_CHECK(settle());
-    while (result_.axioms.size() < options_.most) {
+    while (result_.axioms.size() < options_.most && !stopped()) {
       const std::vector<Equation*> next = smallest_open();
       if (next.empty()) break;
       REWRIGHT_CHECK(suggest_one_of(next));
     }
     REWRIGHT_CHECK(minimise());
-    REWRIGHT_CHECK(sum_up());
+    if (!stopped()) REWRIGHT_CHECK(sum_up());
     return std::move(result_);
   }
 
  private:
+  bool stopped() {
+    result_.stopped = result_.stopped || (options_.law.stop && options_.law.stop());
+    return result_.stopped;
+  }
   void report(const std::string& what, std::size_t done, std::size_t total) const {
     if (options_.progress) options_.progress(what, done, total);
   }
@@ -179,7 +183,9 @@ class Suggester {
     std::optional<Law> best;
     Equation* of = nullptr;
     for (Equation* equation : equations) {
-      REWRIGHT_TRY(Law law, generalised_law(equation->axiom, options_.law));
+      Result<Law> made = generalised_law(equation->axiom, options_.law);
+      if (stopped()) return {};
+      REWRIGHT_TRY(Law law, std::move(made));
       if (!law.counterexample.empty()) {
         result_.refuted.push_back(to_text(equation->rule) + "\n" + law.counterexample);
         given_up_.insert(equation->rule.id);
@@ -211,9 +217,9 @@ class Suggester {
 
   /// Takes back, from the last on, what no goal needs.
   Status minimise() {
-    if (result_.axioms.empty()) return {};
+    if (result_.axioms.empty() || stopped()) return {};
     REWRIGHT_TRY(const std::size_t all, followers(result_.axioms));
-    for (std::size_t i = result_.axioms.size(); i-- > 0;) {
+    for (std::size_t i = result_.axioms.size(); i-- > 0 && !stopped();) {
       report("least set", result_.axioms.size() - i, result_.axioms.size());
       std::vector<Suggestion> others = result_.axioms;
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));

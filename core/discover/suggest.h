@@ -28,10 +28,11 @@ struct Suggestions {
   std::size_t follow = 0;              ///< Of these, that follow from the axioms and the suggestions.
   std::vector<std::string> refuted;    ///< Equations that the audit found false, with the counterexample.
   std::vector<std::string> unsettled;  ///< Goals that still do not follow.
+  bool stopped = false;                ///< Before that was known; of the axioms some may be needless.
 };
 
 struct SuggestOptions {
-  LawOptions law;
+  LawOptions law;  ///< With what stops the whole work.
   /// The goals that are proved are asked again, and no others: for when an axiom has been taken away.
   bool ask_all = false;
   std::size_t most = 64;  ///< Suggestions.

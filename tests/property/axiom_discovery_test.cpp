@@ -175,6 +175,30 @@ INSTANTIATE_TEST_SUITE_P(Quickstart, DroppedAxiom,
                                          "matmul-of-right-concat", "conv-of-weight-concat", "maximum-of-concat-0",
                                          "relu-of-double", "smul-smul", "transpose-transpose", "ewmul-commutes"));
 
+// Told to stop when the first law is made, it has that one; told so from the start, none.
+TEST_F(AxiomDiscovery, KeepsWhatItHasWhenItIsStopped) {
+  const AxiomSet left = axioms_->filtered(
+      [](const Axiom& axiom) { return axiom.name != "matmul-associates" && axiom.name != "relu-relu"; });
+  SuggestOptions options;
+  options.ask_all = true;
+  std::size_t rounds = 0;  // "equations" is reported before the first law and after each.
+  options.progress = [&](const std::string& what, std::size_t, std::size_t) { rounds += what == "equations"; };
+  for (const std::size_t laws : {0, 1}) {
+    rounds = 0;
+    options.law.stop = [&] { return rounds > laws; };
+    const auto found = suggest_axioms(*store(), left, *registry_, entailment(), options);
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_TRUE(found->stopped);
+    EXPECT_EQ(found->axioms.size(), laws);
+    EXPECT_THAT(found->unsettled, testing::IsEmpty());
+  }
+  options.law.stop = [] { return false; };
+  const auto whole = suggest_axioms(*store(), left, *registry_, entailment(), options);
+  ASSERT_TRUE(whole) << whole.error().message;
+  EXPECT_FALSE(whole->stopped);
+  EXPECT_GT(whole->axioms.size(), 1u);
+}
+
 TEST_F(AxiomDiscovery, SuggestsNothingWhereNothingIsOpen) {
   const auto found = suggest_axioms(*store(), *axioms_, *registry_, entailment());
   ASSERT_TRUE(found) << found.error().message;

@@ -174,10 +174,21 @@ TEST(Audit, DoesNotDependOnTheNumberOfThreads) {
 
 TEST(Audit, EndsWhenItIsTold) {
   AuditOptions options;
-  options.stop = [] { return true; };
-  const auto result = audit(test::axioms().axioms().first(3), options);
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().code, ErrorCode::kBudget);
+  int asked = 0;
+  options.stop = [&] { return ++asked == 2; };
+  const auto axioms = test::axioms().axioms().first(3);
+  const auto results = audit(axioms, options);
+  ASSERT_TRUE(results) << results.error().message;
+  ASSERT_EQ(results->size(), 3u);
+  std::uint64_t done = 0;
+  for (const AuditResult& result : *results) {
+    EXPECT_TRUE(result.stopped && result.holds) << result.name;
+    done += result.combinations;
+  }
+  EXPECT_GT(done, 0u);
+  const auto whole = audit(axioms);
+  ASSERT_TRUE(whole) << whole.error().message;
+  for (const AuditResult& result : *whole) EXPECT_FALSE(result.stopped) << result.name;
 }
 
 TEST(AuditDomain, NamesWhatItCannotRead) {

@@ -42,7 +42,7 @@ TEST(SizeSystem, KnowsThatTensorsInRulesAreNotEmpty) {
 }
 // What is put in for a size has the size's own bound: y.0 is n - x.0 here.
 TEST(SizeSystem, KeepsTheBoundOfASizeThatItSolvesFor) {
-  SizeSystem system(SizeOrder(SizeOrder::Least::kOneInTensors));
+  SizeSystem system{SizeOrder(SizeOrder::Least::kOneInTensors)};
   system.add(constraint("n = x.0 + y.0"));
   EXPECT_TRUE(system.solved().contains("y.0"));
   EXPECT_TRUE(system.implies(constraint("n - x.0 >= 1")));

@@ -1,9 +1,13 @@
 // The frame of the program: exit codes, and what becomes of an action that throws.
 #include "cli/program.h"
 
+#include "cli/interrupt.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <cstdlib>
 #include <new>
 #include <stdexcept>
 
@@ -18,18 +22,22 @@ struct Outcome {
   std::string err;
 };
 
-/// Runs `tool arguments...`, of which `act` does the action.
-Outcome run(std::vector<std::string> arguments, const Action& act) {
+/// Runs the program with these arguments, of which `act` does the action `tool use`; its exit code.
+int exit_of(std::vector<std::string> arguments, const Action& act) {
   Program program;
   program.command(program.group("tool", "Tools"), "use", "Uses it", {"rewright tool use"}, act);
   program.group("concealed", "Not shown").group("");
   arguments.insert(arguments.begin(), "rewright");
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
+  return program.run(static_cast<int>(argv.size()), argv.data());
+}
+
+Outcome run(const std::vector<std::string>& arguments, const Action& act) {
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   Outcome outcome;
-  outcome.exit = program.run(static_cast<int>(argv.size()), argv.data());
+  outcome.exit = exit_of(arguments, act);
   outcome.out = testing::internal::GetCapturedStdout();
   outcome.err = testing::internal::GetCapturedStderr();
   return outcome;
@@ -85,6 +93,34 @@ TEST(Program, AWrongSubcommandIsAnsweredWithTheNearestAndNothingHidden) {
 TEST(Program, WithJsonErrorsArePrintedForMachinesToo) {
   const Outcome failed = run({"--json", "tool", "use"}, failing(ErrorCode::kUsage));
   EXPECT_EQ(failed.out, "{\"error\":\"it went wrong\"}\n");
+}
+
+TEST(Interrupts, EndACommandThatDoesNotHeedThem) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const Action act = [signal](const Settings&) {
+      std::raise(signal);
+      return ExitCode::kDone;
+    };
+    EXPECT_EXIT(std::exit(exit_of({"tool", "use"}, act)), testing::KilledBySignal(signal), "");
+  }
+}
+
+TEST(Interrupts, AreToldToACommandThatHeedsThemAndTheSecondEndsIt) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const Action once = [signal](const Settings&) {
+      heed_interrupts();
+      std::raise(signal);
+      return interrupted() ? ExitCode::kStopped : ExitCode::kDone;
+    };
+    EXPECT_EXIT(std::exit(exit_of({"tool", "use"}, once)), testing::ExitedWithCode(3), "");
+    const Action twice = [signal](const Settings&) {
+      heed_interrupts();
+      std::raise(signal);
+      std::raise(signal);
+      return ExitCode::kDone;
+    };
+    EXPECT_EXIT(std::exit(exit_of({"tool", "use"}, twice)), testing::KilledBySignal(signal), "");
+  }
 }
 
 }  // namespace
