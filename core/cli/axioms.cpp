@@ -17,7 +17,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <thread>
 
 namespace rewright::cli {
 namespace {
@@ -36,7 +35,7 @@ struct CheckOptions {
   std::string proofs;     ///< Where redundancy writes them; empty: nowhere.
 };
 
-int threads_of(int wanted) { return wanted > 0 ? wanted : static_cast<int>(std::thread::hardware_concurrency()); }
+int threads_of(int wanted) { return wanted > 0 ? wanted : cores(); }
 
 Result<Entailment> entailment_of(const Registry& registry, const std::string& verifier, int threads) {
   std::string name = verifier;
@@ -59,14 +58,10 @@ AuditOptions audit_options(const CheckOptions& options) {
 Json to_json(const AuditResult& result) {
   Json counterexample = nullptr;
   if (!result.holds) counterexample = result.counterexample;
-  return {{"name", result.name},
-          {"combinations", result.combinations},
-          {"sampled", result.sampled},
-          {"error", result.error},
-          {"complete", result.complete},
-          {"stopped", result.stopped},
-          {"holds", result.holds},
-          {"counterexample", std::move(counterexample)}};
+  return {{"name", result.name},         {"combinations", result.combinations},
+          {"sampled", result.sampled},   {"error", result.error},
+          {"complete", result.complete}, {"stopped", result.stopped},
+          {"holds", result.holds},       {"counterexample", std::move(counterexample)}};
 }
 
 void print_result(const AuditResult& result) {
@@ -298,9 +293,10 @@ void print_suggestions(const Suggestions& found, const SuggestArguments& argumen
   }
   for (const std::string& goal : found.unsettled) print_line("; still open: " + goal);
   if (found.stopped) {
-    print_line(fmt::format("; stopped early: {} goals were open; {} axioms so far, some of them needless perhaps; what "
-                           "follows from them was not asked",
-                           found.open, found.axioms.size()));
+    print_line(
+        fmt::format("; stopped early: {} goals were open; {} axioms so far, some of them needless perhaps; what "
+                    "follows from them was not asked",
+                    found.open, found.axioms.size()));
     return;
   }
   print_line(
@@ -338,12 +334,8 @@ Result<ExitCode> suggest(const Settings& settings, const SuggestArguments& argum
   if (settings.json) {
     Json list = Json::array();
     for (const Suggestion& suggestion : found.axioms) list.push_back(to_json(suggestion));
-    Json json = {{"axioms", std::move(list)},
-                 {"open", found.open},
-                 {"follow", found.follow},
-                 {"refuted", found.refuted},
-                 {"unsettled", found.unsettled},
-                 {"stopped", found.stopped}};
+    Json json = {{"axioms", std::move(list)}, {"open", found.open},           {"follow", found.follow},
+                 {"refuted", found.refuted},  {"unsettled", found.unsettled}, {"stopped", found.stopped}};
     if (back) json["given_back"] = back->follows;
     print_json(json);
   } else {

@@ -11,7 +11,6 @@
 #include <array>
 #include <cstdlib>
 #include <memory>
-#include <thread>
 
 namespace rewright::cli {
 namespace {
@@ -19,7 +18,7 @@ namespace {
 struct RunArguments {
   std::string file;
   std::string store;
-  int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  int threads = cores();
   std::string memory;
   double checkpoint_seconds = 5;
   bool resume = false;

@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <thread>
 
 #include "campaign/files.h"
 #include "campaign/suggest.h"
@@ -29,7 +28,7 @@ struct Arguments {
   std::vector<std::string> names;
   bool all = false, quick = false, fresh = false, any_build = false, readme = false;
   std::string experiments, results = "experiment-results", models, output;
-  int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  int threads = cores();
 };
 
 Result<std::vector<Manifest>> all_manifests(const Arguments& arguments) {

@@ -4,6 +4,9 @@
 #include "cli/crash.h"
 #include "cli/output.h"
 
+#include <sched.h>
+#include <tbb/global_control.h>
+
 #include <algorithm>
 #include <csignal>
 #include <exception>
@@ -90,6 +93,11 @@ Program::Program() : app_("Rewright: a superoptimizer workbench for tensor progr
   app_.get_formatter()->column_width(36);
 }
 
+int cores() {
+  cpu_set_t allowed;
+  return ::sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? std::max(CPU_COUNT(&allowed), 1) : 1;
+}
+
 CLI::App& Program::group(const std::string& name, const std::string& summary) {
   for (CLI::App* sub : app_.get_subcommands([](const CLI::App*) { return true; })) {
     if (sub->get_name() == name) return *sub;
@@ -111,6 +119,9 @@ CLI::App& Program::command(CLI::App& parent, const std::string& name, const std:
 }
 
 int Program::run(int argc, char** argv) {
+  // Else TBB gives no more threads than there are cores, and warns whoever asks for more.
+  constexpr std::size_t kThreads = 1024;
+  const tbb::global_control as_many_as_asked(tbb::global_control::max_allowed_parallelism, kThreads);
   install_crash_handlers();
   std::signal(SIGXFSZ, SIG_IGN);  // A file size limit is then an ordinary error of write(2).
   try {

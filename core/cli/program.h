@@ -36,6 +36,9 @@ enum class ExitCode : int {
 /// An interrupted or out-of-budget run is kStopped, an own fault kOwnFault, everything else bad input.
 [[nodiscard]] ExitCode exit_code(ErrorCode code);
 
+/// Those that this process may use; so many threads work where --threads does not say.
+[[nodiscard]] int cores();
+
 /// The options before (or after) every subcommand.
 struct Settings {
   bool json = false;   ///< The last line on standard output is one JSON object.

@@ -1,6 +1,5 @@
 // rewright rules audit STORE and rewright rules derive RULES --from LIBRARY
 #include <algorithm>
-#include <thread>
 
 #include "campaign/audit_library.h"
 #include "campaign/rule_source.h"
@@ -17,7 +16,7 @@ struct Arguments {
   std::vector<std::string> libraries;
   std::size_t nodes = SaturationLimits().nodes;
   std::size_t matches = SaturationLimits().matches;
-  int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  int threads = cores();
 };
 
 DeriveOptions options_of(const Arguments& arguments) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <thread>
 
 #include "cli/interrupt.h"
 #include "cli/rules.h"
@@ -16,7 +15,7 @@ struct Arguments {
   std::string before;
   std::string after;
   bool derivable = false;
-  int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  int threads = cores();
 };
 
 /// Rules of one library only, and of which of them the other one derives; nothing where that was not asked.

@@ -1,6 +1,5 @@
 // rewright rules gallery STORE -o DIR
 #include <algorithm>
-#include <thread>
 
 #include "cli/interrupt.h"
 #include "cli/progress.h"
@@ -13,7 +12,7 @@ namespace {
 struct Arguments {
   std::string store;
   std::string folder;
-  int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  int threads = cores();
 };
 
 Result<ExitCode> gallery(const Settings& settings, const Arguments& arguments) {

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <sstream>
-#include <thread>
 
 #include "campaign/files.h"
 #include "campaign/import_rules.h"
@@ -20,7 +19,7 @@ struct Arguments {
   std::vector<std::string> axioms;
   std::vector<std::string> verifiers;
   std::uint64_t work = 2'000'000;
-  int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  int threads = cores();
 };
 
 /// Those that are loaded, of the usual order: refute first, then proofs with certificates, then a solver.

@@ -1,6 +1,8 @@
 // The Python module rewright._native; core/python/rewright makes a package of it.
 #include "python/bindings.h"
 
+#include <tbb/global_control.h>
+
 #include <array>
 
 namespace rewright::python {
@@ -33,6 +35,9 @@ void bind_error(py::module_& module) {
 
 PYBIND11_MODULE(_native, module) {
   using namespace rewright::python;
+  // Else TBB gives no more threads than there are cores, and warns whoever asks for more.
+  constexpr std::size_t kThreads = 1024;
+  static const tbb::global_control as_many_as_asked(tbb::global_control::max_allowed_parallelism, kThreads);
   module.attr("__version__") = REWRIGHT_VERSION;
   bind_error(module);
   bind_plugins(module);
