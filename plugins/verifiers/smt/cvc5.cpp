@@ -10,8 +10,6 @@
 #include <rewright/plugin.h>
 
 #include <algorithm>
-#include <optional>
-#include <set>
 #include <utility>
 
 #include "prover.h"
@@ -120,22 +118,6 @@ class Cvc5Verifier final : public Verifier {
   std::unique_ptr<Verifier> clone() const override { return std::make_unique<Cvc5Verifier>(shelves_); }
 
  private:
-  /// By the operators and parameters that they apply, each once; then in their order.
-  static std::vector<std::size_t> like_goals_together(std::span<const Goal> goals) {
-    std::vector<std::pair<std::set<std::string>, std::size_t>> keys;
-    for (const Goal& goal : goals) {
-      std::set<std::string>& key = keys.emplace_back(std::set<std::string>(), keys.size()).first;
-      for (const Pattern* side : {&goal.rule.source, &goal.rule.target}) {
-        for (const PatternNode& node : side->nodes)
-          key.insert(node.op->name() + to_string(node.op->info().params, node.params));
-      }
-    }
-    std::ranges::sort(keys);
-    std::vector<std::size_t> order;
-    for (const auto& [key, place] : keys) order.push_back(place);
-    return order;
-  }
-
   Settings settings_;
   std::shared_ptr<Shelves> shelves_;
 };

@@ -89,54 +89,63 @@ bool Process::send(std::string_view text) const {
 namespace {
 constexpr std::string_view kEnd = "rewright-end-of-answer";
 
-/// Takes the framing off once the answer is whole.
-bool whole(Framing framing, std::string& answer) {
+std::string framed(Framing framing, const std::string& question) {
+  if (framing == Framing::kEcho) return fmt::format("{}(echo \"{}\")\n", question, kEnd);
+  const std::uint64_t size = question.size();
+  return std::string(reinterpret_cast<const char*>(&size), sizeof size) + question;
+}
+
+/// The first answer, without its frame, once it is whole.
+std::optional<std::string> take_answer(Framing framing, std::string& received) {
+  std::size_t first = 0, end = 0, next = 0;  // Of the answer; where the one after it begins.
   if (framing == Framing::kLength) {
     std::uint64_t length = 0;
-    if (answer.size() < sizeof length) return false;
-    std::memcpy(&length, answer.data(), sizeof length);
-    if (answer.size() - sizeof length < length) return false;
-    answer.erase(0, sizeof length);
-    return true;
+    first = sizeof length;
+    if (received.size() < first) return std::nullopt;
+    std::memcpy(&length, received.data(), sizeof length);
+    if (received.size() - first < length) return std::nullopt;
+    next = end = first + length;
+  } else {
+    end = received.find(kEnd);
+    const std::size_t line = received.find('\n', std::min(end, received.size()));
+    if (line == std::string::npos) return std::nullopt;
+    next = line + 1;
+    if (end > 0 && received[end - 1] == '"') --end;  // The word may be in quotes.
   }
-  if (!answer.ends_with('\n')) return false;
-  const std::size_t end = answer.rfind(kEnd);
-  if (end == std::string::npos) return false;
-  answer.resize(end > 0 && answer[end - 1] == '"' ? end - 1 : end);  // The word may be in quotes.
-  return true;
+  std::string answer = received.substr(first, end - first);
+  received.erase(0, next);
+  return answer;
 }
 
 }  // namespace
 
-/// In one piece: every piece wakes the solver.
-bool Process::send_question(std::string_view text) const {
-  if (command_.framing == Framing::kEcho) return send(fmt::format("{}(echo \"{}\")\n", text, kEnd));
-  const std::uint64_t size = text.size();
-  std::string message(reinterpret_cast<const char*>(&size), sizeof size);
-  message += text;
-  return send(message);
-}
-
-/// The socket waits for answer_seconds itself.
-bool Process::receive_answer(std::string& answer) const {
+/// Waits for answer_seconds at most, as the socket does itself.
+std::optional<std::string> Process::receive_answer() {
   const std::int64_t deadline_ms = now_ms() + 1000 * command_.answer_seconds;
   char part[4096];
-  do {
+  while (true) {
+    if (std::optional<std::string> answer = take_answer(command_.framing, received_)) return answer;
+    if (now_ms() >= deadline_ms) return std::nullopt;
     const ssize_t got = ::recv(socket_, part, sizeof part, 0);
-    if (got > 0) answer.append(part, static_cast<std::size_t>(got));
-    if (got == 0 || (got < 0 && errno != EINTR)) return false;
-    if (whole(command_.framing, answer)) return true;
-  } while (now_ms() < deadline_ms);
-  return false;
+    if (got > 0) received_.append(part, static_cast<std::size_t>(got));
+    if (got == 0 || (got < 0 && errno != EINTR)) return std::nullopt;
+  }
 }
 
-rewright::Result<std::string> Process::ask(std::string_view text, const std::function<void()>& meanwhile) {
+rewright::Result<std::vector<std::string>> Process::ask(std::span<const std::string> questions,
+                                                        const std::function<void()>& meanwhile) {
   REWRIGHT_CHECK(start());
-  if (!send_question(text)) return died();
+  std::string text;  // In one piece: every piece wakes the solver.
+  for (const std::string& question : questions) text += framed(command_.framing, question);
+  if (!send(text)) return died();
   if (meanwhile) meanwhile();
-  std::string answer;
-  if (!receive_answer(answer)) return died();
-  return answer;
+  std::vector<std::string> answers;
+  while (answers.size() < questions.size()) {
+    std::optional<std::string> answer = receive_answer();
+    if (!answer) return died();
+    answers.push_back(*std::move(answer));
+  }
+  return answers;
 }
 
 rewright::Error Process::died() {
@@ -162,6 +171,7 @@ rewright::Error Process::died() {
 void Process::stop() {
   if (socket_ >= 0) ::close(socket_);
   socket_ = -1;
+  received_.clear();
   if (pid_ > 0) {
     ::kill(pid_, SIGKILL);
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {

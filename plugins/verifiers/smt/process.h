@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,20 +40,21 @@ class Process {
   [[nodiscard]] bool running() const { return pid_ > 0; }
   /// Errors: kIo where it cannot be started.
   rewright::Status start();
-  /// The answer; `meanwhile`, if any, is called once while the process works. Errors: kBudget where the process died or
-  /// did not answer; it is gone then.
-  rewright::Result<std::string> ask(std::string_view text, const std::function<void()>& meanwhile = {});
+  /// The answers to these questions, which are sent in one piece; `meanwhile`, if any, is called once while the process
+  /// works. Errors: kBudget where the process died or did not answer; it is gone then.
+  rewright::Result<std::vector<std::string>> ask(std::span<const std::string> questions,
+                                                 const std::function<void()>& meanwhile = {});
   void stop();
 
  private:
   bool send(std::string_view text) const;
-  bool send_question(std::string_view text) const;
-  bool receive_answer(std::string& answer) const;
+  std::optional<std::string> receive_answer();
   rewright::Error died();
 
   ProcessCommand command_;
   pid_t pid_ = 0;
   int socket_ = -1;
+  std::string received_;  ///< Of answers that nobody has taken.
 };
 
 /// The path of a program that lies beside the shared object with this code in it.

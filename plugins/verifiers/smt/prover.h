@@ -9,8 +9,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "goal.h"
 #include "process.h"
@@ -36,6 +38,10 @@ class Solver {
   [[nodiscard]] virtual std::string explain(const std::string& answer) const = 0;
 };
 
+/// An order in which goals are asked: by the operators and parameters that they apply, each once; then as they come.
+/// Solvers are quicker with what they have just met.
+[[nodiscard]] std::vector<std::size_t> like_goals_together(std::span<const rewright::Goal> goals);
+
 class Prover {
  public:
   /// `solver` must outlive the prover.
@@ -46,14 +52,24 @@ class Prover {
   /// Does the solver run? Not before the first question, nor where the last one made it die or hang.
   [[nodiscard]] bool running() const { return process_.running(); }
   [[nodiscard]] rewright::Result<GoalText> render(const rewright::Rule& rule) { return render_goal(rule, *theory_); }
-  /// `meanwhile` is called once, while the solver works if it is asked at all. Errors: kIo where the solver cannot be
-  /// started.
-  rewright::Result<rewright::Verdict> prove(const rewright::Result<GoalText>& goal,
-                                            std::function<void()> meanwhile = {});
+  /// Errors: kIo where the solver cannot be started.
+  rewright::Result<rewright::Verdict> prove(const rewright::Result<GoalText>& goal);
+
+  struct Answer {
+    rewright::Verdict verdict;
+    bool runs = true;  ///< Did the solver survive it?
+  };
+  /// The same for goals that the solver, which does not forget, is asked together: it and this process take turns less
+  /// often. Where it dies they are asked again one by one, whichever it died of. `meanwhile` is called once, while it
+  /// works if it is asked at all.
+  rewright::Result<std::vector<Answer>> prove_all(std::span<const rewright::Result<GoalText>> goals,
+                                                  const std::function<void()>& meanwhile);
 
  private:
-  rewright::Result<std::optional<std::string>> ask(const GoalText& goal, const std::string& question,
-                                                   const std::function<void()>& meanwhile);
+  rewright::Result<std::optional<std::string>> ask(const GoalText& goal, const std::string& question);
+  rewright::Result<std::optional<std::vector<Answer>>> ask_together(std::span<const rewright::Result<GoalText>> goals,
+                                                                    const std::function<void()>& meanwhile);
+  rewright::Verdict proved() const;
 
   const Solver& solver_;
   const rewright::AxiomSet* axioms_;

@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "side_matcher.h"
 #include "smt.h"
@@ -18,12 +19,14 @@ using namespace rewright;
 /// No symbols are sought beyond this many.
 constexpr std::size_t kMostSymbols = 160;
 
-std::string text_of(const ParamValue& value) {
-  if (const auto* number = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *number);
+/// Of sizes their number.
+template <class Dim>
+std::string text_of(const BasicParamValue<Dim>& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
   if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
   if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value))
     return fmt::format("[{}]", fmt::join(*list, ","));
-  return fmt::format("_{}", std::get<SizeList<std::int64_t>>(value).values.size());
+  return std::string("_").append(std::to_string(std::get<SizeList<Dim>>(value).values.size()));
 }
 
 /// Sizes forgotten, all else kept.
@@ -42,19 +45,33 @@ std::vector<ParamValue> fixed_part(const SymbolicParams& params) {
   return fixed;
 }
 
-std::string key_of(const std::vector<ParamValue>& values) {
-  std::vector<std::string> texts;
-  for (const ParamValue& value : values) texts.push_back(text_of(value));
-  return fmt::format("{}", fmt::join(texts, ","));
+/// "conv2d[2,1,[0,1],_2]:4,4.0": operator, parameters, ranks of operands, output.
+std::string key_of(const Operator& op, std::uint32_t output, const SymbolicParams& params, std::span<const int> ranks) {
+  std::string key = op.name() + "[";
+  const char* separator = "";
+  for (const auto& value : params.values()) key.append(std::exchange(separator, ",")).append(text_of(value));
+  key += "]:";
+  separator = "";
+  for (const int rank : ranks) key.append(std::exchange(separator, ",")).append(std::to_string(rank));
+  return key.append(".").append(std::to_string(output));
 }
 
 }  // namespace
 
-std::string variable_name(std::string_view name) { return fmt::format("?{}", name); }
-std::string sort_name(int rank) { return fmt::format("T{}", rank); }
-std::string defined(int rank, const std::string& term) { return fmt::format("(def-{} {})", rank, term); }
+// Put together without a format: a goal has dozens.
+std::string variable_name(std::string_view name) { return std::string("?").append(name); }
+std::string sort_name(int rank) { return std::string("T").append(std::to_string(rank)); }
+std::string defined(int rank, const std::string& term) {
+  return std::string("(def-").append(std::to_string(rank)).append(" ").append(term).append(")");
+}
 std::string size_of(int rank, std::string_view axis, const std::string& term) {
-  return fmt::format("(dim-{}-{} {})", rank, axis, term);
+  return std::string("(dim-")
+      .append(std::to_string(rank))
+      .append("-")
+      .append(axis)
+      .append(" ")
+      .append(term)
+      .append(")");
 }
 
 std::vector<SymbolicDim> size_arguments(const SymbolicParams& params) {
@@ -166,10 +183,10 @@ std::string text_of(const Symbol& symbol, std::string_view key, Sizes manner) {
 
 const Symbol* Theory::make_symbol(const Operator& op, std::uint32_t output, const SymbolicParams& params,
                                   std::span<const int> ranks) {
-  Symbol symbol{&op, output, fixed_part(params), {ranks.begin(), ranks.end()}, {}, {}, {}};
-  const std::string key = fmt::format("{}[{}]:{}.{}", op.name(), key_of(symbol.params), fmt::join(ranks, ","), output);
+  const std::string key = key_of(op, output, params, ranks);
   const auto [place, fresh] = symbols_.emplace(key, nullptr);
   if (!fresh) return place->second.get();
+  Symbol symbol{&op, output, fixed_part(params), {ranks.begin(), ranks.end()}, {}, {}, {}};
   std::vector<SymbolicShape> in;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     SymbolicShape shape;

@@ -28,6 +28,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -115,7 +116,7 @@ class Theory {
   const rewright::AxiomSet axioms_;
   const Manner manner_;
   const std::string head_;
-  std::map<std::string, std::unique_ptr<Symbol>> symbols_;  ///< By key; null: nowhere defined.
+  std::unordered_map<std::string, std::unique_ptr<Symbol>> symbols_;  ///< By key; null: nowhere defined.
   std::map<std::string, std::string> key_of_name_;
   std::map<std::string, std::unique_ptr<rewright::TypedAxiom>> typed_;
   std::map<std::string, Use> uses_;

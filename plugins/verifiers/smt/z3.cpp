@@ -5,13 +5,14 @@
 /// is off, so a question ends when e-matching has nothing left to instantiate, or when a budget in work is spent:
 /// Budget::work Z3 resource units, and max_instances instances. A goal is asked over the axioms nearest to it first,
 /// without arithmetic, over all that it can come to where those do not do. What e-matching leaves open, the default
-/// solver is asked, without patterns and by itself, with default_work resource units. Source  de Moura, Bjorner:
-/// Efficient E-Matching for SMT Solvers, CADE 2007.
+/// solver is asked, without patterns and by itself, with default_work resource units. Goals that are alike are asked
+/// one after the other, many in a message. Source  de Moura, Bjorner: Efficient E-Matching for SMT Solvers, CADE 2007.
 #include <rewright/plugin.h>
 
 #include <algorithm>
-#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "prover.h"
 
@@ -19,6 +20,9 @@ namespace {
 
 using namespace rewright;
 using namespace smt_verifier;
+
+/// Goals that go to the solver in one message.
+constexpr std::size_t kTogether = 32;
 
 struct Settings {
   std::int64_t max_instances = 20'000;  ///< Of axioms and shape rules, a question.
@@ -137,50 +141,72 @@ class Z3Verifier final : public Verifier {
   }
 
   Result<std::vector<Verdict>> verify(std::span<const Goal> goals) override {
-    const EMatching e_matching(settings_);
-    const DefaultSolver default_solver(settings_);
-    std::unique_ptr<Prover> near, all, by_default;
-    std::optional<Result<GoalText>> next;  // The next goal is rendered while Z3 works on the one before.
-    std::vector<Verdict> verdicts;
-    Stopwatch watch;
-    for (std::size_t i = 0; i < goals.size(); ++i) {
-      const Goal& goal = goals[i];
-      if (!near || !near->serves(goal)) {
-        next.reset();
-        const auto prover = [&](const Solver& solver, TheoryShelf& shelf) {
-          return std::make_unique<Prover>(solver, shelf.of(goal.axioms), goal.axioms, goal.budget);
-        };
-        near = prover(e_matching, shelves_->near);
-        all = prover(e_matching, shelves_->all);
-        by_default = prover(default_solver, shelves_->without_patterns);
-      }
-      const Result<GoalText> text = next ? *std::exchange(next, std::nullopt) : near->render(goal.rule);
-      const auto render_next = [&] {
-        if (i + 1 < goals.size() && near->serves(goals[i + 1])) next = near->render(goals[i + 1].rule);
-      };
-      REWRIGHT_TRY(Verdict verdict, near->prove(text, render_next));
-      if (verdict.kind == VerdictKind::kUnknown && near->running()) {
-        REWRIGHT_TRY(verdict, all->prove(all->render(goal.rule)));
-      }
-      if (verdict.kind == VerdictKind::kUnknown && settings_.default_work > 0) {
-        REWRIGHT_TRY(Verdict other, by_default->prove(by_default->render(goal.rule)));
-        if (other.kind == VerdictKind::kUnknown) other.reason = fmt::format("{}; {}", verdict.reason, other.reason);
-        verdict = std::move(other);
-      }
-      verdict.seconds = watch.lap();
-      verdicts.push_back(std::move(verdict));
+    std::vector<Verdict> verdicts(goals.size());
+    const std::vector<std::size_t> order = like_goals_together(goals);
+    for (auto rest = std::span(order); !rest.empty();) {
+      const auto end = std::ranges::find_if_not(rest, [&](std::size_t place) {
+        const Goal &first = goals[rest[0]], &goal = goals[place];
+        return &goal.axioms == &first.axioms && goal.budget.work == first.budget.work &&
+               goal.budget.memory_bytes == first.budget.memory_bytes;
+      });
+      const auto count = static_cast<std::size_t>(end - rest.begin());
+      REWRIGHT_CHECK(verify_alike(goals, rest.first(count), verdicts));
+      rest = rest.subspan(count);
     }
     return verdicts;
   }
   std::unique_ptr<Verifier> clone() const override { return std::make_unique<Z3Verifier>(shelves_); }
 
  private:
+  /// Of the goals those at `places`, which have one set of axioms and one budget.
+  Status verify_alike(std::span<const Goal> goals, std::span<const std::size_t> places,
+                      std::vector<Verdict>& verdicts) {
+    const Goal& first = goals[places[0]];
+    const EMatching e_matching(settings_);
+    const DefaultSolver default_solver(settings_);
+    const auto prover = [&](const Solver& solver, TheoryShelf& shelf) {
+      return Prover(solver, shelf.of(first.axioms), first.axioms, first.budget);
+    };
+    Prover near = prover(e_matching, shelves_->near), all = prover(e_matching, shelves_->all);
+    Prover by_default = prover(default_solver, shelves_->without_patterns);
+    std::vector<Result<GoalText>> texts;
+    std::size_t rendered = 0;
+    const auto render_some = [&] {
+      texts.clear();
+      for (; rendered < places.size() && texts.size() < kTogether; ++rendered)
+        texts.push_back(near.render(goals[places[rendered]].rule));
+    };
+    Stopwatch watch;
+    auto place = places.begin();
+    render_some();
+    while (!texts.empty()) {
+      const std::vector<Result<GoalText>> asked = std::exchange(texts, {});
+      REWRIGHT_TRY(std::vector<Prover::Answer> answers, near.prove_all(asked, render_some));
+      if (texts.empty()) render_some();  // The solver died before it worked.
+      const double seconds = watch.lap() / static_cast<double>(asked.size());
+      for (Prover::Answer& answer : answers) {
+        const Rule& rule = goals[*place].rule;
+        Verdict& verdict = verdicts[*place++] = std::move(answer.verdict);
+        if (verdict.kind == VerdictKind::kUnknown && answer.runs) {
+          REWRIGHT_TRY(verdict, all.prove(all.render(rule)));
+        }
+        if (verdict.kind == VerdictKind::kUnknown && settings_.default_work > 0) {
+          REWRIGHT_TRY(Verdict other, by_default.prove(by_default.render(rule)));
+          if (other.kind == VerdictKind::kUnknown) other.reason = fmt::format("{}; {}", verdict.reason, other.reason);
+          verdict = std::move(other);
+        }
+        verdict.seconds = seconds + watch.lap();
+      }
+    }
+    return {};
+  }
+
   Settings settings_;
   std::shared_ptr<Shelves> shelves_;
 };
 
 }  // namespace
 
-REWRIGHT_PLUGIN("verifier.z3", "1.2.0", "Proves rules with Z3 by e-matching over the axioms") {
+REWRIGHT_PLUGIN("verifier.z3", "1.3.0", "Proves rules with Z3 by e-matching over the axioms") {
   registry.add<Verifier>(std::make_unique<Z3Verifier>(std::make_shared<Shelves>()));
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -23,6 +24,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "z3_terms.h"
 
@@ -30,33 +32,59 @@ namespace {
 
 using smt_verifier::TermReader;
 
-/// A message with its length before it, in as few pieces as the socket has it in; whoever asks waits for the answer.
-bool read_message(std::string& text) {
-  std::uint64_t length = 0;
-  text.clear();
-  while (text.size() < sizeof length || text.size() - sizeof length < length) {
-    char part[1 << 16];
-    const ssize_t got = ::read(STDIN_FILENO, part, sizeof part);
-    if (got <= 0) return false;
-    text.append(part, static_cast<std::size_t>(got));
-    if (text.size() >= sizeof length) std::memcpy(&length, text.data(), sizeof length);
+/// Messages that come in one piece are answered in one piece: every piece wakes the other side.
+class Messages {
+ public:
+  /// False where no more comes.
+  bool read(std::string& text) {
+    while (!take(text)) {
+      if (!send()) return false;
+      char part[1 << 16];
+      const ssize_t got = ::read(STDIN_FILENO, part, sizeof part);
+      if (got <= 0) return false;
+      received_.erase(0, std::exchange(taken_, 0));
+      received_.append(part, static_cast<std::size_t>(got));
+    }
+    return true;
   }
-  text.erase(0, sizeof length);
-  return true;
-}
-/// In one piece: every piece wakes whoever waits for it.
-bool write_message(const std::string& text) {
-  const std::uint64_t length = text.size();
-  std::string message(reinterpret_cast<const char*>(&length), sizeof length);
-  message += text;
-  std::string_view rest = message;
-  while (!rest.empty()) {
-    const ssize_t put = ::send(STDIN_FILENO, rest.data(), rest.size(), MSG_NOSIGNAL);
-    if (put <= 0) return false;
-    rest.remove_prefix(static_cast<std::size_t>(put));
+  /// It leaves when there is nothing to do before more comes, or when the last one left long ago.
+  bool write(const std::string& text) {
+    const std::uint64_t length = text.size();
+    answers_.append(reinterpret_cast<const char*>(&length), sizeof length);
+    answers_ += text;
+    return Clock::now() - sent_ < kLongest || send();
   }
-  return true;
-}
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kLongest{50};
+
+  bool take(std::string& text) {
+    std::uint64_t length = 0;
+    const std::size_t left = received_.size() - taken_;
+    if (left < sizeof length) return false;
+    std::memcpy(&length, received_.data() + taken_, sizeof length);
+    if (left - sizeof length < length) return false;
+    text.assign(received_, taken_ + sizeof length, length);
+    taken_ += sizeof length + length;
+    return true;
+  }
+  bool send() {
+    std::string_view rest = answers_;
+    while (!rest.empty()) {
+      const ssize_t put = ::send(STDIN_FILENO, rest.data(), rest.size(), MSG_NOSIGNAL);
+      if (put <= 0) return false;
+      rest.remove_prefix(static_cast<std::size_t>(put));
+    }
+    answers_.clear();
+    sent_ = Clock::now();
+    return true;
+  }
+
+  std::string received_, answers_;
+  std::size_t taken_ = 0;  ///< Of what was received.
+  Clock::time_point sent_ = Clock::now();
+};
 
 void limit(int resource, const char* text) {
   const rlim_t value = std::strtoull(text, nullptr, 10);
@@ -124,8 +152,9 @@ class Answers {
 
 void answer_all(const std::string& max_instances) {
   Answers answers(max_instances);
+  Messages messages;
   std::string text;
-  while (read_message(text) && write_message(answers.to(text))) {
+  while (messages.read(text) && messages.write(answers.to(text))) {
   }
 }
 

@@ -42,7 +42,7 @@ TEST(Portfolio, AsksInTheOrderGivenAndStopsAtADecision) {
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->rules[0].decided_by, "z3");
   EXPECT_EQ(report->rules[0].verdicts.at(0).verifier, "evaluate");
-  EXPECT_EQ(report->rules[0].verdicts.at(1).version, "1.2.0");
+  EXPECT_EQ(report->rules[0].verdicts.at(1).version, "1.3.0");
   EXPECT_EQ(report->rules[1].decided_by, "evaluate");
   EXPECT_EQ(report->rules[1].verdicts.size(), 1u);
   EXPECT_THAT((std::vector{report->proved, report->refuted, report->unknown}), ElementsAre(1, 1, 0));

@@ -231,6 +231,29 @@ TEST(Z3Process, ThatEatsMemoryIsEndedAndTheNextRuleIsProved) {
   EXPECT_EQ((*verdicts)[1].kind, VerdictKind::kProved) << (*verdicts)[1].reason;
   expect_no_children();
 }
+// Goals go to the solver many in a message: each gets its own verdict, also where the solver dies of one of them.
+TEST(Z3Process, AnswersManyGoalsInTheirOrder) {
+  const auto verifier = test::plugins().find<Verifier>("z3")->clone();
+  ASSERT_TRUE(verifier->configure({{"default_work", std::int64_t{0}}, {"max_instances", std::int64_t{1'000'000'000}}}));
+  const Rule simple = test::rule(kSimple), wrong = test::rule("(x:2, y:2) matmul(x, y) => matmul(y, x)");
+  const Rule hungry = test::rule(kUnprovable);
+  Budget budget;
+  budget.work = 4'000'000'000;
+  budget.memory_bytes = std::uint64_t{160} << 20;
+  for (const bool dies : {false, true}) {
+    std::vector<Goal> goals;
+    for (std::size_t i = 0; i < 70; ++i)
+      goals.push_back({dies && i == 40 ? hungry : i % 7 == 3 ? wrong : simple, test::axioms(), budget});
+    const auto verdicts = verifier->verify(goals);
+    ASSERT_TRUE(verdicts) << verdicts.error().message;
+    ASSERT_EQ(verdicts->size(), goals.size());
+    for (std::size_t i = 0; i < goals.size(); ++i) {
+      const bool open = (dies && i == 40) || i % 7 == 3;
+      EXPECT_EQ((*verdicts)[i].kind, open ? VerdictKind::kUnknown : VerdictKind::kProved) << i;
+    }
+  }
+  expect_no_children();
+}
 
 // --- which axioms a solver is told -----------------------------------------------------------------------------------
 
