@@ -7,6 +7,8 @@
 
 #include "axiom/writer.h"
 #include "discover/equation.h"
+#include "discover/judge.h"
+#include "discover/law_variables.h"
 #include "rule/canonical.h"
 
 namespace rewright {
@@ -48,12 +50,16 @@ class Suggester {
     REWRIGHT_CHECK(read_goals());
     REWRIGHT_CHECK(note_open_equations());
     REWRIGHT_CHECK(settle());
+    for (const Equation& equation : equations_) {
+      if (!equation.settled) opened_.push_back(&equation);
+    }
     while (result_.axioms.size() < options_.most && !stopped()) {
       const std::vector<Equation*> next = smallest_open();
       if (next.empty()) break;
       REWRIGHT_CHECK(suggest_one_of(next));
     }
     REWRIGHT_CHECK(minimise());
+    REWRIGHT_CHECK(strengthen());
     if (!stopped()) REWRIGHT_CHECK(sum_up());
     return std::move(result_);
   }
@@ -178,14 +184,23 @@ class Suggester {
     return found;
   }
 
+  /// Of no worth where the work is stopped.
+  Result<Law> law_of(const Equation& equation) {
+    const auto known = laws_.find(equation.rule.id);
+    if (known != laws_.end()) return known->second;
+    Result<Law> law = generalised_law(equation.axiom, options_.law);
+    if (stopped()) return Law();
+    if (law) laws_.emplace(equation.rule.id, *law);
+    return law;
+  }
+
   /// Of the laws that these equations are made into, the one that says most: at most combinations.
   Status suggest_one_of(const std::vector<Equation*>& equations) {
     std::optional<Law> best;
     Equation* of = nullptr;
     for (Equation* equation : equations) {
-      Result<Law> made = generalised_law(equation->axiom, options_.law);
+      REWRIGHT_TRY(Law law, law_of(*equation));
       if (stopped()) return {};
-      REWRIGHT_TRY(Law law, std::move(made));
       if (!law.counterexample.empty()) {
         result_.refuted.push_back(to_text(equation->rule) + "\n" + law.counterexample);
         given_up_.insert(equation->rule.id);
@@ -199,7 +214,7 @@ class Suggester {
     return best ? add(*std::move(best), *of) : Status();
   }
 
-  Status add(Law law, Equation& equation) {
+  Suggestion suggestion_of(Law law, const Equation& equation) {
     Suggestion suggestion;
     suggestion.axiom = std::move(law.axiom);
     suggestion.axiom.name = fmt::format("suggested-{}-{}", ++named_, equation.rule.name);
@@ -208,7 +223,11 @@ class Suggester {
     suggestion.combinations = law.combinations;
     suggestion.goals = equation.goals.size();
     suggestion.from = to_text(equation.rule);
-    result_.axioms.push_back(std::move(suggestion));
+    return suggestion;
+  }
+
+  Status add(Law law, Equation& equation) {
+    result_.axioms.push_back(suggestion_of(std::move(law), equation));
     REWRIGHT_CHECK(settle());
     // A law from which its own equation does not follow: no verifier can use it so.
     if (!equation.settled) given_up_.insert(equation.rule.id);
@@ -227,6 +246,54 @@ class Suggester {
       if (left == all) result_.axioms = std::move(others);
     }
     return {};
+  }
+
+  /// An equation that follows from a suggestion may be made into a law that does not, and from which the suggestion
+  /// follows: it takes its place. The smallest equations are looked at.
+  Status strengthen() {
+    if (result_.axioms.empty() || stopped()) return {};
+    REWRIGHT_TRY(const std::size_t all, followers(result_.axioms));
+    const Judge judge(options_.law);
+    const std::size_t looks = std::min(opened_.size(), options_.looks);
+    for (std::size_t i = 0; i < looks && !stopped(); ++i) {
+      report("stronger laws", i, looks);
+      const Equation& equation = *opened_[i];
+      if (given_up_.contains(equation.rule.id)) continue;
+      if (i >= options_.long_looks) {
+        REWRIGHT_TRY(const bool known, follows(split_variables(equation.axiom, judge), result_.axioms));
+        if (known) continue;
+      }
+      REWRIGHT_TRY(Law law, law_of(equation));
+      if (stopped()) return {};
+      if (!law.counterexample.empty() || !to_smt(law.axiom)) continue;
+      REWRIGHT_TRY(std::vector<Suggestion> others, in_place_of_weaker(suggestion_of(std::move(law), equation)));
+      if (others.size() > result_.axioms.size()) continue;
+      REWRIGHT_TRY(const std::size_t left, followers(others));
+      if (left == all) result_.axioms = std::move(others);
+    }
+    return {};
+  }
+
+  /// The suggestions and one more, without those that follow from the rest then.
+  Result<std::vector<Suggestion>> in_place_of_weaker(Suggestion stronger) const {
+    std::vector<Suggestion> all = result_.axioms;
+    all.push_back(std::move(stronger));
+    for (std::size_t i = 0; i + 1 < all.size();) {
+      std::vector<Suggestion> others = all;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+      REWRIGHT_TRY(const bool needless, follows(all[i].axiom, others));
+      if (needless)
+        all = std::move(others);
+      else
+        ++i;
+    }
+    return all;
+  }
+
+  Result<bool> follows(const Axiom& axiom, std::span<const Suggestion> suggestions) const {
+    REWRIGHT_TRY(const AxiomSet now, with_suggestions(axioms_, suggestions, registry_));
+    REWRIGHT_TRY(const Entailment::Answer answer, entailment_.follows(axiom, now));
+    return answer.follows;
   }
 
   /// How many goals follow from the axioms and these.
@@ -256,7 +323,9 @@ class Suggester {
   const SuggestOptions& options_;
   std::vector<Rule> goals_;
   std::vector<Equation> equations_;
+  std::vector<const Equation*> opened_;  ///< Those that did not follow from the axioms alone.
   std::set<std::string> given_up_;
+  std::map<std::string, Law> laws_;  ///< By the equation's id.
   std::size_t named_ = 0;
   Suggestions result_;
 };

@@ -2,7 +2,8 @@
 //
 // The open goals of a store, output by output, are equations. The smallest one that does not follow from the axioms and
 // what is suggested so far is generalised to a law (law.h) and suggested; so on until every equation follows or is
-// found false. In the end what no goal needs beside the others is taken back, so that none is superfluous.
+// found false. In the end what no goal needs beside the others is taken back, so that none is superfluous; and where a
+// law of another equation says more than a suggestion, which follows from it, it is suggested in its place.
 #pragma once
 
 #include <functional>
@@ -36,6 +37,9 @@ struct SuggestOptions {
   /// The goals that are proved are asked again, and no others: for when an axiom has been taken away.
   bool ask_all = false;
   std::size_t most = 64;  ///< Suggestions.
+  /// The smallest equations, that are looked at for a law that says more than a suggestion; the others among them only
+  /// if what they say of any tensors, at their own parameters, is not known yet.
+  std::size_t looks = 32, long_looks = 12;
   std::function<void(const std::string& what, std::size_t done, std::size_t total)> progress;
 };
 

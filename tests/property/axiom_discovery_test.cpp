@@ -199,6 +199,26 @@ TEST_F(AxiomDiscovery, KeepsWhatItHasWhenItIsStopped) {
   EXPECT_GT(whole->axioms.size(), 1u);
 }
 
+// With one scalar, what goals need is x * (s + s) = (x + x) * s.
+TEST_F(AxiomDiscovery, PrefersALawThatSaysMoreThanTheGoalsNeed) {
+  SuggestOptions options;
+  options.ask_all = true;
+  const AxiomSet left = without("smul-by-sum");
+  for (const bool looks : {false, true}) {
+    if (!looks) options.looks = 0;
+    const auto found = suggest_axioms(*store(), left, *registry_, entailment(), options);
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_EQ(found->axioms.size(), 1u);
+    EXPECT_EQ(found->follow, found->open);
+    const auto now = with_suggestions(left, found->axioms, *registry_);
+    ASSERT_TRUE(now) << now.error().message;
+    const auto answer = entailment().follows(axiom("smul-by-sum"), *now);
+    ASSERT_TRUE(answer) << answer.error().message;
+    EXPECT_EQ(answer->follows, looks);
+    options.looks = SuggestOptions().looks;
+  }
+}
+
 TEST_F(AxiomDiscovery, SuggestsNothingWhereNothingIsOpen) {
   const auto found = suggest_axioms(*store(), *axioms_, *registry_, entailment());
   ASSERT_TRUE(found) << found.error().message;
