@@ -266,6 +266,8 @@ class Suggester {
       REWRIGHT_TRY(Law law, law_of(equation));
       if (stopped()) return {};
       if (!law.counterexample.empty() || !to_smt(law.axiom)) continue;
+      REWRIGHT_TRY(const bool says_no_more, follows(law.axiom, result_.axioms));
+      if (says_no_more) continue;
       REWRIGHT_TRY(std::vector<Suggestion> others, in_place_of_weaker(suggestion_of(std::move(law), equation)));
       if (others.size() > result_.axioms.size()) continue;
       REWRIGHT_TRY(const std::size_t left, followers(others));
