@@ -58,32 +58,6 @@ std::uint16_t double_to_bfloat(double value) {
 
 }  // namespace
 
-std::size_t element_size(ElementType type) {
-  switch (type) {
-    case ElementType::kUint8:
-    case ElementType::kInt8:
-    case ElementType::kBool: return 1;
-    case ElementType::kUint16:
-    case ElementType::kInt16:
-    case ElementType::kFloat16:
-    case ElementType::kBFloat16: return 2;
-    case ElementType::kFloat32:
-    case ElementType::kInt32:
-    case ElementType::kUint32: return 4;
-    case ElementType::kInt64:
-    case ElementType::kUint64:
-    case ElementType::kFloat64: return 8;
-    case ElementType::kString:
-    case ElementType::kUnknown: break;
-  }
-  return 0;
-}
-
-bool is_floating(ElementType type) {
-  return type == ElementType::kFloat32 || type == ElementType::kFloat64 || type == ElementType::kFloat16 ||
-         type == ElementType::kBFloat16;
-}
-
 std::optional<ElementType> element_type(int data_type) {
   if ((data_type >= 1 && data_type <= 13) || data_type == 16) return static_cast<ElementType>(data_type);
   return std::nullopt;

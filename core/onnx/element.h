@@ -10,9 +10,6 @@
 
 namespace rewright::model {
 
-/// Bytes; 0 for strings and kUnknown.
-[[nodiscard]] std::size_t element_size(ElementType type);
-[[nodiscard]] bool is_floating(ElementType type);
 /// ONNX's number for an element type, if Graph has a name for it.
 [[nodiscard]] std::optional<ElementType> element_type(int data_type);
 

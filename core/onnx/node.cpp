@@ -52,7 +52,7 @@ Result<std::vector<std::int64_t>> OnnxNode::constant_integers(std::size_t i) con
     return make_error(ErrorCode::kUnsupported, "{}: input {} has {} elements", type, i, constant.type.shape.elements());
   }
   const std::vector<std::byte> bytes = model::bytes_of(constant);
-  const std::size_t size = model::element_size(element);
+  const std::size_t size = element_size(element);
   std::vector<std::int64_t> values(bytes.size() / size);
   for (std::size_t k = 0; k < values.size(); ++k) {
     if (element == ElementType::kInt64) {
@@ -68,7 +68,7 @@ Result<std::vector<std::int64_t>> OnnxNode::constant_integers(std::size_t i) con
 
 Result<std::vector<double>> to_reals(const ConstantData& constant) {
   const ElementType element = constant.type.element;
-  const std::size_t size = model::element_size(element);
+  const std::size_t size = element_size(element);
   if (size == 0) {
     return make_error(ErrorCode::kUnsupported, "a constant of element type {} has no numbers",
                       static_cast<int>(element));

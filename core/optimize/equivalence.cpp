@@ -117,7 +117,7 @@ std::set<std::string> uniform_weights(const Graph& graph) {
   for (NodeId id : graph.inputs()) {
     const Node& node = graph.node(id);
     if (node.input_kind == InputKind::kWeight && node.constant && is_uniform(*node.constant) &&
-        model::is_floating(node.outputs[0].element) && !by_opaque[id.value])
+        is_floating(node.outputs[0].element) && !by_opaque[id.value])
       names.insert(node.name);
   }
   return names;
@@ -162,7 +162,7 @@ void compare(const Values& expected, const Values& actual, const Limits& limits,
     double scale = 0;
     for (double value : a)
       if (std::isfinite(value)) scale = std::max(scale, std::fabs(value));
-    const double tolerance = model::is_floating(expected[i].type.element)
+    const double tolerance = is_floating(expected[i].type.element)
                                  ? 32 * spacing(limits.elements[i]) * std::sqrt(limits.lengths[i]) * scale
                                  : 0;
     for (std::size_t k = 0; k < a.size(); ++k) {

@@ -22,7 +22,7 @@ std::uint64_t seed_of(const std::string& name, std::uint64_t seed) {
 }
 
 Result<std::vector<std::byte>> encode(std::span<const double> values, ElementType type) {
-  if (model::element_size(type) == 0)
+  if (element_size(type) == 0)
     return make_error(ErrorCode::kUnsupported,
                       "the equivalence of graphs cannot be judged: an input has an element type (ONNX number {}) for "
                       "which there are no random values",
@@ -33,7 +33,7 @@ Result<std::vector<std::byte>> encode(std::span<const double> values, ElementTyp
 std::vector<double> random_values(const TensorType& type, RandomBits& random) {
   std::vector<double> values(static_cast<std::size_t>(type.shape.elements()));
   for (double& value : values)
-    value = model::is_floating(type.element) ? uniform(random) : static_cast<double>(random() >> 63);
+    value = is_floating(type.element) ? uniform(random) : static_cast<double>(random() >> 63);
   return values;
 }
 

@@ -195,30 +195,8 @@ Result<const Api*> Api::get() {
 
 // --- tensors -------------------------------------------------------------------------------------------------
 
-/// 0 for types whose elements have no fixed size.
-std::size_t size_of(ElementType type) {
-  switch (type) {
-    case ElementType::kUint8:
-    case ElementType::kInt8:
-    case ElementType::kBool: return 1;
-    case ElementType::kUint16:
-    case ElementType::kInt16:
-    case ElementType::kFloat16:
-    case ElementType::kBFloat16: return 2;
-    case ElementType::kFloat32:
-    case ElementType::kInt32:
-    case ElementType::kUint32: return 4;
-    case ElementType::kInt64:
-    case ElementType::kUint64:
-    case ElementType::kFloat64: return 8;
-    case ElementType::kString:
-    case ElementType::kUnknown: break;
-  }
-  return 0;
-}
-
 Result<Owned<OrtValue>> make_value(const Api& api, const OrtMemoryInfo* memory, const RuntimeTensor& tensor) {
-  const std::size_t size = size_of(tensor.type.element);
+  const std::size_t size = element_size(tensor.type.element);
   if (size == 0) {
     return make_error(ErrorCode::kUnsupported, "input '{}': ONNX Runtime takes no tensor of element type {} from us",
                       tensor.name, static_cast<int>(tensor.type.element));
@@ -251,7 +229,7 @@ Result<RuntimeTensor> read_value(const Api& api, std::string name, OrtValue* val
   std::vector<std::int64_t> dims(rank);
   REWRIGHT_CHECK(api.call(kGetDimensions, info, dims.data(), rank));
   tensor.type = {Shape(std::move(dims)), static_cast<ElementType>(element)};
-  const std::size_t size = size_of(tensor.type.element);
+  const std::size_t size = element_size(tensor.type.element);
   if (size == 0) {
     return make_error(ErrorCode::kUnsupported, "output '{}' has element type {}, which has no bytes to compare",
                       tensor.name, element);

@@ -84,11 +84,6 @@ std::map<std::string, std::int64_t> open_dimensions(const std::vector<const onnx
   return sizes;
 }
 
-bool is_floating(ElementType element) {
-  return element == ElementType::kFloat32 || element == ElementType::kFloat64 || element == ElementType::kFloat16 ||
-         element == ElementType::kBFloat16;
-}
-
 }  // namespace
 
 fs::path onnx_test_data() {

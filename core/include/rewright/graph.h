@@ -53,6 +53,9 @@ enum class ElementType : std::int32_t {
   kUint64 = 13,
   kBFloat16 = 16,
 };
+/// Bytes; 0 for strings and kUnknown.
+[[nodiscard]] REWRIGHT_API std::size_t element_size(ElementType type);
+[[nodiscard]] REWRIGHT_API bool is_floating(ElementType type);
 
 struct TensorType {
   Shape shape;
