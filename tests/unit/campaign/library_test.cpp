@@ -1,6 +1,7 @@
 // Campaigns with pruners of proved rules: what the library keeps, what the store says of the rest, and the audit.
 #include "campaign/audit_library.h"
 #include "campaign/config.h"
+#include "campaign/files.h"
 #include "campaign/rule_source.h"
 #include "campaign/runner.h"
 #include "rule/derivations.h"
@@ -74,6 +75,10 @@ class LibraryTest : public testing::Test {
     REWRIGHT_TRY(const CampaignConfig config, load_campaign(file, registry_));
     options.store = store(name);
     return run_campaign(config, registry_, options);
+  }
+  void load_liars() {
+    const Status status = registry_.load(REWRIGHT_BUILD_DIR "/tests/plugins/campaign/liars.so");
+    if (!status) ADD_FAILURE() << status.error().message;
   }
   [[nodiscard]] std::string store(const std::string& name) const { return (folder_ / name).string(); }
   std::unique_ptr<Store> open(const std::string& name, Store::Mode mode = Store::Mode::kRead) {
@@ -189,6 +194,28 @@ TEST_F(LibraryTest, PrunersOfCandidatesComeFirst) {
   ASSERT_FALSE(wrong);
   EXPECT_THAT(wrong.error().message, HasSubstr("list 'common_subgraph' first"));
   EXPECT_THAT(run("wrong", R"({ name = "derivable", nodes = 0 })").error().message, HasSubstr("nodes"));
+}
+
+TEST_F(LibraryTest, APrunerThatIsWrongCostsNoRule) {
+  load_liars();
+  ASSERT_TRUE(run("all", kCheap));
+  for (const auto& [derivation, reason] :
+       {std::pair("none", "since its derivation is rejected"), {"by_each_other", "since no derivation is found"}}) {
+    const auto swept = run(derivation, fmt::format("{}, {{ name = \"sweeping\", {} = true }}", kCheap, derivation));
+    ASSERT_TRUE(swept) << swept.error().message;
+    EXPECT_THAT(*read_file(store(derivation) + "/log.txt"), HasSubstr(reason));
+    EXPECT_TRUE(audit(derivation).failures.empty());
+    std::set<std::string> accounted;
+    for (const Rule& rule : rules(derivation)) accounted.insert(rule.id);
+    for (const DerivationRecord& record : derivations(derivation)) accounted.insert(record.id);
+    for (const Rule& rule : rules("all")) EXPECT_TRUE(accounted.contains(rule.id)) << to_text(rule);
+  }
+}
+TEST_F(LibraryTest, APrunerThatAnswersTooFewIsAnError) {
+  load_liars();
+  const auto swept = run("swept", fmt::format("{}, {{ name = \"sweeping\", too_few = true }}", kCheap));
+  ASSERT_FALSE(swept);
+  EXPECT_THAT(swept.error().message, HasSubstr("it must give one each"));
 }
 
 TEST_F(LibraryTest, TakesMoreGeneralFormsAndIsStillProved) {

@@ -6,6 +6,7 @@
 #include <rewright/cost.h>
 #include <rewright/operator.h>
 #include <rewright/pruner.h>
+#include <rewright/search.h>
 #include <rewright/verifier.h>
 
 #include <gmock/gmock.h>
@@ -244,6 +245,69 @@ TEST(CostContracts, FindOutWhatIsNoPrice) {
   EXPECT_THAT(broken(contracts_of(Prices(1), loaded())),
               ElementsAre("gives the same time again, if it is modelled", "adds up, if it says that nothing is fused"));
   EXPECT_THAT(broken(contracts_of(Prices(-1), loaded())), Contains("gives every application a time"));
+}
+
+/// greedy, but for what a test gets wrong.
+enum class Slip { kNone, kNothing, kDearer, kSteps, kLuck, kPath, kGraph, kGap, kFails };
+class Spoilt final : public SearchStrategy {
+ public:
+  explicit Spoilt(Slip slip) : slip_(slip) {}
+  std::string name() const override { return "spoilt"; }
+  std::string summary() const override { return "greedy, spoilt"; }
+  std::unique_ptr<SearchStrategy> clone() const override { return std::make_unique<Spoilt>(slip_); }
+  Result<SearchResult> run(const SearchProblem& problem) override {
+    static std::uint64_t times = 0;
+    if (slip_ == Slip::kFails) return make_error(ErrorCode::kUnsupported, "no luck");
+    REWRIGHT_TRY(SearchResult result, loaded().find<SearchStrategy>("greedy")->clone()->run(problem));
+    switch (slip_) {
+      case Slip::kNone:
+      case Slip::kFails: break;
+      case Slip::kNothing:
+        result.best = problem.start;
+        result.cost_after_us = result.cost_before_us;
+        result.path.clear();
+        break;
+      case Slip::kDearer: result.cost_after_us = 2 * result.cost_before_us; break;
+      case Slip::kSteps: result.steps = problem.steps + 1; break;
+      case Slip::kLuck: result.candidates += ++times; break;
+      case Slip::kPath:
+        result.path.push_back({"rule", "rule", result.cost_after_us, result.cost_after_us, result.best});
+        break;
+      case Slip::kGraph:
+        for (RewriteStep& step : result.path) step.graph = another();
+        break;
+      case Slip::kGap:
+        for (RewriteStep& step : result.path) step.cost_before_us += 1;
+        break;
+    }
+    return result;
+  }
+
+ private:
+  static Graph another() {
+    return *parse_graph("x = input (4, 4)\nu = input (4, 4)\nv = input (4, 4)\noutput u\n", loaded());
+  }
+  Slip slip_;
+};
+
+TEST(SearchContracts, NameWhatIsBroken) {
+  const auto broken_by = [](Slip slip) { return broken(contracts_of(Spoilt(slip), loaded())); };
+  const auto* result = "gives no dearer and no other graph";
+  const auto* steps = "stays within its steps: two";
+  EXPECT_THAT(broken_by(Slip::kNone), ElementsAre());
+  EXPECT_THAT(broken_by(Slip::kNothing), ElementsAre("finds something on an easy way down"));
+  EXPECT_THAT(broken_by(Slip::kDearer), Contains(result));
+  EXPECT_THAT(broken_by(Slip::kSteps), Contains(steps));
+  EXPECT_THAT(broken_by(Slip::kLuck), ElementsAre("ends alike for the same seed"));
+  EXPECT_THAT(broken_by(Slip::kPath), ElementsAre("leaves a graph alone that no rule matches"));
+  EXPECT_THAT(broken_by(Slip::kGraph), Contains(result));
+  EXPECT_THAT(broken_by(Slip::kGap), Contains(result));
+  EXPECT_THAT(broken_by(Slip::kFails), Contains(result));
+}
+
+TEST(SearchContracts, AreKeptByThoseThatComeWithTheProgram) {
+  for (const SearchStrategy* search : loaded().all<SearchStrategy>())
+    EXPECT_THAT(broken(contracts_of(*search, loaded())), ElementsAre()) << search->name();
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Plugins that are wrong on purpose: verifiers that answer without looking, a pruner that drops nearly everything.
+// Plugins that are wrong on purpose: verifiers that answer without looking, pruners that drop too much.
 #include <rewright/plugin.h>
 
 namespace {
@@ -51,10 +51,41 @@ class AllButFirst final : public Pruner {
   }
 };
 
+/// Drops four rules with derivations that prove nothing, or (too_few) has no answer for the last.
+class SweepingSession final : public RulePruneSession {
+ public:
+  explicit SweepingSession(const Options& options) : options_(options) {}
+  [[nodiscard]] Result<std::vector<std::optional<RuleRemoval>>> prune(std::span<const Rule> rules, const Registry&,
+                                                                      const RulePassOptions&) override {
+    std::vector<std::optional<RuleRemoval>> removals(rules.size() - options_.count("too_few"));
+    for (std::size_t i = 0; i < 4; ++i) {
+      const std::string& other = rules[(i + 1) % 4].id;
+      removals[i] = {{other}, "it follows from the next", "certificate 1\noutput 0\n"};
+      if (options_.contains("by_each_other"))
+        removals[i]->derivation += fmt::format(". > {}.0@00000000 x0=x0\n", other);
+    }
+    return removals;
+  }
+
+ private:
+  Options options_;
+};
+
+class Sweeping final : public Pruner {
+ public:
+  [[nodiscard]] std::string name() const override { return "sweeping"; }
+  [[nodiscard]] std::string summary() const override { return "Drops rules that are needed"; }
+  [[nodiscard]] Subject subject() const override { return Subject::kRules; }
+  [[nodiscard]] Result<std::unique_ptr<RulePruneSession>> start_on_rules(const Options& options) const override {
+    return std::unique_ptr<RulePruneSession>(std::make_unique<SweepingSession>(options));
+  }
+};
+
 }  // namespace
 
-REWRIGHT_PLUGIN("test.liars", "1.0.0", "Verifiers and a pruner that are wrong on purpose") {
+REWRIGHT_PLUGIN("test.liars", "1.0.0", "Verifiers and pruners that are wrong on purpose") {
   registry.add<Verifier>(std::make_unique<Liar>("optimist", VerdictKind::kProved));
   registry.add<Verifier>(std::make_unique<Liar>("pessimist", VerdictKind::kRefuted));
   registry.add<Pruner>(std::make_unique<AllButFirst>());
+  registry.add<Pruner>(std::make_unique<Sweeping>());
 }
