@@ -182,12 +182,86 @@ AxiomSet few_axioms() {
   return *load_axioms(files, loaded());
 }
 
+/// Knows nothing, but for what a test gets wrong.
+enum class Flaw { kName, kOption, kSilence, kTooFew, kFickle };
+class Clumsy final : public Verifier {
+ public:
+  explicit Clumsy(Flaw flaw) : flaw_(flaw) {}
+  std::string name() const override { return flaw_ == Flaw::kName ? "Clumsy one" : "clumsy"; }
+  std::string summary() const override { return "Answers badly"; }
+  bool proves() const override { return true; }
+  bool refutes() const override { return false; }
+  Status configure(const Options& options) override {
+    if (options.empty()) return {};
+    return make_error(ErrorCode::kUsage, "no option {}", flaw_ == Flaw::kOption ? "" : options.begin()->first);
+  }
+  Result<std::vector<Verdict>> verify(std::span<const Goal> goals) override {
+    static int times = 0;
+    std::vector<Verdict> verdicts(goals.size() - (flaw_ == Flaw::kTooFew ? 1 : 0));
+    for (Verdict& verdict : verdicts) {
+      if (flaw_ != Flaw::kSilence) verdict.reason = flaw_ == Flaw::kFickle ? std::to_string(++times) : "it is hard";
+    }
+    return verdicts;
+  }
+  std::unique_ptr<Verifier> clone() const override { return std::make_unique<Clumsy>(flaw_); }
+
+ private:
+  Flaw flaw_;
+};
+
+TEST(VerifierContracts, NameWhatIsBroken) {
+  const AxiomSet axioms = few_axioms();
+  const auto broken_by = [&](Flaw flaw) { return broken(contracts_of(Clumsy(flaw), loaded(), axioms)); };
+  EXPECT_THAT(broken_by(Flaw::kName), Contains("describes itself"));
+  EXPECT_THAT(broken_by(Flaw::kOption), Contains("refuses options it does not know"));
+  EXPECT_THAT(broken_by(Flaw::kSilence), Contains("never refutes what holds"));
+  EXPECT_THAT(broken_by(Flaw::kTooFew), Contains("survives large goals"));
+  EXPECT_THAT(broken_by(Flaw::kFickle), Contains("answers alike when asked again"));
+}
+
 TEST(PrunerContracts, FindOutWhatDropsTooMuch) {
   const AxiomSet axioms = few_axioms();
   for (const char* by : {"", "candidate 3"}) {
     EXPECT_THAT(
         broken(contracts_of(Greedy(by), loaded(), axioms)),
         ElementsAre("names what makes a candidate superfluous", "keeps a complete library on the reference campaign"));
+  }
+}
+
+/// A pruner of rules that drops all; with `too_few` it has no answer for the last.
+class Sweeping final : public Pruner {
+ public:
+  explicit Sweeping(bool too_few) : too_few_(too_few) {}
+  std::string name() const override { return "sweeping"; }
+  std::string summary() const override { return "Drops all"; }
+  Subject subject() const override { return Subject::kRules; }
+  Result<std::unique_ptr<RulePruneSession>> start_on_rules(const Options& options) const override {
+    if (!options.empty()) return make_error(ErrorCode::kUsage, "no option {}", options.begin()->first);
+    class Session final : public RulePruneSession {
+     public:
+      explicit Session(bool too_few) : too_few_(too_few) {}
+      Result<std::vector<std::optional<RuleRemoval>>> prune(std::span<const Rule> rules, const Registry&,
+                                                            const RulePassOptions&) override {
+        return std::vector<std::optional<RuleRemoval>>(rules.size() - (too_few_ ? 1 : 0),
+                                                       RuleRemoval{{}, "it is superfluous", ""});
+      }
+
+     private:
+      bool too_few_;
+    };
+    return std::unique_ptr<RulePruneSession>(std::make_unique<Session>(too_few_));
+  }
+
+ private:
+  bool too_few_;
+};
+
+TEST(PrunerContracts, FindOutWhichRulesAreNeeded) {
+  const AxiomSet axioms = few_axioms();
+  for (const bool too_few : {false, true}) {
+    EXPECT_THAT(
+        broken(contracts_of(Sweeping(too_few), loaded(), axioms)),
+        ElementsAre("what it drops follows from what stays", "keeps a complete library on the reference campaign"));
   }
 }
 
