@@ -186,6 +186,16 @@ TEST_F(HostileVerifier, IsNotBlamedIfItsProcessIsKilledFromOutside) {
   EXPECT_THAT(log("killed"), HasSubstr("it ended its process (Killed); it gets a new process"));
 }
 
+TEST_F(HostileVerifier, IsToldEveryKindOfOptionInAProcessOfItsOwnToo) {
+  constexpr const char* kOptions = R"({ name = "echoing", count = -3, flag = true, share = 0.5, word = "two words" })";
+  for (const char* where : {"none", "foreign"}) {
+    const auto summary = run(where, kOptions, fmt::format("verifiers = \"{}\"\n", where));
+    ASSERT_TRUE(summary) << summary.error().message;
+    EXPECT_EQ(rows(where, "SELECT DISTINCT reason FROM verdicts"),
+              "told count=-3 flag=true share=0.5 word=two words|\n");
+  }
+}
+
 TEST_F(HostileVerifier, MayRunInsideTheProgramIfTheCampaignSaysSo) {
   const auto summary =
       run("inside", fmt::format(R"({{ name = "writing", path = "{}" }})", path("file")), "verifiers = \"none\"\n");

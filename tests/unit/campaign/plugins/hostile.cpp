@@ -109,6 +109,29 @@ class Writing final : public Verifier {
   std::string path_;
 };
 
+/// Gives its options for a reason.
+class Echoing final : public Verifier {
+ public:
+  std::string name() const override { return "echoing"; }
+  std::string summary() const override { return "Says what it was told"; }
+  bool proves() const override { return true; }
+  bool refutes() const override { return false; }
+  Status configure(const Options& options) override {
+    for (const auto& [name, value] : options)
+      std::visit([&, &key = name](const auto& plain) { options_ += fmt::format(" {}={}", key, plain); }, value);
+    return {};
+  }
+  Result<std::vector<Verdict>> verify(std::span<const Goal> goals) override {
+    std::vector<Verdict> verdicts(goals.size());
+    for (Verdict& verdict : verdicts) verdict.reason = "told" + options_;
+    return verdicts;
+  }
+  std::unique_ptr<Verifier> clone() const override { return std::make_unique<Echoing>(); }
+
+ private:
+  std::string options_;
+};
+
 }  // namespace
 
 REWRIGHT_PLUGIN("test.hostile", "1.0.0", "Verifiers that do harm") {
@@ -123,4 +146,5 @@ REWRIGHT_PLUGIN("test.hostile", "1.0.0", "Verifiers that do harm") {
   add("eats", eat);
   registry.add<Verifier>(std::make_unique<Waiting>());
   registry.add<Verifier>(std::make_unique<Writing>());
+  registry.add<Verifier>(std::make_unique<Echoing>());
 }
