@@ -183,6 +183,11 @@ bool is_size(const Axiom& axiom, std::string_view name) {
   return variable != axiom.variables.end() && variable->sort == AxiomSort::kTensor && to_integer(name.substr(dot + 1));
 }
 
+bool is_list(const Axiom& axiom, std::string_view name) {
+  const auto variable = std::ranges::find(axiom.variables, name, &AxiomVariable::name);
+  return variable != axiom.variables.end() && variable->sort == AxiomSort::kSizes;
+}
+
 Status read_entry(const Axiom& axiom, std::span<const std::string_view> words, std::map<std::string, Values>& params,
                   SizeDomain& sizes) {
   const std::string name(words.front());
@@ -198,6 +203,8 @@ Status read_entry(const Axiom& axiom, std::span<const std::string_view> words, s
       sizes[name].push_back(*number);
     } else {
       REWRIGHT_TRY(ParamValue value, parse_value(axiom, *spec, word));
+      if (is_list(axiom, name) && std::holds_alternative<std::int64_t>(value))
+        return domain_error(axiom, "'{}' is a number, and {} is a list", word, name);
       params[name].push_back(std::move(value));
     }
   }

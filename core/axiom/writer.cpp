@@ -3,6 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <map>
 
 namespace rewright {
@@ -139,10 +142,10 @@ class Writer {
   Result<std::string> param(const ParamSpec& spec, const AxiomParam& param) {
     if (const auto* variable = std::get_if<AxiomParamVariable>(&param)) return variable->name;
     if (const auto* real = std::get_if<double>(&param)) {
-      std::string text = fmt::format("{}", *real < 0 ? -*real : *real);
-      if (text.find_first_not_of("0123456789.") != std::string::npos)
-        text = fmt::format("{:.17f}", *real < 0 ? -*real : *real);
-      if (text.find('.') == std::string::npos) text += ".0";
+      if (!std::isfinite(*real))
+        return make_error(ErrorCode::kUnsupported, "axiom {}: the parameter {} is {}, which axioms cannot state",
+                          axiom_->name, spec.name, *real);
+      const std::string text = smt_decimal(std::abs(*real));
       return *real < 0 ? fmt::format("(- {})", text) : text;
     }
     if (const auto* one = std::get_if<SymbolicDim>(&param)) {
@@ -199,6 +202,14 @@ class Writer {
 };
 
 }  // namespace
+
+std::string smt_decimal(double number) {
+  std::array<char, 400> digits{};  // The largest has 309 before the point, the least 324 after it.
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, std::chars_format::fixed).ptr;
+  std::string text(digits.data(), end);
+  if (text.find('.') == std::string::npos) text += ".0";
+  return text;
+}
 
 Result<std::string> to_smt(const Axiom& axiom) { return Writer().assertion(axiom); }
 

@@ -142,8 +142,35 @@ Family::Family(Rule rule, std::vector<ParamText> free, std::span<const Axiom> ax
   for (const Axiom& axiom : axioms) axioms_.emplace(axiom.name, &axiom);
 }
 
+namespace {
+
+bool has(const Rule& rule, const ParamText& free) {
+  if (free.first == kRank) {
+    int rank = 0;
+    return is_number(free.second, rank) &&
+           std::ranges::find(rule.inputs, rank, &PatternInput::rank) != rule.inputs.end();
+  }
+  for (const Pattern* side : {&rule.source, &rule.target}) {
+    for (const PatternNode& node : side->nodes) {
+      const std::vector<ParamSpec>& specs = node.op->info().params;
+      const std::vector<std::string> texts = param_texts(specs, node.params);
+      for (std::size_t i = 0; i < specs.size(); ++i) {
+        if (specs[i].name == free.first && texts[i] == free.second) return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 Result<Family> Family::read(Rule rule, std::string_view free, std::span<const Axiom> axioms, const Registry& registry) {
   REWRIGHT_TRY(std::vector<ParamText> params, read_params(free));
+  for (const ParamText& param : params) {
+    if (!has(rule, param))
+      return make_error(ErrorCode::kParse, "the family's {} = {} stands nowhere in its rule", param.first,
+                        param.second);
+  }
   return Family(std::move(rule), std::move(params), axioms, registry);
 }
 

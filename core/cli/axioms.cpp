@@ -265,16 +265,13 @@ Json to_json(const Suggestion& suggestion) {
           {"from", suggestion.from}};
 }
 
-/// With the axiom that was taken away: do the suggestions give it back?
-Result<Entailment::Answer> given_back(const AxiomSet& all, const AxiomSet& left, const std::string& without,
-                                      const Suggestions& found, const Registry& registry,
-                                      const Entailment& entailment) {
+/// The axiom that --without names; null where it names none.
+Result<const Axiom*> taken_away(const AxiomSet& all, const std::string& without) {
+  if (without.empty()) return static_cast<const Axiom*>(nullptr);
   for (const Axiom& axiom : all.axioms()) {
-    if (axiom.name != without) continue;
-    REWRIGHT_TRY(const AxiomSet now, with_suggestions(left, found.axioms, registry));
-    return entailment.follows(axiom, now);
+    if (axiom.name == without) return &axiom;
   }
-  return make_error(ErrorCode::kNotFound, "there is no axiom '{}' in the files", without);
+  return make_error(ErrorCode::kNotFound, "--without: there is no axiom '{}' in the files", without);
 }
 
 void print_suggestions(const Suggestions& found, const SuggestArguments& arguments,
@@ -314,11 +311,12 @@ Result<ExitCode> suggest(const Settings& settings, const SuggestArguments& argum
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const auto store, Store::open(arguments.store, Store::Mode::kRead));
   REWRIGHT_TRY(const AxiomSet all, load_axioms(arguments.files, registry));
+  REWRIGHT_TRY(const Axiom* without, taken_away(all, arguments.without));
   const AxiomSet left = all.filtered([&](const Axiom& axiom) { return axiom.name != arguments.without; });
   REWRIGHT_TRY(const Entailment entailment, entailment_of(registry, arguments.verifier, arguments.threads));
   ProgressLine line(settings.quiet);
   SuggestOptions options;
-  options.ask_all = !arguments.without.empty();
+  options.ask_all = without != nullptr;
   options.law.threads = threads_of(arguments.threads);
   options.law.registry = &registry;
   options.law.stop = interrupted;
@@ -327,8 +325,9 @@ Result<ExitCode> suggest(const Settings& settings, const SuggestArguments& argum
   };
   REWRIGHT_TRY(const Suggestions found, suggest_axioms(*store, left, registry, entailment, options));
   std::optional<Entailment::Answer> back;
-  if (!arguments.without.empty() && !found.stopped) {
-    REWRIGHT_TRY(back, given_back(all, left, arguments.without, found, registry, entailment));
+  if (without != nullptr && !found.stopped) {
+    REWRIGHT_TRY(const AxiomSet now, with_suggestions(left, found.axioms, registry));
+    REWRIGHT_TRY(back, entailment.follows(*without, now));
   }
   line.clear();
   if (settings.json) {

@@ -262,7 +262,7 @@ Result<ExitCode> status(const Settings& settings, const std::string& store) {
     return ExitCode::kDone;
   }
   print_line(fmt::format("campaign {}: {}", summary.name, state_of(summary.state)));
-  if (summary.state != CampaignSummary::State::kFinished) {
+  if (summary.state != CampaignSummary::State::kFinished && !at.unit.empty()) {
     print_line(fmt::format("phase {}{}: {} {}, {:.0f} %{}{}", at.phase,
                            at.level > 0 ? fmt::format(", {} operators", at.level) : "", with_commas(at.done), at.unit,
                            100 * at.fraction, running ? fmt::format(", {:.0f} {}/s", at.rate, at.unit) : "",

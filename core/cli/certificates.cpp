@@ -82,7 +82,7 @@ std::vector<Status> check_entry(CertificateChecker& checker, const AxiomSet& axi
   std::vector<Status> all(1 + entry.members.size());
   auto rule = parse_rule(entry.rule, registry);
   if (!rule) {
-    all.front() = rule.error();
+    std::ranges::fill(all, Status(rule.error()));
     return all;
   }
   all.front() = checker.check(*rule, entry.certificate);

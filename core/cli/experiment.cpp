@@ -151,12 +151,29 @@ Result<experiment::RunExperiment> run_options(const Arguments& arguments, const 
   return options;
 }
 
+/// A word of a command, as a shell reads it.
+std::string quoted(const std::string& word) {
+  const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$`&|;<>()*?[]{}~#!") == std::string::npos;
+  if (plain) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
 std::string resume_command(const Arguments& arguments) {
   std::string command = "rewright experiment run";
-  for (const std::string& name : arguments.names) command += fmt::format(" {}", name);
-  if (arguments.all) command += " --all";
-  if (arguments.quick) command += " --quick";
-  return command + " --results " + arguments.results;
+  for (const std::string& name : arguments.names) command += " " + quoted(name);
+  for (const auto& [flag, given] :
+       {std::pair("--all", arguments.all), {"--quick", arguments.quick}, {"--any-build", arguments.any_build}}) {
+    if (given) command += fmt::format(" {}", flag);
+  }
+  for (const auto& [option, value] : {std::pair("--experiments", arguments.experiments),
+                                      {"--models", arguments.models},
+                                      {"--results", arguments.results}}) {
+    if (!value.empty()) command += fmt::format(" {} {}", option, quoted(value));
+  }
+  if (arguments.threads != cores()) command += fmt::format(" --threads {}", arguments.threads);
+  return command;
 }
 
 Result<ExitCode> run(const Settings& settings, const Arguments& arguments) {

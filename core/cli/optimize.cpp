@@ -161,10 +161,6 @@ Status write_pages(const OptimizeArguments& arguments, const OptimizeOutcome& ou
   REWRIGHT_TRY(const std::string page, optimization_page(story_of(arguments, outcome, before, rules)));
   if (arguments.explain) REWRIGHT_CHECK(write_file(arguments.output + ".html", page));
   if (arguments.report.empty()) return {};
-  std::error_code failed;
-  std::filesystem::create_directories(arguments.report, failed);
-  if (failed)
-    return make_error(ErrorCode::kIo, "--report: '{}' cannot be made: {}", arguments.report, failed.message());
   return write_file(arguments.report + "/index.html", page);
 }
 

@@ -172,9 +172,13 @@ Result<LayoutUse> read_layout(const std::string& name) {
 
 Status check_outputs(const OptimizeArguments& arguments) {
   REWRIGHT_CHECK(check_file(arguments.output));
-  if (!arguments.report.empty() && std::filesystem::exists(arguments.report) &&
-      !std::filesystem::is_directory(arguments.report))
+  if (arguments.report.empty()) return {};
+  if (std::filesystem::exists(arguments.report) && !std::filesystem::is_directory(arguments.report))
     return make_error(ErrorCode::kUsage, "--report: '{}' is a file; a folder is wanted", arguments.report);
+  std::error_code failed;
+  std::filesystem::create_directories(arguments.report, failed);
+  if (failed)
+    return make_error(ErrorCode::kIo, "--report: '{}' cannot be made: {}", arguments.report, failed.message());
   return {};
 }
 

@@ -146,7 +146,7 @@ void add_plugins(Program& program) {
                                    [arguments](const Settings& settings) { return test_plugin(settings, *arguments); });
   test.add_option("FILE", arguments->file, "The plugin's shared object")->required();
   test.add_option("--axioms", arguments->axioms, "Axiom files for a verifier (default: the program's own)")
-      ->type_name("FILE ...");
+      ->type_name("FILE");
   test.add_option("--seconds", arguments->seconds, "What a single test may take")->check(CLI::Range(1, 3600));
 }
 

@@ -68,6 +68,8 @@ struct ShownTable {
 [[nodiscard]] REWRIGHT_API std::string csv(const ShownTable& table);
 /// A field's value for people: "12.5 ms" of best_us, "3.1 s" of seconds, "1.25x" of gain.
 [[nodiscard]] std::string value_text(const std::string& field, const Json& value);
+/// Of a "setting" record; "unknown" where the source tree was no checkout.
+[[nodiscard]] std::string commit_of(const Json& setting);
 /// "cost before" of cost_before_us.
 [[nodiscard]] std::string words(std::string field);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <ranges>
 #include <set>
 
 #include "campaign/files.h"
@@ -65,8 +66,10 @@ class ManifestReader {
   Status one_of(const Section& section, const char* key, const std::string& word,
                 const std::array<const char*, N>& all) {
     if (std::ranges::find(all, word) != all.end()) return {};
-    return section.error(*section.table().get(key),
-                         fmt::format("'{}' is '{}'; there are: {}", key, word, fmt::join(all, ", ")));
+    return section.error(
+        *section.table().get(key),
+        fmt::format("'{}' is '{}'; there are: {}", key, word,
+                    fmt::join(std::views::filter(all, [](const char* each) { return *each != 0; }), ", ")));
   }
   Result<std::optional<double>> number(Section& section, const std::string& key);
 
@@ -113,7 +116,7 @@ Status ManifestReader::add_to(Sweep& sweep, const toml::table& table, const std:
 }
 
 Status ManifestReader::read_run(const toml::node& node) {
-  REWRIGHT_TRY(const toml::table* table, as_table(file_, node, "a run"));
+  REWRIGHT_TRY(const toml::table* table, as_table(file_, node, "an entry of [[runs]]"));
   Section section(file_, "a run", *table);
   RunSpec run;
   REWRIGHT_TRY(run.name, section.text("name"));
@@ -200,7 +203,7 @@ Result<std::optional<double>> ManifestReader::number(Section& section, const std
 }
 
 Status ManifestReader::read_claim(const toml::node& node) {
-  REWRIGHT_TRY(const toml::table* table, as_table(file_, node, "a claim"));
+  REWRIGHT_TRY(const toml::table* table, as_table(file_, node, "an entry of [[claims]]"));
   Section section(file_, "a claim", *table);
   Claim claim;
   REWRIGHT_TRY(claim.id, section.text("id"));
@@ -237,7 +240,7 @@ Status ManifestReader::read_claim(const toml::node& node) {
 }
 
 Status ManifestReader::read_table(const toml::node& node) {
-  REWRIGHT_TRY(const toml::table* source, as_table(file_, node, "a table"));
+  REWRIGHT_TRY(const toml::table* source, as_table(file_, node, "an entry of [[tables]]"));
   Section section(file_, "a table", *source);
   TableSpec table;
   REWRIGHT_TRY(table.title, section.text("title"));
@@ -259,7 +262,7 @@ Status ManifestReader::read_table(const toml::node& node) {
 }
 
 Status ManifestReader::read_plot(const toml::node& node) {
-  REWRIGHT_TRY(const toml::table* source, as_table(file_, node, "a plot"));
+  REWRIGHT_TRY(const toml::table* source, as_table(file_, node, "an entry of [[plots]]"));
   Section section(file_, "a plot", *source);
   PlotSpec plot;
   REWRIGHT_TRY(plot.title, section.text("title"));

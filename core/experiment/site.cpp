@@ -106,7 +106,7 @@ std::string where_from(const Findings& findings) {
     text +=
         fmt::format("; {}, {} threads, {} GiB, {}, Rewright {}, commit {}", escaped(machine.value("processor", "")),
                     machine.value("threads", 0), machine.value("memory_gib", 0), escaped(machine.value("system", "")),
-                    escaped(setting.value("program", "")), escaped(setting.value("git", "")));
+                    escaped(setting.value("program", "")), escaped(commit_of(setting)));
   }
   return text + ".</p>\n";
 }

@@ -148,6 +148,11 @@ std::string heat_plot(const std::vector<const Json*>& rows, const PlotSpec& spec
 
 }  // namespace
 
+std::string commit_of(const Json& setting) {
+  const std::string git = setting.value("git", "");
+  return git.empty() ? "unknown" : git;
+}
+
 std::string words(std::string field) {
   if (field.ends_with("_us")) field.resize(field.size() - 3);
   std::ranges::replace(field, '_', ' ');
@@ -249,7 +254,7 @@ std::string markdown(const Findings& findings) {
       const Json& machine = setting.at("machine");
       text += fmt::format("; {} ({} threads, {} GiB), {}, commit {}", machine.value("processor", ""),
                           machine.value("threads", 0), machine.value("memory_gib", 0), machine.value("system", ""),
-                          setting.value("git", ""));
+                          commit_of(setting));
     }
     text += ".\n";
   }

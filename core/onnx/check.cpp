@@ -26,7 +26,8 @@ Status check_versions(const ModelProto& model, const std::string& file) {
   std::set<std::string> domains;
   for (const auto& import : model.opset_import()) {
     if (!domains.insert(normal_domain(import.domain())).second) {
-      return make_error(ErrorCode::kParse, "{}: opsets of domain '{}' are imported twice", file, import.domain());
+      return make_error(ErrorCode::kParse, "{}: opsets of domain '{}' are imported twice", file,
+                        normal_domain(import.domain()).empty() ? "ai.onnx" : import.domain());
     }
     if (import.version() < 1 || import.version() > kImplausibleOpset) {
       return make_error(ErrorCode::kParse, "{}: opset {} of domain '{}' does not exist; ONNX's own start at 1", file,

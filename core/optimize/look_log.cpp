@@ -91,6 +91,8 @@ Result<std::unique_ptr<LookLog>> LookLog::begin(const std::string& path, const K
 Result<std::unique_ptr<LookLog>> LookLog::resume(const std::string& path, const Key& key) {
   std::error_code failed;
   if (!std::filesystem::exists(path, failed)) return begin(path, key);
+  if (!std::filesystem::is_regular_file(path, failed))
+    return make_error(ErrorCode::kUsage, "--checkpoint: '{}' is no file; name one", path);
   std::ifstream in(path, std::ios::binary);
   const std::string content{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   if (!in) return make_error(ErrorCode::kIo, "--checkpoint: '{}' cannot be read: {}", path, std::strerror(errno));

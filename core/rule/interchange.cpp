@@ -1,8 +1,11 @@
 #include "rule/interchange.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
+
+#include "axiom/writer.h"
 
 namespace rewright {
 namespace {
@@ -62,6 +65,12 @@ class TermWriter {
     if (language_ == Language::kSmt && value < 0) return fmt::format("(- {})", -value);
     return fmt::format("{}", value);
   }
+  /// Infinity, in SMT-LIB: a number of which nothing is known, the same wherever it stands.
+  [[nodiscard]] std::string real_text(double value) const {
+    if (language_ == Language::kEgg) return fmt::format("{}", value);
+    const std::string text = std::isinf(value) ? "(/ 1.0 0.0)" : smt_decimal(std::abs(value));
+    return value < 0 ? fmt::format("(- {})", text) : text;
+  }
   std::string list(const std::vector<std::string>& elements, std::string& sorts) {
     sorts += "Sizes ";
     lengths_.insert(elements.size());
@@ -77,8 +86,7 @@ class TermWriter {
     }
     if (const auto* real = std::get_if<double>(&value)) {
       sorts += "Real ";
-      const std::string text = fmt::format("{:f}", *real < 0 ? -*real : *real);
-      return language_ == Language::kSmt && *real < 0 ? fmt::format("(- {})", text) : text;
+      return real_text(*real);
     }
     if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&value)) {
       for (const std::int64_t element : *integers) elements.push_back(number(element));

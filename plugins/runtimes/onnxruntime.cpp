@@ -144,9 +144,14 @@ std::string folder_of_this_plugin() {
 constexpr const char* kHowToInstall =
     "run scripts/install-dependencies, or name a libonnxruntime.so.1 of version 1.16 or later in REWRIGHT_ONNXRUNTIME";
 
-Result<void*> open_library() {
+struct Library {
+  void* handle;
+  std::string file;
+};
+
+Result<Library> open_library() {
   if (const char* named = std::getenv("REWRIGHT_ONNXRUNTIME"); named != nullptr && *named != '\0') {
-    if (void* handle = ::dlopen(named, RTLD_NOW | RTLD_LOCAL)) return handle;
+    if (void* handle = ::dlopen(named, RTLD_NOW | RTLD_LOCAL)) return Library{handle, named};
     return make_error(ErrorCode::kNotFound, "ONNX Runtime cannot be opened: REWRIGHT_ONNXRUNTIME names '{}' ({}); {}",
                       named, ::dlerror(), kHowToInstall);
   }
@@ -159,17 +164,18 @@ Result<void*> open_library() {
   files.push_back(folder + "/../libonnxruntime.so.1");
   files.emplace_back("libonnxruntime.so.1");
   for (const std::string& file : files) {
-    if (void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+    if (void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return Library{handle, file};
   }
   return make_error(ErrorCode::kNotFound, "ONNX Runtime is not there (looked for {}); {}", fmt::join(files, ", "),
                     kHowToInstall);
 }
 
 Status Api::open() {
-  REWRIGHT_TRY(void* handle, open_library());
-  auto* base_of = reinterpret_cast<const ApiBase* (*)()>(::dlsym(handle, "OrtGetApiBase"));
+  REWRIGHT_TRY(const Library library, open_library());
+  auto* base_of = reinterpret_cast<const ApiBase* (*)()>(::dlsym(library.handle, "OrtGetApiBase"));
   if (base_of == nullptr) {
-    return make_error(ErrorCode::kPlugin, "what was opened as ONNX Runtime has no OrtGetApiBase; {}", kHowToInstall);
+    return make_error(ErrorCode::kPlugin, "{} is no ONNX Runtime: it has no OrtGetApiBase; {}", library.file,
+                      kHowToInstall);
   }
   version_ = base_of()->get_version_string();
   table_ = base_of()->get_api(kApiVersion);

@@ -265,12 +265,19 @@ Result<Job> optimize_job(Parameters& parameters, const Lab& lab) {
                             fmt::format("no layout is called '{}'; there are: none, only, sequential, joint", layout));
   }
   // What can be known to be wrong now is said now, and not after an hour.
-  REWRIGHT_TRY(const SearchStrategy* search, lab.registry->get<SearchStrategy>(asked.search));
-  REWRIGHT_CHECK(search->clone()->configure(asked.search_options));
-  REWRIGHT_TRY(const auto cost, cost_model(asked.cost, asked.cost_options, *lab.registry));
-  if (asked.layout != LayoutUse::kNone && !cost->knows_layouts())
-    return parameters.error("layout", fmt::format("the cost model {} tells no layouts apart there", asked.cost));
-  for (const std::string& name : asked.price) REWRIGHT_CHECK(lab.registry->get<CostModel>(name));
+  const auto search = lab.registry->get<SearchStrategy>(asked.search);
+  if (!search) return parameters.error("search", search.error().message);
+  if (const Status known = (*search)->clone()->configure(asked.search_options); !known)
+    return parameters.error("search_options", known.error().message);
+  const auto cost = cost_model(asked.cost, asked.cost_options, *lab.registry);
+  if (!cost) return parameters.error("cost", cost.error().message);
+  if (asked.layout != LayoutUse::kNone && !(*cost)->knows_layouts())
+    return parameters.error("layout", fmt::format("the cost model {} tells no layouts apart on the device '{}'",
+                                                  asked.cost, (*cost)->device()));
+  for (const std::string& name : asked.price) {
+    if (const auto known = lab.registry->get<CostModel>(name); !known)
+      return parameters.error("price", known.error().message);
+  }
   if (asked.rules.empty()) return parameters.error("rules", "the run needs the key 'rules': files of rules");
   asked.about = {
       {"model", std::filesystem::path(asked.model).stem().string()}, {"search", asked.search}, {"cost", asked.cost}};

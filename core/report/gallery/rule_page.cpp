@@ -144,9 +144,10 @@ std::string derivations(const Site& site, const SiteRule& rule) {
   std::string body;
   if (!rule.derives.empty()) {
     body += fmt::format(
-        "<p>{} from it and others of the library, and are left out of the library for that:</p>\n<ul "
+        "<p>{} from it and others of the library, and so {} left out:</p>\n<ul "
         "class=\"derived\" tabindex=\"0\">\n",
-        counted(rule.derives.size(), "proved rule follows", "proved rules follow"));
+        counted(rule.derives.size(), "proved rule follows", "proved rules follow"),
+        rule.derives.size() == 1 ? "is" : "are");
     for (std::size_t i = 0; i < std::min(kMost, rule.derives.size()); ++i) {
       const Derived& derived = site.derived[rule.derives[i]];
       body +=

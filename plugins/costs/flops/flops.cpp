@@ -130,7 +130,8 @@ class Flops final : public CostModel {
     const auto* real = std::get_if<double>(&value);
     const auto* integer = std::get_if<std::int64_t>(&value);
     if (real == nullptr && integer == nullptr)
-      return make_error(ErrorCode::kUsage, "cost model flops: {} is a number", name);
+      return make_error(ErrorCode::kUsage, "cost model flops: {} must be a number, not {}", name,
+                        std::visit([](const auto& plain) { return fmt::format("{}", plain); }, value));
     *setting = real != nullptr ? *real : static_cast<double>(*integer);
     if (setting == &device_.overhead_us ? !(*setting >= 0) : !(*setting > 0))
       return make_error(ErrorCode::kUsage, "cost model flops: {} is {}, and must be {}", name, *setting,

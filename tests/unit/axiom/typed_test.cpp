@@ -70,5 +70,43 @@ TEST(TypedAxiom, NamesTheParameterThatHasNoValue) {
   EXPECT_THAT(specialise(first, first.ranks[0], {}).error().message, testing::HasSubstr("variable a has no value"));
 }
 
+/// What is said of one axiom of these variables at rank 2.
+std::string unfit(const std::string& variables, const std::string& equation, const std::string& condition,
+                  const ParamBinding& fixed) {
+  const std::string text =
+      "(declare-sort Tensor 0) (declare-sort Sizes 0) (declare-fun dim (Int Tensor) Int)"
+      "(declare-fun relu (Tensor) Tensor) (declare-fun concat (Int Tensor Tensor) Tensor)"
+      "(declare-fun transpose (Sizes Tensor) Tensor) (declare-fun sizes2 (Int Int) Sizes)"
+      "(declare-fun conv2d (Sizes Int Sizes Sizes Int Int Tensor Tensor) Tensor)"
+      "(assert (! (forall (" +
+      variables + ") " + equation + ") :named n :source \"s\" :ranks \"x 2\"" +
+      (condition.empty() ? "" : " :condition \"" + condition + "\"") + "))";
+  AxiomSet set;
+  if (auto status = set.add(text, "f.smt2", test::operators()); !status) return status.error().message;
+  const Axiom& axiom = set.axioms()[0];
+  const auto result = specialise(axiom, axiom.ranks[0], fixed);
+  return result ? "no error" : result.error().message;
+}
+
+TEST(TypedAxiom, SaysWhyItMeansNothingAtTheseRanksAndParameters) {
+  const std::string same = "(= (relu x) (relu x))";
+  EXPECT_EQ(unfit("(x Tensor)", same, "x.1 >= 1", {}), "no error");
+  EXPECT_EQ(unfit("(x Tensor)", same, "x.2 >= 1", {}), "axiom n: there is no size x.2 at these ranks");
+  EXPECT_EQ(unfit("(x Tensor) (a Int)", same, "x.a >= 1", {}), "axiom n: the axis a has no value");
+  EXPECT_EQ(unfit("(x Tensor) (a Int)", same, "x.a >= 1", {{"a", std::int64_t{-1}}}),
+            "axiom n: the axis -1 is negative");
+  EXPECT_EQ(unfit("(x Tensor)", "(= (concat (dim 0 x) x x) x)", "", {}),
+            "axiom n: the parameter axis must be a number, and is x.0");
+  EXPECT_EQ(unfit("(x Tensor) (a Int)", "(= (concat a x x) x)", "", {{"a", Ints{1, 2}}}),
+            "axiom n: the variable a is no number here");
+  EXPECT_EQ(unfit("(x Tensor) (s Sizes)", "(= (transpose s x) x)", "", {{"s", std::int64_t{1}}}),
+            "axiom n: the value of s does not fit the parameter perm");
+  EXPECT_EQ(unfit("(x Tensor) (s Sizes)", "(= (transpose s x) x)", "s.2 = 0", {{"s", Ints{1, 0}}}),
+            "axiom n: the list s has no element 2");
+  EXPECT_EQ(unfit("(x Tensor) (s Sizes) (p Int)", "(= (conv2d s p s s 1 p x x) x)", "",
+                  {{"s", Ints{1, 1}}, {"p", std::int64_t{3}}}),
+            "axiom n: the parameter padding has no choice 3");
+}
+
 }  // namespace
 }  // namespace rewright

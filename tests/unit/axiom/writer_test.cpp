@@ -27,6 +27,42 @@ TEST(AxiomWriter, WritesEveryAxiomSoThatItIsReadAsTheSame) {
   }
 }
 
+/// x => leaky_relu(x), of this slope.
+Axiom leaky(double slope) {
+  AxiomSet set;
+  const auto read = set.add(
+      "(declare-sort Tensor 0) (declare-fun leaky_relu (Real Tensor) Tensor)"
+      "(assert (! (forall ((x Tensor)) (= (leaky_relu 0.5 x) x)) :named leaky :ranks \"x 1\" :source \"s\"))",
+      "f.smt2", test::operators());
+  if (!read) fail(read.error().message);
+  Axiom axiom = set.axioms()[0];
+  axiom.terms[axiom.left].params[0] = slope;
+  return axiom;
+}
+
+TEST(AxiomWriter, WritesNumbersSoThatTheyAreReadAsTheSame) {
+  for (const double slope : {0.25, 3.0, -0.1, 0.00001, -0.00003125}) {
+    const Axiom axiom = leaky(slope);
+    const auto text = to_smt(std::span(&axiom, 1));
+    ASSERT_TRUE(text) << text.error().message;
+    AxiomSet again;
+    const auto read = again.add(*text, "written.smt2", test::operators());
+    ASSERT_TRUE(read) << read.error().message << *text;
+    const Axiom& other = again.axioms()[0];
+    EXPECT_EQ(std::get<double>(other.terms[other.left].params[0]), slope) << *text;
+  }
+}
+
+TEST(AxiomWriter, RefusesAQuotient) {
+  Axiom axiom = test::axiom("split-first-of-concat");
+  axiom.terms[axiom.left].params[1] = std::vector{floor_divide(SymbolicDim::variable("x.0"), 2), SymbolicDim(1)};
+  const auto text = to_smt(axiom);
+  ASSERT_FALSE(text);
+  EXPECT_EQ(text.error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(text.error().message,
+            "axiom split-first-of-concat: the size floor((x.0) / 2) is a quotient, which axioms cannot state");
+}
+
 TEST(AxiomWriter, WritesWhatAPersonWould) {
   EXPECT_EQ(*to_smt(test::axiom("split-first-of-concat")),
             "(assert (! (forall ((a Int) (x Tensor) (y Tensor))\n"

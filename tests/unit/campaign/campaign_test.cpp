@@ -2,6 +2,7 @@
 #include "campaign/runner.h"
 
 #include "campaign/config.h"
+#include "campaign/import_rules.h"
 #include "rule/store.h"
 
 #include <rewright/registry.h>
@@ -200,6 +201,25 @@ TEST_F(CampaignTest, VerifiersThatContradictEachOtherStopIt) {
   ASSERT_TRUE(opened);
   EXPECT_EQ(*(*opened)->count("rules"), 0);
   EXPECT_EQ(*(*opened)->count("goals", "status <> 'open'"), 0);
+}
+
+TEST_F(CampaignTest, VerifiersThatContradictEachOtherStopAnImport) {
+  load_liars();
+  const auto rule = parse_rule("(x:2) relu(relu(x)) => relu(x)", registry_);
+  ASSERT_TRUE(rule) << rule.error().message;
+  RuleImportOptions options;
+  options.verifiers = {{"optimist", {}}, {"pessimist", {}}};
+  options.portfolio.cross_check = true;
+  const auto opened = Store::open(store("store"), Store::Mode::kRun);
+  ASSERT_TRUE(opened) << opened.error().message;
+  const auto stopped = import_rules({{0, *rule, "", std::nullopt}}, AxiomSet(), **opened, registry_, options);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, ErrorCode::kMismatch);
+  const std::string reproducer = store("store") + "/contradiction-" + rule->id + ".txt";
+  EXPECT_THAT(stopped.error().message,
+              testing::AllOf(HasSubstr("optimist"), HasSubstr("pessimist"), HasSubstr(reproducer)));
+  EXPECT_TRUE(fs::exists(reproducer));
+  EXPECT_EQ(*(*opened)->count("goals"), 0) << "nothing was imported";
 }
 
 TEST_F(CampaignTest, APrunerThatDropsTooMuchCostsNoGoal) {
@@ -451,6 +471,25 @@ TEST_F(CampaignTest, AStoreOfAnotherCampaignIsLeftAlone) {
   EXPECT_EQ(refused.error().code, ErrorCode::kMismatch);
   EXPECT_THAT(refused.error().message, HasSubstr("'operators' was"));
   EXPECT_EQ(dump("store"), before);
+}
+
+TEST_F(CampaignTest, WhatAStoreWasMadeOfIsNamedWhereItDiffers) {
+  write_campaign(with("max_operators = 2", "max_operators = 1"));
+  ASSERT_TRUE(run("store"));
+  const auto alter = [&](const std::string& sql) {
+    const auto opened = Store::open(store("store"), Store::Mode::kWrite);
+    ASSERT_TRUE(opened) << opened.error().message;
+    ASSERT_TRUE((*opened)->database().run(sql));
+  };
+  const auto refusal = [&] {
+    const auto refused = run("store");
+    return refused ? "no error" : refused.error().message;
+  };
+  alter("UPDATE ingredients SET version = '0.0.9' WHERE kind = 'program'");
+  EXPECT_THAT(refusal(), HasSubstr("program librewright had version 0.0.9 and has "));
+  // A setting that only another program knows.
+  alter("UPDATE campaign SET config_hash = 'other', config = json_set(config, '$.luck', 1)");
+  EXPECT_THAT(refusal(), HasSubstr("the campaign file has changed"));
 }
 
 TEST_F(CampaignTest, FreshForgetsWhatTheStoreHolds) {

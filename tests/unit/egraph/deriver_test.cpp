@@ -242,6 +242,20 @@ TEST(Converse, OfAConverseIsTheRule) {
     EXPECT_EQ(back->id, rule_id(test::rule(text))) << text << "\n" << to_text(*turned) << "\n" << to_text(*back);
   }
 }
+TEST(RuleDeriver, SaysWhetherItWasALimitThatEndedIt) {
+  const std::vector<Rule> library = rules(
+      {"(x:2, y:2) ewadd(x, y) => ewadd(y, x)", "(x:2, y:2, z:2) ewadd(ewadd(x, y), z) => ewadd(x, ewadd(y, z))"});
+  const Rule wrong = test::rule(
+      "(a:2, b:2, c:2, d:2, e:2) ewadd(ewadd(ewadd(ewadd(a, b), c), d), e) => ewadd(ewadd(ewadd(a, b), c), d) where "
+      "a.0 = b.0");
+  const auto limited = deriver(library).derive(wrong, {.nodes = 30});
+  ASSERT_FALSE(limited);
+  EXPECT_EQ(limited.error().code, ErrorCode::kBudget);
+  EXPECT_THAT(limited.error().message, HasSubstr("a limit of the e-graph was reached"));
+  const auto whole = deriver(rules({"(x:2) relu(relu(x)) => relu(x)"})).derive(test::rule("(x:2) relu(x) => x"));
+  ASSERT_FALSE(whole);
+  EXPECT_EQ(whole.error().code, ErrorCode::kNotFound);
+}
 TEST(Converse, IsNoneWhereTheTargetBindsTooLittle) {
   EXPECT_FALSE(converse(test::rule("(x:2) transpose(transpose(x)) => x"))) << "a bare input matches everything";
 }

@@ -55,6 +55,23 @@ TEST(EqualityProver, ProvesNoWrongRule) {
   limits.assume = false;
   for (const auto& text : test::wrong_rules()) EXPECT_FALSE(egraph.prove(test::rule(text), limits)) << text;
 }
+TEST(EqualityProver, SaysWhyARuleIsNoGoal) {
+  const auto refusal = [](const Rule& rule) {
+    const auto proof = prover().prove(rule);
+    return proof ? "proved" : proof.error().message;
+  };
+  const Rule relu = test::rule("(x:2) relu(x) => relu(x)");
+  Rule flat = relu, two = relu, nowhere = relu;
+  flat.target = test::rule("(x:2) reshape[sizes=[x.0*x.1]](x) => reshape[sizes=[x.0*x.1]](x)").target;
+  EXPECT_EQ(refusal(flat), "output 0 has different ranks in source and target");
+  two.target = test::rule("(x:2) relu(x), x => relu(x), x").target;
+  EXPECT_EQ(refusal(two), "source and target have different numbers of outputs");
+  nowhere.precondition = {*Constraint::parse("x.0 = 1"), *Constraint::parse("x.0 = 2")};
+  EXPECT_EQ(refusal(nowhere), "no sizes meet the conditions under which both sides are defined");
+  Rule undefined = relu;
+  undefined.target = test::rule("(x:3) softmax[axis=2](x) => softmax[axis=2](x)").target;
+  EXPECT_EQ(refusal(undefined), "softmax is defined nowhere");
+}
 TEST(EqualityProver, ProvesEachOutputByItself) {
   const auto proof = prover().prove(test::rule("(x:2, y:2) split[sizes=[x.0, y.0]](concat(x, y)) => x, y"));
   ASSERT_TRUE(proof);

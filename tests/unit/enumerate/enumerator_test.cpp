@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <random>
 #include <set>
@@ -811,6 +812,32 @@ TEST(Enumerator, DeliversNothingWhenItIsStopped) {
     ASSERT_TRUE(report);
     EXPECT_EQ(report->stopped_early, delivered == 0) << calls;
   }
+}
+
+TEST(Enumerator, RefusesASpaceThatItCannotHold) {
+  const auto refusal = [](const std::function<void(EnumerationConfig&)>& change) {
+    EnumerationConfig config = matrix_config(2);
+    change(config);
+    const auto report = enumerate(config, [](const Candidate&) { return Status(); });
+    return report ? "no error" : report.error().message;
+  };
+  EXPECT_EQ(refusal([](EnumerationConfig& config) { config.inputs.resize(33, config.inputs[0]); }),
+            "33 inputs; enumeration handles at most 32");
+  for (const int operators : {0, 8}) {
+    EXPECT_EQ(refusal([&](EnumerationConfig& config) { config.max_operators = operators; }),
+              fmt::format("graphs of up to {} operators; enumeration handles 1 to 7", operators));
+  }
+  EXPECT_EQ(refusal([](EnumerationConfig& config) {
+              config.inputs[0].more_shapes = {{3, 3}};
+            }),
+            "input 'y' has 1 shapes and 'x' has 2; all inputs need equally many");
+  EXPECT_EQ(refusal([](EnumerationConfig& config) {
+              for (EnumerationInput& input : config.inputs) input.more_shapes = {{3, 3}};
+              config.inputs[1].more_shapes = {{3, 3, 3}};
+            }),
+            "input 'y' has shapes (2, 4) and (3, 3, 3); their ranks must be equal");
+  EXPECT_EQ(refusal([](EnumerationConfig& config) { config.operators.push_back(choice("batch_norm")); }),
+            "batch_norm: takes 5 operands; enumeration handles at most 3");
 }
 
 TEST(Enumerator, HandsOnAnErrorOfTheSink) {

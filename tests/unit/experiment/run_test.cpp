@@ -17,6 +17,7 @@ using experiment::load_manifest;
 using experiment::Manifest;
 using experiment::run_experiment;
 using experiment::RunExperiment;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 Manifest counting(const Experiments& folder) {
@@ -136,6 +137,7 @@ model = "strided.onnx"
 rules = ["{}/experiments/library/networks.rules"]
 cost_options = {{ device = "v100_groups_apart" }}
 search = "greedy"
+price = ["flops"]
 [[claims]]
 id = "merged"
 claim = "They are"
@@ -144,12 +146,21 @@ paper = "yes"
 ours = {{ run = "merging", field = "rewrites", where = {{ row = "sum" }} }}
 at_least = 1
 criterion = "one rewrite"
+[[claims]]
+id = "priced"
+claim = "A device that runs groups together gains nothing by it"
+source = "a paper"
+paper = "yes"
+ours = {{ run = "merging", field = "gain", where = {{ row = "price", by = "flops" }} }}
+at_most = 1
+criterion = "no gain"
 )",
                                                                           REWRIGHT_SOURCE_DIR)));
   ASSERT_TRUE(manifest) << manifest.error().message;
   const auto outcome = run_experiment(*manifest, folder.options("merging"));
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(found(*manifest, *outcome).claims[0].verdict(), "reproduced");
+  EXPECT_EQ(found(*manifest, *outcome).claims[1].verdict(), "reproduced");
 }
 
 constexpr const char* kProgram = R"(
@@ -194,6 +205,21 @@ TEST(Run, ReadsTheFiguresThatAProgramPrints) {
   ASSERT_TRUE(with) << with.error().message;
   EXPECT_EQ(found(*manifest, *with).claims[0].verdict(), "reproduced");
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "results/program/work")) << "its work folder is gone";
+}
+
+TEST(Run, AProgramThatFailsOrPrintsNoFiguresIsNamed) {
+  const Experiments folder;
+  const auto manifest = load_manifest(folder.write("program", kProgram));
+  ASSERT_TRUE(manifest) << manifest.error().message;
+  const auto error_of = [&](const std::string& script) {
+    const std::string program = folder.write(".", "#!/bin/sh\n" + script, "counter.sh");
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    const auto outcome = run_experiment(*manifest, folder.options("program"));
+    return outcome ? "no error" : outcome.error().message;
+  };
+  EXPECT_THAT(error_of("echo 'no memory is left' >&2; echo bye; exit 3\n"),
+              ::testing::AllOf(HasSubstr("experiment program, counts: '"), EndsWith("' failed: no memory is left")));
+  EXPECT_THAT(error_of("echo nothing\n"), EndsWith("fits the pattern level (\\d+): ([0-9,.]+)"));
 }
 
 TEST(Run, ADamagedResultFileIsNamedWithItsLine) {

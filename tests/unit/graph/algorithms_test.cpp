@@ -214,6 +214,28 @@ TEST(Isomorphic, OfLargeRegularGraphsIsQuick) {
   EXPECT_TRUE(isomorphic(graph, shuffled(graph, random)));
 }
 
+TEST(Evaluate, RefusesWhatDoesNotFitTheGraph) {
+  const Graph graph = parsed("x = input (2)\ny = input (2)\na = ewadd(x, y)\noutput a");
+  const auto refusal = [](const Graph& evaluated, const std::vector<Tensor<Exact>>& inputs) {
+    const auto outputs = evaluate<Exact>(evaluated, inputs);
+    return outputs ? "no error" : outputs.error().message;
+  };
+  const Tensor<Exact> two = tensor("(2) 1 2"), three = tensor("(3) 1 2 3");
+  EXPECT_EQ(refusal(graph, {two, two}), "no error");
+  EXPECT_EQ(refusal(graph, {two}), "the graph has 2 inputs, but 1 values were given");
+  EXPECT_EQ(refusal(graph, {two, three}), "input 'y' has shape (2), but the value given has (3)");
+  EXPECT_EQ(refusal(parsed("x = input (2)\na = opaque \"Odd\"(x) -> (2)\noutput a"), {two}),
+            "the graph cannot be evaluated: no operator knows 'Odd'");
+}
+
+TEST(GraphBuilder, RefusesOperandsThatAreNotOfTheGraph) {
+  GraphBuilder builder(&loaded());
+  const Port x = *builder.input("x", TensorType{{2}});
+  EXPECT_EQ(builder.apply1("ewadd", {}, {x, {NodeId{7}, 0}}).error().message,
+            "ewadd: operand 1 is not a tensor of this graph");
+  EXPECT_EQ(builder.apply1("relu", {}, {{x.node, 1}}).error().message, "relu: operand 0 is not a tensor of this graph");
+}
+
 TEST(Reachability, IsThatOfTheOperands) {
   const Graph graph = random_graph(4, {.operators = 25});
   const Reachability reach(graph);

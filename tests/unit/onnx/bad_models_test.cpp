@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -171,6 +172,14 @@ TEST(BadModels, AnUnknownOpset) {
   EXPECT_THAT(refusal(model), AllOf(HasSubstr("node 'conv1' (Conv)"), HasSubstr("imports no opset")));
 }
 
+TEST(BadModels, AnOpsetImportedTwice) {
+  Model model = convolution();
+  auto& again = *model.add_opset_import();
+  again.set_domain("ai.onnx");  // Another name of "".
+  again.set_version(13);
+  EXPECT_EQ(refusal(model), "m.onnx: opsets of domain 'ai.onnx' are imported twice");
+}
+
 TEST(BadModels, AnUnknownDomainOrOperator) {
   Model model = convolution();
   model.mutable_graph()->mutable_node(0)->set_domain("org.nowhere");
@@ -210,6 +219,26 @@ TEST(BadModels, AnOpenDimension) {
   EXPECT_THAT(refusal(model, options), HasSubstr("no input has an open dimension 'batsch'"));
   options.dimensions = {{"batch", -1}, {"x.2", 8}};
   EXPECT_THAT(refusal(model, options), HasSubstr("size -1"));
+}
+
+TEST(BadModels, AnOpenDimensionOfTwoSizes) {
+  Model model = make_model();
+  for (const char* name : {"x", "y"}) {
+    add_input(model, name, {1, 2});
+    auto& input = *model.mutable_graph()->mutable_input(model.graph().input_size() - 1);
+    input.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_param("batch");
+  }
+  add_output(model, "z", {3, 2});
+  add_node(model, "Add", {"x", "y"}, {"z"});
+  ImportOptions options;
+  options.dimensions = {{"x.0", 3}, {"y.0", 4}};
+  EXPECT_EQ(refusal(model, options), "m.onnx: dimension 'batch' was given two sizes, 3 and 4");
+  options.dimensions = {{"x.0", 3}, {"y.0", 3}};
+  EXPECT_EQ(refusal(model, options), "(imported)");
+  auto& inner = *model.mutable_graph()->add_value_info();  // What the model says of tensors between is filled in, too.
+  inner = model.graph().input(0);
+  inner.set_name("z");
+  EXPECT_EQ(refusal(model, options), "(imported)");
 }
 
 TEST(BadModels, NegativeAndOverflowingSizes) {
@@ -382,6 +411,30 @@ TEST_F(ExternalData, MissingOutsideOrTooShortIsRefused) {
   EXPECT_THAT(refusal_of(with("w.bin", "0", "400")), HasSubstr("needs 432 bytes"));
   EXPECT_THAT(refusal_of(with("")), HasSubstr("names no file"));
   EXPECT_THAT(refusal(with("w.bin")), HasSubstr("tensor 'w'"));
+}
+
+TEST_F(ExternalData, OfTextIsRefused) {
+  Model model = with("w.bin");
+  model.mutable_graph()->mutable_initializer(0)->set_data_type(::onnx::TensorProto::STRING);
+  EXPECT_THAT(refusal_of(model), AllOf(HasSubstr("tensor 'w' has element type 8"), HasSubstr("in another file")));
+  const auto split = split_off_weights(model.SerializeAsString(), "m.data", (root_ / "model").string());
+  ASSERT_FALSE(split);
+  EXPECT_THAT(split.error().message, HasSubstr("tensor 'w' has element type 8"));
+}
+
+TEST_F(ExternalData, IsCopiedToAnotherFileSystem) {
+  const auto split =
+      split_off_weights(with("w.bin", "16", "432").SerializeAsString(), "m.data", (root_ / "model").string());
+  ASSERT_TRUE(split) << split.error().message;
+  const int file = ::memfd_create("weights", MFD_CLOEXEC);
+  ASSERT_GE(file, 0);
+  EXPECT_TRUE(write_weights(file, split->data));
+  std::string written(432, '\0');
+  EXPECT_EQ(::pread(file, written.data(), written.size(), 0), 432);
+  EXPECT_EQ(written, std::string(432, '\1'));
+  fs::resize_file(root_ / "model/w.bin", 100);
+  EXPECT_FALSE(write_weights(file, split->data)) << "the file has become shorter";
+  ::close(file);
 }
 
 TEST(BadModels, AChainOfTenThousandNodesIsImported) {

@@ -4,6 +4,9 @@
 #include <onnx/checker.h>
 #include <onnx/shape_inference/implementation.h>
 #include <rewright/onnx.h>
+#include <rewright/operator.h>
+
+#include <algorithm>
 
 #include "support.h"
 
@@ -366,6 +369,41 @@ TEST(Export, TheOpsetIsNotRaisedOverAnOpaqueNodeThatWouldChangeItsMeaning) {
   EXPECT_THAT(bytes.error().message, AllOf(HasSubstr("Split"), HasSubstr("Hardmax"), HasSubstr("opset 17")));
 }
 
+/// The same with a condition: Identity of the second part, or `type` of it.
+Model split_model_with_branches(const std::string& type) {
+  Model model = split_model("Flatten");
+  add_input(model, "flag", {}, ::onnx::TensorProto::BOOL);
+  auto& node = *model.mutable_graph()->mutable_node(1);
+  node.Clear();
+  node.set_op_type("If");
+  node.add_input("flag");
+  node.add_output("b");
+  for (const std::string branch : {"then_branch", "else_branch"}) {
+    Model inner = make_model(11);
+    inner.mutable_graph()->set_name(branch);
+    add_output(inner, branch, {3, 3});
+    add_node(inner, branch == "then_branch" ? "Identity" : type, {"s"}, {branch});
+    auto& attribute = *node.add_attribute();
+    attribute.set_name(branch);
+    attribute.set_type(::onnx::AttributeProto::GRAPH);
+    *attribute.mutable_g() = inner.graph();
+  }
+  return model;
+}
+
+TEST(Export, TheOpsetIsRaisedOverBranchesThatKeepTheirMeaning) {
+  REQUIRE_RUNTIME();
+  const Model model = split_model_with_branches("Neg");
+  const Model result = round_trip(model);
+  EXPECT_EQ(result.opset_import(0).version(), 13);
+  EXPECT_EQ(difference(model, result), "");
+  const auto imported = import(split_model_with_branches("Hardmax"));
+  ASSERT_TRUE(imported) << imported.error().message;
+  const auto bytes = export_model(imported->graph, *imported);
+  ASSERT_FALSE(bytes);
+  EXPECT_THAT(bytes.error().message, AllOf(HasSubstr("Split"), HasSubstr("node 'b' (If)"), HasSubstr("opset 17")));
+}
+
 TEST(Export, LaterOpsetsGetTheirOwnForms) {
   REQUIRE_RUNTIME();
   Model model = make_model(18);
@@ -435,6 +473,163 @@ TEST(Export, InitializersOfIr3AreWeightsAndThoseOfLaterDefaults) {
   const auto before = run(model.SerializeAsString(), inputs), after = run(result.SerializeAsString(), inputs);
   ASSERT_TRUE(before && after);
   EXPECT_EQ(difference(*before, *after), "");
+}
+
+TEST(Export, ConstantsOfOperatorsComputeTheSameFoldedOrNot) {
+  REQUIRE_RUNTIME();
+  GraphBuilder builder(&registry());
+  const Port x = *builder.input("x", {Shape{2, 3}}), y = *builder.input("y", {Shape{1, 2, 4, 4}});
+  const auto made = [&](std::string_view op, std::vector<std::int64_t> sizes) {
+    return *builder.apply1(op, {{"sizes", std::move(sizes)}}, {});
+  };
+  builder.output(*builder.apply1("matmul", {}, {x, made("constant_identity", {3, 3})}), "identity");
+  builder.output(*builder.apply1("ewmul", {}, {x, made("constant_one", {2, 3})}), "one");
+  builder.output(*builder.apply1("conv2d", {}, {y, made("constant_conv", {2, 2, 3, 3})}), "conv");
+  builder.output(*builder.apply1("conv2d", {}, {y, made("constant_pool", {2, 2, 3, 3})}), "pool");
+  const Graph graph = builder.finish();
+  std::vector<std::string> notes;
+  ExportOptions unfolded;
+  unfolded.fold_bytes = 0;
+  unfolded.note = [&](const std::string& note) { notes.push_back(note); };
+  const std::vector<RuntimeTensor> inputs = {random_tensor("x", {Shape{2, 3}}, 1),
+                                             random_tensor("y", {Shape{1, 2, 4, 4}}, 2)};
+  const auto expected = run(exported(graph), inputs), result = run(exported(graph, unfolded), inputs);
+  ASSERT_TRUE(expected && result) << result.error().message;
+  EXPECT_EQ(difference(*expected, *result), "");
+  EXPECT_EQ(notes.size(), 4u) << "each was left in the model";
+  EXPECT_EQ(result->front().bytes, inputs.front().bytes) << "x times the identity";
+}
+
+/// Reads nothing, and writes as it is told.
+struct Odd final : OperatorOf<Odd> {
+  enum class Way { kNone, kTwoForOne, kNumbers };
+  explicit Odd(Way way) : way(way) {}
+  Way way;
+
+  static OperatorInfo describe() { return {.name = "odd", .summary = "Its operand"}; }
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>&) {
+    return Shapes<Dim>{in[0]};
+  }
+  template <class Scalar>
+  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
+    std::ranges::copy(in[0].values(), out[0].values().begin());
+  }
+  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
+                                           std::span<const Shape> shapes, OnnxWriter& writer) const override {
+    if (way == Way::kNone) return Operator::to_onnx(params, in, shapes, writer);
+    if (way == Way::kTwoForOne) return writer.emit("Relu", {in[0]}, {}, 2);
+    return writer.emit("Relu", {in[0]}, {{"scales", std::vector<double>{0.5, 0.25}}});
+  }
+};
+
+Result<std::string> exported_by(const Odd& odd) {
+  GraphBuilder builder;
+  builder.output(builder.apply(odd, {}, {*builder.input("x", {Shape{2}})})->front(), "y");
+  return export_model(builder.finish(), ExportOptions{});
+}
+
+TEST(Export, OperatorsAnswerForWhatTheyWrite) {
+  EXPECT_EQ(exported_by(Odd(Odd::Way::kNone)).error().message,
+            "operator 'odd' cannot be written: odd: has no ONNX counterpart, so a graph with it cannot be exported");
+  EXPECT_EQ(exported_by(Odd(Odd::Way::kTwoForOne)).error().message, "operator 'odd' wrote 2 tensors for 1 outputs");
+  const auto written = exported_by(Odd(Odd::Way::kNumbers));
+  ASSERT_TRUE(written) << written.error().message;
+  const Model model = parse(*written);
+  EXPECT_THAT(model.graph().node(0).attribute(0).floats(), ElementsAre(0.5F, 0.25F));
+  EXPECT_EQ(model.graph().node(0).attribute(0).type(), ::onnx::AttributeProto::FLOATS);
+}
+
+TEST(Import, AnOperatorThatReadsNoOnnxSaysSo) {
+  OnnxNode node;
+  node.type = "Relu";
+  GraphBuilder builder;
+  EXPECT_EQ(Odd(Odd::Way::kNone).from_onnx(node, builder).error().message, "odd: does not read the ONNX operator Relu");
+}
+
+TEST(Export, AnOpaqueNodeThatIsNoneOfOnnxIsRefused) {
+  const auto refusal = [](const std::string& serialized) {
+    GraphBuilder builder;
+    const Port x = *builder.input("x", {Shape{2}});
+    builder.output(builder.opaque({"Mystery", serialized}, {x}, {{Shape{2}}}).front(), "y");
+    const auto bytes = export_model(builder.finish(), ExportOptions{});
+    return bytes ? "(exported)" : bytes.error().message;
+  };
+  EXPECT_EQ(refusal("\xff\xff"), "opaque node 'Mystery' is not a serialized NodeProto");
+  ::onnx::NodeProto node;
+  node.set_op_type("Add");
+  node.add_input("a");
+  node.add_input("b");
+  node.add_output("c");
+  EXPECT_EQ(refusal(node.SerializeAsString()), "opaque node 'Mystery' has too few operands");
+}
+
+TEST(Export, AnOriginThatIsNoModelIsRefused) {
+  ImportedModel origin;
+  origin.skeleton = "\xff";
+  EXPECT_EQ(export_model(Graph(), origin).error().message, "the origin's skeleton is not a ModelProto");
+}
+
+TEST(Import, ConstantsOfEveryFormAreWeights) {
+  REQUIRE_RUNTIME();
+  Model model = make_model();
+  add_input(model, "x", {2});
+  add_input(model, "n", {2}, ::onnx::TensorProto::INT64);
+  add_output(model, "y", {2});
+  add_output(model, "m", {2}, ::onnx::TensorProto::INT64);
+  const auto constant = [&](const std::string& name, const auto& fill) {
+    auto& attribute = *add_node(model, "Constant", {}, {name}).add_attribute();
+    attribute.set_name(name);
+    fill(attribute);
+  };
+  using Kind = ::onnx::AttributeProto;
+  constant("value_float", [](Kind& value) { value.set_type(Kind::FLOAT), value.set_f(1.5F); });
+  constant("value_floats",
+           [](Kind& value) { value.set_type(Kind::FLOATS), value.add_floats(0.5F), value.add_floats(2); });
+  constant("value_int", [](Kind& value) { value.set_type(Kind::INT), value.set_i(7); });
+  constant("value_ints", [](Kind& value) { value.set_type(Kind::INTS), value.add_ints(-1), value.add_ints(3); });
+  add_node(model, "Mul", {"x", "value_float"}, {"p"});
+  add_node(model, "Add", {"p", "value_floats"}, {"y"});
+  add_node(model, "Mul", {"n", "value_int"}, {"q"});
+  add_node(model, "Add", {"q", "value_ints"}, {"m"});
+  const Model result = round_trip(model);
+  for (const auto& node : result.graph().node()) EXPECT_NE(node.op_type(), "Constant");
+  EXPECT_EQ(difference(model, result), "");
+}
+
+TEST(Import, AConstantOfTextIsCarried) {
+  Model model = make_model();
+  add_output(model, "y", {1}, ::onnx::TensorProto::STRING);
+  auto& attribute = *add_node(model, "Constant", {}, {"y"}).add_attribute();
+  attribute.set_name("value");
+  attribute.set_type(::onnx::AttributeProto::TENSOR);
+  attribute.mutable_t()->set_data_type(::onnx::TensorProto::STRING);
+  attribute.mutable_t()->add_dims(1);
+  attribute.mutable_t()->add_string_data("word");
+  EXPECT_EQ(round_trip(model).graph().node(0).attribute(0).t().string_data(0), "word");
+}
+
+TEST(Import, SparseWeightsAreCarried) {
+  REQUIRE_RUNTIME();
+  Model model = make_model();
+  add_input(model, "x", {2, 3});
+  add_output(model, "y", {2, 4});
+  auto& sparse = *model.mutable_graph()->add_sparse_initializer();
+  sparse.add_dims(3);
+  sparse.add_dims(4);
+  sparse.mutable_values()->set_name("w");
+  sparse.mutable_values()->set_data_type(::onnx::TensorProto::FLOAT);
+  sparse.mutable_values()->add_dims(2);
+  sparse.mutable_values()->add_float_data(2);
+  sparse.mutable_values()->add_float_data(-1);
+  sparse.mutable_indices()->set_data_type(::onnx::TensorProto::INT64);
+  sparse.mutable_indices()->add_dims(2);
+  sparse.mutable_indices()->add_int64_data(1);
+  sparse.mutable_indices()->add_int64_data(7);
+  add_node(model, "MatMul", {"x", "w"}, {"y"});
+  const Model result = round_trip(model);
+  EXPECT_EQ(result.graph().sparse_initializer_size(), 1);
+  EXPECT_EQ(difference(model, result), "");
 }
 
 TEST(Import, ShapesThatTheModelComputesAreKnown) {

@@ -39,6 +39,19 @@ TEST(OnnxRuntime, ALibraryThatIsNotThereIsNamedWithWhatToDo) {
               "REWRIGHT_ONNXRUNTIME names '/nowhere/libonnxruntime.so.1'.*scripts/install-dependencies");
 }
 
+TEST(OnnxRuntime, AnotherLibraryIsNotTakenForIt) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto ask = [] {
+    ::setenv("REWRIGHT_ONNXRUNTIME", "libm.so.6", 1);
+    const auto version = runtime().version();
+    std::fputs(version ? "opened" : version.error().message.c_str(), stderr);
+    std::exit(version ? 1 : 0);
+  };
+  EXPECT_EXIT(ask(), testing::ExitedWithCode(0), "has no OrtGetApiBase; .*REWRIGHT_ONNXRUNTIME");
+}
+
+TEST(OnnxRuntime, SaysWhatItIs) { EXPECT_THAT(runtime().summary(), HasSubstr("one CPU thread")); }
+
 TEST(OnnxRuntime, RunsAModel) {
   REQUIRE_RUNTIME();
   const RuntimeTensor x = random_tensor("x", {Shape{2, 2}}, 1), y = random_tensor("y", {Shape{2, 2}}, 2);
@@ -64,6 +77,9 @@ TEST(OnnxRuntime, RefusesInputsThatDoNotFit) {
   const auto cut = run(sum_model(), {x});
   ASSERT_FALSE(cut);
   EXPECT_THAT(cut.error().message, AllOf(HasSubstr("'x'"), HasSubstr("15 bytes, expected 16")));
+  x.type.element = ElementType::kString;
+  EXPECT_EQ(run(sum_model(), {x, x}).error().message,
+            "input 'x': ONNX Runtime takes no tensor of element type 8 from us");
 }
 
 TEST(OnnxRuntime, RefusesWhatIsNoModel) {

@@ -68,6 +68,22 @@ TEST(Params, NamedValuesAreChecked) {
   EXPECT_EQ(params->integers(1), (std::vector<std::int64_t>{1, 1}));
   const NamedParam wrong[] = {{"sizes", std::int64_t{4}}};
   EXPECT_EQ(make_params("op", kSpecs, wrong).error().message, "op: parameter 'sizes' must be a list of sizes");
+  const std::vector<NamedParam> sized = {{"sizes", std::vector<std::int64_t>{4}}};
+  const auto refusal = [&](const NamedParam& param) {
+    std::vector<NamedParam> given = sized;
+    given.push_back(param);
+    const auto made = make_params("op", kSpecs, given);
+    return made ? "no error" : made.error().message;
+  };
+  EXPECT_EQ(refusal({"axis", 1.5}), "op: parameter 'axis' must be an integer");
+  EXPECT_EQ(refusal({"strides", std::int64_t{1}}), "op: parameter 'strides' must be a list of integers");
+  EXPECT_EQ(refusal({"epsilon", std::string("small")}), "op: parameter 'epsilon' must be a number");
+  EXPECT_EQ(refusal({"padding", 1.0}), "op: parameter 'padding' must be one of same, valid");
+  EXPECT_EQ(refusal({"stride", std::int64_t{1}}),
+            "op: has no parameter 'stride'; it takes axis, strides, sizes, padding, epsilon");
+  EXPECT_EQ(make_params("op", kSpecs, {}).error().message,
+            "op: parameter 'sizes' is missing; it must be a list of sizes");
+  EXPECT_EQ(make_params("op", {}, sized).error().message, "op: has no parameter 'sizes'; it takes none");
   const NamedParam out_of_range[] = {{"sizes", std::vector<std::int64_t>{4}}, {"padding", std::int64_t{2}}};
   EXPECT_EQ(make_params("op", kSpecs, out_of_range).error().message,
             "op: parameter 'padding' must be one of same, valid");

@@ -193,6 +193,52 @@ TEST_F(CostModels, FlopsNamesWhatIsWrongWithADevice) {
   EXPECT_THAT(refusal("flops", {{"speed", 1.0}}), HasSubstr("device, gflops"));
 }
 
+TEST_F(CostModels, SayWhatTheyAreAndWhatTheyDoNotTake) {
+  for (const auto& [name, kind] : {std::pair("flops", "Modelled"), std::pair("database", "Measured elsewhere"),
+                                   std::pair("onednn", "Measured"), std::pair("onnxruntime", "Measured")})
+    EXPECT_THAT((*loaded().get<CostModel>(name))->summary(), ::testing::StartsWith(kind)) << name;
+  EXPECT_TRUE((*loaded().get<CostModel>("onnxruntime"))->measured());
+  EXPECT_EQ(refusal("flops", {{"device", std::int64_t{3}}}), "cost model flops: device is a name or a file");
+  EXPECT_EQ(refusal("database", {{"files", std::string("a")}}),
+            "cost model database has no option 'files'; there are: file, device");
+  EXPECT_EQ(refusal("onnxruntime", {{"repetition", std::int64_t{3}}}),
+            "cost model onnxruntime has no option 'repetition'; there are: repetitions, batch_us");
+  for (const Options::mapped_type& value :
+       {Options::mapped_type(std::int64_t{0}), Options::mapped_type(0.5), Options::mapped_type(std::string("many"))})
+    EXPECT_EQ(refusal("onnxruntime", {{"repetitions", value}}),
+              "cost model onnxruntime: repetitions is a number of at least 1");
+}
+
+TEST_F(CostModels, OnnxRuntimeMeasuresWhatItFusesAsOne) {
+  const auto made = model("onnxruntime", {{"repetitions", std::int64_t{2}}, {"batch_us", 20.0}});
+  if (!made) GTEST_SKIP() << made.error().message;
+  EXPECT_THAT((*made)->fused(), ::testing::Contains(std::vector<std::string>{"matmul", "bias_add"}));
+  const double us = *GraphCost(**made, nullptr)
+                         .cost_us(graph_of("x = input (4, 8)\nw = weight (8, 2)\nb = weight (2)\nm = matmul(x, w)\n"
+                                           "a = bias_add[axis=1](m, b)\noutput a\n"));
+  EXPECT_GT(us, 0);
+  EXPECT_LT(us, 1e5);
+}
+
+TEST_F(CostModels, FlopsReadsProductsByColumnsWhereTheDeviceCan) {
+  const std::string text = "gflops = 1\ngbytes_per_s = 1e9\noverhead_us = 0\n";
+  const Operator& matmul = **loaded().get<Operator>("matmul");
+  const std::vector<Shape> shapes = {{2, 4, 4}, {2, 4, 4}};
+  const std::vector<InputKind> kinds(2, InputKind::kData);
+  const Params none;
+  const auto runs = [&](const std::string& products, const std::vector<AxisOrder>& orders) {
+    const auto made = *model(
+        "flops", {{"device", write(products.substr(0, 2) + ".toml", text + "products = \"" + products + "\"\n")}});
+    return std::isfinite(*made->cost_us({matmul, none, shapes, kinds, orders}));
+  };
+  const AxisOrder rows = {}, columns = {0, 2, 1}, batch_inside = {1, 0, 2};
+  EXPECT_TRUE(runs("transposed", {columns, rows, rows}));
+  EXPECT_TRUE(runs("transposed", {columns, columns, rows}));
+  EXPECT_FALSE(runs("transposed", {batch_inside, rows, rows})) << "a transposed matrix is all that it takes";
+  EXPECT_FALSE(runs("transposed", {rows, rows, columns})) << "and it writes rows";
+  EXPECT_TRUE(runs("strided", {batch_inside, rows, columns}));
+}
+
 TEST_F(CostModels, DatabaseAnswersWhatAnotherModelMeasured) {
   testing::FixedPrices prices({{"matmul", 42}}, /*measured=*/true);
   {

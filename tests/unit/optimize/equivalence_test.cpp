@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "optimize/comparison.h"
 #include "optimize/optimizer.h"
 #include "support/true_rules.h"
@@ -233,6 +235,104 @@ class Diary final : public Runtime {
   }
   mutable std::string diary;
 };
+
+/// Runs models "A" (the original) and others as it is told.
+class Told final : public Runtime {
+ public:
+  using Answer = std::function<Result<std::vector<RuntimeTensor>>()>;
+  class Session final : public RuntimeSession {
+   public:
+    explicit Session(const Answer& answer) : answer_(answer) {}
+    Result<std::vector<RuntimeTensor>> run(std::span<const RuntimeTensor>) override { return answer_(); }
+    Result<double> measure_us(std::span<const RuntimeTensor>, int, double) override { return 1.0; }
+
+   private:
+    const Answer& answer_;
+  };
+  [[nodiscard]] std::string name() const override { return "told"; }
+  [[nodiscard]] std::string summary() const override { return "of a test"; }
+  [[nodiscard]] Result<std::string> version() const override { return std::string("Told 1"); }
+  [[nodiscard]] Result<std::unique_ptr<RuntimeSession>> load(std::span<const std::byte> model,
+                                                             const std::string&) const override {
+    if (static_cast<char>(model[0]) == 'X') return make_error(ErrorCode::kUnsupported, "it is no model");
+    const Answer& answer = static_cast<char>(model[0]) == 'A' ? original : result;
+    return std::unique_ptr<RuntimeSession>(std::make_unique<Session>(answer));
+  }
+  Answer original, result;
+};
+
+RuntimeTensor halves(ElementType type, const Shape& shape, const std::vector<std::uint16_t>& bits) {
+  const auto bytes = std::as_bytes(std::span(bits));
+  return {"y", {shape, type}, {bytes.begin(), bytes.end()}};
+}
+
+/// What the gate says where the original gives one tensor, and the result another.
+Equivalence judged(const RuntimeTensor& expected, const Told::Answer& answer, const std::string& model = "B") {
+  Told runtime;
+  runtime.original = [&] { return Result<std::vector<RuntimeTensor>>(std::vector{expected}); };
+  runtime.result = answer;
+  GraphBuilder builder(&loaded());
+  builder.output(*builder.apply1("relu", {}, {*builder.input("x", expected.type)}), "y");
+  const Graph graph = builder.finish();
+  EquivalenceOptions options;
+  options.runtime = &runtime;
+  options.reference_flops = 0;
+  options.original_model = "A";
+  const auto gate = EquivalenceGate::create(graph, options);
+  if (!gate) fail(gate.error().message);
+  return *gate->check(graph, model);
+}
+
+TEST(EquivalenceGate, LeavesRoomForTheRoundingOfTheElementType) {
+  struct Case {
+    ElementType type;
+    std::uint16_t one, near, far;  ///< 1, and what lies 16 and 64 spacings above it.
+  };
+  for (const Case& of :
+       {Case{ElementType::kFloat16, 0x3c00, 0x3c10, 0x3c40}, Case{ElementType::kBFloat16, 0x3f80, 0x3f90, 0x3fc0}}) {
+    const auto with = [&](std::uint16_t bits) {
+      return judged(halves(of.type, Shape{1}, {of.one}), [&, bits] {
+        return Result<std::vector<RuntimeTensor>>(std::vector{halves(of.type, Shape{1}, {bits})});
+      });
+    };
+    EXPECT_TRUE(with(of.near).equal) << with(of.near).difference;
+    EXPECT_FALSE(with(of.far).equal);
+    EXPECT_THAT(with(of.far).difference, HasSubstr("Told 1: output y differs at element 0"));
+  }
+}
+
+TEST(EquivalenceGate, NamesARuntimeThatCannotRunTheResultOrGivesAnotherShape) {
+  const RuntimeTensor one = halves(ElementType::kFloat16, Shape{2}, {0x3c00, 0x3c00});
+  const auto fails = [] {
+    return Result<std::vector<RuntimeTensor>>(make_error(ErrorCode::kUnsupported, "out of luck"));
+  };
+  const auto long_one = [] {
+    return Result<std::vector<RuntimeTensor>>(
+        std::vector{halves(ElementType::kFloat16, Shape{3}, {0x3c00, 0x3c00, 0x3c00})});
+  };
+  EXPECT_EQ(judged(one, fails).difference, "Told 1: the result cannot be run: out of luck");
+  EXPECT_EQ(judged(one, fails, "X").difference, "Told 1 refuses the result: it is no model");
+  EXPECT_EQ(judged(one, long_one).difference, "Told 1: output y has shape (3) instead of (2)");
+  EXPECT_FALSE(judged(one, long_one).equal);
+}
+
+TEST(EquivalenceGate, NamesGraphsWithOtherInputs) {
+  const Graph one = read_graph("x = input (2)\na = relu(x)\noutput a\n");
+  EXPECT_EQ(check(one, read_graph("x = input (2)\ny = input (2)\na = relu(x)\noutput a\n")).difference,
+            "the graphs differ in their number of inputs or outputs");
+  EXPECT_EQ(check(one, read_graph("z = input (2)\na = relu(z)\noutput a\n")).difference, "input x became z");
+}
+
+TEST(EquivalenceGate, DrawsNoInputsOfText) {
+  GraphBuilder builder;
+  const Port x = *builder.input("x", {Shape{1}, ElementType::kString});
+  builder.output(builder.opaque({"Mystery", ""}, {x}, {{Shape{1}, ElementType::kFloat32}})[0]);
+  const Graph graph = builder.finish();
+  const Told runtime;
+  const auto gate = EquivalenceGate::create(graph, {.runtime = &runtime, .original_model = "A"});
+  ASSERT_FALSE(gate);
+  EXPECT_THAT(gate.error().message, HasSubstr("element type (ONNX number 8)"));
+}
 
 TEST(TimesOfTwoModels, AreOfBothLoadedAnewInEachRound) {
   const Diary runtime;

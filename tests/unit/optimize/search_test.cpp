@@ -6,6 +6,7 @@
 
 #include "campaign/rule_source.h"
 #include "optimize/optimizer.h"
+#include "rule/rewriter.h"
 #include "support/random.h"
 #include "support/true_rules.h"
 #include "unit/optimize/fixed_prices.h"
@@ -54,6 +55,52 @@ TEST(Backtracking, FindsWhatLiesBehindAnEqualOrDearerGraph) {
   EXPECT_EQ(report->search.path[0].cost_after_us, 3.0);
   EXPECT_EQ(report->search.path[1].cost_after_us, 1.0);
   EXPECT_EQ(plain_text(report->search.path.back().graph), plain_text(report->best));
+}
+
+TEST(SearchOptions, ThatAreNoNumbersOrTooLargeAreNamed) {
+  const auto refusal = [](const Options& options) {
+    const Status status = (*loaded().get<SearchStrategy>("backtracking"))->clone()->configure(options);
+    return status ? "no error" : status.error().message;
+  };
+  EXPECT_THAT(refusal({{"alpha", std::string("much")}}),
+              ::testing::AllOf(HasSubstr("search backtracking: alpha is a number"), HasSubstr("'much' is none")));
+  EXPECT_THAT(refusal({{"alpha", 1e300}}), HasSubstr("and must be at most"));
+  EXPECT_THAT(refusal({{"alpha", 0.0}}), HasSubstr("and must be at least"));
+  EXPECT_THAT(refusal({{"beta", 1.0}}), HasSubstr("has no option 'beta'; there are: "));
+}
+
+/// Searches judge conditions by their own program; Rewriter judges them by name.
+TEST(SearchConditions, AreThoseOfTheRules) {
+  for (const char* condition :
+       {"x.0 != 3", "2 | x.0", "floor((x.0 + 1) / 2) = 3", "x.0*x.1 >= 20", "x.0*x.0*x.0*x.0 >= 1", "x.0 >= 6"}) {
+    const Rule rule = read_rule(fmt::format("(x:2) relu(relu(x)) => relu(x) where {}", condition));
+    for (const std::int64_t rows : {3, 5, 6, 100'000}) {
+      const Graph start = read_graph(fmt::format("x = input ({}, 4)\na = relu(x)\nb = relu(a)\noutput b\n", rows));
+      FixedPrices prices;
+      GraphCost cost(prices, nullptr);
+      const auto report = optimize(start, std::vector{rule}, *search("greedy"), cost);
+      ASSERT_TRUE(report) << report.error().message;
+      EXPECT_EQ(report->search.path.size(), Rewriter({rule}).matches(start).size()) << condition << " at " << rows;
+    }
+  }
+}
+
+TEST(SearchConditions, SizesOfATargetAreComputedFromTheMatch) {
+  FixedPrices prices;
+  GraphCost cost(prices, nullptr);
+  const auto optimized = [&](const char* rule, const char* graph) {
+    const auto report = optimize(read_graph(graph), std::vector{read_rule(rule)}, *search("greedy"), cost);
+    return report ? plain_text(report->best) : report.error().message;
+  };
+  EXPECT_EQ(optimized("(x:2) reshape[sizes=[x.0*x.1]](relu(relu(x))) => relu(reshape[sizes=[x.0*x.1]](x))",
+                      "x = input (3, 4)\na = relu(x)\nb = relu(a)\nc = reshape[sizes=[12]](b)\noutput c\n"),
+            plain_text(read_graph("x = input (3, 4)\na = reshape[sizes=[12]](x)\nb = relu(a)\noutput b\n")));
+  EXPECT_EQ(optimized("(x:2) slice[axes=[1], starts=[s0], sizes=[s1], steps=[2]](relu(relu(x))) => "
+                      "relu(slice[axes=[1], starts=[s0], sizes=[s1], steps=[2]](x))",
+                      "x = input (3, 9)\na = relu(x)\nb = relu(a)\n"
+                      "c = slice[axes=[1], starts=[2], sizes=[3], steps=[2]](b)\noutput c\n"),
+            plain_text(read_graph("x = input (3, 9)\na = slice[axes=[1], starts=[2], sizes=[3], steps=[2]](x)\n"
+                                  "b = relu(a)\noutput b\n")));
 }
 
 TEST(Backtracking, WithAlphaOneKeepsCheaperGraphsOnly) {

@@ -201,6 +201,18 @@ TEST_F(CommonSubgraph, TheSameOperatorWithOtherParametersIsNot) {
        graph([](auto& b, Ports in) { return Ports{transpose(b, matmul(b, in[1], in[0]))}; })}));
 }
 
+/// A pruner that says of neither candidates nor rules that it works on them.
+class Idle final : public Pruner {
+ public:
+  [[nodiscard]] std::string name() const override { return "idle"; }
+  [[nodiscard]] std::string summary() const override { return "of a test"; }
+};
+
+TEST_F(Pruners, OneThatWorksOnNeitherSaysSo) {
+  EXPECT_EQ(Idle().start({}).error().message, "pruner idle works on rules, not on candidates");
+  EXPECT_EQ(Idle().start_on_rules({}).error().message, "pruner idle works on candidates, not on rules");
+}
+
 TEST_F(Pruners, AnUnknownOptionIsRefusedByName) {
   for (const char* name : {"renaming", "common_subgraph"}) {
     const auto session = registry_.find<Pruner>(name)->start({{"depth", std::int64_t{3}}});

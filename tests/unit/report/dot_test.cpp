@@ -4,6 +4,11 @@
 #include "support/random_graph.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 namespace rewright::testing {
 namespace {
@@ -84,6 +89,33 @@ TEST(Svg, IsDrawnForARule) {
   ASSERT_TRUE(svg) << svg.error().message;
   EXPECT_EQ(count(*svg, "class=\"node\""), 10u);
   EXPECT_EQ(count(*svg, "class=\"cluster\""), 2u);
+}
+
+/// Drawn with a PATH of one folder that holds a file `dot`, or none.
+std::string refusal_with(const std::string& content, std::filesystem::perms rights) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / fmt::format("rewright-dot-{}", getpid());
+  std::filesystem::create_directories(folder);
+  if (!content.empty()) {
+    std::ofstream(folder / "dot") << content;
+    std::filesystem::permissions(folder / "dot", rights);
+  }
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", folder.c_str(), 1);
+  const auto svg = render_svg("digraph {}");
+  setenv("PATH", path.c_str(), 1);
+  std::filesystem::remove_all(folder);
+  return svg ? "drawn" : svg.error().message;
+}
+
+TEST(Svg, SaysWhatToDoWithoutGraphviz) {
+  using std::filesystem::perms;
+  EXPECT_EQ(refusal_with("", perms::none),
+            "the program 'dot' is not installed; install Graphviz (Debian's package graphviz), or take the DOT text");
+  EXPECT_EQ(refusal_with("#!/bin/sh\nexit 127\n", perms::owner_all),
+            "the program 'dot' cannot be run; install Graphviz (Debian's package graphviz), or take the DOT text");
+  EXPECT_EQ(refusal_with("#!/bin/sh\n", perms::owner_read),
+            "drawing with Graphviz: cannot start 'dot': Permission denied");
 }
 
 TEST(Svg, NamesWhatIsWrongWithADrawing) {

@@ -15,6 +15,8 @@ TEST(GalleryHtml, NoTextTurnsIntoMarkup) {
 
 TEST(GalleryHtml, NoTextEndsAScript) { EXPECT_EQ(json_string("</script>\"\\\n"), "\"\\u003c/script>\\\"\\\\\\n\""); }
 
+TEST(GalleryHtml, ATabStaysOneInAScript) { EXPECT_EQ(json_string("a\tb"), "\"a\\tb\""); }
+
 TEST(GalleryHtml, NoNameLeadsOutOfTheFolder) {
   EXPECT_EQ(file_name("matmul-associates"), "matmul-associates");
   EXPECT_EQ(file_name("../../etc/passwd"), "~..~2f..~2fetc~2fpasswd");

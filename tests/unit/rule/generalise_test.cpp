@@ -317,6 +317,29 @@ TEST(Generalise, RefusesWhatIsNoRule) {
                "the source has 2 inputs and the target has 1; a rule needs one list");
 }
 
+TEST(Generalise, RefusesWhatNoOperatorSaysForAllValues) {
+  GraphBuilder builder(&loaded());
+  const Port w = builder.constant({{Shape{2, 3}}, 1.0}, "w");
+  builder.output(*builder.apply1("relu", {}, {w}));
+  const Graph fixed = builder.finish();
+  expect_error(generalise(fixed, fixed), ErrorCode::kUnsupported,
+               "input w has a fixed value, and a rule holds for all values; make it an input without one, or an "
+               "operator for constants");
+  const Port x = *builder.input("x", TensorType{{2, 3}});
+  builder.output(builder.opaque({"Mystery", ""}, {x}, {TensorType{{2, 3}}}).front());
+  const Graph opaque = builder.finish();
+  const auto made = generalise(opaque, opaque);
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message.find("(Mystery) is carried as it is"), std::string::npos) << made.error().message;
+}
+
+TEST(Generalise, RefusesSidesOfDifferentlyManyOutputs) {
+  const Rule one = rule("(x:2) relu(x) => relu(x)"), two = rule("(x:2) relu(x), x => relu(x), x");
+  const std::vector<Shape> shapes = {{2, 3}};
+  expect_error(generalise(*instantiate(one.inputs, one.source, shapes), *instantiate(two.inputs, two.source, shapes)),
+               ErrorCode::kMismatch, "the source has 1 outputs and the target has 2; a rule needs equally many");
+}
+
 TEST(Generalise, MakesNamesFitForTheText) {
   const Graph add = graph_of({{"conv1/x:0", {2, 3}}, {"conv1/x_0", {2, 3}}}, "ewadd", {0, 1});
   const auto made = generalise(add, add);

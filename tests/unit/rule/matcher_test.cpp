@@ -319,6 +319,61 @@ TEST(Rewriter, RefusesAMatchWhoseTargetIsNotDefined) {
   EXPECT_EQ(replaced.error().code, ErrorCode::kShape);
 }
 
+TEST(Matcher, ComparesNumbersWithAFraction) {
+  const std::string source = "(x:2) relu(leaky_relu[alpha=0.25](x)) => relu(x)";
+  const auto model = [](const char* alpha) {
+    return fmt::format("x = input (2, 2)\na = leaky_relu[alpha={}](x)\nb = relu(a)\noutput b\n", alpha);
+  };
+  EXPECT_EQ(match_count(source, model("0.25")), 1u);
+  EXPECT_EQ(match_count(source, model("0.5")), 0u);
+}
+
+TEST(Rewriter, SaysThatASourceLeavesAnInputOpen) {
+  Rule open = rule("(x:2) relu(relu(x)) => relu(x)");
+  open.inputs.push_back({"y", 2});
+  for (Pattern* side : {&open.source, &open.target}) {  // Nodes count from behind the inputs.
+    const auto move = [](Port& port) {
+      if (port.node.value >= 1) ++port.node.value;
+    };
+    for (PatternNode& node : side->nodes)
+      for (Port& port : node.inputs) move(port);
+    for (Port& port : side->outputs) move(port);
+  }
+  const Rewriter rewriter({open});
+  ASSERT_THAT(rewriter.unusable(), SizeIs(1));
+  EXPECT_THAT(rewriter.unusable()[0].reason, HasSubstr("its source does not use input y"));
+}
+
+TEST(Rewriter, AppliesNoMatchOfARuleThatCannotBeApplied) {
+  Rule grows = rule("(x:2) transpose(transpose(x)) => x");
+  std::swap(grows.source, grows.target);
+  const Rewriter rewriter({grows, rule("(x:2) relu(relu(x)) => relu(x)")});
+  const Graph start = graph("x = input (2, 4)\na = relu(x)\nb = relu(a)\noutput b\n");
+  auto matches = rewriter.matches(start);
+  ASSERT_THAT(matches, SizeIs(1));
+  matches[0].rule = 0;
+  EXPECT_EQ(rewriter.apply(start, matches[0]).error().message, "the match names rule 0, which cannot be applied");
+}
+
+TEST(Rewriter, RefusesATargetOfAnotherElementType) {
+  // Wrong: it exchanges its outputs, which are of one shape here.
+  const Rewriter rewriter(
+      {rule("(x:2, y:2) relu(x), relu(relu(y)) => relu(relu(y)), relu(x) where x.0 = y.0, x.1 = y.1")});
+  GraphBuilder builder(&rewright::testing::loaded());
+  const Port x = *builder.input("x", {Shape{2, 2}, ElementType::kFloat32});
+  const Port y = *builder.input("y", {Shape{2, 2}, ElementType::kFloat64});
+  builder.output(*builder.apply1("relu", {}, {x}));
+  builder.output(*builder.apply1("relu", {}, {*builder.apply1("relu", {}, {y})}));
+  const Graph start = builder.finish();
+  bool refused = false;
+  for (const Match& match : rewriter.matches(start)) {
+    const auto replaced = rewriter.apply(start, match);
+    refused = refused || (!replaced && replaced.error().message.find("would change the element type of a tensor") !=
+                                           std::string::npos);
+  }
+  EXPECT_TRUE(refused);
+}
+
 TEST(Rewriter, RefusesATargetOfAnotherShape) {
   Rule wrong = rule("(x:2) relu(relu(x)) => relu(x)");
   wrong.target = rule("(x:2) relu(transpose(x)) => transpose(x)").target;

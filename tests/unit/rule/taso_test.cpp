@@ -80,6 +80,40 @@ TEST(TasoFile, SaysWhyAnEntryIsNoRule) {
           {{{taso::kTranspose, {x}, {{taso::kNumDim, 2}, {taso::kPerm, 3}}}}, {{taso::kRelu, {x}}}, {{first, first}}}),
       HasSubstr("perm is no permutation of 2 axes"));
 }
+TEST(TasoFile, ReadsOnesAndActivationsOfOtherOperators) {
+  const taso::Operand x{-1}, y{-2}, first{0};
+  // x * 1 = x, and relu within a product of matrices.
+  const auto ones = read({{{{taso::kConstantOne, {}}, {taso::kMul, {x, first}}, {taso::kRelu, {{1, 0}}}},
+                           {{taso::kRelu, {x}}},
+                           {{{2, 0}, first}}}});
+  EXPECT_THAT(text_of(ones[0]), ::testing::AllOf(HasSubstr("constant_one[sizes=["), HasSubstr("=> relu(x1)")));
+  const auto product = read({{{{taso::kMatMul, {x, y}, {{taso::kActi, 2}}}},
+                              {{taso::kMatMul, {x, y}, {{taso::kActi, 0}}}, {taso::kRelu, {first}}},
+                              {{first, {1, 0}}}}});
+  EXPECT_EQ(text_of(product[0]), "(x1:2, x2:2) relu(matmul(x1, x2)) => relu(matmul(x1, x2))");
+}
+
+TEST(TasoFile, RefusesSidesThatAreTooLargeOrNeverDefined) {
+  const taso::Operand x{-1}, y{-2}, first{0};
+  std::vector<taso::Op> many(70, {taso::kRelu, {x}});
+  EXPECT_THAT(text_of(read({{many, {{taso::kRelu, {x}}}, {{first, first}}}})[0]),
+              HasSubstr("a side has 70 operators; at most "));
+  const auto conv = [](taso::Operand image, taso::Operand weight, int kernel) {
+    return taso::Op{taso::kConv,
+                    {image, weight},
+                    {{taso::kGroup, 1},
+                     {taso::kKernelH, kernel},
+                     {taso::kKernelW, kernel},
+                     {taso::kStrideH, 1},
+                     {taso::kStrideW, 1},
+                     {taso::kPad, 0},
+                     {taso::kActi, 0}}};
+  };
+  const taso::Op enlarge{taso::kEnlarge, {y}, {{taso::kKernelH, 3}, {taso::kKernelW, 3}}};
+  EXPECT_EQ(text_of(read({{{enlarge, conv(x, first, 5)}, {conv(x, y, 3)}, {{{1, 0}, first}}}})[0]),
+            "no small sizes were found at which both sides are defined");
+}
+
 TEST(TasoFile, WithUnknownBytesIsRefusedInOneSentence) {
   const auto refused = read_taso("this is no protobuf file", "notes.txt", loaded());
   ASSERT_FALSE(refused);
@@ -124,11 +158,20 @@ TEST(TasoFile, ThatIsWrittenReadsBackAsTheSameRules) {
   for (const Rule& rule : rules) EXPECT_TRUE(ids.contains(rule.id)) << to_text(rule);
 }
 TEST(TasoFile, NamesWhatItCannotSay) {
-  const std::vector<Rule> rules = {rule("(x:2) transpose(transpose(x)) => x"),
-                                   rule("(x:2) softmax[axis=0](x) => softmax[axis=0](relu(x))"),
-                                   rule("(x:2, y:2) ewadd(x, y) => ewadd(y, x) where x.0 = 3")};
+  const std::vector<Rule> rules = {
+      rule("(x:2) transpose(transpose(x)) => x"),
+      rule("(x:2) softmax[axis=0](x) => softmax[axis=0](relu(x))"),
+      rule("(x:2, y:2) ewadd(x, y) => ewadd(y, x) where x.0 = 3"),
+      rule("(x:4, w:4) conv2d[dilations=[2, 2]](x, w) => relu(conv2d[dilations=[2, 2]](x, w))"),
+      rule("(x:4) pool2d_avg[kernel=[3, 3], count_include_pad=no](x) => "
+           "relu(pool2d_avg[kernel=[3, 3], count_include_pad=no](x))"),
+      rule("(x:4) pool2d_max[kernel=[3, 3], padding=explicit, pads=[1, 0, 1, 0]](x) => "
+           "relu(pool2d_max[kernel=[3, 3], padding=explicit, pads=[1, 0, 1, 0]](x))")};
   const TasoFile file = write_taso(rules);
   EXPECT_EQ(file.written, 0u);
+  EXPECT_EQ(file.left_out.at("dilations"), 1u);
+  EXPECT_EQ(file.left_out.at("averages without the padding"), 1u);
+  EXPECT_EQ(file.left_out.at("explicit padding"), 1u);
   EXPECT_EQ(file.left_out.at("an output that is an input"), 1u);
   EXPECT_EQ(file.left_out.at("operator softmax"), 1u);
   EXPECT_EQ(file.left_out.at("a condition on sizes"), 1u);

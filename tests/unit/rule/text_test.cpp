@@ -230,6 +230,25 @@ TEST(PatternShapes, AreRefusedWhereSizesCannotBeEqual) {
   EXPECT_THAT(shapes.error().message, ::testing::HasSubstr("2 can never hold"));
 }
 
+TEST(Patterns, AreRefusedWhereTheyDoNotFitWhatTheyAreGiven) {
+  const Rule given = rule("(x:2) split[sizes=[s0, s1]](relu(x)) => split[sizes=[s0, s1]](relu(x))");
+  const auto refusal = [&](const std::vector<Shape>& shapes, const Pattern& pattern) {
+    const auto graph = instantiate(given.inputs, pattern, shapes);
+    return graph ? "no error" : graph.error().message;
+  };
+  EXPECT_EQ(refusal({}, given.source), "a pattern of 1 inputs was given 0 shapes");
+  EXPECT_EQ(refusal({{2, 3, 4}}, given.source),
+            "input x of the pattern has rank 2, and the shape (2, 3, 4) has rank 3");
+  EXPECT_EQ(refusal({{2, 3}}, given.source),
+            "split[sizes=[s0, s1]]: a size variable is not bound; bind every variable that is no input's size");
+  Pattern backward = given.source;
+  backward.nodes[0].inputs[0].node.value = 7;
+  const std::string sentence =
+      "pattern: relu reads output 0 of node 7, which is not made before it (there are 1 nodes)";
+  EXPECT_EQ(refusal({{2, 3}}, backward), sentence);
+  EXPECT_EQ(infer_shapes(given.inputs, backward).error().message, sentence);
+}
+
 TEST(RuleText, DamagedTextsAreRefusedOrReadButNeverCrash) {
   const std::vector<std::string> seeds = {
       "(x:2, y:2) split[sizes=[x.0, y.0]](concat(x, y)) => x, y",

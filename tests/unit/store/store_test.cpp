@@ -12,6 +12,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 
 namespace rewright {
 namespace {
@@ -284,6 +285,57 @@ TEST_F(StoreTest, AComponentKeepsTablesAndAVersionOfItsOwn) {
   EXPECT_THAT(older.error().message, HasSubstr("newer Rewright: its schema of costs has version 2"));
 }
 
+TEST_F(StoreTest, AFolderMayHaveAnyName) {
+  store_ = (folder_ / "50% of what? #1").string();
+  add_candidate(*open(), 0);
+  EXPECT_EQ(*open(Store::Mode::kRead)->count("candidates"), 1);
+}
+
+TEST_F(StoreTest, ADatabaseThatIsNotThereIsNamed) {
+  const std::string file = (folder_ / "none.sqlite").string();
+  for (const Database::Mode mode : {Database::Mode::kRead, Database::Mode::kWrite})
+    EXPECT_EQ(Database::open(file, mode).error().message, "there is no store database '" + file + "'");
+  const std::string nowhere = (folder_ / "nowhere" / "new.sqlite").string();
+  EXPECT_THAT(
+      Database::open(nowhere, Database::Mode::kCreate).error().message,
+      testing::AllOf(HasSubstr("'" + nowhere + "' cannot be opened"), HasSubstr("check that its folder is there")));
+}
+
+TEST_F(StoreTest, WhatIsOpenedForReadingIsNotWritten) {
+  open();
+  const auto store = open(Store::Mode::kRead);
+  const Status status = store->add(CandidateRecord{0, "c0", 2, "source", "target"});
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message, testing::AllOf(HasSubstr("cannot be written"), HasSubstr("store.sqlite")));
+}
+
+TEST_F(StoreTest, ADatabaseThatAnotherProcessWritesIsSaidToBeInUse) {
+  const auto store = open();
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open((store_ + "/store.sqlite").c_str(), &other), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  ASSERT_TRUE(store->database().run("PRAGMA busy_timeout = 0"));
+  const Status status = store->database().transaction([] { return Status(); });
+  sqlite3_close(other);
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message, HasSubstr("is in use by another process; wait until that has ended"));
+}
+
+TEST_F(StoreTest, AnExceptionInATransactionLeavesNothingOfIt) {
+  const auto store = open();
+  const auto work = [&]() -> Status {
+    add_candidate(*store, 0);
+    throw std::runtime_error("enough");
+  };
+  EXPECT_THROW((void)store->database().transaction(work), std::runtime_error);
+  EXPECT_EQ(*store->count("candidates"), 0);
+  EXPECT_TRUE(store->database().transaction([&]() -> Status {
+    add_candidate(*store, 1);
+    return {};
+  })) << "the next one begins anew";
+  EXPECT_EQ(*store->count("candidates"), 1);
+}
+
 // --- versions --------------------------------------------------------------------------------------------------
 
 // What the program that wrote version 1 left behind.
@@ -397,6 +449,29 @@ TEST_F(StoreTest, TimesOfVerdictsAreKeptAndAreNoPartOfTheResult) {
   EXPECT_EQ(store->verdicts(0)->front().verdict.seconds, 0.25);
   ASSERT_TRUE(store->database().run("UPDATE verdict_times SET seconds = 7"));
   EXPECT_EQ(*store->dump(), timed);
+}
+
+TEST_F(StoreTest, ARuleThatIsDamagedIsNamed) {
+  Registry registry;
+  ASSERT_TRUE(registry.load_default());
+  const auto refusal = [&](const std::string& change) {
+    const auto store = open();
+    EXPECT_TRUE(store->database().run("DELETE FROM rules"));
+    if (*store->count("goals") == 0) {
+      EXPECT_TRUE(store->add(goal(0)));
+    }
+    EXPECT_TRUE(store->add(relu_rule()));
+    EXPECT_TRUE(store->database().run("UPDATE rules SET " + change));
+    const auto rules = store->rules(registry);
+    return rules ? "no error" : rules.error().message;
+  };
+  EXPECT_EQ(refusal("name = name"), "no error");
+  EXPECT_THAT(refusal("text = '(x:2) rleu(x) => x'"),
+              testing::AllOf(HasSubstr("store.sqlite"), HasSubstr("rule 509a6c8b"), HasSubstr("rleu")));
+  for (const char* example : {"", "{", "[]", R"({"shapes":[]})", R"({"shapes":["x"],"sizes":{}})",
+                              R"({"shapes":[[1,1]],"sizes":{"s0":"many"}})"})
+    EXPECT_THAT(refusal(std::string("example = '").append(example).append("'")),
+                HasSubstr(std::string("'").append(example).append("' is no example of input shapes")));
 }
 
 TEST(RuleText, IsTakenApart) {

@@ -129,6 +129,50 @@ TEST(Term, SubstitutesAndPrints) {
   EXPECT_FALSE(x * y == y * x) << "equal as written, not as values";
 }
 
+TEST(Term, FunctionsAreNamedAndComparedAsWritten) {
+  const Term x = Term::variable(0), y = Term::variable(1);
+  std::string names;
+  for (const Function function :
+       {Function::kExp, Function::kLog, Function::kSqrt, Function::kTanh, Function::kSigmoid, Function::kErf})
+    names.append(apply(function, x - y).to_string());
+  EXPECT_EQ(names, "(exp (- v0 v1))(log (- v0 v1))(sqrt (- v0 v1))(tanh (- v0 v1))(sigmoid (- v0 v1))(erf (- v0 v1))");
+  EXPECT_TRUE(apply(Function::kLog, x) == apply(Function::kLog, x));
+  EXPECT_FALSE(apply(Function::kLog, x) == apply(Function::kLog, y));
+  EXPECT_FALSE(apply(Function::kLog, x) == apply(Function::kExp, x));
+  EXPECT_EQ(apply(Function::kLog, x).kind(), Term::Kind::kFunction);
+}
+
+TEST(Term, NumbersThatAreNotExactAreComparedAndPrintedAsDoubles) {
+  const Term a = Term::from_double(1e300), b = Term::from_double(2e300);
+  EXPECT_TRUE(a == Term::from_double(1e300));
+  EXPECT_FALSE(a == b);
+  EXPECT_TRUE(Term::from_double(0.5) == Term::from_integer(1) / Term::from_integer(2));
+  EXPECT_EQ(a.to_string(), "1e+300");
+  const std::function<Real(std::uint32_t)> none = [](std::uint32_t) { return Real{}; };
+  EXPECT_EQ((a + b).evaluate(none).value, 3e300);
+}
+
+TEST(Functions, AreExactOnlyWhereTheirValueIsAFraction) {
+  const Exact zero, one = Exact::from_integer(1), half = Exact::ratio(1, 2);
+  struct Case {
+    Function function;
+    Exact at_zero, at_one;
+  };
+  const Exact none = Exact::undefined();
+  for (const Case& known :
+       {Case{Function::kExp, one, none}, Case{Function::kLog, none, zero}, Case{Function::kSqrt, zero, one},
+        Case{Function::kTanh, zero, none}, Case{Function::kSigmoid, half, none}, Case{Function::kErf, zero, none}}) {
+    for (const auto& [argument, value] : {std::pair(zero, known.at_zero), std::pair(one, known.at_one)}) {
+      const Exact result = apply(known.function, argument);
+      EXPECT_EQ(to_string(result), to_string(value));
+      if (!value.defined()) continue;
+      const Real real = apply(known.function, Real{static_cast<double>(argument.numerator())});
+      EXPECT_DOUBLE_EQ(real.value, static_cast<double>(value.numerator()) / static_cast<double>(value.denominator()));
+    }
+  }
+  EXPECT_FALSE(apply(Function::kExp, none).defined());
+}
+
 TEST(Tensor, IndexesRowMajor) {
   Tensor<Real> tensor(Shape{2, 3, 4});
   for (std::size_t i = 0; i < tensor.values().size(); ++i) tensor.values()[i].value = static_cast<double>(i);

@@ -120,6 +120,60 @@ TEST(EvaluateVerifier, RefutesNoTrueRule) {
     EXPECT_THAT(verdict.reason, HasSubstr("equal at")) << text;
   }
 }
+/// What is said of a rule whose source has another's target.
+Verdict evaluated(const Rule& source, const Rule& target) {
+  Rule wrong = source;
+  wrong.target = target.source;
+  return test::ask("evaluate", wrong);
+}
+TEST(EvaluateVerifier, RefutesSidesOfDifferentOutputs) {
+  const Rule one = test::rule("(x:2) relu(x) => relu(x)"), two = test::rule("(x:2) relu(x), x => relu(x), x");
+  const Rule turned = test::rule("(x:2) transpose(x) => transpose(x)");
+  const Verdict count = evaluated(one, two), shape = evaluated(one, turned);
+  EXPECT_EQ(count.kind, VerdictKind::kRefuted);
+  EXPECT_EQ(count.reason, "the source has 1 outputs and the target 2");
+  EXPECT_EQ(shape.kind, VerdictKind::kRefuted);
+  EXPECT_THAT(shape.reason, testing::MatchesRegex("output 0 has shape .* in the source and .* in the target, at x .*"));
+  EXPECT_THAT(shape.counterexample, testing::StartsWith("x ("));
+}
+/// Conditions with products, quotients and inequalities are those of the rule: it is looked at where they hold alone.
+TEST(EvaluateVerifier, LooksWhereTheConditionsHold) {
+  for (const char* condition : {"x.0*x.1 = 12", "floor((x.0 + 1) / 2) = 3, x.1 != 2", "x.0 != x.1, 3 | x.0"}) {
+    const std::string holds = fmt::format("(x:2) relu(relu(x)) => relu(x) where {}", condition);
+    const Verdict open = test::ask("evaluate", test::rule(holds));
+    EXPECT_EQ(open.kind, VerdictKind::kUnknown) << condition;
+    EXPECT_THAT(open.reason, HasSubstr("equal at")) << condition;
+    const std::string wrong = fmt::format("(x:2) relu(x) => relu(relu(ewadd(x, x))) where {}", condition);
+    EXPECT_EQ(test::ask("evaluate", test::rule(wrong)).kind, VerdictKind::kRefuted) << condition;
+  }
+}
+TEST(EvaluateVerifier, SearchesForSizesThatDrawsDoNotMeet) {
+  // No example, and one pair of sizes in a hundred that meets the condition.
+  Rule narrow = test::rule("(x:2, y:2) relu(ewadd(x, y)) => relu(ewadd(y, x)) where x.0*x.0 = 25, x.1*x.1 = 49");
+  narrow.example.clear();
+  const Verdict verdict = test::ask("evaluate", narrow, {{"max_dim", std::int64_t{40}}});
+  EXPECT_EQ(verdict.kind, VerdictKind::kUnknown);
+  EXPECT_EQ(verdict.reason, "equal at 1 shapes");
+}
+TEST(EvaluateVerifier, SaysWhereNoSizesMeetTheConditions) {
+  Rule none = test::rule("(x:2) relu(relu(x)) => relu(x) where x.0*x.0 = 1369");
+  none.example.clear();
+  EXPECT_THAT(test::ask("evaluate", none).reason, HasSubstr("no shapes with sizes up to"));
+}
+/// x^61 and x^63 are equal at -1, 0 and 1, and beyond them one has no exact value here.
+TEST(EvaluateVerifier, RefutesOverThePrimeFieldWhatExactNumbersDoNotShow) {
+  const Verdict verdict = test::ask("evaluate", test::rule("(x:2) power[exponent=61](x) => power[exponent=63](x)"));
+  EXPECT_EQ(verdict.kind, VerdictKind::kRefuted);
+  EXPECT_THAT(verdict.reason, HasSubstr("output 0 differs at element 0 over the prime field, at x ("));
+  EXPECT_THAT(verdict.counterexample, HasSubstr("; residues "));
+}
+TEST(Verifiers, SayWhatTheyAre) {
+  const Verifier& evaluate = *test::plugins().find<Verifier>("evaluate");
+  EXPECT_THAT(evaluate.summary(), HasSubstr("Refutes"));
+  EXPECT_FALSE(evaluate.proves());
+  EXPECT_TRUE(evaluate.refutes());
+}
+
 TEST(EvaluateVerifier, TellsSquareFromUnequalShapes) {
   const Verdict verdict = test::ask("evaluate", test::rule("(x:2) transpose(x) => x"));
   EXPECT_EQ(verdict.kind, VerdictKind::kRefuted);
