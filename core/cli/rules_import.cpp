@@ -64,8 +64,10 @@ Result<ExitCode> import(const Settings& settings, const Arguments& arguments) {
   REWRIGHT_TRY(const AxiomSet axioms, load_axioms(files, registry));
   RuleImportOptions options;
   options.file = std::filesystem::path(arguments.file).filename().string();
-  for (const std::string& name : arguments.verifiers.empty() ? default_verifiers(registry) : arguments.verifiers)
+  for (const std::string& name : arguments.verifiers.empty() ? default_verifiers(registry) : arguments.verifiers) {
+    REWRIGHT_CHECK(registry.get<Verifier>(name));  // Before there is a store.
     options.verifiers.push_back({name, {}});
+  }
   options.portfolio.budget.work = arguments.work;
   options.portfolio.threads = arguments.threads;
   options.portfolio.stop = interrupted;

@@ -52,11 +52,6 @@ bool EGraph::alike(NodeId node, HeadId head, std::span<const DimId> sizes, std::
          std::ranges::equal(this->operands(node), operands, [this](NodeId a, NodeId b) { return find(a) == find(b); });
 }
 
-NodeId EGraph::lookup(HeadId head, std::span<const DimId> sizes, std::span<const NodeId> operands) const {
-  return index_.find(hash_of(head, sizes, operands),
-                     [&](std::uint32_t node) { return alike(node, head, sizes, operands); });
-}
-
 NodeId EGraph::add(HeadId head, std::span<const DimId> sizes, std::span<const NodeId> operands,
                    std::span<const DimId> shape) {
   const std::uint64_t hash = hash_of(head, sizes, operands);

@@ -49,8 +49,6 @@ class REWRIGHT_API EGraph {
   NodeId input(std::uint32_t index, std::span<const DimId> shape);
   /// The node of this application, which is made if its like is not there.
   NodeId add(HeadId head, std::span<const DimId> sizes, std::span<const NodeId> operands, std::span<const DimId> shape);
-  /// Nothing but a look-up: kNoId where there is none.
-  [[nodiscard]] NodeId lookup(HeadId head, std::span<const DimId> sizes, std::span<const NodeId> operands) const;
   /// False where they were equal already.
   bool merge(NodeId a, NodeId b, Reason reason);
   /// Restores congruence. Call it before reading classes after a merge.

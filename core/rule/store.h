@@ -177,14 +177,11 @@ class REWRIGHT_API Store {
   Status reinstate(std::int64_t candidate);
   /// Takes back what an unfinished phase has written.
   Status discard_candidates();
-  Status discard_removals();
-  Status discard_rules();
 
   [[nodiscard]] Result<std::vector<LevelRecord>> levels();
   /// Calls `visit` in order of position; candidates that no pruner removed (or all of them).
   Status candidates(const std::function<Status(const CandidateRecord&)>& visit, bool survivors_only = false);
   [[nodiscard]] Result<CandidateRecord> candidate(std::int64_t position);
-  [[nodiscard]] Result<std::vector<RemovalRecord>> removals();
   [[nodiscard]] Result<std::vector<GoalRecord>> goals();
   [[nodiscard]] Result<std::vector<ProposalRecord>> proposals();
   [[nodiscard]] Result<std::vector<VerdictRecord>> verdicts(std::int64_t goal);

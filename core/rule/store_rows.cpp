@@ -136,8 +136,6 @@ Status Store::reinstate(std::int64_t candidate) {
 }
 
 Status Store::discard_candidates() { return database_->run("DELETE FROM candidates; DELETE FROM levels;"); }
-Status Store::discard_removals() { return database_->run("DELETE FROM removals;"); }
-Status Store::discard_rules() { return database_->run("DELETE FROM rules;"); }
 
 // --- reading ---------------------------------------------------------------------------------------------------
 
@@ -165,13 +163,6 @@ Result<CandidateRecord> Store::candidate(std::int64_t position) {
   REWRIGHT_TRY(const bool there, row.query(position));
   if (!there) return make_error(ErrorCode::kNotFound, "'{}' has no candidate {}", database_->file(), position);
   return read_candidate(row);
-}
-
-Result<std::vector<RemovalRecord>> Store::removals() {
-  return all<RemovalRecord>(
-      database_->prepare("SELECT * FROM removals ORDER BY candidate"), [](const SqlStatement& row) {
-        return RemovalRecord{row.integer(0), row.text(1), row.text(2), row.text(3), row.integer(4) != 0};
-      });
 }
 
 Result<std::vector<GoalRecord>> Store::goals() {
