@@ -6,8 +6,16 @@
 #include <algorithm>
 
 #include "cli/describe.h"
+#include "cli/quoted.h"
 
 namespace rewright::cli {
+
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 namespace {
 
 /// A command without the program's name in front: "", "rules", "rules list".
@@ -28,12 +36,6 @@ std::vector<Place> places_of(const CommandText& program) {
 }
 
 std::string last_word(const std::string& path) { return path.substr(path.rfind(' ') + 1); }
-
-std::string quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
 
 /// `case` patterns of all paths, and, for each option with choices or another value, what follows it.
 std::string known_paths(const std::vector<Place>& places) {

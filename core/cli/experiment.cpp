@@ -1,6 +1,7 @@
 // rewright experiment list | run NAME... | report NAME... -o DIR
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "cli/own_files.h"
 #include "cli/program.h"
 #include "cli/progress.h"
+#include "cli/quoted.h"
 #include "experiment/run.h"
 #include "experiment/site.h"
 
@@ -151,18 +153,17 @@ Result<experiment::RunExperiment> run_options(const Arguments& arguments, const 
   return options;
 }
 
-/// A word of a command, as a shell reads it.
-std::string quoted(const std::string& word) {
-  const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$`&|;<>()*?[]{}~#!") == std::string::npos;
-  if (plain) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
+/// In quotes only where a shell needs them.
+std::string word(const std::string& text) {
+  const bool plain = !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("-_./:,+=@").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  return plain ? text : quoted(text);
 }
 
 std::string resume_command(const Arguments& arguments) {
   std::string command = "rewright experiment run";
-  for (const std::string& name : arguments.names) command += " " + quoted(name);
+  for (const std::string& name : arguments.names) command += " " + word(name);
   for (const auto& [flag, given] :
        {std::pair("--all", arguments.all), {"--quick", arguments.quick}, {"--any-build", arguments.any_build}}) {
     if (given) command += fmt::format(" {}", flag);
@@ -170,7 +171,7 @@ std::string resume_command(const Arguments& arguments) {
   for (const auto& [option, value] : {std::pair("--experiments", arguments.experiments),
                                       {"--models", arguments.models},
                                       {"--results", arguments.results}}) {
-    if (!value.empty()) command += fmt::format(" {} {}", option, quoted(value));
+    if (!value.empty()) command += fmt::format(" {} {}", option, word(value));
   }
   if (arguments.threads != cores()) command += fmt::format(" --threads {}", arguments.threads);
   return command;

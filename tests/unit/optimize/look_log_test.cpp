@@ -172,6 +172,7 @@ TEST_F(CheckpointFile, IsRefusedWithASentence) {
               HasSubstr("'seed=1' there, 'seed=2' here"));
   set_content("RWLOOKS1 and then nonsense that is long enough to be read as numbers");
   EXPECT_THAT(LookLog::resume(path(), kKey).error().message, HasSubstr("is no checkpoint"));
+  EXPECT_THAT(LookLog::resume("/dev/zero", kKey).error().message, HasSubstr("'/dev/zero' is no file"));
   EXPECT_THAT(LookLog::begin("/no/such/folder/file", kKey).error().message, HasSubstr("/no/such/folder/file"));
 }
 
