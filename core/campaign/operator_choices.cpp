@@ -5,6 +5,7 @@
 #include <rewright/operator.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace rewright {
 namespace {
@@ -24,14 +25,17 @@ const char* expectation(ParamKind kind) {
   return "";
 }
 
-std::optional<std::vector<std::int64_t>> integers(const toml::node& node) {
-  if (!node.is_array()) return std::nullopt;
+/// What of a list is no integer of at least `least`: the list itself where it is none, null where all is well.
+const toml::node* wrong_in(const toml::node& list, std::int64_t least) {
+  if (!list.is_array()) return &list;
+  for (const toml::node& element : *list.as_array())
+    if (const auto* value = element.as_integer(); value == nullptr || value->get() < least) return &element;
+  return nullptr;
+}
+
+std::vector<std::int64_t> integers_of(const toml::node& list) {
   std::vector<std::int64_t> values;
-  for (const toml::node& element : *node.as_array()) {
-    const auto* value = element.as_integer();
-    if (value == nullptr) return std::nullopt;
-    values.push_back(value->get());
-  }
+  for (const toml::node& element : *list.as_array()) values.push_back(element.as_integer()->get());
   return values;
 }
 
@@ -50,7 +54,7 @@ std::optional<Value> single(const ParamSpec& spec, const toml::node& node) {
       return std::nullopt;
     case ParamKind::kInts:
     case ParamKind::kSizes:
-      if (auto values = integers(node)) return Value(*std::move(values));
+      if (wrong_in(node, std::numeric_limits<std::int64_t>::min()) == nullptr) return Value(integers_of(node));
       return std::nullopt;
   }
   return std::nullopt;
@@ -127,11 +131,11 @@ Result<std::vector<Value>> read_sizes_by_shape(const std::string& file, const Pa
   }
   std::vector<Value> values;
   for (const toml::node& node : *list) {
-    auto sizes = integers(node);
-    if (!sizes)
-      return section.error(
-          node, fmt::format("'shapes' of '{}' is a list of lists of integers, not of {}", spec.name, describe(node)));
-    values.push_back(*std::move(sizes));
+    if (const toml::node* wrong = wrong_in(node, std::numeric_limits<std::int64_t>::min()); wrong != nullptr) {
+      return section.error(*wrong, fmt::format("'shapes' of '{}' is a list of lists of integers, and this is {}",
+                                               spec.name, describe(*wrong)));
+    }
+    values.push_back(integers_of(node));
   }
   return values;
 }
@@ -141,13 +145,12 @@ Result<std::vector<std::vector<std::int64_t>>> read_operands_up_to(const Operato
   REWRIGHT_TRY(const toml::array* list, section.list("operands_up_to", false));
   std::vector<std::vector<std::int64_t>> operands;
   for (const toml::node& node : *list) {
-    const auto sizes = integers(node);
-    if (!sizes || std::any_of(sizes->begin(), sizes->end(), [](std::int64_t size) { return size < 0; })) {
+    if (const toml::node* wrong = wrong_in(node, 0); wrong != nullptr) {
       return section.error(
-          node,
-          fmt::format("'operands_up_to' is a list of lists of sizes like [[0, 0, 3, 3]], not of {}", describe(node)));
+          *wrong, fmt::format("'operands_up_to' is a list of lists of sizes like [[0, 0, 3, 3]], and this is {}",
+                              describe(*wrong)));
     }
-    operands.push_back(*sizes);
+    operands.push_back(integers_of(node));
   }
   const auto arity = static_cast<std::size_t>(op.info().max_arity < 0 ? 2 : op.info().min_arity);
   if (!operands.empty() && operands.size() != arity) {

@@ -81,11 +81,11 @@ class Replay {
     if (entry.free.empty()) return {};
     REWRIGHT_TRY(Family read, Family::read(std::move(rule), entry.free, axioms_, registry_));
     const Family& family = families_.emplace_back(std::move(read));
-    for (const std::string& text : entry.members) {
-      REWRIGHT_TRY(const auto values, family.read_values(text));
+    for (const CertificateFile::Member& at : entry.members) {
+      REWRIGHT_TRY(const auto values, family.read_values(at.values));
       auto member = family.member(values, checker_);
       if (!member)
-        return make_error(member.error().code, "the proof is rejected for the member {}: {}", text,
+        return make_error(member.error().code, "the proof is rejected for the member {}: {}", at.values,
                           member.error().message);
       keep(*std::move(member));
     }
@@ -153,7 +153,7 @@ Result<CertificateFile> with_families(CertificateFile file, const AxiomSet& axio
         if (!member || member->id != rule.id) continue;
         std::vector<ParamText> params = family.free();
         for (std::size_t i = 0; i < params.size(); ++i) params[i].second = values[i];
-        entries[candidate.entry].members.push_back(to_text(params));
+        entries[candidate.entry].members.push_back({to_text(params)});
         return true;
       }
       return false;

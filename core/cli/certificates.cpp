@@ -29,8 +29,8 @@ struct Arguments {
 
 struct Proofs {
   CertificateFile file;
-  std::vector<std::string> names;  ///< Of the entries: a rule's id, or FILE:LINE.
-  std::size_t solver = 0;          ///< Rules that rest on a solver's word.
+  std::vector<std::vector<std::string>> names;  ///< Of an entry's rule and its members: the rule's id, or FILE:LINE.
+  std::size_t solver = 0;                       ///< Rules that rest on a solver's word.
 };
 
 Result<Proofs> read_store(const std::string& folder) {
@@ -43,7 +43,7 @@ Result<Proofs> read_store(const std::string& folder) {
       continue;
     }
     proofs.file.entries.push_back({rule.text, rule.certificate, 0});
-    proofs.names.push_back(rule.id);
+    proofs.names.push_back({rule.id});
   }
   if (!fs::exists(store->path("axioms.txt"))) return proofs;
   REWRIGHT_TRY(const std::string paths, read_file(store->path("axioms.txt")));
@@ -57,7 +57,11 @@ Result<Proofs> read_proofs(const std::string& path) {
   auto file = read_certificate_file(text);
   if (!file) return make_error(file.error().code, "{}: {}", path, file.error().message);
   Proofs proofs{*std::move(file), {}, 0};
-  for (const auto& entry : proofs.file.entries) proofs.names.push_back(fmt::format("{}:{}", path, entry.line));
+  for (const auto& entry : proofs.file.entries) {
+    auto& names = proofs.names.emplace_back();
+    names.push_back(fmt::format("{}:{}", path, entry.line));
+    for (const auto& member : entry.members) names.push_back(fmt::format("{}:{}", path, member.line));
+  }
   for (std::string& axioms : proofs.file.axioms) axioms = (fs::path(path).parent_path() / axioms).string();
   return proofs;
 }
@@ -94,11 +98,11 @@ std::vector<Status> check_entry(CertificateChecker& checker, const AxiomSet& axi
       all[i + 1] = family.error();
       continue;
     }
-    const auto values = family->read_values(entry.members[i]);
+    const auto values = family->read_values(entry.members[i].values);
     if (!values) {
       all[i + 1] = values.error();
     } else if (const auto member = family->member(*values, checker); !member) {
-      all[i + 1] = make_error(member.error().code, "member {}: {}", entry.members[i], member.error().message);
+      all[i + 1] = make_error(member.error().code, "member {}: {}", entry.members[i].values, member.error().message);
     }
   }
   return all;
@@ -112,10 +116,10 @@ Result<ExitCode> check(const Settings& settings, const Arguments& arguments) {
   std::size_t checked = 0;
   Json rejections = Json::array();
   for (std::size_t i = 0; i < proofs.file.entries.size(); ++i) {
-    checked += 1 + proofs.file.entries[i].members.size();
-    for (const Status& status : check_entry(checker, axioms, proofs.file.entries[i], registry)) {
-      if (!status) rejections.push_back({{"rule", proofs.names[i]}, {"reason", status.error().message}});
-    }
+    const std::vector<Status> all = check_entry(checker, axioms, proofs.file.entries[i], registry);
+    checked += all.size();
+    for (std::size_t k = 0; k < all.size(); ++k)
+      if (!all[k]) rejections.push_back({{"rule", proofs.names[i][k]}, {"reason", all[k].error().message}});
   }
   const std::size_t rejected = rejections.size(), accepted = checked - rejected;
   if (settings.json) {

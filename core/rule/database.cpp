@@ -234,7 +234,13 @@ Status Database::migrate(Migrations migrations, std::string_view component) {
   }
   if (found == wanted) return {};
   if (mode_ == Mode::kRead) {
-    if (found == 0 || !component.empty()) {
+    if (found == 0 && component.empty()) {
+      return make_error(ErrorCode::kMismatch,
+                        "nothing was saved in '{}' (the disk was full, or what began it was ended early), or it is no "
+                        "store of Rewright; run that again",
+                        file_);
+    }
+    if (!component.empty()) {
       return make_error(ErrorCode::kMismatch,
                         "'{}' has schema version {} and this program reads version {}; a run of "
                         "its campaign brings it up to date",

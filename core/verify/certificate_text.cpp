@@ -123,7 +123,7 @@ Result<CertificateFile> read_certificate_file(std::string_view text) {
     } else if (!file.entries.empty() && line.starts_with("any ")) {
       file.entries.back().free = line.substr(4);
     } else if (!file.entries.empty() && line.starts_with("member ")) {
-      file.entries.back().members.emplace_back(line.substr(7));
+      file.entries.back().members.push_back({std::string(line.substr(7)), number});
     } else if (!file.entries.empty()) {
       file.entries.back().certificate.append(line).push_back('\n');
     } else if (line.starts_with("axioms ")) {
@@ -141,7 +141,7 @@ std::string to_text(const CertificateFile& file) {
   for (const auto& entry : file.entries) {
     text += "\nrule " + entry.rule + "\n";
     if (!entry.free.empty()) text += "any " + entry.free + "\n";
-    for (const std::string& member : entry.members) text += "member " + member + "\n";
+    for (const auto& member : entry.members) text += "member " + member.values + "\n";
     text += entry.certificate;
   }
   return text;

@@ -62,12 +62,16 @@ struct TermText {
 ///   certificate 1           and its certificate, up to the next rule
 /// Empty lines and lines that start with # are passed over.
 struct CertificateFile {
+  struct Member {
+    std::string values;
+    int line = 0;
+  };
   struct Entry {
     std::string rule;
     std::string certificate;
-    int line = 0;                           ///< Of the rule.
-    std::string free = {};                  ///< What `any` says.
-    std::vector<std::string> members = {};  ///< What `member` says, a line each.
+    int line = 0;                      ///< Of the rule.
+    std::string free = {};             ///< What `any` says.
+    std::vector<Member> members = {};  ///< What `member` says, a line each.
   };
   std::vector<std::string> axioms;
   std::vector<Entry> entries;

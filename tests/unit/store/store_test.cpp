@@ -400,7 +400,7 @@ TEST_F(OldStoreTest, ThatCannotBeBroughtUpToDateStaysAsItIs) {
 TEST_F(StoreTest, AnEmptyDatabaseIsNoStoreToRead) {
   fs::create_directory(store_);
   raw("CREATE TABLE other (x INTEGER)");
-  EXPECT_THAT(refusal(Store::Mode::kRead), HasSubstr("schema version 0"));
+  EXPECT_THAT(refusal(Store::Mode::kRead), HasSubstr("nothing was saved in '"));
 }
 
 // --- uses ------------------------------------------------------------------------------------------------------
