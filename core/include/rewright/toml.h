@@ -42,18 +42,36 @@ inline std::size_t stray_character(std::string_view text) {
   return std::string_view::npos;
 }
 
-/// Errors: kParse, "FILE:LINE:COLUMN: SENTENCE".
+/// The text with '?' in place of each character beyond ASCII, and without a byte order mark.
+inline std::string in_ascii(std::string_view text) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  std::string plain;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80) plain += c;
+    if (byte >= 0xc0) plain += '?';  // Bytes between go on with a character.
+  }
+  return plain;
+}
+
+/// Errors: kParse, "FILE:LINE:COLUMN: SENTENCE"; a column is a character.
 inline Result<toml::table> parse_toml(std::string_view text, const std::string& file) {
   if (const std::size_t at = stray_character(text); at != std::string_view::npos) {
-    const std::string_view before = text.substr(0, at);
+    const std::string before = in_ascii(text.substr(0, at));
     const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 = 0
     return make_error(ErrorCode::kParse, "{}:{}:{}: a character beyond ASCII outside of texts and comments", file,
-                      1 + std::ranges::count(before, '\n'), 1 + at - line_start);
+                      1 + std::ranges::count(before, '\n'), 1 + before.size() - line_start);
   }
-  toml::parse_result parsed = toml::parse(text, file);
-  if (parsed) return std::move(parsed).table();
-  const toml::source_position at = parsed.error().source().begin;
-  return make_error(ErrorCode::kParse, "{}:{}:{}: {}", file, at.line, at.column, parsed.error().description());
+  const auto parse = [&](std::string_view what) -> Result<toml::table> {
+    toml::parse_result parsed = toml::parse(what, file);
+    if (parsed) return std::move(parsed).table();
+    const toml::source_position at = parsed.error().source().begin;
+    return make_error(ErrorCode::kParse, "{}:{}:{}: {}", file, at.line, at.column, parsed.error().description());
+  };
+  // Where a damaged file has a quote in the wrong place ("e = 0\"."), toml++ does not take for a text what is one
+  // above.
+  if (const std::string plain = in_ascii(text); plain.size() != text.size()) REWRIGHT_CHECK(parse(plain));
+  return parse(text);
 }
 
 }  // namespace rewright

@@ -35,7 +35,14 @@ TEST(Toml, ErrorsNameFileLineAndColumn) {
   const auto broken = parse_toml("a = 1\nb = ]", "some.toml");
   ASSERT_FALSE(broken);
   EXPECT_THAT(broken.error().message, testing::StartsWith("some.toml:2:5: "));
-  const auto fine = parse_toml("a = \"é\"", "some.toml");
+  EXPECT_THAT(parse_toml("a = \"é\"é", "some.toml").error().message, testing::StartsWith("some.toml:1:8: a character"));
+  // A quote after a number begins no text.
+  EXPECT_THAT(parse_toml("a = \"é\"\nb = 0\"\xd4\x91", "some.toml").error().message,
+              testing::StartsWith("some.toml:2:6: "));
+  const auto fine = parse_toml(
+      "\xef\xbb\xbf"
+      "a = \"é\"",
+      "some.toml");
   ASSERT_TRUE(fine);
   EXPECT_EQ((*fine)["a"].value<std::string>(), "é");
 }
