@@ -81,9 +81,8 @@ std::string smallest_counterexample(const AxiomTypings& all, std::span<const std
     if (best) return TypingAudit(all.typings[where], all.domain, options).describe(*best);
   }
   AuditResult ignored;
-  const std::atomic<bool> go_on = false;
   TypingAudit audit(all.typings[failed.front()], all.domain, options);
-  const auto again = audit.run(ignored, go_on);
+  const auto again = audit.run(ignored, [] { return false; });
   return again ? audit.describe(*again) : describe_typing(all.typings[failed.front()]);
 }
 
@@ -116,9 +115,14 @@ class Monitor {
     ++done_;
     combinations_ += combinations;
     if (options_.progress) options_.progress(done_, total_, combinations_);
-    if (options_.stop && options_.stop()) stop_ = true;
   }
-  [[nodiscard]] const std::atomic<bool>& stop() const { return stop_; }
+  [[nodiscard]] bool stop() {
+    if (!stop_ && options_.stop) {
+      const std::lock_guard lock(mutex_);
+      if (options_.stop()) stop_ = true;
+    }
+    return stop_;
+  }
 
  private:
   const AuditOptions& options_;
@@ -159,7 +163,7 @@ Result<std::vector<AuditResult>> audit(std::span<const Axiom> axioms, const Audi
             const AxiomTypings& all = **prepared[tasks[t].axiom];
             TypingResult& result = parts[tasks[t].axiom][tasks[t].typing];
             TypingAudit one(all.typings[tasks[t].typing], all.domain, options);
-            result.failed = one.run(result.part, monitor.stop()).has_value();
+            result.failed = one.run(result.part, [&] { return monitor.stop(); }).has_value();
             result.done = !monitor.stop();
             monitor.done(result.part.combinations);
           }

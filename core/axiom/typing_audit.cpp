@@ -64,7 +64,7 @@ TypingAudit::TypingAudit(const TypedAxiom& axiom, const ParamDomain& domain, con
       exact_(program_),
       real_(program_) {}
 
-std::optional<AuditFailure> TypingAudit::run(AuditResult& result, const std::atomic<bool>& stop) {
+std::optional<AuditFailure> TypingAudit::run(AuditResult& result, const std::function<bool()>& stop) {
   std::size_t total = 0, step = 1;
   if (options_.max_sizes > 0) {
     const std::size_t most = options_.max_sizes * 64;
@@ -78,7 +78,7 @@ std::optional<AuditFailure> TypingAudit::run(AuditResult& result, const std::ato
   search_.for_each([&](std::span<const std::int64_t> sizes) {
     if (index++ % step != 0) return true;
     if (options_.max_sizes > 0 && index > options_.max_sizes * 64) return false;
-    if ((index & 255) == 0 && stop.load(std::memory_order_relaxed)) return false;
+    if ((index & 255) == 0 && stop()) return false;
     const auto point = difference_at(sizes, index, few ? 6 : 1, result);
     if (point) failure = AuditFailure{{sizes.begin(), sizes.end()}, *point, elements(*point)};
     return !point;

@@ -3,8 +3,8 @@
 
 #include <rewright/axiom.h>
 
-#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -34,8 +34,9 @@ struct AuditFailure {
 class TypingAudit {
  public:
   TypingAudit(const TypedAxiom& axiom, const ParamDomain& domain, const AuditOptions& options);
-  /// Compares at the domain's sizes, or an even part of them; adds to `result`. A failure ends it.
-  std::optional<AuditFailure> run(AuditResult& result, const std::atomic<bool>& stop);
+  /// Compares at the domain's sizes, or an even part of them; adds to `result`. A failure ends it, and so does `stop`,
+  /// which is asked now and then.
+  std::optional<AuditFailure> run(AuditResult& result, const std::function<bool()>& stop);
   /// The failing combination with the fewest elements among sizes up to max_dim.
   std::optional<AuditFailure> smallest(std::int64_t max_dim);
   /// Inputs of -1, 0 and 1 where such show it too.

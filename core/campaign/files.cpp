@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -68,10 +69,19 @@ Status write_file(const std::string& path, std::string_view content) {
 }
 
 Status write_file(const std::string& path, const std::function<bool(int descriptor)>& write) {
-  const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
+  struct stat status {};
+  const bool exists = stat(path.c_str(), &status) == 0;
+  if (exists && !S_ISREG(status.st_mode)) {  // A pipe or a device stays one; a folder is refused by open().
+    const Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    return file.get() >= 0 && write(file.get()) ? Status() : system_error("written", path);
+  }
+  std::error_code none;
+  const std::filesystem::path real = exists ? std::filesystem::canonical(path, none) : std::filesystem::path();
+  const std::string place = real.empty() ? path : real.string();  // A symbolic link stays one, too.
+  const std::string temporary = fmt::format("{}.{}.tmp", place, getpid());
   const Descriptor file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.get() < 0) return system_error("written", path);
-  if (!write(file.get()) || fsync(file.get()) != 0 || rename(temporary.c_str(), path.c_str()) != 0) {
+  if (!write(file.get()) || fsync(file.get()) != 0 || rename(temporary.c_str(), place.c_str()) != 0) {
     const Error error = system_error("written", path);
     unlink(temporary.c_str());
     return error;

@@ -42,12 +42,14 @@ Result<std::optional<std::vector<ProvedRule>>> proved_rules(Run& run) {
 }
 
 // A rule that was no goal, or one that no verifier decided, as one that is proved.
-Result<GoalRecord> goal_of(Store& store, const Rule& rule, std::int64_t position) {
+Result<GoalRecord> goal_of(Store& store, const Rule& rule, std::int64_t position, const std::string& where) {
   REWRIGHT_TRY(SqlStatement row, store.database().prepare("SELECT position, status FROM goals WHERE id = ?"));
   REWRIGHT_TRY(const bool known, row.query(rule.id));
   if (known && row.text(1) == "refuted")
-    return make_error(ErrorCode::kMismatch, "rule {} is proved, and a verifier has refuted it: {}", rule.id,
-                      to_text(rule));
+    return make_error(ErrorCode::kMismatch,
+                      "the rule {} ({}) is proved {}, and a verifier has refuted it, so an axiom or a verifier is "
+                      "wrong; look at both",
+                      to_text(rule), rule.id, where);
   GoalRecord goal;
   goal.position = known ? row.integer(0) : position;
   goal.id = rule.id;
@@ -74,7 +76,8 @@ Status add_rules_of_files(Run& run, std::vector<ProvedRule>& proved, std::vector
     REWRIGHT_TRY(std::vector<Rule> rules, read_proved_rules(file.path, run.axioms, run.registry));
     for (Rule& rule : rules) {
       if (!known.insert(rule.id).second) continue;
-      REWRIGHT_TRY(GoalRecord goal, goal_of(run.store, rule, count + static_cast<std::int64_t>(goals.size())));
+      REWRIGHT_TRY(GoalRecord goal, goal_of(run.store, rule, count + static_cast<std::int64_t>(goals.size()),
+                                            fmt::format("in '{}'", file.path)));
       proved.push_back({std::move(rule), goal.position});
       goals.push_back(std::move(goal));
     }
@@ -90,7 +93,7 @@ Status write(Run& run, const Library& library, const std::vector<GoalRecord>& go
     if (names.size() % 1024 == 0) report(run, "rules", names.size(), library.rules.size());
     std::int64_t position = proved.goal.value_or(next);
     if (!proved.goal) {
-      REWRIGHT_TRY(const GoalRecord goal, goal_of(run.store, proved.rule, next));
+      REWRIGHT_TRY(const GoalRecord goal, goal_of(run.store, proved.rule, next, "from others"));
       REWRIGHT_CHECK(add_goal(run.store, goal));
       position = goal.position;
       if (position == next) ++next;

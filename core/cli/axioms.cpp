@@ -404,14 +404,14 @@ void add_axioms(Program& program) {
   check.add_flag("--nightly", options->nightly,
                  "Strides to 3, kernels 1 to 5, groups to 3, dilations, every padding; a part of the sizes of each");
   check.add_option("--sample", options->sample, "At most about so many sizes for each choice of ranks and parameters")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1));
   check.add_flag("--redundant", options->redundant, "Instead: which axioms follow from the others");
   check.add_option("--proofs", options->proofs,
                    "With --redundant: writes the proofs, for 'rewright certificates check', to this file");
   check.add_flag("--collapse", options->collapse,
                  "Instead: terms that the axioms make equal together are evaluated; names the axiom to blame");
   check.add_option("--goals", options->goals, "Goals that --collapse makes of two axioms each (2000)")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1));
   check.add_option("--uses", options->uses, "Instead: how many rules of this store each axiom is used by");
   check.add_option("--verifier", options->verifier, "The verifier that --redundant asks (egraph, else the first)");
   check.add_option("--threads", options->threads, "Threads (as many as there are cores)")->check(CLI::Range(1, 1024));

@@ -71,6 +71,7 @@ Json to_json(const CampaignSummary& summary) {
 }
 
 void print_levels(const CampaignSummary& summary) {
+  if (summary.levels.empty()) return;  // Rules that were merged or imported have none.
   Table table({"operators", "graphs", "classes", "candidates", "rules", "time", "peak memory"});
   table.align_right({0, 1, 2, 3, 4, 5, 6});
   for (const LevelSummary& level : summary.levels) {

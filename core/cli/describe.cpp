@@ -2,9 +2,9 @@
 #include "cli/describe.h"
 
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
+#include "campaign/files.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/program.h"
@@ -54,9 +54,7 @@ Result<ExitCode> write_pages(const CLI::App& root, const std::string& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   for (const Page& page : manual_pages(describe(root), REWRIGHT_VERSION)) {
-    std::ofstream file(std::filesystem::path(folder) / page.name, std::ios::binary);
-    file << page.text;
-    if (!file.flush()) return make_error(ErrorCode::kIo, "{}/{}: the file could not be written", folder, page.name);
+    REWRIGHT_CHECK(write_file((std::filesystem::path(folder) / page.name).string(), page.text));
   }
   return ExitCode::kDone;
 }

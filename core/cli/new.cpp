@@ -1,4 +1,5 @@
 // rewright new operator|axioms|verifier|pruner|search|cost NAME
+#include "campaign/files.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/own_files.h"
@@ -7,8 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 namespace rewright::cli {
 namespace {
@@ -75,13 +74,6 @@ std::string filled_in(std::string text, const std::string& name, const Kind& kin
   return text;
 }
 
-Status write(const fs::path& file, const std::string& text) {
-  std::ofstream out(file, std::ios::binary);
-  out << text;
-  if (out.flush()) return {};
-  return make_error(ErrorCode::kIo, "{}: the file could not be written", file.string());
-}
-
 Result<ExitCode> make_new(const Settings& settings, const Kind& kind, const Arguments& arguments) {
   REWRIGHT_CHECK(check_name(arguments.name));
   const fs::path folder = arguments.folder.empty() ? arguments.name : arguments.folder;
@@ -89,6 +81,7 @@ Result<ExitCode> make_new(const Settings& settings, const Kind& kind, const Argu
   if (fs::exists(folder, failed) && !fs::is_empty(folder, failed))
     return make_error(ErrorCode::kUsage, "{}: it exists and is not empty; name a new folder with -o", folder.string());
   REWRIGHT_TRY(const std::string templates, own_templates());
+  fs::create_directories(folder, failed);
   // A kind's own files first, then those that all plugins have.
   std::vector<std::string> written;
   for (const std::string& from : {std::string(kind.name), std::string("common")}) {
@@ -98,10 +91,11 @@ Result<ExitCode> make_new(const Settings& settings, const Kind& kind, const Argu
     for (const fs::path& file : files) {
       const std::string name = filled_in(file.filename().string(), arguments.name, kind);
       if (std::ranges::find(written, name) != written.end()) continue;
-      fs::create_directories(folder, failed);
-      std::ifstream in(file, std::ios::binary);
-      const std::string text(std::istreambuf_iterator<char>(in), {});
-      REWRIGHT_CHECK(write(folder / name, filled_in(text, arguments.name, kind)));
+      REWRIGHT_TRY(const std::string text, read_file(file.string()));
+      if (const Status done = write_file((folder / name).string(), filled_in(text, arguments.name, kind)); !done) {
+        for (const std::string& half : written) fs::remove(folder / half, failed);  // So that it can be tried again.
+        return done.error();
+      }
       written.push_back(name);
     }
   }

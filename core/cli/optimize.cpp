@@ -315,10 +315,14 @@ void add_optimize(Program& program) {
       ->take_all();
   command.add_option("--cost-cache", arguments->cost_cache, "Where measured costs are kept; otherwise in the store");
   command.add_option("--steps", arguments->steps, "Steps of the search at most; see rewright searches list")
+      ->check(whole_number(0))
       ->capture_default_str();
-  command.add_option("--candidates", arguments->candidates, "Graphs looked at, at most (default: any number)");
-  command.add_option("--region-size", arguments->region_size,
-                     "Graphs of more operators are cut into regions of at most this many, searched side by side");
+  command.add_option("--candidates", arguments->candidates, "Graphs looked at, at most (default: any number)")
+      ->check(whole_number(1));
+  command
+      .add_option("--region-size", arguments->region_size,
+                  "Graphs of more operators are cut into regions of at most this many, searched side by side")
+      ->check(whole_number(1));
   command
       .add_option(
           "--layout", arguments->layout,
@@ -330,6 +334,7 @@ void add_optimize(Program& program) {
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   command.add_option("--seed", arguments->seed, "For the search and the inputs that graphs are compared on")
+      ->check(whole_number(0))
       ->capture_default_str();
   CLI::Option* checkpoint = command.add_option(
       "--checkpoint", arguments->checkpoint,

@@ -252,6 +252,7 @@ Result<OptimizeSetting> make_setting(const OptimizeArguments& arguments, const R
   if (version) {
     setting.runtime = runtime;
   } else {
+    if (arguments.measure) return make_error(version.error().code, "--measure: {}", version.error().message);
     setting.runtime_trouble = version.error().message;
   }
   return setting;

@@ -9,6 +9,7 @@ namespace rewright::cli {
 namespace {
 
 std::string microseconds(double us) {
+  if (!std::isfinite(us)) return "unknown";
   if (us >= 1e6) return fmt::format("{:.3f} s", us / 1e6);
   if (us >= 1e3) return fmt::format("{:.3f} ms", us / 1e3);
   return fmt::format("{:.1f} us", us);
@@ -31,11 +32,17 @@ std::string gain(const TimeComparison& times) {
                      gain.low, gain.high);
 }
 
+/// Of what is written where a rewrite broke equality: of the graph before it.
+double cost_after_us(const OptimizeOutcome& outcome) {
+  const SearchResult& search = outcome.report.search;
+  return outcome.culprit ? search.path[*outcome.culprit].cost_before_us : search.cost_after_us;
+}
+
 void print_costs(const OptimizeArguments& arguments, const OptimizeOutcome& outcome) {
   const SearchResult& search = outcome.report.search;
   Table table({"", "before", "after", "gain"});
   table.add({fmt::format("cost ({})", arguments.cost), microseconds(search.cost_before_us),
-             microseconds(search.cost_after_us), factor(search.cost_before_us, search.cost_after_us)});
+             microseconds(cost_after_us(outcome)), factor(search.cost_before_us, cost_after_us(outcome))});
   if (outcome.times) {
     const TimeComparison& times = *outcome.times;
     table.add({fmt::format("whole graph in {}, {}", arguments.runtime,
@@ -111,7 +118,7 @@ Json to_json(const OptimizeArguments& arguments, const OptimizeOutcome& outcome)
                {"seconds", outcome.report.seconds},
                {"cpu_seconds", outcome.report.cpu_seconds},
                {"cost_before", search.cost_before_us},
-               {"cost_after", search.cost_after_us},
+               {"cost_after", cost_after_us(outcome)},
                {"rewrites", std::move(rewrites)},
                {"layout", arguments.layout},
                {"reordered", outcome.report.reordered},
@@ -152,8 +159,8 @@ OptimizationStory story_of(const OptimizeArguments& arguments, const OptimizeOut
   story.cost = arguments.cost;
   story.facts.emplace_back(
       fmt::format("cost ({})", arguments.cost),
-      fmt::format("{}, then {}: {}", microseconds(search.cost_before_us), microseconds(search.cost_after_us),
-                  factor(search.cost_before_us, search.cost_after_us)));
+      fmt::format("{}, then {}: {}", microseconds(search.cost_before_us), microseconds(cost_after_us(outcome)),
+                  factor(search.cost_before_us, cost_after_us(outcome))));
   if (outcome.times)
     story.facts.emplace_back(
         "whole graph in " + arguments.runtime,

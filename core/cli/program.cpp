@@ -8,6 +8,7 @@
 #include <tbb/global_control.h>
 
 #include <algorithm>
+#include <charconv>
 #include <csignal>
 #include <exception>
 #include <new>
@@ -96,6 +97,16 @@ Program::Program() : app_("Rewright: a superoptimizer workbench for tensor progr
 int cores() {
   cpu_set_t allowed;
   return ::sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? std::max(CPU_COUNT(&allowed), 1) : 1;
+}
+
+CLI::Validator whole_number(std::int64_t least) {
+  return {[least](const std::string& word) {
+            std::int64_t number = 0;
+            const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+            const bool good = error == std::errc() && end == word.data() + word.size() && number >= least;
+            return good ? "" : fmt::format("{} is no whole number from {} to 2^63 - 1", word, least);
+          },
+          ""};
 }
 
 CLI::App& Program::group(const std::string& name, const std::string& summary) {

@@ -39,6 +39,9 @@ enum class ExitCode : int {
 /// Those that this process may use; so many threads work where --threads does not say.
 [[nodiscard]] int cores();
 
+/// Refuses what is no whole number from `least` to 2^63 - 1. (CLI11 takes -1 for the greatest of an unsigned type.)
+[[nodiscard]] CLI::Validator whole_number(std::int64_t least);
+
 /// The options before (or after) every subcommand.
 struct Settings {
   bool json = false;   ///< The last line on standard output is one JSON object.

@@ -122,8 +122,11 @@ Result<ExitCode> derive(const Settings& settings, const Arguments& arguments) {
 }
 
 void add_limits(CLI::App& command, Arguments& arguments) {
-  command.add_option("--nodes", arguments.nodes, "The most nodes of one e-graph")->type_name("N");
+  command.add_option("--nodes", arguments.nodes, "The most nodes of one e-graph")
+      ->check(whole_number(1))
+      ->type_name("N");
   command.add_option("--matches", arguments.matches, "The most matches of rules that are tried for one")
+      ->check(whole_number(1))
       ->type_name("N");
   command.add_option("--threads", arguments.threads, "Threads; no result depends on their number")
       ->type_name("N")

@@ -24,7 +24,8 @@ std::vector<Shape> ApplicationSource::random_shapes() {
   pool_ = {random_.between(1, 3), random_.between(1, 5)};
   if (random_.one_in(3)) pool_.push_back(random_.one_in(5) ? 0 : random_.between(1, 6));
   const OperatorInfo& info = op_.info();
-  const std::int64_t most = info.max_arity < 0 ? info.min_arity + 2 : info.max_arity;
+  const std::int64_t most =
+      info.max_arity < 0 ? info.min_arity + 2 : std::max<std::int64_t>(info.min_arity, info.max_arity);
   const std::int64_t arity = random_.between(info.min_arity, most);
   const auto rank = [this] { return random_.one_in(3) ? 4 : random_.between(0, 4); };
   const std::int64_t style = random_.between(0, 5), first = rank(), others = rank();

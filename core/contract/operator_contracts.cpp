@@ -71,7 +71,7 @@ std::vector<Contract> contracts_of(const Operator& op, const Registry& registry)
       {"is linear in each operand, if it says so", looking(400, if_it_says(&Traits::multilinear, is_not_linear))},
       {"commutes, if it says so", looking(400,
                                           [](const Application& application, Random& random, bool& counts) -> Breach {
-                                            counts = application.op->info().commutative;
+                                            counts = application.op->info().commutative && application.in.size() >= 2;
                                             return counts ? does_not_commute(application, random) : std::nullopt;
                                           })},
       {"says what work it is", looking(1'000'000, [](const Application& application, Random&,

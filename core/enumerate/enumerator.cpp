@@ -43,11 +43,11 @@ class Run {
   Result<EnumerationReport> run() {
     Result<bool> finished = all_passes();
     if (!finished) {
-      passes_.files().fail(finished.error().message);
+      passes_.files().fail(finished.error());
       return finished.error();
     }
     report_.stopped_early = !*finished;
-    if (report_.stopped_early) passes_.files().fail(WorkFiles::kStopped);
+    if (report_.stopped_early) passes_.files().fail({ErrorCode::kBudget, WorkFiles::kStopped});
     return report_;
   }
 

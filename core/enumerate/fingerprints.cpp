@@ -109,7 +109,7 @@ void FingerprintStore::spill() {
     for (const Chunk& chunk : chunks) {
       const std::size_t bytes = (chunk.used - from) * sizeof(std::uint64_t);
       if (failure_.empty() &&
-          pwrite(file_, chunk.words + from, bytes, static_cast<off_t>(file_bytes_)) != static_cast<ssize_t>(bytes)) {
+          !write_all(file_, std::as_bytes(std::span(chunk.words + from, chunk.words + chunk.used)))) {
         out_of_room_ = errno == ENOSPC || errno == EDQUOT;
         failure_ = fmt::format("{}: fingerprints that do not fit the memory could not be written: {}", folder_,
                                std::strerror(errno));
@@ -157,8 +157,10 @@ Status FingerprintStore::read_partition(std::size_t partition, Mark from, std::v
   std::uint64_t* to = words.data();
   for (const Stretch& stretch : stretches) {
     const std::size_t bytes = stretch.count * sizeof(std::uint64_t);
-    if (pread(stretch.file, to, bytes, static_cast<off_t>(stretch.offset)) != static_cast<ssize_t>(bytes)) {
-      return make_error(ErrorCode::kIo, "{}: fingerprints could not be read back: {}", folder_, std::strerror(errno));
+    if (!read_all(stretch.file, std::as_writable_bytes(std::span(to, stretch.count)), stretch.offset)) {
+      if (errno == 0 && stretch.checksum) return damaged(paths_.at(stretch.file));
+      return make_error(ErrorCode::kIo, "{}: fingerprints could not be read back: {}", folder_,
+                        errno == 0 ? "their file has become shorter" : std::strerror(errno));
     }
     if (stretch.checksum && XXH3_64bits(to, bytes) != *stretch.checksum) return damaged(paths_.at(stretch.file));
     to += stretch.count;

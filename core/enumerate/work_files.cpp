@@ -85,10 +85,11 @@ Result<bool> WorkFiles::barrier(const std::string& name, const std::function<boo
     while (access(sign(rank).c_str(), F_OK) != 0) {
       if (access(failure(rank).c_str(), F_OK) == 0) {
         std::ifstream file(failure(rank));
+        int code = static_cast<int>(ErrorCode::kIo);
         std::string sentence;
-        std::getline(file, sentence);
+        std::getline(file >> code >> std::ws, sentence);
         if (sentence == kStopped) return false;
-        return make_error(ErrorCode::kIo, "process {} of {} failed: {}", rank, ranks_, sentence);
+        return make_error(static_cast<ErrorCode>(code), "process {} of {} failed: {}", rank + 1, ranks_, sentence);
       }
       if (stop && stop()) return false;
       std::this_thread::sleep_for(kBetweenLooks);
@@ -97,8 +98,11 @@ Result<bool> WorkFiles::barrier(const std::string& name, const std::function<boo
   return true;
 }
 
-void WorkFiles::fail(const std::string& sentence) const {
-  if (ranks_ > 1) std::ofstream(path(fmt::format("{}.failed.{}", token_, rank_))) << sentence << "\n";
+void WorkFiles::fail(const Error& error) const {
+  if (ranks_ == 1) return;
+  const std::string file = path(fmt::format("{}.failed.{}", token_, rank_)), temporary = file + ".new";
+  std::ofstream(temporary) << static_cast<int>(error.code) << " " << error.message << "\n";
+  (void)std::rename(temporary.c_str(), file.c_str());  // Nobody reads half of it.
 }
 
 }  // namespace rewright::enumeration

@@ -52,8 +52,8 @@ class WorkFiles {
   /// Errors: a process failed.
   [[nodiscard]] Result<bool> barrier(const std::string& name, const std::function<bool()>& stop) const;
   static constexpr const char* kStopped = "it was stopped";
-  /// Tells the other processes that this one gives up.
-  void fail(const std::string& sentence) const;
+  /// Tells the other processes that this one gives up; by the sentence kStopped, that it was stopped.
+  void fail(const Error& error) const;
 
  private:
   Status save_bytes(const std::string& name, std::span<const std::byte> bytes) const;

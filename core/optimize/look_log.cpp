@@ -52,6 +52,13 @@ std::string_view line_at(std::string_view text, std::size_t line) {
 
 thread_local SearchPartScope* scope = nullptr;
 
+/// A folder or a device holds no checkpoint.
+Status check_is_file(const std::string& path) {
+  std::error_code failed;
+  if (!std::filesystem::exists(path, failed) || std::filesystem::is_regular_file(path, failed)) return {};
+  return make_error(ErrorCode::kUsage, "--checkpoint: '{}' is no file; name one", path);
+}
+
 }  // namespace
 
 // --- the file --------------------------------------------------------------------------------------------------
@@ -66,6 +73,7 @@ std::optional<std::string> LookLog::trouble() const {
 }
 
 Result<std::unique_ptr<LookLog>> LookLog::begin(const std::string& path, const Key& key) {
+  REWRIGHT_CHECK(check_is_file(path));
   std::unique_ptr<LookLog> log(new LookLog(path));
   log->file_ = std::fopen(path.c_str(), "wbx");
   if (log->file_ == nullptr && errno == EEXIST)
@@ -91,8 +99,7 @@ Result<std::unique_ptr<LookLog>> LookLog::begin(const std::string& path, const K
 Result<std::unique_ptr<LookLog>> LookLog::resume(const std::string& path, const Key& key) {
   std::error_code failed;
   if (!std::filesystem::exists(path, failed)) return begin(path, key);
-  if (!std::filesystem::is_regular_file(path, failed))
-    return make_error(ErrorCode::kUsage, "--checkpoint: '{}' is no file; name one", path);
+  REWRIGHT_CHECK(check_is_file(path));
   std::ifstream in(path, std::ios::binary);
   const std::string content{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   if (!in) return make_error(ErrorCode::kIo, "--checkpoint: '{}' cannot be read: {}", path, std::strerror(errno));
@@ -160,8 +167,8 @@ void LookLog::write(std::uint64_t stream, std::uint64_t count, std::span<const L
                        std::fwrite(records.data(), sizeof(LookRecord), records.size(), file_) == records.size() &&
                        std::fflush(file_) == 0;
   if (!written)
-    trouble_ = fmt::format("the checkpoint '{}' cannot be written any more ({}); it ends {} answers into a part", path_,
-                           std::strerror(errno), count);
+    trouble_ = fmt::format("the checkpoint '{}' cannot be written any more ({}); --resume goes on from before that",
+                           path_, std::strerror(errno));
 }
 
 // --- a stream --------------------------------------------------------------------------------------------------

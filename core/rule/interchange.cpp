@@ -107,6 +107,7 @@ class TermWriter {
       arguments.push_back(terms[port.node.value][port.output]);
       sorts += "Tensor ";
     }
+    if (!sorts.empty()) sorts.pop_back();
     functions_[name] = fmt::format("(declare-fun {} ({}) Tensor)", name, sorts);
     if (arguments.empty()) return language_ == Language::kEgg ? fmt::format("({})", name) : name;
     return fmt::format("({} {})", name, fmt::join(arguments, " "));

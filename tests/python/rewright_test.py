@@ -65,6 +65,7 @@ class Campaigns(unittest.TestCase):
             again = rewright.run_campaign(campaign_in(folder), folder + "/store", resume=True)
             self.assertTrue(again.was_finished)
             self.assertEqual(rewright.campaign_summary(folder + "/store").rules, summary.rules)
+            self.assertEqual(repr(summary), f"<rewright.CampaignSummary relu: finished, {summary.rules} rules>")
 
     def test_an_exception_in_progress_ends_the_campaign_and_is_raised(self):
         def refuse(phase, done, fraction):
@@ -84,6 +85,25 @@ class Campaigns(unittest.TestCase):
                 )
             self.assertEqual(rewright.campaign_summary(folder + "/store").state, "stopped")
 
+    def test_a_campaign_without_a_store_asks_for_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            asked = r"where should the results go\? Give a store.*campaign\.toml"
+            with self.assertRaisesRegex(rewright.Error, asked) as raised:
+                rewright.run_campaign(campaign_in(folder))
+            self.assertEqual(raised.exception.code, "usage")
+
+    def test_a_campaign_at_work_is_seen_as_running(self):
+        with tempfile.TemporaryDirectory() as folder:
+            states = []
+
+            def look(*at):
+                states.append(rewright.campaign_summary(folder + "/store").state)
+                raise StopIteration
+
+            with self.assertRaises(StopIteration):
+                rewright.run_campaign(campaign_in(folder), folder + "/store", progress=look)
+            self.assertEqual(states, ["running"])
+
     def test_a_wrong_file_is_an_error_with_a_sentence(self):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(campaign_in(folder))
@@ -100,7 +120,15 @@ class Rules(unittest.TestCase):
         self.assertEqual(rule.source, "transpose(concat(x, y))")
         self.assertEqual(rule.trust, "none")
         self.assertRegex(rule.id, "^[0-9a-f]{32}$")
+        self.assertEqual(rule.precondition, "")
+        self.assertEqual(rule.name, "transpose-concat-to-concat-transpose-transpose-" + rule.id[:8])
+        self.assertEqual(repr(rule), f"<rewright.Rule {rule.name}>")
         self.assertIn("digraph", rule.to_dot())
+
+    def test_a_rule_says_where_it_holds(self):
+        rule = rewright.parse_rule("(x:2) relu(transpose(x)) => relu(x)")
+        self.assertEqual(rule.precondition, "x.0 = x.1")
+        self.assertEqual(rule.text, "(x:2) relu(transpose(x)) => relu(x) where x.0 = x.1")
 
     def test_a_rule_that_cannot_be_read_says_where(self):
         with self.assertRaisesRegex(rewright.Error, "concatt"):
@@ -124,6 +152,10 @@ class Optimising(unittest.TestCase):
         self.assertLess(result.cost_after_us, result.cost_before_us)
         self.assertEqual(len(result.rewrites), 1)
         self.assertTrue(result.compared_in)
+        self.assertGreaterEqual(result.max_abs_error, 0)
+        self.assertLess(result.max_abs_error, 1e-3)
+        self.assertRegex(repr(result), r"^<rewright.Optimized: [0-9.]+ -> [0-9.]+ us, 1 rewrites>$")
+        self.assertRegex(repr(result.rewrites[0]), r"^<rewright.Rewrite ewadd-matmul.*: [0-9.]+ -> [0-9.]+ us>$")
         self.assertEqual(rewright.Graph.from_onnx(model).operator_count, 3)
         self.assertEqual(rewright.Graph.from_onnx(result.model).operator_count, 2)
 
@@ -133,6 +165,8 @@ class Optimising(unittest.TestCase):
         result = rewright.optimize(model, [wrong], trust="none")
         self.assertFalse(result.equal)
         self.assertEqual(result.culprit, result.rewrites[0].rule)
+        self.assertTrue(repr(result).endswith(", not equal>"), repr(result))
+        self.assertGreater(result.max_abs_error, 1e-3)
         self.assertEqual(rewright.Graph.from_onnx(result.model).operator_count, 3)
 
     def test_unproved_rules_are_refused(self):
@@ -171,10 +205,26 @@ class Graphs(unittest.TestCase):
         self.assertEqual(again.operator_count, graph.operator_count)
         self.assertIn("digraph", again.to_dot())
         self.assertIn("matmul(x, w)", str(graph))
+        self.assertEqual(repr(graph), "<rewright.Graph: 3 operators>")
 
     def test_drawings_are_svg(self):
         self.assertTrue(rewright.parse_rule(MERGED).to_svg().lstrip().startswith("<"))
         self.assertIn("<svg", rewright.Graph.parse(TWO_PRODUCTS).to_svg())
+
+
+class Loaded(unittest.TestCase):
+    def test_what_is_loaded_has_names(self):
+        plugins = rewright.Plugins()
+        self.assertIn("conv2d", plugins.operators)
+        self.assertIn("egraph", plugins.verifiers)
+        self.assertIn("common_subgraph", plugins.pruners)
+        self.assertIn("backtracking", plugins.searches)
+        self.assertIn("flops", plugins.costs)
+        self.assertRegex(repr(plugins), r"^<rewright.Plugins: [0-9]+ of them>$")
+
+    def test_a_plugin_that_is_not_there_is_an_error(self):
+        with self.assertRaisesRegex(rewright.Error, "nothing.so"):
+            rewright.Plugins(["nothing.so"])
 
 
 class Description(unittest.TestCase):

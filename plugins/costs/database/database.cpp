@@ -126,13 +126,17 @@ class DatabaseCost final : public CostModel {
     const int status = sqlite3_step(find_.get());
     if (status == SQLITE_ROW) return sqlite3_column_double(find_.get(), 0);
     if (status == SQLITE_DONE) return std::numeric_limits<double>::infinity();
+    return unreadable();
+  }
+  [[nodiscard]] Error unreadable() const {
     return make_error(ErrorCode::kIo, "cost model database: '{}' cannot be read ({})", file_,
                       sqlite3_errmsg(database_.get()));
   }
   Status choose_source(const std::string& part) {
     REWRIGHT_TRY(const Statement keys, prepare(database_.get(), file_, "SELECT key FROM operator_costs"));
     std::map<std::string, Held> sources;
-    while (sqlite3_step(keys.get()) == SQLITE_ROW) {
+    int status = SQLITE_ROW;
+    while ((status = sqlite3_step(keys.get())) == SQLITE_ROW) {
       const auto* raw = reinterpret_cast<const char*>(sqlite3_column_text(keys.get(), 0));
       const std::string_view text = raw == nullptr ? "" : raw;
       const std::string_view kernel = text.substr(source_of(text).size());
@@ -140,6 +144,7 @@ class DatabaseCost final : public CostModel {
       if (const auto names = operators_of(kernel); names.size() > 1) held.fused.insert(names);
       held.layouts = held.layouts || kernel.find('@') != std::string_view::npos;
     }
+    if (status != SQLITE_DONE) return unreadable();
     const auto fits = [&](const auto& source) { return source.first.find(part) != std::string::npos; };
     if (std::ranges::count_if(sources, fits) == 1) {
       std::tie(source_, held_) = *std::ranges::find_if(sources, fits);

@@ -120,11 +120,12 @@ class CampaignTest : public testing::Test {
   [[nodiscard]] std::vector<std::string> run_arguments(const std::string& name, const std::string& threads) const {
     return {"campaign", "run", file(), "--store", store(name), "--threads", threads, "--resume"};
   }
-  // One of several processes that share a campaign, as mpirun starts them.
-  pid_t start_rank(std::size_t rank, std::size_t count, const std::string& name) {
+  // One of several processes that share a campaign, as mpirun starts them; each start of all of them is a job of its
+  // own.
+  pid_t start_rank(std::size_t rank, std::size_t count, const std::string& name, const char* job = "test") {
     setenv("OMPI_COMM_WORLD_RANK", std::to_string(rank).c_str(), 1);
     setenv("OMPI_COMM_WORLD_SIZE", std::to_string(count).c_str(), 1);
-    setenv("PMIX_NAMESPACE", "test", 1);
+    setenv("PMIX_NAMESPACE", job, 1);
     const pid_t child = start(run_arguments(name, "1"));
     for (const char* variable : {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE"}) unsetenv(variable);
     return child;
@@ -428,6 +429,26 @@ TEST_P(EnumerationInPieces, OfSeveralProcessesGivesTheSameRows) {
     for (const pid_t child : children) EXPECT_EQ(wait_for(child), 0) << errors();
     EXPECT_EQ(dump(name), dump("whole")) << count << " processes";
   }
+}
+
+TEST_P(EnumerationInPieces, OneOfSeveralProcessesThatIsKilledLosesNothing) {
+  write_campaign(GetParam());
+  ASSERT_TRUE(run("whole"));
+  int killed = 0;
+  for (const int delay_ms : {10, 60, 110}) {
+    const std::string name = fmt::format("killed{}", delay_ms);
+    const pid_t children[] = {start_rank(0, 2, name), start_rank(1, 2, name)};
+    std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
+    const std::size_t dies = static_cast<std::size_t>(delay_ms / 10) % 2;
+    kill(children[dies], SIGKILL);
+    killed += wait_for(children[dies]) == 128 + SIGKILL ? 1 : 0;
+    kill(children[1 - dies], SIGTERM);  // As mpirun does.
+    wait_for(children[1 - dies]);
+    const pid_t again[] = {start_rank(0, 2, name, "again"), start_rank(1, 2, name, "again")};
+    for (const pid_t child : again) EXPECT_EQ(wait_for(child), 0) << errors();
+    EXPECT_EQ(dump(name), dump("whole")) << "process " << dies << " was killed after " << delay_ms << " ms";
+  }
+  EXPECT_GT(killed, 0);
 }
 
 TEST_F(CampaignTest, AProcessThatWaitsForAnotherIsStoppedResumably) {

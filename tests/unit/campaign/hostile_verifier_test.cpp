@@ -67,7 +67,7 @@ class HostileVerifier : public testing::Test {
 
   /// A whole campaign with these verifiers, in the store `name`.
   Result<CampaignSummary> run(const std::string& name, const std::string& verifiers, const std::string& isolation = "",
-                              int threads = 2) {
+                              int threads = 2, bool resume = false) {
     const std::string file = (folder_ / (name + ".toml")).string();
     std::ofstream(file) << replaced(replaced(kCampaign, "VERIFIERS", verifiers), "AXIOMS",
                                     REWRIGHT_SOURCE_DIR "/axioms")
@@ -77,6 +77,7 @@ class HostileVerifier : public testing::Test {
     RunOptions options;
     options.store = path(name);
     options.threads = threads;
+    options.resume = resume;
     return run_campaign(config, registry_, options);
   }
   [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
@@ -165,6 +166,32 @@ TEST_F(HostileVerifier, IsPutAsideWhenItHasCrashedTooOften) {
   ASSERT_TRUE(run("threads", R"("crashes", "egraph")", "most_crashes = 1\n", 3));
   constexpr const char* kVerdicts = "SELECT goal, place, verifier, kind, reason FROM verdicts ORDER BY goal, place";
   EXPECT_EQ(rows("threads", kVerdicts), rows("aside", kVerdicts));
+}
+
+TEST_F(HostileVerifier, IsPutAsideForWhatItDidBeforeTheCampaignWasStopped) {
+  const auto campaign = [&](const std::string& name, bool resume = false) {
+    return run(name, R"("crashes", "egraph")", "most_crashes = 1\n", 1, resume);
+  };
+  ASSERT_TRUE(campaign("whole"));
+  ASSERT_TRUE(campaign("stopped"));
+  {
+    // As if it had been stopped when the goal of the crash had its verdicts, and the others none.
+    const auto store = *Store::open(path("stopped"), Store::Mode::kWrite);
+    const std::string others = "NOT IN (SELECT goal FROM verdicts WHERE reason LIKE 'crashed: %')";
+    for (const std::string& change :
+         {std::string("DELETE FROM phases WHERE name IN ('verify', 'library')"), std::string("DELETE FROM rules"),
+          "UPDATE goals SET status = 'open', trust = '', certificate = '', rule = text WHERE position " + others,
+          "DELETE FROM verdicts WHERE goal " + others})
+      ASSERT_TRUE(store->database().run(change)) << change;
+  }
+  const auto resumed = campaign("stopped", true);
+  ASSERT_TRUE(resumed) << resumed.error().message;
+  ASSERT_EQ(resumed->crashes.size(), 1u);
+  EXPECT_EQ(
+      rows("stopped", "SELECT DISTINCT substr(reason, 1, 10) FROM verdicts WHERE verifier = 'crashes' ORDER BY 1"),
+      "crashed: i|\nput aside:|\n")
+      << "it was asked about nothing more";
+  EXPECT_EQ(library("stopped"), library("whole"));
 }
 
 TEST_F(HostileVerifier, IsNotBlamedIfItsProcessIsKilledFromOutside) {

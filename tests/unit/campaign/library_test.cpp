@@ -289,6 +289,40 @@ TEST_F(LibraryTest, RulesOfAFileJoinTheCampaigns) {
   EXPECT_THAT(run("refused", kAll, {}, "rules = [\"more.rules\"]\n").error().message, HasSubstr("proof is rejected"));
 }
 
+TEST_F(LibraryTest, ALogThatCannotBeWrittenCostsTheLogAlone) {
+  ASSERT_TRUE(run("with", kAll));
+  fs::create_directories(store("without") + "/log.txt");
+  const auto summary = run("without", kAll);
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_EQ(content("without"), content("with"));
+}
+
+TEST_F(LibraryTest, ARuleOfAFileThatAVerifierRefutedIsAnError) {
+  const std::string file = store("more.rules"), rule = "(x:2) transpose(transpose(x)) => x";
+  const AxiomSet axioms = *load_axioms(std::vector<std::string>{REWRIGHT_SOURCE_DIR "/axioms/layout.smt2"}, registry_);
+  const auto proof = EqualityProver(axioms.axioms()).prove(*parse_rule(rule, registry_));
+  ASSERT_TRUE(proof) << proof.error().message;
+  std::ofstream(file) << "rule " << rule << "\n" << proof->certificate;
+  const auto campaign = [&](const RunOptions& options) {
+    return run("refuted", kAll, options, "rules = [\"more.rules\"]\n");
+  };
+  ASSERT_TRUE(campaign({}));
+  const std::string id = rule_id(*parse_rule(rule, registry_));
+  ASSERT_EQ(*open("refuted")->count("goals", "id = '" + id + "' AND status = 'proved'"), 1) << "one of the campaign's";
+  // As if a verifier had refuted it, and the library were still to be made.
+  alter("refuted", "DELETE FROM derivations");
+  alter("refuted", "DELETE FROM rules");
+  alter("refuted", "DELETE FROM phases WHERE name = 'library'");
+  alter("refuted", "UPDATE goals SET status = 'refuted', certificate = '' WHERE id = '" + id + "'");
+  RunOptions options;
+  options.resume = true;
+  const auto summary = campaign(options);
+  ASSERT_FALSE(summary);
+  EXPECT_THAT(summary.error().message,
+              testing::AllOf(HasSubstr("the rule "), HasSubstr("transpose(transpose(x)) => x"),
+                             HasSubstr("(" + id + ") is proved in '" + file + "', and a verifier has refuted it, so")));
+}
+
 // --- the library that comes with the program -----------------------------------------------------------------------
 
 std::string text_of(const std::string& file) {

@@ -163,6 +163,33 @@ TEST_F(MergeTest, ACertificateTakesThePlaceOfASolversWord) {
   EXPECT_EQ(open("merged")->verdicts(0)->size(), 2U) << "what both said stays";
 }
 
+TEST_F(MergeTest, AnAnswerTakesThePlaceOfNoneInEitherOrder) {
+  make("here", {{kTwice, "unknown", ""}, {kOrder, "open", ""}, {kBack, "refuted", ""}});
+  make("there", {{kTwice, "refuted", ""}, {kOrder, "unknown", ""}, {kBack, "open", ""}});
+  for (const auto& names : {std::vector<std::string>{"here", "there"}, {"there", "here"}}) {
+    const std::string target = names[0] + " first";
+    ASSERT_TRUE(merge(names, target));
+    std::vector<std::string> found;
+    const auto goals = open(target)->goals();
+    ASSERT_TRUE(goals) << goals.error().message;
+    for (const GoalRecord& goal : *goals) found.push_back(goal.text + ": " + goal.status);
+    EXPECT_THAT(found, UnorderedElementsAre(kTwice + ": refuted", kOrder + ": unknown", kBack + ": refuted"));
+  }
+}
+
+TEST_F(MergeTest, KeepsTheTimesOfAllRuns) {
+  make("here", {{kTwice}});
+  make("there", {{kOrder}});
+  for (const auto& [name, seconds] : {std::pair("here", 2.0), {"there", 0.5}}) {
+    const auto store = *Store::open(path(name), Store::Mode::kWrite);
+    ASSERT_TRUE(store->begin_run(3, false));
+    ASSERT_TRUE(store->add_time("verify", seconds, 1000));
+  }
+  ASSERT_TRUE(merge({"here", "there"}));
+  EXPECT_EQ(*open("merged")->count("runs"), 2);
+  EXPECT_EQ(*open("merged")->count("timings", "seconds = 2 OR seconds = 0.5"), 2);
+}
+
 TEST_F(MergeTest, ACandidateIsRemovedOnlyIfEveryCampaignRemovedIt) {
   make("here", {{kTwice}, {kOrder}});
   make("there", {{kTwice}, {kOrder}});
@@ -215,6 +242,7 @@ TEST_F(MergeTest, StopsWhereOneStoreProvesWhatAnotherRefutes) {
   make("there", {{kTwice, "refuted", ""}});
   EXPECT_THAT(refusal({"here", "there"}), AllOf(HasSubstr("is proved in '" + path("here") + "' and refuted in '"),
                                                 HasSubstr(read_rule(kTwice).id)));
+  EXPECT_THAT(refusal({"there", "here"}), HasSubstr("is refuted in '" + path("there") + "' and proved in '"));
 }
 
 TEST_F(MergeTest, StopsAtOneIdWithTwoContents) {

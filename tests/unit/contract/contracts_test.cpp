@@ -4,8 +4,10 @@
 #include "contract/isolation.h"
 
 #include <rewright/cost.h>
+#include <rewright/onnx.h>
 #include <rewright/operator.h>
 #include <rewright/pruner.h>
+#include <rewright/runtime.h>
 #include <rewright/search.h>
 #include <rewright/verifier.h>
 
@@ -46,12 +48,41 @@ std::vector<std::string> broken(const std::vector<Contract>& contracts) {
 // --- operators -------------------------------------------------------------------------------------------------------
 
 /// y = 2 x, but for what a test gets wrong.
-enum class Fault { kNone, kShape, kCuts, kField, kLinear, kUnwritten, kThrows, kCrashes, kWork, kSentence };
+enum class Fault {
+  kNone,
+  kShape,
+  kCuts,
+  kField,
+  kExact,
+  kLinear,
+  kUnwritten,
+  kThrows,
+  kCrashes,
+  kWork,
+  kSentence,
+  kNameless,
+  kNever,
+  kArity,
+  kAlone,
+  kOtherInOnnx,
+  kFewerInOnnx,
+  kOpaqueInOnnx
+};
 template <Fault kFault>
 struct Twice final : OperatorOf<Twice<kFault>> {
-  static OperatorInfo describe() { return {.name = "twice", .summary = "2 x", .multilinear = true}; }
+  static OperatorInfo describe() {
+    return {.name = "twice",
+            .summary = "2 x",
+            .min_arity = kFault == Fault::kArity ? 2 : 1,
+            .max_arity = 1,
+            .commutative = kFault == Fault::kAlone,
+            .multilinear = true};
+  }
   template <class Dim>
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>&) {
+    if (kFault == Fault::kNever) return make_error(ErrorCode::kShape, "twice: of no tensor this can be asked");
+    if (kFault == Fault::kNameless && in[0].rank() == 3)
+      return make_error(ErrorCode::kShape, "twice:tensors of rank 3 are not taken");
     if (kFault == Fault::kSentence && in[0].rank() == 3) return make_error(ErrorCode::kShape, "no");
     BasicShape<Dim> out = in[0];
     if (kFault == Fault::kShape && std::is_same_v<Dim, SymbolicDim> && out.rank() > 1) out[0] = out[1];
@@ -66,11 +97,35 @@ struct Twice final : OperatorOf<Twice<kFault>> {
       if (kFault == Fault::kThrows && i == 3) throw std::runtime_error("out of luck");
       if (kFault == Fault::kCrashes && i == 3) std::abort();
       out[0][i] = kFault == Fault::kLinear ? x * x : x + x;
+      if (kFault == Fault::kExact && std::is_same_v<Scalar, Exact>) out[0][i] = x;
       if (kFault == Fault::kField && std::is_same_v<Scalar, Field>) out[0][i] = x;
     }
   }
+  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
+                                           std::span<const Shape> shapes, OnnxWriter& writer) const override {
+    if (kFault == Fault::kOtherInOnnx) return writer.emit("Mul", {in[0], in[0]});
+    if (kFault == Fault::kFewerInOnnx) return writer.emit("ReduceSum", writer.emit("Add", {in[0], in[0]}));
+    if (kFault == Fault::kOpaqueInOnnx) return writer.emit("Sinh", {in[0]});
+    return OperatorOf<Twice<kFault>>::to_onnx(params, in, shapes, writer);
+  }
   static double flops(const Params&, std::span<const Shape>) {
     return kFault == Fault::kWork ? std::numeric_limits<double>::quiet_NaN() : 1;
+  }
+};
+
+/// x + y, which says that x and y may be exchanged, and takes them in one order alone.
+struct Later final : OperatorOf<Later> {
+  static OperatorInfo describe() {
+    return {.name = "later", .summary = "x + y", .min_arity = 2, .max_arity = 2, .commutative = true};
+  }
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>&) {
+    if (in[0].rank() > 0 && in[1].rank() == 0) return Shapes<Dim>{in[0]};
+    return make_error(ErrorCode::kShape, "later: the second operand must be a single number, the first none");
+  }
+  template <class Scalar>
+  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
+    for (std::int64_t i = 0; i < in[0].elements(); ++i) out[0][i] = in[0][i] + in[1][0];
   }
 };
 
@@ -93,7 +148,38 @@ TEST(OperatorContracts, NameWhatIsBroken) {
   EXPECT_THAT(broken_by<Fault::kThrows>(), Contains(meaning));
   EXPECT_THAT(broken_by<Fault::kCrashes>(), Contains(meaning));
   EXPECT_THAT(broken_by<Fault::kWork>(), ElementsAre("says what work it is"));
-  EXPECT_THAT(broken_by<Fault::kSentence>(), ElementsAre("refuses what does not fit, in a sentence"));
+  const auto* sentence = "refuses what does not fit, in a sentence";
+  EXPECT_THAT(broken_by<Fault::kSentence>(), ElementsAre(sentence));
+  EXPECT_THAT(broken_by<Fault::kNameless>(), ElementsAre(sentence)) << "no space after its name";
+  EXPECT_THAT(broken_by<Fault::kExact>(), ElementsAre(meaning));
+  EXPECT_THAT(broken_by<Fault::kNever>(), Contains(sentence));
+  EXPECT_THAT(broken(contracts_of(Later(), loaded())), ElementsAre("commutes, if it says so"));
+}
+
+TEST(OperatorContracts, NameWhatIsOtherInOnnx) {
+  const Runtime* found = loaded().find<Runtime>("onnxruntime");
+  if (found == nullptr || !found->version()) GTEST_SKIP() << "ONNX Runtime is not here";
+  const auto* back = "reads back what it writes to ONNX";
+  const auto* runtime = "computes what ONNX Runtime computes";
+  EXPECT_THAT(broken_by<Fault::kOtherInOnnx>(), ElementsAre(back, runtime));
+  EXPECT_THAT(broken_by<Fault::kFewerInOnnx>(), ElementsAre(back, runtime));
+  EXPECT_THAT(broken_by<Fault::kOpaqueInOnnx>(), ElementsAre(runtime)) << "no operator here is a Sinh";
+}
+
+/// What the first contract, of the description, says.
+template <Fault kFault>
+std::string description() {
+  static const Twice<kFault> kOperator;
+  const Contract contract = contracts_of(kOperator, loaded()).at(0);
+  return contract.name + ": " + check_apart(contract, 60).detail;
+}
+
+TEST(OperatorContracts, SayWhatIsWrongInADescription) {
+  EXPECT_EQ(description<Fault::kArity>(), "describes itself: it takes 2 to 1 operands");
+  EXPECT_EQ(description<Fault::kAlone>(),
+            "describes itself: it says that its first two operands may be exchanged, and takes one or none");
+  EXPECT_THAT(broken_by<Fault::kArity>(), Contains("describes itself")) << "and the others can be asked all the same";
+  EXPECT_THAT(broken_by<Fault::kAlone>(), ElementsAre("describes itself"));
 }
 
 TEST(Isolation, SaysHowACheckEnded) {
@@ -228,6 +314,34 @@ TEST(PrunerContracts, FindOutWhatDropsTooMuch) {
   }
 }
 
+/// Drops the second candidate, for another reason each time.
+class Fickle final : public Pruner {
+ public:
+  std::string name() const override { return "fickle"; }
+  std::string summary() const override { return "Drops"; }
+  Result<std::unique_ptr<PruneSession>> start(const Options& options) const override {
+    if (!options.empty()) return make_error(ErrorCode::kUsage, "no option {}", options.begin()->first);
+    class Session final : public PruneSession {
+     public:
+      std::optional<Removal> offer(const Candidate& candidate) override {
+        static int times = 0;
+        if (first_.empty()) first_ = candidate.id;
+        if (count_++ != 1) return std::nullopt;
+        return Removal{first_, fmt::format("it is superfluous for the time {}", ++times)};
+      }
+
+     private:
+      std::string first_;
+      int count_ = 0;
+    };
+    return std::unique_ptr<PruneSession>(std::make_unique<Session>());
+  }
+};
+
+TEST(PrunerContracts, FindOutWhoDecidesOtherwiseTheSecondTime) {
+  EXPECT_THAT(broken(contracts_of(Fickle(), loaded(), few_axioms())), ElementsAre("drops alike in a second pass"));
+}
+
 /// A pruner of rules that drops all; with `too_few` it has no answer for the last.
 class Sweeping final : public Pruner {
  public:
@@ -322,7 +436,7 @@ TEST(CostContracts, FindOutWhatIsNoPrice) {
 }
 
 /// greedy, but for what a test gets wrong.
-enum class Slip { kNone, kNothing, kDearer, kSteps, kLuck, kPath, kGraph, kGap, kFails };
+enum class Slip { kNone, kNothing, kDearer, kNoNumber, kSteps, kLuck, kPath, kGraph, kGap, kEnd, kFails };
 class Spoilt final : public SearchStrategy {
  public:
   explicit Spoilt(Slip slip) : slip_(slip) {}
@@ -342,6 +456,8 @@ class Spoilt final : public SearchStrategy {
         result.path.clear();
         break;
       case Slip::kDearer: result.cost_after_us = 2 * result.cost_before_us; break;
+      case Slip::kNoNumber: result.cost_after_us = std::nan(""); break;
+      case Slip::kEnd: result.cost_after_us -= 1; break;
       case Slip::kSteps: result.steps = problem.steps + 1; break;
       case Slip::kLuck: result.candidates += ++times; break;
       case Slip::kPath:
@@ -371,6 +487,8 @@ TEST(SearchContracts, NameWhatIsBroken) {
   EXPECT_THAT(broken_by(Slip::kNone), ElementsAre());
   EXPECT_THAT(broken_by(Slip::kNothing), ElementsAre("finds something on an easy way down"));
   EXPECT_THAT(broken_by(Slip::kDearer), Contains(result));
+  EXPECT_THAT(broken_by(Slip::kNoNumber), Contains(result));
+  EXPECT_THAT(broken_by(Slip::kEnd), Contains(result));
   EXPECT_THAT(broken_by(Slip::kSteps), Contains(steps));
   EXPECT_THAT(broken_by(Slip::kLuck), ElementsAre("ends alike for the same seed"));
   EXPECT_THAT(broken_by(Slip::kPath), ElementsAre("leaves a graph alone that no rule matches"));

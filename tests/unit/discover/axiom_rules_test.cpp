@@ -180,6 +180,17 @@ TEST(AxiomRules, AreNotMadeOfWhatIsFalse) {
   EXPECT_THAT(found.refused[0], HasSubstr("axiom wrong (test.smt2:"));
 }
 
+TEST(AxiomRules, EndWhereTheyAreToldToWhileAxiomsAreAudited) {
+  AxiomRuleOptions options;
+  options.progress = [](std::size_t, std::size_t) { return false; };
+  const auto rules =
+      rules_of_axioms(axioms_of(axiom("right", "(x Tensor)", "(= (relu (relu x)) (relu x))", "x 2")),
+                      read_graph("x = input (2, 3)\na = relu(x)\nb = relu(a)\noutput b\n"), loaded(), options);
+  ASSERT_FALSE(rules);
+  EXPECT_EQ(rules.error().code, ErrorCode::kBudget);
+  EXPECT_EQ(rules.error().message, "stopped while axioms were audited");
+}
+
 TEST(AxiomRules, SayWhichAxiomsAreNone) {
   const AxiomSet axioms = axioms_of(axiom("commutes", "(x Tensor) (y Tensor)", "(= (ewadd x y) (ewadd y x))", "x y 2") +
                                     axiom("elsewhere", "(x Tensor)", "(= (relu (relu x)) (relu x))", "x 3"));

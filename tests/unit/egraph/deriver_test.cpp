@@ -217,6 +217,16 @@ TEST(Derivations, NameTheRulesThatTheyUse) {
   EXPECT_THAT(*uses, ElementsAre(DerivationUse{"abc", false}, DerivationUse{"abc", true}));
   EXPECT_THAT(uses_of("certificate 1\noutput 0\nno step\n").error().message, HasSubstr("line 3"));
 }
+TEST(Derivations, ThatCannotBeReadAreNotReversed) {
+  const auto error = [](const std::string& step) {
+    const auto reversed = reversed_certificate("certificate 1\noutput 0\n. > abc.0@00000000 x=a\n" + step + "\n");
+    return reversed ? *reversed : reversed.error().message;
+  };
+  EXPECT_EQ(error(". < abc.1@00000000 x=a"),
+            "certificate 1\noutput 0\n. > abc.1@00000000 x=a\n. < abc.0@00000000 x=a\n");
+  for (const char* step : {"nothing", ". ", ". = abc.1@00000000 x=a", ""})
+    EXPECT_EQ(error(step), fmt::format("line 4: '{}' is no step", step));
+}
 TEST(Derivations, OfALibraryWithoutTheRuleAreRejected) {
   const std::vector<Rule> library = rules({kAssociates});
   const Rule rule = test::rule("(a:2) matmul(matmul(a, a), a) => matmul(a, matmul(a, a))");

@@ -55,6 +55,16 @@ TEST(Sizes, DivideAnEquationByItsCommonFactor) {
   sizes.assume(known);
   EXPECT_TRUE(sizes.implies({Kind::kEqual, a, b}));
 }
+TEST(Sizes, BoundAProductOnlyWhereNoFactorMayBeNegative) {
+  Sizes sizes;
+  const DimId a = sizes.variable(0), b = sizes.variable(1), zero = sizes.constant(0);
+  const auto product_from = [&](std::int64_t more) {
+    return sizes.multiply(sizes.floor_divide(sizes.combine(1, a, 1, sizes.constant(more)), 2), b);
+  };
+  EXPECT_TRUE(sizes.implies({Kind::kAtLeast, product_from(5), zero}));
+  EXPECT_FALSE(sizes.implies({Kind::kAtLeast, product_from(-5), zero}));
+  EXPECT_FALSE(sizes.implies({Kind::kAtLeast, product_from(-5), sizes.constant(-1000)})) << "b may be large";
+}
 TEST(Sizes, SayWhatCannotBe) {
   Sizes sizes;
   const DimId a = sizes.variable(0);

@@ -6,10 +6,13 @@
 
 #include <algorithm>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <numeric>
 
 namespace rewright::enumeration {
@@ -71,6 +74,70 @@ TEST_F(Fingerprints, AFullDiskIsAnError) {
   const Status status = store.status();
   ASSERT_FALSE(status);
   EXPECT_NE(status.error().message.find("no such folder"), std::string::npos);
+}
+
+/// Lowers a limit of this process while it lives.
+class Limit {
+ public:
+  Limit(__rlimit_resource resource, rlim_t value) : resource_(resource) {
+    getrlimit(resource, &before_);
+    const rlimit now = {std::min(value, before_.rlim_max), before_.rlim_max};
+    setrlimit(resource, &now);
+  }
+  ~Limit() { setrlimit(resource_, &before_); }
+  Limit(const Limit&) = delete;
+  Limit& operator=(const Limit&) = delete;
+
+ private:
+  __rlimit_resource resource_;
+  rlimit before_{};
+};
+
+TEST_F(Fingerprints, ADiskThatTakesNoMoreIsAnErrorThatSaysSo) {
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  FingerprintStore store(std::uint64_t{32} << 20, folder_.string());
+  {
+    const Limit limit(RLIMIT_FSIZE, (1 << 20) + 1000);  // Within a write.
+    add(store, 0, kMany);
+  }
+  std::signal(SIGXFSZ, before);
+  const Status status = store.status();
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().message,
+            folder_.string() +
+                ": fingerprints that do not fit the memory could not be written: File too large; give the run more "
+                "memory or another disk");
+  EXPECT_FALSE(store.persist(path("piece"))) << "some are lost";
+}
+
+#ifndef REWRIGHT_SANITIZED  // Their shadow memory knows no limit.
+TEST_F(Fingerprints, ThatNoMemoryIsLeftForAreAnErrorThoughTheyWereTaken) {
+  FingerprintStore store(0, folder_.string());
+  {
+    auto writer = std::make_unique<FingerprintStore::Writer>(store);
+    for (std::uint64_t i = 0; i < 100; ++i) writer->add(mixed(i));  // Held back: fewer than are handed over at once.
+    std::uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const Limit limit(RLIMIT_AS, pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + (std::uint64_t{8} << 20));
+    writer.reset();
+  }
+  const Status status = store.status();
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::kBudget);
+  EXPECT_NE(status.error().message.find("out of memory: fingerprints could not be kept"), std::string::npos)
+      << status.error().message;
+}
+#endif
+
+TEST_F(Fingerprints, MayBeAnyNumberZeroToo) {
+  FingerprintStore store(0, folder_.string());
+  {
+    FingerprintStore::Writer writer(store);
+    for (const std::uint64_t fingerprint : {0, 1, 0, 2, 0}) writer.add(fingerprint);
+  }
+  std::vector<std::uint64_t> shared;
+  EXPECT_EQ(*store.count_distinct(&shared, 1), 3U);
+  EXPECT_EQ(shared, std::vector<std::uint64_t>{0});
 }
 
 TEST_F(Fingerprints, OfAPieceGoToItsFileAndNoOthers) {

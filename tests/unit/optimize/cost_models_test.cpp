@@ -251,6 +251,35 @@ TEST_F(CostModels, DatabaseAnswersWhatAnotherModelMeasured) {
   EXPECT_EQ((*model("database", options))->device(), "fixed|none");
 }
 
+TEST_F(CostModels, DatabaseWhoseFileIsWrittenOverSaysWhichOne) {
+  testing::FixedPrices prices({{"matmul", 42}}, /*measured=*/true);
+  {
+    const auto cache = *open_cost_cache(file("costs.sqlite"));
+    ASSERT_TRUE(GraphCost(prices, cache.get()).cost_us(graph_of(kProduct)));
+  }
+  const auto made = *model("database", {{"file", file("costs.sqlite")}});
+  std::ofstream(file("costs.sqlite")) << std::string(8192, 'x');
+  const auto found = GraphCost(*made, nullptr).cost_us(graph_of(kProduct));
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().message, HasSubstr("cost model database: '" + file("costs.sqlite") + "' cannot be read ("));
+}
+
+TEST_F(CostModels, DatabaseOfADamagedFileIsNotTakenForAnEmptyOne) {
+  testing::FixedPrices prices({{"matmul", 42}}, /*measured=*/true);
+  {
+    const auto cache = *open_cost_cache(file("costs.sqlite"));
+    ASSERT_TRUE(GraphCost(prices, cache.get()).cost_us(graph_of(kProduct)));
+  }
+  constexpr std::size_t kPage = 4096;  // The first holds the schema.
+  const auto size = std::filesystem::file_size(file("costs.sqlite"));
+  std::fstream(file("costs.sqlite"), std::ios::in | std::ios::out | std::ios::binary).seekp(kPage)
+      << std::string(size - kPage, 'x');
+  const auto made = model("database", {{"file", file("costs.sqlite")}});
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message,
+              HasSubstr(fmt::format("'{}' cannot be read (database disk image", file("costs.sqlite"))));
+}
+
 TEST_F(CostModels, DatabaseKnowsWhatRanAsOneKernel) {
   const std::string_view text =
       "x = input (4, 4)\nw = weight (4, 4)\na = matmul(x, w)\nb = relu(a)\nc = relu(b)\noutput c\n";

@@ -215,6 +215,17 @@ output a, b
   for (std::size_t i = 0; i < before.size(); ++i) EXPECT_EQ(before[i].values(), after[i].values()) << to_text(written);
 }
 
+TEST(Layouts, AreWrittenIntoATransposeThatIsThere) {
+  const Graph graph = read_graph("x = input (2, 3, 4)\nt = transpose[perm=[1, 2, 0]](x)\nr = relu(t)\noutput r\n");
+  LayoutChoice choice{0, std::vector<AxisOrder>(graph.nodes().size())};
+  choice.orders[2] = {0, 2, 1};  // The relu is computed by columns.
+  const Graph written = *write_layouts(graph, choice, **loaded().get<Operator>("transpose"));
+  EXPECT_EQ(to_text(written),
+            "x = input (2, 3, 4)\ntranspose = transpose[perm=[1, 0, 2]](x)\nr = relu(transpose)\n"
+            "transpose_2 = transpose[perm=[0, 2, 1]](r)\noutput transpose_2\n");
+  EXPECT_EQ(values_of(graph)[0].values(), values_of(written)[0].values());
+}
+
 TEST(Layouts, OfAChainOfSplitsAreThoseOfTheSplit) {
   Costs costs;
   const Graph wide = read_graph(R"(

@@ -147,6 +147,17 @@ TEST(LocalCosts, LeaveSplitsThatBecomeOneToTheWholeGraph) {
       << "a is split alone then";
 }
 
+TEST(LocalCosts, TellApplicationsApartByAnyOperand) {
+  const std::string norms =
+      "x = input (2, 3)\ns = input (3)\nb = input (3)\nm = input (3)\nv = input (3)\nw = input (3)\na = relu(x)\n"
+      "c = relu(a)\np = batch_norm(a, s, b, m, v)\n";
+  EXPECT_EQ(local_cost(norms + "q = batch_norm(c, s, b, m, w)\noutput p, q\n", "(x:2) relu(relu(x)) => relu(x)"), 3.0)
+      << "the last operand differs";
+  EXPECT_EQ(local_cost(norms + "q = batch_norm(c, s, b, m, v)\noutput p, q\n", "(x:2) relu(relu(x)) => relu(x)"),
+            std::nullopt)
+      << "two become one";
+}
+
 TEST(LocalCosts, KnowTheKernelOfATargetThatUsesWhatIsReplaced) {
   EXPECT_NEAR(*local_cost("x = input (2, 2)\na = relu(x)\nb = tanh(a)\noutput b\n", "(x:2) relu(x) => relu(relu(x))",
                           {{"relu", "relu", "tanh"}}),

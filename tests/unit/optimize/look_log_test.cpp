@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -173,7 +176,54 @@ TEST_F(CheckpointFile, IsRefusedWithASentence) {
   set_content("RWLOOKS1 and then nonsense that is long enough to be read as numbers");
   EXPECT_THAT(LookLog::resume(path(), kKey).error().message, HasSubstr("is no checkpoint"));
   EXPECT_THAT(LookLog::resume("/dev/zero", kKey).error().message, HasSubstr("'/dev/zero' is no file"));
+  EXPECT_THAT(LookLog::begin("/dev/zero", kKey).error().message, HasSubstr("'/dev/zero' is no file"));
   EXPECT_THAT(LookLog::begin("/no/such/folder/file", kKey).error().message, HasSubstr("/no/such/folder/file"));
+}
+
+/// A disk that takes no file of more bytes while this lives.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t bytes) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit now = {bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &now);
+  }
+  ~FullDisk() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  void (*handler_)(int) = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before_{};
+};
+
+TEST_F(CheckpointFile, OnAFullDiskIsNotBegun) {
+  const FullDisk disk(8);
+  const auto looks = LookLog::begin(path(), kKey);
+  ASSERT_FALSE(looks);
+  EXPECT_EQ(looks.error().message, fmt::format("--checkpoint: '{}' cannot be written: File too large", path()));
+  EXPECT_FALSE(fs::exists(path())) << "half a checkpoint";
+}
+
+TEST_F(CheckpointFile, ThatTheDiskHasNoRoomForStopsNoSearchAndIsSaid) {
+  const std::string whole = end(nullptr);
+  {
+    const auto looks = LookLog::begin(path(), kKey);
+    ASSERT_TRUE(looks) << looks.error().message;
+    EXPECT_EQ((*looks)->trouble(), std::nullopt);
+    const FullDisk disk(fs::file_size(path()));
+    EXPECT_EQ(end(looks->get()), whole);
+    EXPECT_EQ((*looks)->trouble(),
+              fmt::format("the checkpoint '{}' cannot be written any more (File too large); --resume goes on from "
+                          "before that",
+                          path()));
+  }
+  const auto again = LookLog::resume(path(), kKey);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(end(again->get()), whole);
 }
 
 }  // namespace

@@ -120,6 +120,8 @@ TEST(NormalForm, GivesBiasesBackToConvolutionsThatStayedApart) {
   expect_equal_values(apart, given_back);
   const Graph shared = read_graph(text + "s = ewadd(d, e)\np = bias_add(s, b)\noutput p, s\n");
   EXPECT_EQ(to_text(*biases_to_convolutions(shared)), to_text(shared));
+  const Graph of_none = read_graph(text + "f = relu(d)\ng = relu(e)\ns = ewadd(f, g)\np = bias_add(s, b)\noutput p\n");
+  EXPECT_EQ(to_text(*biases_to_convolutions(of_none)), to_text(of_none)) << "no addend is a convolution's";
 }
 
 TEST(NormalForm, LetsBranchesWithBatchNormsBecomeOneConvolution) {

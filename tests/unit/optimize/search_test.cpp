@@ -255,6 +255,42 @@ TEST(EGraph, TakesPartsForOneSplitOnlyWhereTheyAre) {
   EXPECT_EQ(plain_text(report->best), plain_text(start));
 }
 
+TEST(EGraph, ChoosesWholesWhereHalvesWouldBeCheaper) {
+  // Any two of three products are enough (19 with what uses them), half of each would be less.
+  FixedPrices prices({{"matmul", 8}, {"broadcast_div", 50}, {"broadcast_max", 50}, {"broadcast_sub", 50}});
+  GraphCost cost(prices, nullptr);
+  const Graph start = read_graph(
+      "x = input (2, 2)\ny = input (2, 2)\na = broadcast_div(x, y)\nb = broadcast_max(x, y)\n"
+      "c = broadcast_sub(x, y)\noutput a, b, c\n");
+  std::vector<Rule> rules;
+  for (const char* rule : {"broadcast_div(x, y) => relu(matmul(x, y))", "broadcast_div(x, y) => relu(matmul(y, x))",
+                           "broadcast_max(x, y) => tanh(matmul(y, x))", "broadcast_max(x, y) => tanh(matmul(x, x))",
+                           "broadcast_sub(x, y) => exp(matmul(x, x))", "broadcast_sub(x, y) => exp(matmul(x, y))"})
+    rules.push_back(read_rule(fmt::format("(x:2, y:2) {} where x.0 = x.1, y.0 = y.1, x.0 = y.0", rule)));
+  const auto report = optimize(start, rules, *search("egraph"), cost);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->search.note, "");
+  EXPECT_NEAR(report->search.cost_after_us, 19, 1e-6);
+}
+
+TEST(EGraph, TellsWhichRulesItCouldNotUse) {
+  FixedPrices prices;
+  GraphCost cost(prices, nullptr);
+  const auto refusal = [&](std::string_view rule, std::string_view graph) -> std::string {
+    Rule wrong = read_rule(rule);
+    wrong.precondition.clear();
+    const auto report = optimize(read_graph(graph), {wrong}, *search("egraph"), cost);
+    if (!report) return report.error().message;
+    EXPECT_EQ(plain_text(report->best), plain_text(read_graph(graph)));
+    return report->refused.size() == 1 && report->refused[0].name == wrong.name ? report->refused[0].reason : "";
+  };
+  EXPECT_EQ(refusal("(x:2) relu(x) => transpose(x) where x.0 = x.1", "x = input (2, 3)\na = relu(x)\noutput a\n"),
+            "replaces a tensor by one of another shape or element type");
+  EXPECT_EQ(refusal("(x:2, y:2) concat[axis=0](x, y) => concat[axis=0](ewadd(x, y), y) where x.0 = y.0",
+                    "x = input (2, 4)\ny = input (3, 4)\nc = concat(x, y)\noutput c\n"),
+            "ewadd: sizes along an axis must be equal, but are 2 and 3");
+}
+
 // --- all of them -----------------------------------------------------------------------------------------------
 
 class EverySearch : public ::testing::TestWithParam<const char*> {};

@@ -2,9 +2,11 @@
 #include <rewright/graph.h>
 #include <rewright/pruner.h>
 #include <rewright/registry.h>
+#include <rewright/rule.h>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 
@@ -199,6 +201,37 @@ TEST_F(CommonSubgraph, TheSameOperatorWithOtherParametersIsNot) {
   EXPECT_FALSE(session_->offer(
       {"a", graph([](auto& b, Ports in) { return Ports{matmul(b, transpose(b, in[0]), transpose(b, in[1]))}; }),
        graph([](auto& b, Ports in) { return Ports{transpose(b, matmul(b, in[1], in[0]))}; })}));
+}
+
+TEST_F(Pruners, DerivableKeepsWhatItsLimitsLeaveNoRoomFor) {
+  std::vector<Rule> rules;
+  for (const char* text : {"(x:2) relu(relu(x)) => relu(x)", "(x:2) relu(relu(relu(x))) => relu(x)"}) {
+    auto rule = parse_rule(text, registry_);
+    ASSERT_TRUE(rule) << rule.error().message;
+    rule->id = rule_id(*rule);
+    rules.push_back(*std::move(rule));
+  }
+  const auto kept = [&](const Options& options) {
+    const auto session = registry_.find<Pruner>("derivable")->start_on_rules(options);
+    if (!session) return ADD_FAILURE() << session.error().message, 0;
+    const auto removals = (*session)->prune(rules, registry_, {});
+    if (!removals) return ADD_FAILURE() << removals.error().message, 0;
+    return static_cast<int>(std::ranges::count_if(*removals, [](const auto& removal) { return !removal; }));
+  };
+  EXPECT_EQ(kept({}), 1) << "the second follows from the first";
+  EXPECT_EQ(kept({{"nodes", std::int64_t{2000}}, {"matches", std::int64_t{2000}}}), 1);
+  EXPECT_EQ(kept({{"nodes", std::int64_t{1}}}), 2);
+  EXPECT_EQ(kept({{"matches", std::int64_t{1}}}), 1);
+}
+
+TEST_F(Pruners, DerivableNamesTheOptionsThatItHas) {
+  for (const Options& options :
+       {Options{{"depth", std::int64_t{3}}}, {{"nodes", std::int64_t{0}}}, {{"matches", std::string("many")}}}) {
+    const auto session = registry_.find<Pruner>("derivable")->start_on_rules(options);
+    ASSERT_FALSE(session);
+    EXPECT_EQ(session.error().message, "pruner derivable cannot take the option '" + options.begin()->first +
+                                           "'; it has nodes and matches, integers from 1 on");
+  }
 }
 
 /// A pruner that says of neither candidates nor rules that it works on them.

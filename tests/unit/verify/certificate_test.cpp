@@ -119,6 +119,7 @@ INSTANTIATE_TEST_SUITE_P(
         Tampering{"position", "0.0 >", "0.1 >", "step 1: the term at the position is not the side of the axiom"},
         Tampering{"positionOutside", "0.0 >", "0.0.0.7 >", "outside the term"},
         Tampering{"positionUnreadable", "0.0 >", "0..0 >", "no position"},
+        Tampering{"positionCut", "0.0 >", "0. >", "'0.' is no position"},
         Tampering{"axiom", "{ewadd-commutes}", "{ewmul-commutes}", "step 1: the term at the position"},
         Tampering{"axiomUnknown", "ewadd-commutes@", "ewadd-obeys@", "the axiom files have no axiom ewadd-obeys"},
         Tampering{"digest", "ewadd-commutes@", "ewadd-commutes@0", "is not what it was when the proof was made"},
@@ -129,6 +130,7 @@ INSTANTIATE_TEST_SUITE_P(
         Tampering{"substitutionOfOtherRank", "x=x; y=y", "x=x; y=constant_one[sizes=[x.0]]()",
                   "is not claimed for tensors of ranks 4, 1"},
         Tampering{"substitutionOfUnknownInput", "x=x; y=y", "x=x; y=z", "neither an input of the rule nor an operator"},
+        Tampering{"substitutionOfAnOutputThatIsNot", "x=ewadd(y, x)", "x=ewadd.1(y, x)", "output 1"},
         Tampering{"substitutionLeftOut", "x=x; y=y", "x=x", "y has no value"},
         Tampering{"substitutionTwice", "x=x; y=y", "x=x; x=x; y=y", "x has two values"},
         Tampering{"substitutionOfNoVariable", "x=x; y=y", "x=x; y=y; u=y", "has no variable 'u'"},
@@ -289,6 +291,18 @@ TEST(Certificate, NamesOutputsOfOperators) {
   EXPECT_FALSE(check(parts, replaced(proof, "split.1", "split.0"))) << proof;
   EXPECT_THAT(reason(check(parts, replaced(proof, "split.1", "split.one"))), HasSubstr("'split.one' names no output"));
   EXPECT_THAT(reason(check(parts, "certificate 1\noutput 0\nnonsense\n")), HasSubstr("'nonsense' is no step"));
+}
+TEST(Certificate, OfAnAxiomWhoseSidesDifferInRankIsRejected) {
+  AxiomSet flat;
+  const Status read = flat.add(
+      "(declare-sort Tensor 0)(declare-sort Sizes 0)(declare-fun sizes1 (Int) Sizes)(declare-fun dim (Int Tensor) Int)"
+      "(declare-fun reshape (Sizes Tensor) Tensor)(assert (! (forall ((x Tensor)) (= (reshape (sizes1 (* (dim 0 x) "
+      "(dim 1 x))) x) x)) :named flat :ranks \"x 2\" :source \"none\"))",
+      "flat.smt2", test::plugins());
+  ASSERT_TRUE(read) << read.error().message;
+  const Rule goal = test::rule("(x:2) relu(reshape[sizes=[x.0*x.1]](x)) => reshape[sizes=[x.0*x.1]](relu(x))");
+  const std::string proof = "certificate 1\noutput 0\n0 > flat@" + digest_of("flat", flat) + " x=x\n";
+  EXPECT_THAT(reason(check(goal, proof, flat)), HasSubstr("the sides of flat differ in rank"));
 }
 // Neither an axiom's condition nor its parameters at one tensor's sizes are those at another's.
 TEST(Certificate, SizesOfOneTensorAreNotThoseOfAnother) {

@@ -128,6 +128,15 @@ TEST(Portfolio, RefusesAWrongNumberOfAnswers) {
   EXPECT_THAT(report.error().message, HasSubstr("gave 1 verdicts for 2 goals"));
 }
 
+// Over both rules together it crashes, so each is asked by itself.
+TEST(Portfolio, RefusesNoAnswerToARuleAskedByItself) {
+  const auto report =
+      verify_all(rules({kTrue, kWrong}), test::axioms(), choices({"forgets-a-single-one"}), with_liars());
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::kPlugin);
+  EXPECT_THAT(report.error().message, HasSubstr("verifier forgets-a-single-one gave 0 verdicts for one goal"));
+}
+
 TEST(Portfolio, NamesAVerifierThatIsNotLoaded) {
   EXPECT_THAT(verify_all(rules({kTrue}), test::axioms(), choices({"oracle"}), test::plugins()).error().message,
               HasSubstr("oracle"));

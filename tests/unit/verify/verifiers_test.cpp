@@ -161,6 +161,14 @@ TEST(EvaluateVerifier, SaysWhereNoSizesMeetTheConditions) {
   EXPECT_THAT(test::ask("evaluate", none).reason, HasSubstr("no shapes with sizes up to"));
 }
 /// x^61 and x^63 are equal at -1, 0 and 1, and beyond them one has no exact value here.
+// 10^12 times x.0 to the 30th is a number at 1 alone: larger sizes are passed over, and nothing else happens.
+TEST(EvaluateVerifier, PassesOverSizesAtWhichAConditionIsNoNumber) {
+  std::string power = "1000000000000";
+  for (int i = 0; i < 30; ++i) power += "*x.0";
+  const Verdict wrong = test::ask("evaluate", test::rule(fmt::format("(x:1) relu(x) => x where {} >= 3", power)));
+  EXPECT_EQ(wrong.kind, VerdictKind::kRefuted) << wrong.reason;
+  EXPECT_THAT(wrong.reason, HasSubstr("x (1)"));
+}
 TEST(EvaluateVerifier, RefutesOverThePrimeFieldWhatExactNumbersDoNotShow) {
   const Verdict verdict = test::ask("evaluate", test::rule("(x:2) power[exponent=61](x) => power[exponent=63](x)"));
   EXPECT_EQ(verdict.kind, VerdictKind::kRefuted);
@@ -172,6 +180,12 @@ TEST(Verifiers, SayWhatTheyAre) {
   EXPECT_THAT(evaluate.summary(), HasSubstr("Refutes"));
   EXPECT_FALSE(evaluate.proves());
   EXPECT_TRUE(evaluate.refutes());
+  for (const char* name : {"egraph", "z3", "cvc5"}) {
+    const Verifier& prover = *test::plugins().find<Verifier>(name);
+    EXPECT_THAT(prover.summary(), HasSubstr("Proves")) << name;
+    EXPECT_TRUE(prover.proves()) << name;
+    EXPECT_FALSE(prover.refutes()) << name;
+  }
 }
 
 TEST(EvaluateVerifier, TellsSquareFromUnequalShapes) {
@@ -180,7 +194,7 @@ TEST(EvaluateVerifier, TellsSquareFromUnequalShapes) {
 }
 
 TEST(Verifiers, NameTheOptionThatTheyDoNotKnow) {
-  for (const char* name : {"z3", "cvc5", "evaluate"}) {
+  for (const char* name : {"z3", "cvc5", "evaluate", "egraph"}) {
     const auto verifier = test::plugins().find<Verifier>(name)->clone();
     const Status status = verifier->configure({{"tries", std::int64_t{3}}});
     ASSERT_FALSE(status);
@@ -249,6 +263,17 @@ TEST_P(MisbehavingSolver, ThatTalksNonsenseProvesNothing) {
   const Verdict verdict =
       test::ask(GetParam(), test::rule(kSimple), {{"program", program}, {"answer_seconds", std::int64_t{1}}});
   EXPECT_EQ(verdict.kind, VerdictKind::kUnknown) << verdict.reason;
+  expect_no_children();
+}
+TEST(Cvc5Process, ThatAnswersOtherwiseIsQuoted) {
+  const std::string program =
+      script("errs",
+             "while read -r line; do case \"$line\" in *rewright-end-of-answer*) echo '(error \"no luck\")'; "
+             "echo rewright-end-of-answer;; esac; done");
+  const Verdict verdict =
+      test::ask("cvc5", test::rule(kSimple), {{"program", program}, {"answer_seconds", std::int64_t{10}}});
+  EXPECT_EQ(verdict.kind, VerdictKind::kUnknown);
+  EXPECT_THAT(verdict.reason, HasSubstr("cvc5 answered: (error \"no luck\")"));
   expect_no_children();
 }
 TEST(Cvc5Process, ThatEatsMemoryIsEndedAndTheNextRuleIsAskedAnew) {

@@ -2,6 +2,7 @@
 #include <rewright/plugin.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace {
 
@@ -42,6 +43,21 @@ class Stubborn final : public Verifier {
   std::string certificate_;
 };
 
+/// Crashes over several goals, and forgets one that it is asked about by itself.
+class Forgetful final : public Verifier {
+ public:
+  std::string name() const override { return "forgets-a-single-one"; }
+  std::string summary() const override { return "Crashes over several rules, and forgets a single one"; }
+  bool proves() const override { return true; }
+  bool refutes() const override { return false; }
+  Status configure(const Options&) override { return {}; }
+  Result<std::vector<Verdict>> verify(std::span<const Goal> goals) override {
+    if (goals.size() > 1) std::abort();
+    return std::vector<Verdict>();
+  }
+  std::unique_ptr<Verifier> clone() const override { return std::make_unique<Forgetful>(); }
+};
+
 }  // namespace
 
 REWRIGHT_PLUGIN("verifier.liars", "0.1.0", "Verifiers that break their word") {
@@ -54,4 +70,5 @@ REWRIGHT_PLUGIN("verifier.liars", "0.1.0", "Verifiers that break their word") {
   add("forgets-one", VerdictKind::kUnknown, true, true, 1);
   registry.add<Verifier>(
       std::make_unique<Stubborn>("forges", VerdictKind::kProved, true, false, 0, "certificate 1\noutput 0\n"));
+  registry.add<Verifier>(std::make_unique<Forgetful>());
 }

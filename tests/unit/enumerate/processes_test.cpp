@@ -1,0 +1,100 @@
+// Processes that enumerate together: what one of them does not finish, the others do not wait for.
+#include "enumerate/enumerator.h"
+
+#include "support/operators.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace rewright {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Processes : public ::testing::Test {
+ protected:
+  Processes() : folder_(fs::temp_directory_path() / fmt::format("rewright-processes-{}", ::getpid())) {
+    fs::create_directories(folder_);
+  }
+  ~Processes() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] EnumerationConfig config(std::size_t rank, std::size_t ranks = 2) const {
+    EnumerationConfig made;
+    made.max_operators = 2;
+    for (const char* name : {"relu", "ewadd", "transpose"}) {
+      const auto [op, params] = testing::call(name);
+      made.operators.push_back({op, params});
+    }
+    for (const char* name : {"x", "y"}) made.inputs.push_back({name, {2, 2}, InputKind::kData});
+    made.folder = made.work_folder = folder_.string();
+    made.rank = rank;
+    made.ranks = ranks;
+    made.token = "run";
+    return made;
+  }
+  static Result<EnumerationReport> run(const EnumerationConfig& config, std::vector<std::string>& found) {
+    return enumerate(config, [&](const Candidate& candidate) {
+      found.push_back(candidate.id);
+      return Status();
+    });
+  }
+  static Result<EnumerationReport> run(const EnumerationConfig& config) {
+    std::vector<std::string> found;
+    return run(config, found);
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Processes, FindTogetherWhatOneFindsAndTheFirstGetsIt) {
+  std::vector<std::string> alone, first, second;
+  EnumerationConfig whole = config(0, 1);
+  whole.work_folder.clear();
+  ASSERT_TRUE(run(whole, alone));
+  std::thread other([&] { EXPECT_TRUE(run(config(1), second)); });
+  const auto report = run(config(0), first);
+  other.join();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_GT(alone.size(), 5U);
+  EXPECT_EQ(first, alone);
+  EXPECT_TRUE(second.empty());
+}
+
+TEST_F(Processes, EndWithTheSentenceOfTheOneThatFailed) {
+  std::ofstream(folder_ / "run.failed.1")
+      << static_cast<int>(ErrorCode::kBudget) << " /work: No space left on device\n";
+  const auto report = run(config(0));
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::kBudget) << "as it was there";
+  EXPECT_EQ(report.error().message, "process 2 of 2 failed: /work: No space left on device");
+}
+
+TEST_F(Processes, StopWhereOneOfThemIsStopped) {
+  const auto stopped = enumerate(
+      config(1), [](const Candidate&) { return Status(); }, [](const EnumerationProgress&) { return false; });
+  ASSERT_TRUE(stopped) << stopped.error().message;
+  EXPECT_TRUE(stopped->stopped_early);
+  const auto report = run(config(0));
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_TRUE(report->stopped_early) << "rather than wait for what the other does not do";
+}
+
+TEST_F(Processes, DoNotMindWhatFailedInAnEarlierRun) {
+  std::ofstream(folder_ / "earlier.failed.1") << "out of memory\n";
+  std::thread other([&] { EXPECT_TRUE(run(config(1))); });
+  const auto report = run(config(0));
+  other.join();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_FALSE(report->stopped_early);
+}
+
+}  // namespace
+}  // namespace rewright
