@@ -1,5 +1,5 @@
 // Axioms over operators that a plugin brings: what they are read against, and how the audit evaluates them.
-#include "unit/axiom/own_operators.h"
+#include "support/own_operators.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,8 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 const Registry& with_own_operators() {
-  static const Registry kRegistry = test::load_own_operators("axiom");
+  static const Registry kRegistry =
+      test::load_own_operators(REWRIGHT_BUILD_DIR "/tests/plugins/axiom/own_operators.so");
   return kRegistry;
 }
 

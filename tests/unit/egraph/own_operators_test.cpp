@@ -1,5 +1,5 @@
 // Proofs and derivations over operators that a plugin brings.
-#include "unit/axiom/own_operators.h"
+#include "support/own_operators.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,8 @@ namespace {
 using ::testing::HasSubstr;
 
 const Registry& own() {
-  static const Registry kRegistry = test::load_own_operators("egraph");
+  static const Registry kRegistry =
+      test::load_own_operators(REWRIGHT_BUILD_DIR "/tests/plugins/egraph/own_operators.so");
   return kRegistry;
 }
 Rule rule(std::string_view text) {

@@ -4,8 +4,8 @@
 #include <rewright/derivation.h>
 
 #include "axiom/writer.h"
+#include "support/own_operators.h"
 #include "support/true_rules.h"
-#include "unit/axiom/own_operators.h"
 
 namespace rewright {
 namespace {
@@ -42,7 +42,7 @@ TEST(Equations, KeepWhatLargeInputsOfOtherOutputsNeedNotMeet) {
 }
 
 TEST(OperandOrder, IsAnAxiomWithAVariableForEachParameter) {
-  const Registry own = test::load_own_operators("rule");
+  const Registry own = test::load_own_operators(REWRIGHT_BUILD_DIR "/tests/plugins/rule/own_operators.so");
   const std::vector<Axiom> axioms = operand_order_axioms(own);
   const auto blend = std::ranges::find(axioms, "commutes.blend", &Axiom::name);
   ASSERT_NE(blend, axioms.end());

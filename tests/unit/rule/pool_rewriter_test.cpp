@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "rule/rewriter.h"
+#include "support/own_operators.h"
 #include "support/true_rules.h"
-#include "unit/axiom/own_operators.h"
 
 namespace rewright {
 namespace {
@@ -132,7 +132,7 @@ TEST(PoolRewriter, RefusesAMergeOfWhatComesOneAfterTheOther) {
 }
 
 TEST(PoolRewriter, PutsSizesBesideANumberWithAFraction) {
-  const Registry own = test::load_own_operators("rule");
+  const Registry own = test::load_own_operators(REWRIGHT_BUILD_DIR "/tests/plugins/rule/own_operators.so");
   const auto parsed =
       parse_rule("(x:2) resized[sizes=[x.0*x.1], by=0.5](relu(x)) => relu(resized[sizes=[x.0*x.1], by=0.5](x))", own);
   ASSERT_TRUE(parsed) << parsed.error().message;

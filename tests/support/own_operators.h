@@ -1,9 +1,12 @@
-// Operators of a person's own, with parameters side by side that no operator of this tree has.
+// Two operators of a person's own, with parameters side by side that no operator of this tree has; a room whose tests
+// want them has them as its plugin own_operators.
 #pragma once
 
 #include <rewright/plugin.h>
+#include <rewright/registry.h>
 
 #include <memory>
+#include <string>
 
 namespace rewright::test {
 
@@ -61,6 +64,14 @@ struct Blend final : OperatorOf<Blend> {
 inline void add_own_operators(Registry& registry) {
   registry.add<Operator>(std::make_unique<Resized>());
   registry.add<Operator>(std::make_unique<Blend>());
+}
+
+/// The operators of this tree and those of the plugin `file`.
+inline Registry load_own_operators(const std::string& file) {
+  Registry registry;
+  if (auto status = registry.load_default(); !status) fail(status.error().message);
+  if (auto status = registry.load(file); !status) fail(status.error().message);
+  return registry;
 }
 
 }  // namespace rewright::test
