@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -78,11 +79,12 @@ TEST_P(EveryElementType, FillsATensor) {
     value.set_type(::onnx::AttributeProto::TENSOR);
     set_one_and_zero(*value.mutable_t(), GetParam());
     value.mutable_t()->add_dims(1);
-    value.mutable_t()->mutable_float_data()->Truncate(1);
-    value.mutable_t()->mutable_double_data()->Truncate(1);
-    value.mutable_t()->mutable_int32_data()->Truncate(1);
-    value.mutable_t()->mutable_int64_data()->Truncate(1);
-    value.mutable_t()->mutable_uint64_data()->Truncate(1);
+    const auto keep_one = [](auto* numbers) { numbers->Truncate(std::min(numbers->size(), 1)); };
+    keep_one(value.mutable_t()->mutable_float_data());
+    keep_one(value.mutable_t()->mutable_double_data());
+    keep_one(value.mutable_t()->mutable_int32_data());
+    keep_one(value.mutable_t()->mutable_int64_data());
+    keep_one(value.mutable_t()->mutable_uint64_data());
     const Model result = round_trip(model);
     if (GetParam() != Tensor::BFLOAT16) {
       EXPECT_LT(result.ByteSizeLong(), 1000u);
