@@ -177,8 +177,6 @@ class RuleReader {
     for (const Port port : term.operands) in.push_back(shapes_[port.node.value][port.output]);
     auto out = term.op->infer(term.params, in, where_);
     if (!out) return scanner_.error_at(term.position, out.error().code, out.error().message);
-    if (where_.violation())
-      return scanner_.error_at(term.position, where_.violation()->code, where_.violation()->message);
     std::vector<Port> ports;
     const NodeId id{static_cast<std::uint32_t>(rule_.inputs.size() + side_.nodes.size())};
     for (std::uint32_t output = 0; output < out->size(); ++output) ports.push_back({id, output});

@@ -172,5 +172,14 @@ TEST(Registry, SaysWhichNamesThereAre) {
   EXPECT_THAT(registry.get<Verifier>("z3").error().message, HasSubstr("no plugin of this kind is loaded"));
 }
 
+TEST(Registry, TakesThePlaceOfAnother) {
+  Registry registry, other;
+  ASSERT_EQ(sentence(registry, kOperators + "/relu.so"), "");
+  ASSERT_EQ(sentence(other, kOperators + "/matmul.so"), "");
+  other = std::move(registry);
+  EXPECT_TRUE(other.get<Operator>("relu"));
+  EXPECT_FALSE(other.get<Operator>("matmul"));
+}
+
 }  // namespace
 }  // namespace rewright

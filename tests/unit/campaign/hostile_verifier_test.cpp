@@ -11,9 +11,11 @@
 
 #include <sys/wait.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <thread>
 #include <vector>
@@ -78,6 +80,7 @@ class HostileVerifier : public testing::Test {
     options.store = path(name);
     options.threads = threads;
     options.resume = resume;
+    options.stop = stop_;
     return run_campaign(config, registry_, options);
   }
   [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
@@ -106,6 +109,7 @@ class HostileVerifier : public testing::Test {
 
   fs::path folder_;
   Registry registry_;
+  std::function<bool()> stop_;
 };
 
 struct Harm {
@@ -150,6 +154,16 @@ TEST_F(HostileVerifier, CostsAProcessAndNotTheCampaign) {
                                                  name, REWRIGHT_BUILD_DIR, crash.first)));
     EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "no process is left behind";
   }
+}
+
+TEST_F(HostileVerifier, ThatHangsIsEndedWhereTheCampaignIsStopped) {
+  const auto began = std::chrono::steady_clock::now();
+  stop_ = [&] { return std::chrono::steady_clock::now() - began > std::chrono::seconds(3); };  // It hangs by then.
+  const auto summary = run("stopped", R"("loops", "egraph")", "answer_seconds = 600\n", 1);
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_EQ(summary->state, CampaignSummary::State::kStopped);
+  EXPECT_TRUE(summary->crashes.empty()) << "it is not blamed";
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "no process is left behind";
 }
 
 TEST_F(HostileVerifier, IsPutAsideWhenItHasCrashedTooOften) {

@@ -75,6 +75,20 @@ TEST(RuleDeriver, UsesOneOutputWithoutTheInputsOfAnother) {
 
 const char* const kAssociates = "(a:2, b:2, c:2) matmul(matmul(a, b), c) => matmul(a, matmul(b, c))";
 
+TEST(RuleDeriver, MayBeMovedAndSoMayItsChecker) {
+  const std::vector<Rule> library = rules({"(x:2) relu(relu(x)) => relu(x)"});
+  const Rule rule = test::rule("(x:2) relu(relu(relu(x))) => relu(x)");
+  RuleDeriver first = deriver(library), moved(std::move(first));
+  first = std::move(moved);
+  const auto found = first.derive(rule);
+  ASSERT_TRUE(found) << found.error().message;
+  auto checker = DerivationChecker::over({}, test::plugins());
+  ASSERT_TRUE(checker) << checker.error().message;
+  EXPECT_FALSE(checker->check(rule, found->certificate));
+  *checker = *DerivationChecker::over(library, test::plugins());
+  EXPECT_TRUE(checker->check(rule, found->certificate));
+}
+
 TEST(RuleDeriver, AppliesARuleSeveralTimesAndBelowTheRoot) {
   expect_derived({kAssociates},
                  "(a:2, b:2, c:2, d:2) relu(matmul(matmul(matmul(a, b), c), d)) => "

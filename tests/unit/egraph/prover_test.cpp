@@ -49,6 +49,11 @@ TEST(EqualityProver, ProvesEveryTrueRuleWithoutConditions) {
     expect_replayed(rule, *proof);
   }
 }
+TEST(EqualityProver, MayBeMoved) {
+  EqualityProver first = prover(), moved(std::move(first));
+  first = std::move(moved);
+  EXPECT_TRUE(first.prove(test::rule("(x:2) transpose(transpose(x)) => x")));
+}
 TEST(EqualityProver, ProvesNoWrongRule) {
   auto egraph = prover();
   SaturationLimits limits;

@@ -48,6 +48,21 @@ TEST(ClassMatcher, TakesNoTwoNodesThatGiveOneTensorForTwoOutputs) {
   EXPECT_EQ(egraph->round(true, {}, go_on)->matches, 1u) << "tanh again, and not the pair";
 }
 
+TEST(ProgramEGraph, BeginsWithTheChoicesOfTheStartGraph) {
+  FixedPrices prices;
+  GraphCost cost(prices, nullptr);
+  SearchEngine engine({read_rule("(x:2) relu(relu(x)) => relu(x)")}, cost);
+  ASSERT_EQ(engine.rules().size(), 1u);
+  EXPECT_EQ(to_text(engine.rules()[0]), "(x:2) relu(relu(x)) => relu(x)");
+  const Graph start = read_graph("x = input (2, 2)\na = relu(x)\nb = relu(a)\noutput b\n");
+  auto egraph = ProgramEGraph::create(engine, start);
+  ASSERT_TRUE(egraph) << egraph.error().message;
+  const auto nodes = [&] { return egraph->graph(egraph->start())->nodes().size(); };
+  EXPECT_EQ(nodes(), start.nodes().size());
+  EXPECT_TRUE(egraph->round(false, {}, [] { return true; })->changed);
+  EXPECT_EQ(nodes(), 2u) << "a and b are one class, and the first computes it";
+}
+
 TEST(ClassMatcher, TakesOneNodeForANodeThatPartsShare) {
   const std::string splits =
       "x = input (4, 4)\na, b = split[sizes=[2, 2]](x)\nc, d = split[sizes=[1, 3]](x)\nr = relu(a)\n";
