@@ -203,15 +203,18 @@ EnumerationConfig enumeration_of(const CampaignConfig& config, const RunOptions&
 
 namespace {
 
-// The first process tells the others whether there is anything to enumerate. True if there is.
-Result<bool> start_together(const std::string& folder, const RunOptions& options, bool enumerated) {
-  if (options.ranks == 1) return !enumerated;
+enum class Start { kEnumerate, kNothingToDo, kStopped };
+
+// The first process tells the others whether there is anything to enumerate.
+Result<Start> start_together(const std::string& folder, const RunOptions& options, bool enumerated) {
+  if (options.ranks == 1) return enumerated ? Start::kNothingToDo : Start::kEnumerate;
   const enumeration::WorkFiles files(folder, options.rank, options.ranks, options.token);
   const std::string nothing_to_do = options.token + ".enumerated";
   const std::vector<char> empty;
   if (options.rank == 0 && enumerated) REWRIGHT_CHECK(files.save(nothing_to_do, std::span<const char>(empty)));
   REWRIGHT_TRY(const bool together, files.barrier("start", options.stop));
-  return together && !files.has(nothing_to_do);
+  if (!together) return Start::kStopped;
+  return files.has(nothing_to_do) ? Start::kNothingToDo : Start::kEnumerate;
 }
 
 // What a process other than the first does: its share of the enumeration.
@@ -220,16 +223,20 @@ Result<CampaignSummary> help_enumerate(const CampaignConfig& config, const RunOp
   summary.name = config.name;
   summary.store = options.store;
   const std::string folder = options.store + "/work";
-  REWRIGHT_TRY(const bool wanted, start_together(folder, options, false));
-  if (!wanted) return summary;
+  REWRIGHT_TRY(const Start start, start_together(folder, options, false));
+  if (start == Start::kNothingToDo) return summary;
   EnumerationConfig enumeration = enumeration_of(config, options, folder);
   const auto progress = [&](const EnumerationProgress&) {
     const bool too_large = options.memory_bytes > 0 && resident_bytes() > options.memory_bytes;
     return !too_large && !(options.stop && options.stop());
   };
-  REWRIGHT_TRY(const EnumerationReport report, enumerate(
-                                                   enumeration, [](const Candidate&) { return Status(); }, progress));
-  if (report.stopped_early) {
+  bool stopped = start == Start::kStopped;
+  if (!stopped) {
+    REWRIGHT_TRY(const EnumerationReport report, enumerate(
+                                                     enumeration, [](const Candidate&) { return Status(); }, progress));
+    stopped = report.stopped_early;
+  }
+  if (stopped) {
     summary.state = CampaignSummary::State::kStopped;
     summary.stopped_by = "a process stopped";
   }

@@ -465,6 +465,22 @@ TEST_F(CampaignTest, AProcessThatWaitsForAnotherIsStoppedResumably) {
   EXPECT_EQ(dump("store"), dump("whole"));
 }
 
+TEST_F(CampaignTest, AProcessThatWaitsForTheFirstIsStoppedResumably) {
+  write_campaign(kEnumeration);
+  const pid_t second = start_rank(1, 2, "store");
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  kill(second, SIGTERM);
+  EXPECT_EQ(wait_for(second), 3) << errors();
+  RunOptions options;
+  options.rank = 1;
+  options.ranks = 2;
+  options.token = "later";
+  options.stop = [] { return true; };
+  const auto summary = run("store", options);
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_EQ(summary->state, CampaignSummary::State::kStopped);
+}
+
 TEST_F(CampaignTest, AnInterruptedProgramSaysHowToGoOn) {
   write_campaign(with("max_operators = 2", "max_operators = 4"));
   const pid_t child = start({"campaign", "run", file(), "--store", store("store")});
