@@ -5,15 +5,13 @@
 namespace rewright {
 namespace {
 
-/// Nodes of a space, some hundred bytes each, after which the walk goes on in a fresh one.
-constexpr std::size_t kMostNodes = 1'000'000;
 /// Rewrites from the start, after which the walk goes back to the best: nobody reads a longer explanation.
 constexpr std::size_t kLongestWay = 1'000;
 
 }  // namespace
 
-Result<RandomWalk> RandomWalk::begin(const SearchProblem& problem) {
-  RandomWalk walk(problem);
+Result<RandomWalk> RandomWalk::begin(const SearchProblem& problem, std::size_t most_nodes) {
+  RandomWalk walk(problem, most_nodes);
   REWRIGHT_CHECK(walk.open(problem.start, {}));
   walk.run_ = std::make_unique<SearchRun>(problem, walk.cost_us());
   return walk;
@@ -52,7 +50,7 @@ Status RandomWalk::take(std::size_t move) {
   ++length_;
   if (run_->offer(at_, cost_us())) best_is_here_ = true, best_ = at_, best_length_ = length_;
   if (length_ > kLongestWay) return back_to_best();
-  if (space_->node_count() < kMostNodes) return {};
+  if (space_->node_count() < most_nodes_) return {};
   REWRIGHT_TRY(std::vector<RewriteStep> way, way_to(at_));
   REWRIGHT_TRY(Graph graph, space_->graph(at_));
   return open(std::move(graph), std::move(way));

@@ -15,8 +15,10 @@ namespace rewright {
 /// little else: once much has piled up it goes on in a fresh space.
 class REWRIGHT_API RandomWalk {
  public:
+  /// Nodes of a space, some hundred bytes each, after which the walk goes on in a fresh one.
+  static constexpr std::size_t kMostNodes = 1'000'000;
   /// Borrows the problem.
-  [[nodiscard]] static Result<RandomWalk> begin(const SearchProblem& problem);
+  [[nodiscard]] static Result<RandomWalk> begin(const SearchProblem& problem, std::size_t most_nodes = kMostNodes);
 
   [[nodiscard]] SearchRun& run() { return *run_; }
   [[nodiscard]] double cost_us() const { return space_->cost_us(at_); }
@@ -29,12 +31,13 @@ class REWRIGHT_API RandomWalk {
   [[nodiscard]] Result<SearchResult> finish();
 
  private:
-  explicit RandomWalk(const SearchProblem& problem) : problem_(&problem) {}
+  RandomWalk(const SearchProblem& problem, std::size_t most_nodes) : problem_(&problem), most_nodes_(most_nodes) {}
   Status open(Graph start, std::vector<RewriteStep> way);
   Status take(std::size_t move);
   [[nodiscard]] Result<std::vector<RewriteStep>> way_to(SearchSpace::State state) const;
 
   const SearchProblem* problem_;
+  std::size_t most_nodes_;
   std::unique_ptr<SearchRun> run_;
   std::unique_ptr<Graph> start_;  ///< Of the space.
   std::vector<RewriteStep> way_;  ///< To the space's start.

@@ -1,5 +1,6 @@
 // The space that searches walk, held against matching every rule anew in the whole graph.
 #include <rewright/graph_algorithms.h>
+#include <rewright/random_walk.h>
 #include <rewright/search.h>
 
 #include <gmock/gmock.h>
@@ -96,6 +97,47 @@ TEST(SearchSpace, CostsWhatTheWholeGraphCosts) {
       EXPECT_NEAR(look.cost_us, *cost.cost_us(*space->graph(*state)), 1e-6);
     }
   }
+}
+
+/// Sixty moves, most of them taken; then the best graph and the way to it.
+SearchResult walked(const Graph& start, GraphCost& cost, std::size_t most_nodes) {
+  SearchEngine engine(testing::true_rules(), cost);
+  const SearchProblem problem{start, engine};
+  RandomWalk walk = *RandomWalk::begin(problem, most_nodes);
+  SearchRandom random(7);
+  for (int i = 0; i < 60; ++i) {
+    const double before = walk.cost_us();
+    EXPECT_TRUE(walk.propose(random, [&](double after) { return i % 3 != 0 || after <= before; }));
+    if (i % 20 == 19) {
+      EXPECT_TRUE(walk.back_to_best());
+    }
+  }
+  return *walk.finish();
+}
+
+TEST(RandomWalk, GoesOnInFreshSpacesFromTheSameGraphs) {
+  FixedPrices prices({{"matmul", 7.25}, {"concat", 0.3}, {"relu", 0.1}, {"conv2d", 1e4}});
+  GraphCost cost(prices, nullptr);
+  std::size_t steps = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Graph start = Grower(seed).graph(12);
+    const double start_us = *cost.cost_us(start);
+    for (const std::size_t most_nodes : {RandomWalk::kMostNodes, std::size_t{40}, std::size_t{1}}) {
+      const SearchResult result = walked(start, cost, most_nodes);
+      EXPECT_EQ(result.cost_before_us, start_us);
+      EXPECT_NEAR(result.cost_after_us, *cost.cost_us(result.best), 1e-6);
+      EXPECT_LE(result.cost_after_us, start_us);
+      double before_us = start_us;
+      for (const RewriteStep& step : result.path) {
+        EXPECT_NEAR(step.cost_before_us, before_us, 1e-6) << "a way without gaps";
+        EXPECT_NEAR(step.cost_after_us, *cost.cost_us(step.graph), 1e-6);
+        before_us = step.cost_after_us;
+      }
+      EXPECT_NEAR(before_us, result.cost_after_us, 1e-6);
+      steps += result.path.size();
+    }
+  }
+  EXPECT_GT(steps, 100u);
 }
 
 TEST(SearchSpace, LeavesNoTraceOfWhatItOnlyLookedAt) {
