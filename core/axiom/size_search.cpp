@@ -101,9 +101,9 @@ bool SizeSearch::meets(const Check& check) const {
     case Constraint::Kind::kEqual: return *left == *right;
     case Constraint::Kind::kNotEqual: return *left != *right;
     case Constraint::Kind::kAtLeast: return *left >= *right;
-    case Constraint::Kind::kDivides: return *left > 0 && *right % *left == 0;
+    case Constraint::Kind::kDivides: break;
   }
-  return false;
+  return *left > 0 && *right % *left == 0;
 }
 
 bool SizeSearch::solve(const Solved& solved) {

@@ -63,6 +63,7 @@ TypingAudit::TypingAudit(const TypedAxiom& axiom, const ParamDomain& domain, con
       field_(program_),
       exact_(program_),
       real_(program_) {}
+TypingAudit::~TypingAudit() = default;
 
 std::optional<AuditFailure> TypingAudit::run(AuditResult& result, const std::function<bool()>& stop) {
   std::size_t total = 0, step = 1;
@@ -138,9 +139,9 @@ std::int64_t TypingAudit::elements(const AuditPoint& point) const {
   switch (point.algebra) {
     case AuditPoint::Algebra::kField: return field_.input_elements();
     case AuditPoint::Algebra::kExact: return exact_.input_elements();
-    case AuditPoint::Algebra::kReal: return real_.input_elements();
+    case AuditPoint::Algebra::kReal: break;
   }
-  return 0;
+  return real_.input_elements();
 }
 
 std::optional<AuditPoint> TypingAudit::difference_at(std::span<const std::int64_t> sizes, std::size_t index, int rounds,

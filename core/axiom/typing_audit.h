@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rewright/axiom.h>
+#include <rewright/export.h>
 
 #include <cstdint>
 #include <functional>
@@ -31,15 +32,18 @@ struct AuditFailure {
 };
 
 /// One axiom at one combination of ranks and parameters.
-class TypingAudit {
+class REWRIGHT_API TypingAudit {
  public:
   TypingAudit(const TypedAxiom& axiom, const ParamDomain& domain, const AuditOptions& options);
+  ~TypingAudit();
+  TypingAudit(const TypingAudit&) = delete;
+  TypingAudit& operator=(const TypingAudit&) = delete;
   /// Compares at the domain's sizes, or an even part of them; adds to `result`. A failure ends it, and so does `stop`,
   /// which is asked now and then.
   std::optional<AuditFailure> run(AuditResult& result, const std::function<bool()>& stop);
   /// The failing combination with the fewest elements among sizes up to max_dim.
   std::optional<AuditFailure> smallest(std::int64_t max_dim);
-  /// Inputs of -1, 0 and 1 where such show it too.
+  /// Inputs of -1, 0 and 1 where such show it too. The typing alone where the sizes are such that nothing has a value.
   std::string describe(const AuditFailure& failure);
 
  private:

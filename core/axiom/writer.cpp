@@ -16,9 +16,9 @@ const char* sort_name(AxiomSort sort) {
     case AxiomSort::kTensor: return "Tensor";
     case AxiomSort::kInt: return "Int";
     case AxiomSort::kSizes: return "Sizes";
-    case AxiomSort::kReal: return "Real";
+    case AxiomSort::kReal: break;
   }
-  return "?";
+  return "Real";
 }
 
 std::string number_text(std::int64_t number) {

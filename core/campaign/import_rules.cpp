@@ -170,9 +170,9 @@ const char* name_of(ImportVerdict verdict) {
     case ImportVerdict::kProved: return "proved";
     case ImportVerdict::kConditional: return "conditional";
     case ImportVerdict::kRefuted: return "refuted";
-    case ImportVerdict::kUnknown: return "unknown";
+    case ImportVerdict::kUnknown: break;
   }
-  return "";
+  return "unknown";
 }
 
 Result<std::vector<ImportCandidate>> read_rules(const std::string& content, const std::string& file,

@@ -165,19 +165,9 @@ class Builder {
     std::set<std::string> known = kept_ids();
     for (const Dropped& dropped : dropped_) known.insert(dropped.proved.rule.id);
     CertificateChecker checker(run_.axioms.axioms(), run_.registry);
-    std::size_t count = 0;
-    for (std::optional<Rule>& rule : found) {
-      if (!rule || !known.insert(rule->id).second) continue;
-      if (const Status proved = checker.check(*rule, rule->certificate); !proved) {
-        run_.log.write(fmt::format("library: a general form is left out, since its proof is rejected: {}: {}",
-                                   to_text(*rule), proved.error().message));
-        continue;
-      }
-      kept_.push_back({*std::move(rule), std::nullopt});
-      ++count;
-    }
+    add_general_forms(kept_, std::move(found), std::move(known), checker,
+                      [this](const std::string& line) { run_.log.write(line); });
     sort_rules(kept_, [](const ProvedRule& proved) -> const Rule& { return proved.rule; });
-    run_.log.write(fmt::format("library: {} rules have a more general form", count));
     return {};
   }
   static std::optional<Rule> general_form(const Rule& rule, EqualityProver& prover) {
@@ -358,6 +348,23 @@ class Builder {
 }  // namespace
 
 bool comes_before(const Rule& a, const Rule& b) { return sort_key(a) < sort_key(b); }
+
+void add_general_forms(std::vector<ProvedRule>& rules, std::vector<std::optional<Rule>> forms,
+                       std::set<std::string> known, CertificateChecker& checker,
+                       const std::function<void(const std::string&)>& log) {
+  std::size_t count = 0;
+  for (std::optional<Rule>& form : forms) {
+    if (!form || !known.insert(form->id).second) continue;
+    if (const Status proved = checker.check(*form, form->certificate); !proved) {
+      log(fmt::format("library: a general form is left out, since its proof is rejected: {}: {}", to_text(*form),
+                      proved.error().message));
+      continue;
+    }
+    rules.push_back({*std::move(form), std::nullopt});
+    ++count;
+  }
+  log(fmt::format("library: {} rules have a more general form", count));
+}
 
 Result<std::optional<Library>> build_library(Run& run, std::vector<ProvedRule> proved) {
   Builder builder(run, std::move(proved));

@@ -1,11 +1,17 @@
 // From proved rules to a library: the chain of pruners that work on rules, and what it leaves.
 #pragma once
 
+#include <rewright/certificate.h>
+#include <rewright/export.h>
+
 #include "campaign/phases.h"
 #include "rule/derivations.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace rewright {
@@ -24,6 +30,12 @@ struct Library {
 /// as they are used), then more general (more inputs, then fewer conditions), then cheaper (it does not lead to the
 /// larger side), then first by its id.
 [[nodiscard]] bool comes_before(const Rule& a, const Rule& b);
+
+/// Adds the general forms that are not `known` and whose proofs the checker accepts; the log says which others it does
+/// not, and how many were added.
+REWRIGHT_API void add_general_forms(std::vector<ProvedRule>& rules, std::vector<std::optional<Rule>> forms,
+                                    std::set<std::string> known, CertificateChecker& checker,
+                                    const std::function<void(const std::string&)>& log);
 
 /// Sorts the rules and lets the campaign's pruners of rules drop what is superfluous, in their order. Where the
 /// campaign says `generalise`, more general forms of what is left are proved (campaign/generality.h), and the pruners

@@ -20,9 +20,9 @@ const char* expectation(ParamKind kind) {
     case ParamKind::kChoice: return "a name, or a list of names to try";
     case ParamKind::kReal: return "a number, or a list of numbers to try";
     case ParamKind::kInts:
-    case ParamKind::kSizes: return "a list of integers, or a list of such lists to try";
+    case ParamKind::kSizes: break;
   }
-  return "";
+  return "a list of integers, or a list of such lists to try";
 }
 
 /// What of a list is no integer of at least `least`: the list itself where it is none, null where all is well.
@@ -55,7 +55,7 @@ std::optional<Value> single(const ParamSpec& spec, const toml::node& node) {
     case ParamKind::kInts:
     case ParamKind::kSizes:
       if (wrong_in(node, std::numeric_limits<std::int64_t>::min()) == nullptr) return Value(integers_of(node));
-      return std::nullopt;
+      break;
   }
   return std::nullopt;
 }

@@ -92,9 +92,9 @@ const char* status_of(VerdictKind kind) {
   switch (kind) {
     case VerdictKind::kProved: return "proved";
     case VerdictKind::kRefuted: return "refuted";
-    case VerdictKind::kUnknown: return "unknown";
+    case VerdictKind::kUnknown: break;
   }
-  return "";
+  return "unknown";
 }
 
 Status record(Run& run, GoalRecord goal, const Rule& rule, const RuleReport& report) {

@@ -236,9 +236,9 @@ const char* state_of(CampaignSummary::State state) {
   switch (state) {
     case CampaignSummary::State::kFinished: return "finished";
     case CampaignSummary::State::kStopped: return "stopped";
-    case CampaignSummary::State::kRunning: return "running";
+    case CampaignSummary::State::kRunning: break;
   }
-  return "";
+  return "running";
 }
 
 Result<ExitCode> status(const Settings& settings, const std::string& store) {

@@ -15,9 +15,9 @@ const char* name_of(ParamKind kind) {
     case ParamKind::kInts: return "list of integers";
     case ParamKind::kSizes: return "list of sizes";
     case ParamKind::kChoice: return "choice";
-    case ParamKind::kReal: return "number";
+    case ParamKind::kReal: break;
   }
-  return "";
+  return "number";
 }
 
 std::string default_of(const ParamSpec& spec) {

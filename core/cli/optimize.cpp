@@ -83,16 +83,8 @@ Status check_result(const ImportedModel& imported, const EquivalenceOptions& opt
     REWRIGHT_TRY(const Equivalence checked, gate.check(graph_after(rewrites)));
     return checked.equal;
   };
-  REWRIGHT_TRY(const auto first, first_unequal(path.size() + 1, is_equal));
-  if (!first)
-    return make_error(ErrorCode::kInternal, "the result differs from the original ({}), though every rewrite is equal",
-                      outcome.equivalence.difference);
-  if (*first == 0)
-    return make_error(ErrorCode::kInternal,
-                      "the model differs from the original before any rewrite, so import or export are at fault: {}",
-                      outcome.equivalence.difference);
-  outcome.culprit = *first - 1;
-  REWRIGHT_TRY(outcome.model, options.to_model(graph_after(*first - 1)));
+  REWRIGHT_TRY(outcome.culprit, find_culprit(path.size(), is_equal, outcome.equivalence.difference));
+  REWRIGHT_TRY(outcome.model, options.to_model(graph_after(*outcome.culprit)));
   return {};
 }
 
@@ -181,8 +173,8 @@ void say_what_costs_are_missing(const OptimizeReport& report, bool is_kept, bool
 void say_what_was_refused(const OptimizeReport& report, bool quiet) {
   for (const std::string& sentence : report.unusable) note(sentence, quiet);
   for (const RefusedRule& refused : report.refused)
-    note(fmt::format("rule {} matched {} times where it cannot be applied: {}", refused.name, refused.times,
-                     refused.reason),
+    note(fmt::format("{}; left out there ({})", refused.reason,
+                     refused.times == 1 ? "once" : fmt::format("{} times", refused.times)),
          quiet);
   if (!report.search.note.empty()) note(report.search.note, quiet);
 }

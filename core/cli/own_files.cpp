@@ -4,22 +4,18 @@
 #include <filesystem>
 
 namespace rewright::cli {
-namespace {
 
 namespace fs = std::filesystem;
 
-/// Where such files may be, the installed ones first.
-std::vector<fs::path> roots() {
+Roots own_roots() {
   std::error_code ignored;
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
   return {program.parent_path().parent_path() / REWRIGHT_DATA_DIR, fs::path(REWRIGHT_SOURCE_DATA)};
 }
 
-}  // namespace
-
-Result<std::vector<std::string>> own_axioms() {
+Result<std::vector<std::string>> own_axioms(const Roots& roots) {
   std::error_code ignored;
-  for (const fs::path& root : roots()) {
+  for (const fs::path& root : roots) {
     std::vector<std::string> files;
     for (const auto& entry : fs::directory_iterator(root / "axioms", ignored)) {
       const std::string name = entry.path().filename().string();
@@ -33,9 +29,9 @@ Result<std::vector<std::string>> own_axioms() {
                     "the program's own axiom files were not found; name some with --axioms FILE...");
 }
 
-Result<std::vector<std::string>> own_libraries() {
+Result<std::vector<std::string>> own_libraries(const Roots& roots) {
   std::error_code ignored;
-  for (const fs::path& root : roots()) {
+  for (const fs::path& root : roots) {
     std::vector<std::string> files;
     for (const char* name : {"library.rules", "networks.rules", "constants.rules"}) {
       const fs::path file = root / "experiments/library" / name;
@@ -47,17 +43,17 @@ Result<std::vector<std::string>> own_libraries() {
                     "the program's own library of rules was not found; name a store or a file with --rules");
 }
 
-Result<std::string> own_data() {
+Result<std::string> own_data(const Roots& roots) {
   std::error_code ignored;
-  for (const fs::path& root : roots()) {
+  for (const fs::path& root : roots) {
     if (fs::is_directory(root / "experiments", ignored)) return root.string();
   }
   return make_error(ErrorCode::kNotFound, "the experiments that came with the program were not found; install it anew");
 }
 
-Result<std::string> own_templates() {
+Result<std::string> own_templates(const Roots& roots) {
   std::error_code ignored;
-  for (const fs::path& root : roots()) {
+  for (const fs::path& root : roots) {
     const fs::path folder = root / "plugins/templates";
     if (fs::is_directory(folder, ignored)) return folder.string();
   }

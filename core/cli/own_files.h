@@ -3,19 +3,24 @@
 
 #include <rewright/result.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 namespace rewright::cli {
 
+/// Where such files may be, the installed ones first.
+using Roots = std::vector<std::filesystem::path>;
+[[nodiscard]] Roots own_roots();
+
 /// The axiom files, without those of rejected axioms. Errors: kNotFound.
-[[nodiscard]] Result<std::vector<std::string>> own_axioms();
+[[nodiscard]] Result<std::vector<std::string>> own_axioms(const Roots& roots = own_roots());
 /// The files of rules in experiments/library: what its campaign found, and longer rules for networks. Errors:
 /// kNotFound.
-[[nodiscard]] Result<std::vector<std::string>> own_libraries();
+[[nodiscard]] Result<std::vector<std::string>> own_libraries(const Roots& roots = own_roots());
 /// The folder that holds experiments/ and axioms/. Errors: kNotFound.
-[[nodiscard]] Result<std::string> own_data();
+[[nodiscard]] Result<std::string> own_data(const Roots& roots = own_roots());
 /// The folder of what `rewright new` begins with. Errors: kNotFound.
-[[nodiscard]] Result<std::string> own_templates();
+[[nodiscard]] Result<std::string> own_templates(const Roots& roots = own_roots());
 
 }  // namespace rewright::cli

@@ -82,9 +82,9 @@ const char* word_of(Outcome::State state) {
   switch (state) {
     case Outcome::State::kKept: return "kept";
     case Outcome::State::kBroken: return "BROKEN";
-    case Outcome::State::kSkipped: return "skipped";
+    case Outcome::State::kSkipped: break;
   }
-  return "";
+  return "skipped";
 }
 
 /// The plugin of this file, which may have come with the program.

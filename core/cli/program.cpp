@@ -135,6 +135,7 @@ int Program::run(int argc, char** argv) {
   const tbb::global_control as_many_as_asked(tbb::global_control::max_allowed_parallelism, kThreads);
   install_crash_handlers();
   std::signal(SIGXFSZ, SIG_IGN);  // A file size limit is then an ordinary error of write(2).
+  std::signal(SIGCHLD, SIG_DFL);  // Who started this may have ignored it, and then nobody learns how children ended.
   try {
     app_.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -43,13 +43,12 @@ Outcome check_here(const Contract& contract) {
 }  // namespace
 
 Outcome check_apart(const Contract& contract, int seconds) {
-  std::array<int, 2> ends{};
-  if (pipe(ends.data()) != 0) return Outcome::skipped(fmt::format("no pipe: {}", std::strerror(errno)));
-  const pid_t child = fork();
+  std::array<int, 2> ends = {-1, -1};
+  const pid_t child = pipe(ends.data()) == 0 ? fork() : -1;
   if (child < 0) {
-    close(ends[0]);
-    close(ends[1]);
-    return Outcome::skipped(fmt::format("no process: {}", std::strerror(errno)));
+    Outcome outcome = Outcome::skipped(fmt::format("no process of its own: {}", std::strerror(errno)));
+    for (const int end : ends) close(end);
+    return outcome;
   }
   if (child == 0) {
     close(ends[0]);

@@ -53,15 +53,15 @@ std::vector<Tensor<Scalar>> operands(const Application& application, const Make&
 // operator_shapes.cpp
 [[nodiscard]] Outcome refuses_in_sentences(const Operator& op);
 [[nodiscard]] Outcome has_one_shape_rule(const Operator& op);
-[[nodiscard]] Breach does_not_read_back(const Application& application);
+[[nodiscard]] REWRIGHT_API Breach does_not_read_back(const Application& application);
 // operator_meaning.cpp
 [[nodiscard]] Breach algebras_differ(const Application& application, Random& random);
 [[nodiscard]] Breach does_not_commute(const Application& application, Random& random);
 [[nodiscard]] Breach is_not_linear(const Application& application, Random& random);
 [[nodiscard]] Breach has_senseless_work(const Application& application);
 // operator_onnx.cpp: `counts` is made false where the application has no ONNX form.
-[[nodiscard]] Breach runtime_differs(const Application& application, const Registry& registry, const Runtime& runtime,
-                                     Random& random, bool& counts);
+[[nodiscard]] REWRIGHT_API Breach runtime_differs(const Application& application, const Registry& registry,
+                                                  const Runtime& runtime, Random& random, bool& counts);
 [[nodiscard]] Breach does_not_come_back(const Application& application, const Registry& registry, Random& random,
                                         bool& counts);
 

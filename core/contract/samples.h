@@ -3,9 +3,11 @@
 
 #include "contract/contracts.h"
 
+#include <rewright/cost.h>
 #include <rewright/rule.h>
 #include <rewright/verifier.h>
 
+#include <memory>
 #include <string_view>
 
 namespace rewright::contract {
@@ -16,6 +18,9 @@ namespace rewright::contract {
 [[nodiscard]] const std::vector<std::string_view>& false_rules();
 /// Errors: an operator that is not loaded.
 [[nodiscard]] Result<std::vector<Rule>> read_rules(std::span<const std::string_view> texts, const Registry& registry);
+
+/// What searches are tried with: a product costs ten, everything else one.
+[[nodiscard]] REWRIGHT_API std::unique_ptr<CostModel> plain_prices();
 
 /// A name of lower-case letters, digits and _, and a summary.
 [[nodiscard]] Outcome describes_itself(const std::string& name, const std::string& summary);

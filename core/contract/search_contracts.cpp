@@ -22,7 +22,10 @@ class PlainPrices final : public CostModel {
   [[nodiscard]] std::string summary() const override { return "A product costs ten, everything else one"; }
   [[nodiscard]] std::string device() const override { return "none"; }
   [[nodiscard]] bool measured() const override { return false; }
-  Status configure(const Options&, const Registry&) override { return {}; }
+  Status configure(const Options& options, const Registry&) override {
+    if (options.empty()) return {};
+    return make_error(ErrorCode::kUsage, "cost model plain has no option '{}'", options.begin()->first);
+  }
   [[nodiscard]] Result<double> cost_us(const Application& application) override {
     return application.op.name() == "matmul" ? 10.0 : 1.0;
   }
@@ -54,8 +57,8 @@ Result<OptimizeReport> search(const SearchStrategy& strategy, const Registry& re
   const std::unique_ptr<SearchStrategy> fresh = strategy.clone();
   REWRIGHT_CHECK(fresh->configure({}));
   REWRIGHT_TRY(std::vector<Rule> rules, read_rules(true_rules(), registry));
-  PlainPrices prices;
-  GraphCost cost(prices, nullptr);
+  const std::unique_ptr<CostModel> prices = plain_prices();
+  GraphCost cost(*prices, nullptr);
   OptimizeOptions options;
   options.steps = setting.steps;
   options.seed = setting.seed;
@@ -147,6 +150,8 @@ Outcome without_rewrites(const SearchStrategy& strategy, const Registry& registr
 }
 
 }  // namespace
+
+std::unique_ptr<CostModel> plain_prices() { return std::make_unique<PlainPrices>(); }
 
 std::vector<Contract> contracts_of(const SearchStrategy& search, const Registry& registry) {
   const auto with = [&](Outcome (*check)(const SearchStrategy&, const Registry&)) {

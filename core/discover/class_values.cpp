@@ -125,7 +125,7 @@ class ClassValues::Values {
  public:
   virtual ~Values() = default;
   [[nodiscard]] virtual bool known(egraph::NodeId node) const = 0;
-  [[nodiscard]] virtual bool agree(egraph::NodeId a, egraph::NodeId b) const = 0;
+  /// Empty where they do not differ, as far as both are known.
   [[nodiscard]] virtual std::string difference(egraph::NodeId a, egraph::NodeId b) const = 0;
 };
 
@@ -143,14 +143,9 @@ class ClassValues::ValuesOver final : public Values {
     }
   }
   bool known(egraph::NodeId node) const override { return values_[node].state != State::kUnknown; }
-  bool agree(egraph::NodeId a, egraph::NodeId b) const override {
-    const Tensor &left = values_[a], &right = values_[b];
-    if (!known(a) || !known(b)) return true;
-    return left.state == right.state && left.shape == right.shape &&
-           std::ranges::equal(left.elements, right.elements, [](Scalar x, Scalar y) { return same(x, y); });
-  }
   std::string difference(egraph::NodeId a, egraph::NodeId b) const override {
     const Tensor &left = values_[a], &right = values_[b];
+    if (!known(a) || !known(b)) return "";
     if (left.state != right.state)
       return fmt::format("the {} term is not defined", left.state == State::kUndefined ? "first" : "second");
     if (left.shape != right.shape)
@@ -160,7 +155,7 @@ class ClassValues::ValuesOver final : public Values {
         return fmt::format("element {} of {} is {} and {}", i, to_string(left.shape), text_of(left.elements[i]),
                            text_of(right.elements[i]));
     }
-    return "they do not differ";
+    return "";
   }
 
  private:
@@ -250,19 +245,19 @@ ClassValues::ClassValues(const GraphView& view, const SizeAssignment& place, std
         continue;
       }
       ++pairs_;
-      if (!differing_ && !values->agree(leader, node)) differing_.emplace(leader, node);
+      if (!differing_ && !values->difference(leader, node).empty()) differing_.emplace(leader, node);
     }
   }
 }
 ClassValues::~ClassValues() = default;
 
 bool ClassValues::agree(egraph::NodeId a, egraph::NodeId b) const {
-  return std::ranges::all_of(points_, [&](const auto& values) { return values->agree(a, b); });
+  return std::ranges::all_of(points_, [&](const auto& values) { return values->difference(a, b).empty(); });
 }
 
 std::string ClassValues::difference(std::pair<egraph::NodeId, egraph::NodeId> pair) const {
   for (const auto& values : points_) {
-    if (!values->agree(pair.first, pair.second)) return values->difference(pair.first, pair.second);
+    if (std::string difference = values->difference(pair.first, pair.second); !difference.empty()) return difference;
   }
   return "they do not differ";
 }

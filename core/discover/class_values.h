@@ -1,6 +1,7 @@
 // The terms of an e-graph, evaluated at given sizes: which classes have two values?
 #pragma once
 
+#include <rewright/export.h>
 #include <rewright/linear.h>
 #include <rewright/rule.h>
 
@@ -32,7 +33,7 @@ struct GraphView {
 [[nodiscard]] std::vector<SizeAssignment> sizes_to_try(const Rule& rule, std::span<const std::string> names,
                                                        std::size_t most);
 
-class ClassValues {
+class REWRIGHT_API ClassValues {
  public:
   ClassValues(const GraphView& view, const SizeAssignment& place, std::uint64_t seed);
   ~ClassValues();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rewright/axiom.h>
+#include <rewright/export.h>
 
 #include <initializer_list>
 #include <string>
@@ -14,7 +15,7 @@ namespace rewright {
   return axiom.variables[variable].sort == AxiomSort::kTensor;
 }
 /// The first of `names`, then the first with numbers, that the axiom has not.
-[[nodiscard]] std::string fresh_name(const Axiom& axiom, std::initializer_list<const char*> names);
+[[nodiscard]] REWRIGHT_API std::string fresh_name(const Axiom& axiom, std::initializer_list<const char*> names);
 /// Its position; the same rank in every combination of ranks.
 std::size_t add_variable(Axiom& axiom, std::string name, AxiomSort sort, int rank);
 

@@ -66,8 +66,7 @@ Status RuleGraph::add_side(const Rule& rule, const Pattern& side, std::vector<st
       dim_pool_.push_back(slots_.back());
     }
     const HeadId first = heads_.head(*node.op, 0, node.params);
-    const std::uint32_t count = heads_.outputs(first, ranks_);
-    if (count == 0) return make_error(ErrorCode::kUnsupported, "{} is defined nowhere", node.op->name());
+    const std::uint32_t count = std::max(heads_.outputs(first, ranks_), 1U);  // Without one, the first has no shape.
     first_output_.push_back(static_cast<std::uint32_t>(tensors_.size()));
     for (std::uint32_t output = 0; output < count; ++output) {
       tensor.head = heads_.with_output(first, output);

@@ -1,6 +1,7 @@
 // A rule in an e-graph: both sides as nodes, its sizes with all that the rule assumes of them.
 #pragma once
 
+#include <rewright/export.h>
 #include <rewright/rule.h>
 
 #include <string>
@@ -12,7 +13,7 @@
 
 namespace rewright::egraph {
 
-class RuleGraph {
+class REWRIGHT_API RuleGraph {
  public:
   RuleGraph(Heads& heads, Sizes& sizes, EGraph& graph) : heads_(heads), sizes_(sizes), graph_(graph) {}
 

@@ -224,9 +224,9 @@ class Rewrites::Matcher {
         }
         return true;
       }
-      case Kind::kElements: return fits_elements(pattern, ParamValue(rewrites_.heads_(value)));
+      case Kind::kElements: break;
     }
-    return false;
+    return fits_elements(pattern, ParamValue(rewrites_.heads_(value)));
   }
   bool fits_elements(const ParamPattern& pattern, const ParamValue& value) {
     std::vector<std::int64_t> numbers;

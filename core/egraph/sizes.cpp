@@ -265,8 +265,7 @@ std::optional<std::int64_t> Sizes::least(const Atom& atom) const {
     case AtomKind::kProduct: {
       const auto left = least(atoms_[atom.left]), right = least(atoms_[static_cast<AtomId>(atom.right)]);
       std::int64_t product = 0;
-      if (!left || !right || *left < 0 || *right < 0 || __builtin_mul_overflow(*left, *right, &product))
-        return std::nullopt;
+      if (!left || !right || *left < 0 || *right < 0 || __builtin_mul_overflow(*left, *right, &product)) break;
       return product;
     }
   }
@@ -327,9 +326,9 @@ SymbolicDim Sizes::symbolic(DimId dim, std::span<const std::string> names) const
     switch (atom.kind) {
       case AtomKind::kVariable: return SymbolicDim::variable(names[atom.left]);
       case AtomKind::kQuotient: return quotient(symbolic(atom.left, names), atom.right);
-      case AtomKind::kProduct: return self(self, atom.left) * self(self, static_cast<AtomId>(atom.right));
+      case AtomKind::kProduct: break;
     }
-    return {};
+    return self(self, atom.left) * self(self, static_cast<AtomId>(atom.right));
   };
   for (const Term& term : terms(dim)) sum = sum + SymbolicDim(term.coefficient) * of_atom(of_atom, term.atom);
   return sum;

@@ -141,9 +141,9 @@ const char* name_of(Answer answer) {
     case Answer::kReproduced: return "reproduced";
     case Answer::kNotReproduced: return "not reproduced";
     case Answer::kNotComparable: return "not comparable here";
-    case Answer::kNotRun: return "not run";
+    case Answer::kNotRun: break;
   }
-  return "";
+  return "not run";
 }
 
 std::string ClaimFinding::verdict() const {

@@ -31,7 +31,7 @@ std::string_view badge_of(Answer answer) {
     case Answer::kReproduced: return "proved";
     case Answer::kNotReproduced: return "refuted";
     case Answer::kNotComparable: return "condition";
-    case Answer::kNotRun: return "";
+    case Answer::kNotRun: break;
   }
   return "";
 }

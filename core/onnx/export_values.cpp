@@ -27,10 +27,8 @@ std::string Exporter::constant(const ConstantData& value) {
   cast.type = {value.type.shape, element_};
   if (const auto* number = std::get_if<double>(&value.value)) {
     cast.value = *number;
-  } else if (auto numbers = to_reals(value)) {
-    cast.value = encode(element_, *numbers);
   } else {
-    fail("a constant to be written has no numbers: " + numbers.error().message);
+    cast.value = encode(element_, *to_reals(value));
   }
   return named_constant(cast, "constant");
 }

@@ -9,20 +9,15 @@ namespace rewright {
 
 namespace {
 
-const char* word_for(ParamKind kind) {
-  switch (kind) {
+std::string wanted(const ParamSpec& spec) {
+  switch (spec.kind) {
     case ParamKind::kInt: return "an integer";
     case ParamKind::kInts: return "a list of integers";
     case ParamKind::kSizes: return "a list of sizes";
-    case ParamKind::kChoice: return "one of the names";
-    case ParamKind::kReal: return "a number";
+    case ParamKind::kChoice: return fmt::format("one of {}", fmt::join(spec.choices, ", "));
+    case ParamKind::kReal: break;
   }
-  return "?";
-}
-
-std::string wanted(const ParamSpec& spec) {
-  if (spec.kind == ParamKind::kChoice) return fmt::format("one of {}", fmt::join(spec.choices, ", "));
-  return word_for(spec.kind);
+  return "a number";
 }
 
 std::string names_of(std::span<const ParamSpec> specs) {
@@ -74,7 +69,7 @@ Result<ParamValue> value_of(std::string_view op, const ParamSpec& spec, const Na
       }
       if (integer && *integer >= 0 && *integer < static_cast<std::int64_t>(spec.choices.size()))
         return ParamValue(*integer);
-      return mismatch();
+      break;
   }
   return mismatch();
 }
@@ -222,10 +217,10 @@ Result<BasicParamValue<SymbolicDim>> parse_value(std::string_view op, const Para
   switch (spec.kind) {
     case ParamKind::kInt:
       if (const auto value = number_of<std::int64_t>(text)) return BasicParamValue<SymbolicDim>(*value);
-      return mismatch();
+      break;
     case ParamKind::kReal:
       if (const auto value = number_of<double>(text)) return BasicParamValue<SymbolicDim>(*value);
-      return mismatch();
+      break;
     case ParamKind::kChoice: {
       REWRIGHT_TRY(const std::int64_t choice, choice_of(op, spec, text));
       return BasicParamValue<SymbolicDim>(choice);

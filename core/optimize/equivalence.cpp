@@ -384,20 +384,24 @@ Result<Equivalence> EquivalenceGate::check(const Graph& candidate, const std::st
   return state_->check(candidate, model);
 }
 
-Result<std::optional<std::size_t>> first_unequal(std::size_t count,
-                                                 const std::function<Result<bool>(std::size_t)>& is_equal) {
-  if (count == 0) return std::optional<std::size_t>();
-  REWRIGHT_TRY(const bool all, is_equal(count - 1));
-  if (all) return std::optional<std::size_t>();
+Result<std::size_t> find_culprit(std::size_t rewrites, const std::function<Result<bool>(std::size_t)>& is_equal,
+                                 std::string_view difference) {
+  REWRIGHT_TRY(const bool end, is_equal(rewrites));
+  if (end)
+    return make_error(ErrorCode::kInternal, "the result differs from the original ({}), though every rewrite is equal",
+                      difference);
   REWRIGHT_TRY(const bool start, is_equal(0));
-  if (!start) return std::optional<std::size_t>(0);
-  std::size_t equal = 0, unequal = count - 1;
+  if (!start)
+    return make_error(ErrorCode::kInternal,
+                      "the model differs from the original before any rewrite, so import or export are at fault: {}",
+                      difference);
+  std::size_t equal = 0, unequal = rewrites;
   while (unequal - equal > 1) {
     const std::size_t middle = equal + (unequal - equal) / 2;
     REWRIGHT_TRY(const bool same, is_equal(middle));
     (same ? equal : unequal) = middle;
   }
-  return std::optional<std::size_t>(unequal);
+  return equal;
 }
 
 }  // namespace rewright

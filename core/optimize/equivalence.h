@@ -72,9 +72,11 @@ class REWRIGHT_API EquivalenceGate {
   std::unique_ptr<State> state_;
 };
 
-/// The first graph of a chain of rewrites that is not equal, by bisection; the graphs before it were found equal where
-/// bisection looked. Nothing if all are. Position 0 is the start itself: the import or export is at fault then.
-[[nodiscard]] REWRIGHT_API Result<std::optional<std::size_t>> first_unequal(
-    std::size_t count, const std::function<Result<bool>(std::size_t)>& is_equal);
+/// Which of a path's rewrites brought a difference that was seen at its end, by bisection: the graph before it is
+/// equal, the graph after it is not. `is_equal` tells of the graph after the first n rewrites. Errors: no rewrite did
+/// (kInternal, with the difference), what `is_equal` fails with.
+[[nodiscard]] REWRIGHT_API Result<std::size_t> find_culprit(std::size_t rewrites,
+                                                            const std::function<Result<bool>(std::size_t)>& is_equal,
+                                                            std::string_view difference);
 
 }  // namespace rewright

@@ -56,7 +56,7 @@ bool fits(Freedom freedom, int rank, const AxisOrder& order, const AxisOrder& ou
     case Freedom::kProduct: return order.empty() || order.back() >= rank - 2;
     case Freedom::kConvolution: return is_of_images(order) && is_of_images(out);
     case Freedom::kImage: return order == out && is_of_images(order);
-    case Freedom::kView: return false;
+    case Freedom::kView: break;
   }
   return false;
 }

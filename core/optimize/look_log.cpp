@@ -7,6 +7,8 @@
 // where count is how many answers the stream has before the block: others that came before are cut off.
 #include "optimize/look_log.h"
 
+#include <unistd.h>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -100,18 +102,18 @@ Result<std::unique_ptr<LookLog>> LookLog::resume(const std::string& path, const 
   std::error_code failed;
   if (!std::filesystem::exists(path, failed)) return begin(path, key);
   REWRIGHT_CHECK(check_is_file(path));
+  const auto unusable = [&](const char* what) {
+    return make_error(ErrorCode::kIo, "--checkpoint: '{}' cannot be {}: {}", path, what, std::strerror(errno));
+  };
+  std::unique_ptr<LookLog> log(new LookLog(path));
+  log->file_ = std::fopen(path.c_str(), "ab");
+  if (log->file_ == nullptr) return unusable("written");
   std::ifstream in(path, std::ios::binary);
   const std::string content{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in) return make_error(ErrorCode::kIo, "--checkpoint: '{}' cannot be read: {}", path, std::strerror(errno));
-  in.close();
-  std::unique_ptr<LookLog> log(new LookLog(path));
+  if (!in) return unusable("read");
   std::size_t good = 0;
   REWRIGHT_CHECK(log->read(content, key, good));
-  if (good < content.size()) std::filesystem::resize_file(path, good, failed);
-  if (!failed) log->file_ = std::fopen(path.c_str(), "ab");
-  if (log->file_ == nullptr)
-    return make_error(ErrorCode::kIo, "--checkpoint: '{}' cannot be written: {}", path,
-                      failed ? failed.message() : std::strerror(errno));
+  if (::truncate(path.c_str(), static_cast<off_t>(good)) != 0) return unusable("written");
   return log;
 }
 

@@ -82,12 +82,7 @@ class Watching {
 Status lay_out(const Graph& graph, double in_order_us, const OptimizeOptions& options, OptimizeReport& report) {
   SearchResult& search = report.search;
   REWRIGHT_TRY(const Operator* transpose, options.registry->get<Operator>("transpose"));
-  REWRIGHT_TRY(LayoutChoice choice, choose_layouts(*options.in_layouts, report.best));
-  if (!std::isfinite(choice.cost_us) && search.stopped_early && !search.path.empty()) {
-    // Kernels that the search did not ask about: the graph that it found has none of these.
-    REWRIGHT_TRY(report.best, from_chains(search.best));
-    REWRIGHT_TRY(choice, choose_layouts(*options.in_layouts, report.best));
-  }
+  REWRIGHT_TRY(const LayoutChoice choice, choose_layouts(*options.in_layouts, report.best));
   REWRIGHT_TRY(const Graph written, write_layouts(report.best, choice, *transpose));
   const auto reordered = static_cast<std::size_t>(
       std::ranges::count_if(choice.orders, [](const AxisOrder& order) { return !order.empty(); }));

@@ -83,12 +83,10 @@ bool SearchSpace::Content::seen_before(State from, std::size_t move, std::span<c
   const auto [first, last] = seen.equal_range(last_hash);
   for (auto at = first; at != last; ++at) {
     // While both graphs are in the pool they are equal exactly if their outputs are the same ports.
-    if (at->second.move == kNoId) {
-      outputs_seen = states[at->second.from].outputs;
-    } else if (!apply(at->second.from, at->second.move, outputs_seen)) {
-      continue;
-    }
-    if (std::ranges::equal(outputs_seen, made)) return true;
+    const bool is_state = at->second.move == kNoId;
+    if (is_state) outputs_seen = states[at->second.from].outputs;
+    const bool is_there = is_state || apply(at->second.from, at->second.move, outputs_seen);
+    if (is_there && std::ranges::equal(outputs_seen, made)) return true;
   }
   seen.emplace(last_hash, Seen{from, static_cast<std::uint32_t>(move)});
   return false;

@@ -37,9 +37,9 @@ const char* name_of(VerdictKind kind) {
   switch (kind) {
     case VerdictKind::kProved: return "proved";
     case VerdictKind::kRefuted: return "refuted";
-    case VerdictKind::kUnknown: return "unknown";
+    case VerdictKind::kUnknown: break;
   }
-  return "?";
+  return "unknown";
 }
 
 }  // namespace rewright

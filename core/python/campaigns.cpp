@@ -13,9 +13,9 @@ const char* word_for(CampaignSummary::State state) {
   switch (state) {
     case CampaignSummary::State::kFinished: return "finished";
     case CampaignSummary::State::kStopped: return "stopped";
-    case CampaignSummary::State::kRunning: return "running";
+    case CampaignSummary::State::kRunning: break;
   }
-  return "";
+  return "running";
 }
 
 struct Request {

@@ -57,15 +57,14 @@ void judge(const ImportedModel& imported, const EquivalenceOptions& options, con
   const auto graph_after = [&](std::size_t rewrites) -> const Graph& {
     return rewrites == 0 ? imported.graph : report.search.path[rewrites - 1].graph;
   };
-  const auto first = value_of(first_unequal(report.search.path.size() + 1, [&](std::size_t rewrites) -> Result<bool> {
+  const auto is_equal = [&](std::size_t rewrites) -> Result<bool> {
     REWRIGHT_TRY(const Equivalence checked, gate.check(graph_after(rewrites)));
     return checked.equal;
-  }));
-  if (!first || *first == 0)
-    throw Failure(make_error(ErrorCode::kInternal, "the model differs from the original without a rewrite: {}",
-                             result.equivalence.difference));
-  result.culprit = report.search.path[*first - 1].rule_name;
-  result.model = value_of(options.to_model(graph_after(*first - 1)));
+  };
+  const std::vector<RewriteStep>& path = report.search.path;
+  const std::size_t culprit = value_of(find_culprit(path.size(), is_equal, result.equivalence.difference));
+  result.culprit = path[culprit].rule_name;
+  result.model = value_of(options.to_model(graph_after(culprit)));
 }
 
 Optimized optimize_model(const Request& request, const py::object& progress, const Registry& registry) {

@@ -42,9 +42,9 @@ int flags_of(Database::Mode mode) {
   switch (mode) {
     case Database::Mode::kRead: return SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
     case Database::Mode::kWrite: return SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI;
-    case Database::Mode::kCreate: return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI;
+    case Database::Mode::kCreate: break;
   }
-  return 0;
+  return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI;
 }
 
 }  // namespace
@@ -208,11 +208,12 @@ Status Database::set_version(std::string_view component, std::int64_t version) {
 Status Database::move_to_memory() {
   sqlite3* memory = nullptr;
   int code = sqlite3_open_v2(":memory:", &memory, SQLITE_OPEN_READWRITE, nullptr);
-  if (sqlite3_backup* copy = code == SQLITE_OK ? sqlite3_backup_init(memory, "main", handle_, "main") : nullptr) {
-    sqlite3_backup_step(copy, -1);
-    code = sqlite3_backup_finish(copy);
-  } else if (code == SQLITE_OK) {
-    code = sqlite3_errcode(memory);
+  if (code == SQLITE_OK) {
+    if (sqlite3_backup* copy = sqlite3_backup_init(memory, "main", handle_, "main")) {
+      sqlite3_backup_step(copy, -1);
+      sqlite3_backup_finish(copy);
+    }
+    code = sqlite3_errcode(memory);  // Of each of these.
   }
   std::swap(handle_, memory);
   const Status status = code == SQLITE_OK ? Status() : Status(error(code));

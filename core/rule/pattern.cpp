@@ -9,9 +9,9 @@ const char* name_of(Trust trust) {
   switch (trust) {
     case Trust::kNone: return "none";
     case Trust::kSolver: return "solver";
-    case Trust::kCertificate: return "certificate";
+    case Trust::kCertificate: break;
   }
-  return "unknown";
+  return "certificate";
 }
 
 namespace {

@@ -63,9 +63,9 @@ bool ConstraintCode::holds(std::span<const std::int64_t> slots) const {
     case Constraint::Kind::kEqual: return *a == *b;
     case Constraint::Kind::kNotEqual: return *a != *b;
     case Constraint::Kind::kAtLeast: return *a >= *b;
-    case Constraint::Kind::kDivides: return *a > 0 && *b % *a == 0;
+    case Constraint::Kind::kDivides: break;
   }
-  return false;
+  return *a > 0 && *b % *a == 0;
 }
 
 }  // namespace rewright

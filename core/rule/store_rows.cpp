@@ -12,9 +12,9 @@ const char* word(VerdictKind kind) {
   switch (kind) {
     case VerdictKind::kProved: return "proved";
     case VerdictKind::kRefuted: return "refuted";
-    case VerdictKind::kUnknown: return "unknown";
+    case VerdictKind::kUnknown: break;
   }
-  return "";
+  return "unknown";
 }
 
 const char* word(Trust trust) { return trust == Trust::kCertificate ? "certificate" : "solver"; }

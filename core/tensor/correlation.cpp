@@ -177,17 +177,19 @@ REWRIGHT_IFMA Field dot_by_eights(std::span<const Field> a, std::span<const Fiel
   return Field::from_residue((sum & Field::kPrime) % Field::kPrime) + Field::from_residue(sum >> 61);
 }
 
-REWRIGHT_IFMA void relu_by_eights(std::span<Field> elements) {
+/// Whole eights alone; how many elements these are.
+REWRIGHT_IFMA std::size_t relu_by_eights(std::span<Field> elements) {
   const Eight denominator = Eight{} + Field::kOrderDenominator;
-  for (std::size_t at = 0; at < elements.size(); at += kLanes) {
-    const auto mask = static_cast<__mmask8>((1U << std::min(elements.size() - at, kLanes)) - 1);
-    const auto x = reinterpret_cast<Eight>(_mm512_maskz_loadu_epi64(mask, elements.data() + at));
+  const std::size_t end = elements.size() - elements.size() % kLanes;
+  for (std::size_t at = 0; at < end; at += kLanes) {
+    const auto x = reinterpret_cast<Eight>(_mm512_loadu_si512(elements.data() + at));
     Sums order;
     order.units = add_low(order.units, x, denominator);
     order.at_52 = add_low(add_high(order.at_52, x, denominator), x >> 52, denominator);
     const Eight positive = reduced(order) <= Field::kPrime / 2 ? x : Eight{};
-    _mm512_mask_storeu_epi64(elements.data() + at, mask, reinterpret_cast<__m512i>(positive));
+    _mm512_storeu_si512(elements.data() + at, reinterpret_cast<__m512i>(positive));
   }
+  return end;
 }
 #endif
 
@@ -222,11 +224,12 @@ Field dot(std::span<const Field> a, std::span<const Field> b) {
 }
 
 void relu_all(std::span<Field> elements) {
+  std::size_t done = 0;
 #if defined(__x86_64__)
   static const bool kEights = __builtin_cpu_supports("avx512ifma") != 0;
-  if (kEights) return relu_by_eights(elements);
+  if (kEights) done = relu_by_eights(elements);
 #endif
-  for (Field& element : elements) element = relu(element);
+  for (Field& element : elements.subspan(done)) element = relu(element);
 }
 
 }  // namespace rewright

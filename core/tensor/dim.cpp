@@ -301,9 +301,9 @@ bool relation_holds(Constraint::Kind kind, std::int64_t a, std::int64_t b) {
     case Constraint::Kind::kEqual: return a == b;
     case Constraint::Kind::kNotEqual: return a != b;
     case Constraint::Kind::kAtLeast: return a >= b;
-    case Constraint::Kind::kDivides: return a > 0 && b % a == 0;
+    case Constraint::Kind::kDivides: break;
   }
-  return false;
+  return a > 0 && b % a == 0;
 }
 
 const char* sign_of(Constraint::Kind kind) {
@@ -311,9 +311,9 @@ const char* sign_of(Constraint::Kind kind) {
     case Constraint::Kind::kEqual: return "=";
     case Constraint::Kind::kNotEqual: return "!=";
     case Constraint::Kind::kAtLeast: return ">=";
-    case Constraint::Kind::kDivides: return "|";
+    case Constraint::Kind::kDivides: break;
   }
-  return "?";
+  return "|";
 }
 
 }  // namespace
@@ -382,9 +382,9 @@ std::optional<Error> check_constraint(Constraint::Kind kind, std::int64_t a, std
     case Constraint::Kind::kEqual: return shape_error("{} must be equal, but are {} and {}", what, a, b);
     case Constraint::Kind::kNotEqual: return shape_error("{} must differ, but are both {}", what, a);
     case Constraint::Kind::kAtLeast: return shape_error("{}: {} must be at least {}", what, a, b);
-    case Constraint::Kind::kDivides: return shape_error("{}: {} must divide {}", what, a, b);
+    case Constraint::Kind::kDivides: break;
   }
-  return std::nullopt;
+  return shape_error("{}: {} must divide {}", what, a, b);
 }
 
 }  // namespace detail

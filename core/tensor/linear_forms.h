@@ -17,9 +17,9 @@ inline SymbolicDim value_of(const SymbolicDim::Atom& atom) {
   switch (atom.kind) {
     case SymbolicDim::Atom::Kind::kVariable: return SymbolicDim::variable(atom.name);
     case SymbolicDim::Atom::Kind::kQuotient: return floor_divide(*atom.left, atom.divisor);
-    case SymbolicDim::Atom::Kind::kProduct: return *atom.left * *atom.right;
+    case SymbolicDim::Atom::Kind::kProduct: break;
   }
-  return {};
+  return *atom.left * *atom.right;
 }
 
 /// The same linear form with other coefficients.

@@ -17,9 +17,9 @@ const char* name_of(Function function) {
     case Function::kSqrt: return "sqrt";
     case Function::kTanh: return "tanh";
     case Function::kSigmoid: return "sigmoid";
-    case Function::kErf: return "erf";
+    case Function::kErf: break;
   }
-  return "?";
+  return "erf";
 }
 
 namespace {
@@ -204,9 +204,9 @@ Exact apply(Function function, Exact argument) {
     case Function::kSqrt: return zero || one ? argument : Exact::undefined();
     case Function::kTanh:
     case Function::kErf: return zero ? Exact() : Exact::undefined();
-    case Function::kSigmoid: return zero ? Exact::ratio(1, 2) : Exact::undefined();
+    case Function::kSigmoid: break;
   }
-  return Exact::undefined();
+  return zero ? Exact::ratio(1, 2) : Exact::undefined();
 }
 
 std::string to_string(Exact value) {
@@ -225,9 +225,9 @@ Real apply(Function function, Real argument) {
     case Function::kSqrt: return {std::sqrt(x)};
     case Function::kTanh: return {std::tanh(x)};
     case Function::kSigmoid: return {x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x))};
-    case Function::kErf: return {std::erf(x)};
+    case Function::kErf: break;
   }
-  return {};
+  return {std::erf(x)};
 }
 
 // --- Term ------------------------------------------------------------------------------------------------------
@@ -280,8 +280,7 @@ Exact fold(Term::Kind kind, Exact a, Exact b) {
     case Term::Kind::kSubtract: return a - b;
     case Term::Kind::kMultiply: return a * b;
     case Term::Kind::kDivide: return a / b;
-    case Term::Kind::kMax: return max(a, b);
-    default: return Exact::undefined();
+    default: return max(a, b);  // Other kinds have not two operands.
   }
 }
 
@@ -357,9 +356,9 @@ Scalar Term::evaluate(const std::function<Scalar(std::uint32_t)>& variable) cons
     case Kind::kMultiply: return of(node_->left) * of(node_->right);
     case Kind::kDivide: return of(node_->left) / of(node_->right);
     case Kind::kMax: return max(of(node_->left), of(node_->right));
-    case Kind::kFunction: return apply(node_->function, of(node_->left));
+    case Kind::kFunction: break;
   }
-  return {};
+  return apply(node_->function, of(node_->left));
 }
 
 template REWRIGHT_API Field Term::evaluate(const std::function<Field(std::uint32_t)>&) const;
@@ -379,9 +378,9 @@ std::string Term::to_string() const {
     case Kind::kMultiply: return binary("*");
     case Kind::kDivide: return binary("/");
     case Kind::kMax: return binary("max");
-    case Kind::kFunction: return fmt::format("({} {})", name_of(node_->function), Term(node_->left).to_string());
+    case Kind::kFunction: break;
   }
-  return {};
+  return fmt::format("({} {})", name_of(node_->function), Term(node_->left).to_string());
 }
 
 // --- Programs --------------------------------------------------------------------------------------------------

@@ -216,9 +216,9 @@ std::optional<std::int64_t> SizeSystem::least(const SymbolicDim& form) const {
   for (const auto& [text, atom] : form.atoms()) {
     if (atom.coefficient < 0) return std::nullopt;
     const auto bound = least(atom);
-    if (!bound || std::abs(*bound) >= kLargest) return std::nullopt;
     std::int64_t product = 0;
-    if (__builtin_mul_overflow(atom.coefficient, *bound, &product) || __builtin_add_overflow(sum, product, &sum))
+    if (!bound || std::abs(*bound) >= kLargest || __builtin_mul_overflow(atom.coefficient, *bound, &product) ||
+        __builtin_add_overflow(sum, product, &sum))
       return std::nullopt;
   }
   return sum;
@@ -234,9 +234,8 @@ std::optional<std::int64_t> SizeSystem::least(const Atom& atom) const {
     }
     case Atom::Kind::kProduct: {
       const auto left = least(*atom.left), right = least(*atom.right);
-      if (!left || !right || *left < 0 || *right < 0) return std::nullopt;
       std::int64_t product = 0;
-      if (__builtin_mul_overflow(*left, *right, &product)) return std::nullopt;
+      if (!left || !right || *left < 0 || *right < 0 || __builtin_mul_overflow(*left, *right, &product)) break;
       return product;
     }
   }

@@ -19,10 +19,9 @@ bool has_operators(const LoadedPlugin& plugin) {
 }
 
 const LoadedPlugin* plugin_of(const Registry& registry, const std::string& verifier) {
-  for (const LoadedPlugin& plugin : registry.plugins()) {
-    if (provides(plugin, "verifier " + verifier)) return &plugin;
-  }
-  return nullptr;
+  const auto found = std::ranges::find_if(
+      registry.plugins(), [&](const LoadedPlugin& plugin) { return provides(plugin, "verifier " + verifier); });
+  return found == registry.plugins().end() ? nullptr : &*found;
 }
 
 Verdict unknown(std::string reason) {

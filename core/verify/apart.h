@@ -49,8 +49,8 @@ inline constexpr std::string_view kPutAside = "put aside: ";
 
 /// `prototype` is the verifier, as the registry has it; it is asked what it can, and nothing else. `shelf` keeps its
 /// processes. All references outlive the object and its clones.
-[[nodiscard]] std::unique_ptr<Verifier> make_apart(const Verifier& prototype, const Registry& registry,
-                                                   const Isolation& isolation, const std::function<bool()>& stop,
-                                                   WorkerShelf& shelf);
+[[nodiscard]] REWRIGHT_API std::unique_ptr<Verifier> make_apart(const Verifier& prototype, const Registry& registry,
+                                                                const Isolation& isolation,
+                                                                const std::function<bool()>& stop, WorkerShelf& shelf);
 
 }  // namespace rewright

@@ -50,14 +50,15 @@ struct WorkerGoal {
   Budget budget;
 };
 
-[[nodiscard]] std::string to_message(const WorkerTask& task);
-[[nodiscard]] std::string to_message(std::span<const Goal> goals);
+[[nodiscard]] REWRIGHT_API std::string to_message(const WorkerTask& task);
+[[nodiscard]] REWRIGHT_API std::string to_message(std::span<const Goal> goals);
 [[nodiscard]] REWRIGHT_API std::string to_message(const WorkerAnswer& answer);
 /// Nothing where the bytes are no such message.
-[[nodiscard]] std::optional<WorkerTask> read_task(std::string_view message);
+[[nodiscard]] REWRIGHT_API std::optional<WorkerTask> read_task(std::string_view message);
 [[nodiscard]] REWRIGHT_API std::optional<WorkerAnswer> read_answer(std::string_view message);
-/// Errors: kParse; a rule that cannot be read.
-[[nodiscard]] Result<std::vector<WorkerGoal>> read_goals(std::string_view message, const Registry& registry);
+/// Errors: kParse; a rule that cannot be read. kInternal: no such message.
+[[nodiscard]] REWRIGHT_API Result<std::vector<WorkerGoal>> read_goals(std::string_view message,
+                                                                      const Registry& registry);
 
 /// False where the other end is gone.
 [[nodiscard]] bool send_message(int socket, std::string_view message);

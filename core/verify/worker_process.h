@@ -1,6 +1,7 @@
 // A process that serves one verifier, as the campaign sees it.
 #pragma once
 
+#include <rewright/export.h>
 #include <rewright/result.h>
 
 #include <sys/types.h>
@@ -20,7 +21,7 @@ namespace rewright {
 /// Starts the program `verifier-worker`, which lies beside the plugins that came with librewright. It is no fork of
 /// this process: that may have threads. It leads a process group of its own, so that what it starts ends with it, and
 /// an interrupt from the terminal leaves it to this process to end it.
-class WorkerProcess {
+class REWRIGHT_API WorkerProcess {
  public:
   /// Errors: kPlugin where it cannot be started or set up, kMismatch where the axiom files have changed, kBudget where
   /// it was stopped.

@@ -149,12 +149,8 @@ struct Library {
   std::string file;
 };
 
-Result<Library> open_library() {
-  if (const char* named = std::getenv("REWRIGHT_ONNXRUNTIME"); named != nullptr && *named != '\0') {
-    if (void* handle = ::dlopen(named, RTLD_NOW | RTLD_LOCAL)) return Library{handle, named};
-    return make_error(ErrorCode::kNotFound, "ONNX Runtime cannot be opened: REWRIGHT_ONNXRUNTIME names '{}' ({}); {}",
-                      named, ::dlerror(), kHowToInstall);
-  }
+/// Where the library usually lies, the likeliest first.
+std::vector<std::string> usual_files() {
   std::vector<std::string> files;
 #ifdef REWRIGHT_ONNXRUNTIME_DEFAULT
   files.emplace_back(REWRIGHT_ONNXRUNTIME_DEFAULT);
@@ -163,10 +159,18 @@ Result<Library> open_library() {
   files.push_back(folder + "/libonnxruntime.so.1");
   files.push_back(folder + "/../libonnxruntime.so.1");
   files.emplace_back("libonnxruntime.so.1");
+  return files;
+}
+
+Result<Library> open_library() {
+  const char* const named = std::getenv("REWRIGHT_ONNXRUNTIME");
+  const bool is_named = named != nullptr && *named != '\0';
+  const std::vector<std::string> files = is_named ? std::vector<std::string>{named} : usual_files();
   for (const std::string& file : files) {
     if (void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) return Library{handle, file};
   }
-  return make_error(ErrorCode::kNotFound, "ONNX Runtime is not there (looked for {}); {}", fmt::join(files, ", "),
+  return make_error(ErrorCode::kNotFound, "ONNX Runtime cannot be opened: {} '{}' ({}); {}",
+                    is_named ? "REWRIGHT_ONNXRUNTIME names" : "looked for", fmt::join(files, "', '"), ::dlerror(),
                     kHowToInstall);
 }
 

@@ -41,9 +41,9 @@ std::string in_words(const Constraint& constraint) {
     case Constraint::Kind::kAtLeast:
       if (constraint.left.constant()) return fmt::format("{} is at most {}", words(constraint.right), left);
       return fmt::format("{} is at least {}", left, right);
-    case Constraint::Kind::kDivides: return divides(constraint.left, constraint.right);
+    case Constraint::Kind::kDivides: break;
   }
-  return {};
+  return divides(constraint.left, constraint.right);
 }
 
 }  // namespace rewright::gallery

@@ -33,11 +33,14 @@ using namespace rewright;
 
 std::string processor() {
   std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
+  std::string name = "a processor that does not say its name";
+  bool found = false;
+  for (std::string line; !found && std::getline(file, line);) {
     const std::size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+    found = line.starts_with("model name") && colon != std::string::npos;
+    if (found) name = line.substr(colon + 2);
   }
-  return "a processor that does not say its name";
+  return name;
 }
 
 double thread_cpu_us() {

@@ -108,9 +108,9 @@ bool SizeCondition::holds(std::span<const std::int64_t> sizes) const {
     case Constraint::Kind::kEqual: return *left == *right;
     case Constraint::Kind::kNotEqual: return *left != *right;
     case Constraint::Kind::kAtLeast: return *left >= *right;
-    case Constraint::Kind::kDivides: return *left > 0 && *right % *left == 0;
+    case Constraint::Kind::kDivides: break;
   }
-  return false;
+  return *left > 0 && *right % *left == 0;
 }
 
 // --- choice ----------------------------------------------------------------------------------------------------------

@@ -110,14 +110,11 @@ const Symbol* Theory::symbol(const Operator& op, std::uint32_t output, const Sym
   return make_symbol(op, output, params, ranks);
 }
 
-/// The operator and 32 bits of the key; more bits only where two keys share them.
+/// The operator and 32 bits of the key; longer where another symbol has them already.
 std::string Theory::unique_name(const Operator& op, const std::string& key) {
-  const std::string hash = fmt::format("{:016x}", XXH3_64bits(key.data(), key.size()));
-  for (const std::size_t digits : {std::size_t{8}, std::size_t{16}}) {
-    std::string name = fmt::format("{}.{}", op.name(), hash.substr(0, digits));
-    if (key_of_name_.try_emplace(name, key).first->second == key) return name;
-  }
-  return "|" + key + "|";
+  std::string name = fmt::format("{}.{:08x}", op.name(), XXH3_64bits(key.data(), key.size()) >> 32);
+  while (!names_.insert(name).second) name += '+';
+  return name;
 }
 
 namespace {

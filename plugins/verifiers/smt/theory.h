@@ -117,7 +117,7 @@ class Theory {
   const Manner manner_;
   const std::string head_;
   std::unordered_map<std::string, std::unique_ptr<Symbol>> symbols_;  ///< By key; null: nowhere defined.
-  std::map<std::string, std::string> key_of_name_;
+  std::set<std::string> names_;                                       ///< Of symbols.
   std::map<std::string, std::unique_ptr<rewright::TypedAxiom>> typed_;
   std::map<std::string, Use> uses_;
   std::map<std::vector<const Symbol*>, std::vector<const Use*>> uses_from_;

@@ -56,8 +56,6 @@ std::string_view TermReader::next() {
   std::size_t end = at;
   if (at < rest_.size() && (rest_[at] == '(' || rest_[at] == ')')) {
     ++end;
-  } else if (at < rest_.size() && rest_[at] == '|') {
-    end = std::min(rest_.find('|', at + 1), rest_.size() - 1) + 1;
   } else {
     while (end < rest_.size() && !is_space(rest_[end]) && rest_[end] != '(' && rest_[end] != ')') ++end;
   }

@@ -6,6 +6,8 @@
 
 #include "axiom/audit.h"
 #include "axiom/counterexample.h"
+#include "axiom/domain.h"
+#include "axiom/typing_audit.h"
 #include "unit/axiom/loaded.h"
 
 namespace rewright {
@@ -99,6 +101,82 @@ TEST(Audit, DrawsTheSmallestCounterexample) {
   // 1 by 1 matrices commute; of 2 by 2 ones, these are the first of -1, 0 and 1 that do not.
   EXPECT_THAT(result->counterexample, testing::StartsWith("ranks: x 2, y 2\nx (2, 2) =\n"));
   EXPECT_THAT(result->counterexample, HasSubstr("left (2, 2) =\n"));
+}
+
+/// The audit of one axiom at its first ranks.
+struct OneTyping {
+  OneTyping(const std::string& assertion, const AuditOptions& how)
+      : axiom(read(assertion)),
+        typed(*specialise(axiom, axiom.ranks[0], {})),
+        options(how),
+        audit(typed, *domain_of(axiom, options.domain), options) {}
+  static Axiom read(const std::string& assertion) {
+    AxiomSet set;
+    const Status status = set.add(
+        "(declare-sort Tensor 0)(declare-sort Sizes 0)(declare-fun sizes1 (Int) Sizes)"
+        "(define-fun keepdims.no () Int 0)(declare-fun neg (Tensor) Tensor)(declare-fun relu (Tensor) Tensor)"
+        "(declare-fun ewadd (Tensor Tensor) Tensor)(declare-fun reduce_max (Sizes Int Tensor) Tensor)"
+        "(declare-fun slice (Sizes Sizes Sizes Sizes Tensor) Tensor)" +
+            assertion,
+        "f.smt2", test::operators());
+    if (!status) fail(status.error().message);
+    return set.axioms()[0];
+  }
+  Axiom axiom;
+  TypedAxiom typed;
+  AuditOptions options;
+  TypingAudit audit;
+};
+
+// The least of twelve numbers is hardly ever positive.
+TEST(Audit, ShowsTheVeryNumbersWhereOthersShowNothing) {
+  const std::string least = "(relu (neg (reduce_max (sizes1 0) keepdims.no (neg x))))";
+  AuditResult result;
+  std::optional<AuditFailure> failure;
+  std::string shown, otherwise;
+  for (std::uint64_t seed = 1; seed < 100'000 && !failure; ++seed) {
+    AuditOptions options;
+    options.seed = seed;
+    OneTyping one(fmt::format(R"((assert (! (forall ((x Tensor)) (= {} (ewadd {} {})))
+                      :named n :ranks "x 1" :domain "x.0 12" :source "s")))",
+                              least, least, least),
+                  options);
+    failure = one.audit.run(result, [] { return false; });
+    if (!failure) continue;
+    shown = one.audit.describe(*failure);
+    ++failure->point.seed;
+    otherwise = one.audit.describe(*failure);
+  }
+  ASSERT_TRUE(failure) << "in " << result.combinations;
+  EXPECT_THAT(shown, testing::StartsWith("ranks: x 1\nx (12) =\n"));
+  EXPECT_THAT(shown, testing::Not(HasSubstr("-"))) << "all are positive";
+  EXPECT_THAT(otherwise, HasSubstr("-"));
+}
+
+TEST(Audit, ShowsNoNumbersWhereASizeIsBeyondAllNumbers) {
+  OneTyping one(R"((assert (! (forall ((m Int) (x Tensor))
+      (= (slice (sizes1 0) (sizes1 (* 4 m)) (sizes1 1) (sizes1 1) x) x)) :named n :ranks "x 1" :source "s")))",
+                AuditOptions());
+  const auto shown = [&](std::int64_t m) {
+    return one.audit.describe({{m, 3}, {AuditPoint::Algebra::kField, Draw::kWhole, 1}});
+  };
+  EXPECT_THAT(shown(0), testing::StartsWith("ranks: x 1\nm = 0\nx (3) =\n"));
+  EXPECT_EQ(shown(std::int64_t{1} << 62), "ranks: x 1\n");
+}
+
+TEST(SizeFormula, HasNoValueWhereOneWouldNotFit) {
+  const std::vector<std::string> names = {"m", "n"};
+  const SymbolicDim m = SymbolicDim::variable("m"), n = SymbolicDim::variable("n");
+  const std::int64_t huge = std::int64_t{1} << 62;
+  const auto value = [&](const SymbolicDim& dim, std::int64_t of_m, std::int64_t of_n) {
+    return SizeFormula(dim, names)(std::vector<std::int64_t>{of_m, of_n});
+  };
+  EXPECT_EQ(value(m * n, huge, 1), huge);
+  EXPECT_EQ(value(m * n, huge, 2), std::nullopt) << "a product";
+  EXPECT_EQ(value(m * SymbolicDim(2), huge, 1), std::nullopt) << "a multiple";
+  EXPECT_EQ(value(m + n, huge, huge), std::nullopt) << "a sum";
+  EXPECT_EQ(value(floor_divide(m + n, 2), huge, huge), std::nullopt) << "what is divided";
+  EXPECT_EQ(value(n * floor_divide(m + n, 2), huge, huge), std::nullopt) << "a factor";
 }
 
 TEST(Audit, CountsEveryCombinationOfSizes) {

@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 
 namespace rewright {
@@ -64,6 +66,26 @@ TEST_F(Files, AFolderIsNotWritten) {
   EXPECT_THAT(status.error().message,
               HasSubstr(fmt::format("'{}' cannot be written: Is a directory", folder_.string())));
   EXPECT_EQ(count(), 0);
+}
+
+TEST_F(Files, WhatCannotBeWrittenToItsEndLeavesWhatWasThere) {
+  ASSERT_TRUE(write_file(path("a"), "long ago"));
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit unlimited{};
+  getrlimit(RLIMIT_FSIZE, &unlimited);
+  const rlimit limit = {1000, unlimited.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &limit);
+  const Status over = write_file(path("a"), std::string(2000, 'x')),
+               anew = write_file(path("b"), std::string(2000, 'x'));
+  setrlimit(RLIMIT_FSIZE, &unlimited);
+  std::signal(SIGXFSZ, before);
+  ASSERT_FALSE(over);
+  ASSERT_FALSE(anew);
+  EXPECT_EQ(over.error().code, ErrorCode::kIo);
+  EXPECT_EQ(over.error().message,
+            fmt::format("'{}' cannot be written: File too large; free some space and try again", path("a")));
+  EXPECT_EQ(*read_file(path("a")), "long ago");
+  EXPECT_EQ(count(), 1) << "nothing half-written is left";
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Campaigns with pruners of proved rules: what the library keeps, what the store says of the rest, and the audit.
+#include "campaign/library.h"
 #include "campaign/audit_library.h"
 #include "campaign/config.h"
 #include "campaign/files.h"
@@ -229,6 +230,30 @@ TEST_F(LibraryTest, TakesMoreGeneralFormsAndIsStillProved) {
   const std::vector<Rule> proved = rules("general");
   EXPECT_TRUE(std::ranges::all_of(proved, [](const Rule& rule) { return rule.trust == Trust::kCertificate; }));
   EXPECT_THAT(run("wrong", kCheap, {}, "generalise = true\n").error().message, HasSubstr("needs a pruner of rules"));
+}
+
+TEST_F(LibraryTest, TakesNoGeneralFormWhoseProofIsRejected) {
+  const AxiomSet axioms =
+      *load_axioms(std::vector<std::string>{REWRIGHT_SOURCE_DIR "/axioms/elementwise.smt2"}, registry_);
+  const auto form = [&](const std::string& text) {
+    Rule rule = *parse_rule(text, registry_);
+    rule.certificate = EqualityProver(axioms.axioms()).prove(rule)->certificate;
+    return rule;
+  };
+  const Rule right = form("(x:2) relu(relu(relu(x))) => relu(x)"), old = form("(x:3) relu(relu(x)) => relu(x)");
+  Rule wrong = form("(x:2) relu(relu(x)) => relu(x)");
+  wrong.certificate = "certificate 1\noutput 0\n";
+  CertificateChecker checker(axioms.axioms(), registry_);
+  std::vector<ProvedRule> library;
+  std::vector<std::string> log;
+  add_general_forms(library, {wrong, std::nullopt, right, right, old}, {old.id}, checker,
+                    [&](const std::string& line) { log.push_back(line); });
+  ASSERT_EQ(library.size(), 1u);
+  EXPECT_EQ(library[0].rule.id, right.id);
+  EXPECT_FALSE(library[0].goal);
+  EXPECT_THAT(log, testing::ElementsAre("library: a general form is left out, since its proof is rejected: (x:2) "
+                                        "relu(relu(x)) => relu(x): output 0: the steps do not lead to the target",
+                                        "library: 1 rules have a more general form"));
 }
 
 TEST_F(LibraryTest, TheAuditAcceptsWhatACampaignLeft) {

@@ -96,6 +96,7 @@ TEST(Program, WithJsonErrorsArePrintedForMachinesToo) {
 }
 
 TEST(Interrupts, EndACommandThatDoesNotHeedThem) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
   for (const int signal : {SIGINT, SIGTERM}) {
     const Action act = [signal](const Settings&) {
       std::raise(signal);
@@ -106,6 +107,7 @@ TEST(Interrupts, EndACommandThatDoesNotHeedThem) {
 }
 
 TEST(Interrupts, AreToldToACommandThatHeedsThemAndTheSecondEndsIt) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
   for (const int signal : {SIGINT, SIGTERM}) {
     const Action once = [signal](const Settings&) {
       heed_interrupts();

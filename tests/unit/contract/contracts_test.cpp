@@ -2,6 +2,8 @@
 #include "contract/contracts.h"
 
 #include "contract/isolation.h"
+#include "contract/operator_checks.h"
+#include "contract/samples.h"
 
 #include <rewright/cost.h>
 #include <rewright/onnx.h>
@@ -12,6 +14,7 @@
 #include <rewright/verifier.h>
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -25,6 +28,10 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 const Registry& loaded() {
   static const Registry kRegistry = [] {
@@ -43,6 +50,14 @@ std::vector<std::string> broken(const std::vector<Contract>& contracts) {
     if (outcome.state == Outcome::State::kBroken) names.push_back(contract.name);
   }
   return names;
+}
+
+/// What one of the contracts says, asked in this process: of a plugin that neither crashes nor hangs.
+std::string said(const std::vector<Contract>& contracts, std::string_view name) {
+  const auto found = std::ranges::find(contracts, name, &Contract::name);
+  if (found == contracts.end()) return "there is no such contract";
+  const Outcome outcome = found->check();
+  return (outcome.state == Outcome::State::kKept ? "kept: " : "not kept: ") + outcome.detail;
 }
 
 // --- operators -------------------------------------------------------------------------------------------------------
@@ -166,6 +181,84 @@ TEST(OperatorContracts, NameWhatIsOtherInOnnx) {
   EXPECT_THAT(broken_by<Fault::kOpaqueInOnnx>(), ElementsAre(runtime)) << "no operator here is a Sinh";
 }
 
+TEST(OperatorContracts, SayWhatIsReadBackOtherwiseFromOnnx) {
+  const auto back = [](const Operator& op) {
+    return said(contracts_of(op, loaded()), "reads back what it writes to ONNX");
+  };
+  EXPECT_THAT(back(*loaded().find<Operator>("relu")), StartsWith("kept: "));
+  EXPECT_THAT(back(Twice<Fault::kOtherInOnnx>()),
+              MatchesRegex("not kept: twice .*: read back from ONNX element 0 is .*, by its meaning .*"));
+  EXPECT_THAT(back(Twice<Fault::kFewerInOnnx>()),
+              MatchesRegex("not kept: twice .*: what it writes to ONNX cannot be read back: .*"));
+  EXPECT_EQ(back(Twice<Fault::kOpaqueInOnnx>()), "not kept: of none of its applications this can be asked");
+}
+
+/// A runtime that computes nothing: it gives so many zeros.
+class Zeros final : public Runtime {
+ public:
+  explicit Zeros(std::size_t count) : count_(count) {}
+  std::string name() const override { return "zeros"; }
+  std::string summary() const override { return "Computes nothing"; }
+  Result<std::string> version() const override { return std::string("0"); }
+  Result<std::unique_ptr<RuntimeSession>> load(std::span<const std::byte>, const std::string&) const override {
+    class Session final : public RuntimeSession {
+     public:
+      explicit Session(std::size_t count) : count_(count) {}
+      Result<std::vector<RuntimeTensor>> run(std::span<const RuntimeTensor>) override {
+        return std::vector<RuntimeTensor>{{"output", {}, std::vector<std::byte>(4 * count_)}};
+      }
+      Result<double> measure_us(std::span<const RuntimeTensor>, int, double) override { return 1.0; }
+
+     private:
+      std::size_t count_;
+    };
+    return std::unique_ptr<RuntimeSession>(std::make_unique<Session>(count_));
+  }
+
+ private:
+  std::size_t count_;
+};
+
+TEST(OperatorContracts, SayWhereARuntimeDiffers) {
+  const auto breach = [](std::size_t count) {
+    Random random(1);
+    bool counts = false;
+    const contract::Application application = {loaded().find<Operator>("exp"), {}, {Shape{2, 3}}};
+    const Breach found = runtime_differs(application, loaded(), Zeros(count), random, counts);
+    EXPECT_TRUE(counts);
+    return found.value_or("none");
+  };
+  EXPECT_EQ(breach(5), "in the runtime it has 5 elements, by its meaning 6");
+  EXPECT_THAT(breach(6), StartsWith("in the runtime element 0 is 0, by its meaning "));
+}
+
+/// A parameter of two choices that have one name.
+struct Ambiguous final : OperatorOf<Ambiguous> {
+  static OperatorInfo describe() {
+    return {.name = "ambiguous",
+            .summary = "x",
+            .min_arity = 1,
+            .max_arity = 1,
+            .params = {{.name = "way", .kind = ParamKind::kChoice, .choices = {"up", "up"}, .required = true}}};
+  }
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>&) {
+    return Shapes<Dim>{in[0]};
+  }
+  template <class Scalar>
+  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
+    for (std::int64_t i = 0; i < in[0].elements(); ++i) out[0][i] = in[0][i];
+  }
+};
+
+TEST(OperatorContracts, SayWhichParametersAreReadAsOthers) {
+  const Ambiguous op;
+  EXPECT_EQ(does_not_read_back({&op, Params({std::int64_t{0}}), {Shape{2}}}), std::nullopt);
+  EXPECT_EQ(does_not_read_back({&op, Params({std::int64_t{1}}), {Shape{2}}}),
+            "its parameters are written [way=up], which is read as others");
+  EXPECT_THAT(broken(contracts_of(op, loaded())), SizeIs(1));
+}
+
 /// What the first contract, of the description, says.
 template <Fault kFault>
 std::string description() {
@@ -194,6 +287,19 @@ TEST(Isolation, SaysHowACheckEnded) {
               }).detail,
               HasSubstr("did not end within 1 s"));
   EXPECT_EQ(ended([] { return Outcome::skipped(std::string(100'000, 'x')); }).detail.size(), 100'000U);
+}
+
+TEST(Isolation, SkipsACheckForWhichThereIsNoProcess) {
+  const int next = dup(STDOUT_FILENO);
+  close(next);
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none_more = {static_cast<rlim_t>(next), before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &none_more);
+  const Outcome outcome = check_apart({"a check", [] { return Outcome::kept("well"); }}, 1);
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(outcome.state, Outcome::State::kSkipped);
+  EXPECT_EQ(outcome.detail, "no process of its own: Too many open files");
 }
 
 // --- other kinds -----------------------------------------------------------------------------------------------------
@@ -303,6 +409,16 @@ TEST(VerifierContracts, NameWhatIsBroken) {
   EXPECT_THAT(broken_by(Flaw::kSilence), Contains("never refutes what holds"));
   EXPECT_THAT(broken_by(Flaw::kTooFew), Contains("survives large goals"));
   EXPECT_THAT(broken_by(Flaw::kFickle), Contains("answers alike when asked again"));
+}
+
+TEST(VerifierContracts, CountWhatIsDecided) {
+  const AxiomSet axioms = few_axioms();
+  EXPECT_EQ(said(contracts_of(*loaded().find<Verifier>("evaluate"), loaded(), axioms),
+                 "decides something of what it says it can"),
+            "kept: 0 proved, 8 refuted");
+  EXPECT_THAT(said(contracts_of(*loaded().find<Verifier>("egraph"), loaded(), axioms),
+                   "decides something of what it says it can"),
+              MatchesRegex("kept: [1-8] proved, 0 refuted"));
 }
 
 TEST(PrunerContracts, FindOutWhatDropsTooMuch) {
@@ -420,7 +536,7 @@ class Prices final : public CostModel {
     if (options.empty()) return {};
     return make_error(ErrorCode::kUsage, "no option {}", options.begin()->first);
   }
-  Result<double> cost_us(const Application&) override { return price += step_; }
+  Result<double> cost_us(const rewright::Application&) override { return price += step_; }
   std::unique_ptr<CostModel> clone() const override { return std::make_unique<Prices>(step_); }
   inline static double price = 1;
 
@@ -433,6 +549,14 @@ TEST(CostContracts, FindOutWhatIsNoPrice) {
   EXPECT_THAT(broken(contracts_of(Prices(1), loaded())),
               ElementsAre("gives the same time again, if it is modelled", "adds up, if it says that nothing is fused"));
   EXPECT_THAT(broken(contracts_of(Prices(-1), loaded())), Contains("gives every application a time"));
+}
+
+TEST(CostContracts, AreKeptByWhatSearchesAreTriedWith) {
+  const std::unique_ptr<CostModel> prices = plain_prices();
+  for (const Contract& contract : contracts_of(*prices, loaded())) {
+    const Outcome outcome = contract.check();
+    EXPECT_EQ(outcome.state, Outcome::State::kKept) << contract.name << ": " << outcome.detail;
+  }
 }
 
 /// greedy, but for what a test gets wrong.

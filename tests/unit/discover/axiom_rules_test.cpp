@@ -180,6 +180,20 @@ TEST(AxiomRules, AreNotMadeOfWhatIsFalse) {
   EXPECT_THAT(found.refused[0], HasSubstr("axiom wrong (test.smt2:"));
 }
 
+TEST(AxiomRules, AreNotMadeOfStepsThatTheCheckerRejects) {
+  // Its operators are others than those that the axiom speaks of, though of the same names.
+  Registry others;
+  ASSERT_TRUE(others.load_default());
+  const auto found = rules_of_axioms(axioms_of(axiom("right", "(x Tensor)", "(= (relu (relu x)) (relu x))", "x 2")),
+                                     read_graph("x = input (2, 3)\na = relu(x)\nb = relu(a)\noutput b\n"), others);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_THAT(found->rules, IsEmpty());
+  EXPECT_EQ(found->used, 0u);
+  ASSERT_THAT(found->refused, SizeIs(1)) << "said once, not for every step";
+  EXPECT_THAT(found->refused[0],
+              HasSubstr("axiom right: the step '(x:2) relu(relu(x)) => relu(x)' is not accepted: output 0: step 1: "));
+}
+
 TEST(AxiomRules, EndWhereTheyAreToldToWhileAxiomsAreAudited) {
   AxiomRuleOptions options;
   options.progress = [](std::size_t, std::size_t) { return false; };

@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "axiom/writer.h"
+#include "discover/class_values.h"
 #include "discover/collapse.h"
 #include "discover/equation.h"
 #include "discover/law.h"
+#include "discover/law_variables.h"
+#include "egraph/goal.h"
 #include "support/true_rules.h"
 
 namespace rewright {
@@ -80,6 +83,65 @@ TEST(Collapse, ShowsValuesOfFunctions) {
       << "exp(-4) and sigmoid(-4)";
 }
 
+/// Two terms in one class, whether they are equal or not.
+class MergedOutputs {
+ public:
+  explicit MergedOutputs(std::string_view rule) {
+    const Status loaded = goal_.load(read_rule(rule));
+    EXPECT_TRUE(loaded) << loaded.error().message;
+    view_.names = goal_.names();
+    graph_.merge(first(), second(), 0);
+    graph_.rebuild();
+  }
+  [[nodiscard]] ClassValues at(const SizeAssignment& place) const { return ClassValues(view_, place, 1); }
+  [[nodiscard]] egraph::NodeId first() const { return goal_.source()[0]; }
+  [[nodiscard]] egraph::NodeId second() const { return goal_.source()[1]; }
+
+ private:
+  egraph::Heads heads_;
+  egraph::Sizes sizes_;
+  egraph::EGraph graph_;
+  egraph::RuleGraph goal_{heads_, sizes_, graph_};
+  GraphView view_{heads_, sizes_, graph_, {}};
+};
+
+TEST(ClassValues, TellHowTwoTermsOfOneClassDiffer) {
+  const auto difference = [](std::string_view rule, const SizeAssignment& place) {
+    const MergedOutputs merged(rule);
+    const ClassValues values = merged.at(place);
+    EXPECT_EQ(values.differing().has_value(), !values.agree(merged.first(), merged.second()));
+    return values.difference({merged.first(), merged.second()});
+  };
+  const auto* turned = "(x:2) relu(x), transpose(x) => relu(x), transpose(x)";
+  EXPECT_EQ(difference(turned, {{"x.0", 2}, {"x.1", 3}}), "the shapes (2, 3) and (3, 2) differ");
+  EXPECT_THAT(difference(turned, {{"x.0", 2}, {"x.1", 2}}),
+              ::testing::MatchesRegex("element [0-3] of \\(2, 2\\) is -?[0-9]+ and -?[0-9]+"));
+  EXPECT_EQ(difference("(x:2) relu(x), relu(relu(x)) => relu(x), relu(relu(x))", {{"x.0", 2}, {"x.1", 2}}),
+            "they do not differ");
+}
+
+TEST(ClassValues, TellWhichOfTwoTermsIsNotDefined) {
+  const std::string pooled = "pool2d_max[kernel=[3, 3], padding=valid](x)";
+  const SizeAssignment small = {{"x.0", 1}, {"x.1", 1}, {"x.2", 2}, {"x.3", 2}};
+  for (const bool second : {true, false}) {
+    const std::string terms = second ? fmt::format("relu(x), {}", pooled) : fmt::format("{}, relu(x)", pooled);
+    const MergedOutputs merged(fmt::format("(x:4) {} => {}", terms, terms));
+    const ClassValues values = merged.at(small);
+    ASSERT_TRUE(values.differing());
+    EXPECT_EQ(values.difference({merged.first(), merged.second()}),
+              second ? "the second term is not defined" : "the first term is not defined");
+  }
+}
+
+TEST(ClassValues, KnowNothingOfTensorsOfVeryManyElements) {
+  const MergedOutputs merged("(x:2) relu(x), transpose(x) => relu(x), transpose(x)");
+  EXPECT_EQ(merged.at({{"x.0", 64}, {"x.1", 64}}).pairs(), 2U) << "of 4096, at two points";
+  const ClassValues values = merged.at({{"x.0", 64}, {"x.1", 65}});
+  EXPECT_EQ(values.pairs(), 0U);
+  EXPECT_FALSE(values.differing());
+  EXPECT_TRUE(values.agree(merged.first(), merged.second()));
+}
+
 /// The law that a rule is made into, as SMT-LIB.
 std::string law_of(std::string_view text) {
   const auto law = generalised_law(*axiom_of(read_rule(text), 0));
@@ -93,6 +155,46 @@ TEST(Law, LeavesTheKernelOfAPoolFreeWhereEveryOneDoes) {
               HasSubstr("(= (relu (pool2d_max (sizes2 n m) s p q x)) (pool2d_max (sizes2 n m) s p q (relu x)))"));
   EXPECT_THAT(law_of("(x:4) pool2d_max[kernel=[1, 1]](x) => x"), HasSubstr("(= (pool2d_max (sizes2 1 1) "))
       << "a larger window takes its neighbours in";
+}
+
+/// The law of a rule with an operator that is the identity, but of tensors of rank 3 with a size of 4.
+Law law_of_nearly(std::string_view text) {
+  static const Registry kRegistry = [] {
+    Registry registry;
+    EXPECT_TRUE(registry.load_default());
+    const Status status = registry.load(REWRIGHT_BUILD_DIR "/tests/plugins/discover/nearly.so");
+    EXPECT_TRUE(status) << status.error().message;
+    return registry;
+  }();
+  const auto rule = parse_rule(text, kRegistry);
+  if (!rule) fail(rule.error().message);
+  auto law = generalised_law(*axiom_of(*rule, 0));
+  if (!law) fail(law.error().message);
+  EXPECT_EQ(law->counterexample, "");
+  EXPECT_GT(law->combinations, 0U);
+  return *std::move(law);
+}
+
+TEST(Law, HasNoRankAtWhichLargerSizesRefuteIt) {
+  const Law law = law_of_nearly("(x:2) nearly(x) => x");
+  EXPECT_THAT(law.axiom.ranks, ::testing::ElementsAre(AxiomRanks{0}, AxiomRanks{1}, AxiomRanks{2}, AxiomRanks{4}));
+}
+
+TEST(Law, IsTheEquationItselfWhereLargerSizesRefuteWhatIsMoreGeneral) {
+  const Law law = law_of_nearly("(x:3) nearly(relu(x)) => relu(x)");
+  const auto text = to_smt(law.axiom);
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_THAT(*text, HasSubstr("(= (nearly (relu x)) (relu x))")) << "nearly(x) = x is refuted at a size of 4";
+  EXPECT_THAT(law.axiom.ranks, ::testing::ElementsAre(AxiomRanks{3}));
+}
+
+TEST(Law, NumbersItsVariablesWhereAllNamesAreTaken) {
+  Axiom axiom;
+  EXPECT_EQ(fresh_name(axiom, {"x", "y"}), "x");
+  for (const char* next : {"x", "y", "x1", "x2"}) {
+    EXPECT_EQ(fresh_name(axiom, {"x", "y"}), next);
+    axiom.variables.push_back({next, AxiomSort::kTensor});
+  }
 }
 
 }  // namespace

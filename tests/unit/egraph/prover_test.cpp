@@ -101,6 +101,16 @@ TEST(EqualityProver, NeedsNoStepWhereBothSidesAreOneTerm) {
   EXPECT_EQ(proof->certificate, "certificate 1\noutput 0\n");
 }
 
+TEST(EqualityProver, WritesListsOfNumbersBesideSizes) {
+  const Rule rule = test::rule(
+      "(x:2) relu(relu(slice[axes=[0, 1], starts=[1, 0], sizes=[x.1, 2], steps=[1, 3]](x))) => "
+      "relu(slice[axes=[0, 1], starts=[1, 0], sizes=[x.1, 2], steps=[1, 3]](x))");
+  const auto proof = prover().prove(rule);
+  ASSERT_TRUE(proof) << proof.error().message;
+  EXPECT_THAT(proof->certificate, HasSubstr("x=slice[axes=[0, 1], starts=[1, 0], sizes=[x.1, 2], steps=[1, 3]](x)\n"));
+  expect_replayed(rule, *proof);
+}
+
 // The cuts must meet: with a split elsewhere the parts are others.
 TEST(EqualityProver, FindsTheConditionUnderWhichARuleHolds) {
   Rule rule = test::rule(

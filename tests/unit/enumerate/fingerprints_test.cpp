@@ -60,7 +60,7 @@ TEST_F(Fingerprints, AreCountedInMemory) {
   expect(store, 100'000);
 }
 
-TEST_F(Fingerprints, ThatDoNotFitTheMemoryAreReadBackFromDisk) {
+TEST_F(Fingerprints, ThatDoNotFitTheMemoryAreReadBackFromAFile) {
   FingerprintStore store(std::uint64_t{32} << 20, folder_.string());
   add(store, 0, kMany);
   ASSERT_TRUE(store.status());
@@ -68,7 +68,7 @@ TEST_F(Fingerprints, ThatDoNotFitTheMemoryAreReadBackFromDisk) {
   EXPECT_TRUE(fs::is_empty(folder_)) << "the file has no name";
 }
 
-TEST_F(Fingerprints, AFullDiskIsAnError) {
+TEST_F(Fingerprints, AFolderThatIsNotThereIsAnError) {
   FingerprintStore store(std::uint64_t{32} << 20, path("no such folder"));
   add(store, 0, kMany);
   const Status status = store.status();
@@ -93,7 +93,7 @@ class Limit {
   rlimit before_{};
 };
 
-TEST_F(Fingerprints, ADiskThatTakesNoMoreIsAnErrorThatSaysSo) {
+TEST_F(Fingerprints, AFileThatTakesNoMoreIsAnErrorThatSaysSo) {
   const auto before = std::signal(SIGXFSZ, SIG_IGN);
   FingerprintStore store(std::uint64_t{32} << 20, folder_.string());
   {
@@ -174,6 +174,24 @@ TEST_F(Fingerprints, SharesAddUp) {
   ASSERT_TRUE(store.count_distinct(&all, 1));
   std::sort(shared.begin(), shared.end());
   EXPECT_EQ(shared, all);
+}
+
+TEST_F(Fingerprints, OfAFileThatBecameShorterSinceAreAnError) {
+  FingerprintStore writer(0, folder_.string());
+  add(writer, 0, 1000);
+  ASSERT_TRUE(writer.persist(path("piece")));
+  FingerprintStore reader(0, folder_.string());
+  ASSERT_TRUE(reader.load(path("piece")));
+  fs::resize_file(path("piece"), fs::file_size(path("piece")) - 8);
+  const auto own = writer.count_distinct(nullptr, 1), others = reader.count_distinct(nullptr, 1);
+  ASSERT_FALSE(own);
+  EXPECT_EQ(own.error().code, ErrorCode::kIo);
+  EXPECT_EQ(own.error().message,
+            folder_.string() + ": fingerprints could not be read back: their file has become shorter");
+  ASSERT_FALSE(others);
+  EXPECT_EQ(others.error().code, ErrorCode::kMismatch);
+  EXPECT_EQ(others.error().message,
+            path("piece") + ": this file of fingerprints is damaged; delete it, and what it held is done again");
 }
 
 TEST_F(Fingerprints, ADamagedFileIsToldFromAWholeOne) {

@@ -39,6 +39,17 @@ TEST(OnnxRuntime, ALibraryThatIsNotThereIsNamedWithWhatToDo) {
               "REWRIGHT_ONNXRUNTIME names '/nowhere/libonnxruntime.so.1'.*scripts/install-dependencies");
 }
 
+TEST(OnnxRuntime, AVersionThatIsTooOldIsRefused) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto ask = [] {
+    ::setenv("REWRIGHT_ONNXRUNTIME", REWRIGHT_BUILD_DIR "/tests/plugins/onnx/old_runtime.so", 1);
+    const auto version = runtime().version();
+    std::fputs(version ? "opened" : version.error().message.c_str(), stderr);
+    std::exit(version ? 1 : 0);
+  };
+  EXPECT_EXIT(ask(), testing::ExitedWithCode(0), "ONNX Runtime 1.2.0 is too old: version 1.16 or later is needed; ");
+}
+
 TEST(OnnxRuntime, AnotherLibraryIsNotTakenForIt) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto ask = [] {

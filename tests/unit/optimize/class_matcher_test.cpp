@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 #include <rewright/program_egraph.h>
 
+#include <utility>
+#include <vector>
+
 #include "support/true_rules.h"
 #include "unit/optimize/fixed_prices.h"
 
@@ -61,6 +64,58 @@ TEST(ProgramEGraph, BeginsWithTheChoicesOfTheStartGraph) {
   EXPECT_EQ(nodes(), start.nodes().size());
   EXPECT_TRUE(egraph->round(false, {}, [] { return true; })->changed);
   EXPECT_EQ(nodes(), 2u) << "a and b are one class, and the first computes it";
+}
+
+/// The same product twice: one class of two choices, of which the start makes the first.
+struct Twice {
+  FixedPrices prices;
+  GraphCost cost{prices, nullptr};
+  SearchEngine engine{{read_rule("(x:2, y:2, z:2) matmul(matmul(x, y), z) => matmul(x, matmul(y, z))")}, cost};
+  Graph start = read_graph(
+      "x = input (2, 2)\ny = input (2, 2)\nz = input (2, 2)\nm = matmul(x, y)\na = matmul(m, z)\n"
+      "n = matmul(y, z)\nb = matmul(x, n)\nr = relu(a)\ns = tanh(b)\noutput r, s\n");
+  Result<ProgramEGraph> egraph = ProgramEGraph::create(engine, start);
+  Twice() {
+    if (!egraph->round(false, {}, [] { return true; })->changed) fail("nothing was joined");
+  }
+  /// The class that a choice gives, of a tensor that has another choice.
+  [[nodiscard]] std::pair<ProgramEGraph::Class, std::int32_t> other_choice() const {
+    const auto choices = egraph->choices();
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      const ProgramEGraph::Class of = choices[i].outputs[0];
+      if (egraph->start()[of] != static_cast<std::int32_t>(i)) return {of, static_cast<std::int32_t>(i)};
+    }
+    fail("each tensor has one choice");
+  }
+};
+
+TEST(ProgramEGraph, NamesTheRuleThatJoinedTwoTensorsOfTheStart) {
+  const Twice twice;
+  std::vector<std::int32_t> selection(twice.egraph->start().begin(), twice.egraph->start().end());
+  const auto [of, choice] = twice.other_choice();
+  selection[of] = choice;
+  const auto path = twice.egraph->path(selection);
+  ASSERT_TRUE(path) << path.error().message;
+  ASSERT_EQ(path->size(), 2u) << "both tensors become the first, then both the second";
+  for (const RewriteStep& step : *path) EXPECT_EQ(step.rule_id, twice.engine.rules()[0].id);
+  EXPECT_EQ(structural_hash(path->back().graph), structural_hash(*twice.egraph->graph(selection)));
+}
+
+TEST(ProgramEGraph, TakesNoSelectionThatIsNoGraph) {
+  const Twice twice;
+  const std::vector<std::int32_t> start(twice.egraph->start().begin(), twice.egraph->start().end());
+  const auto error_without = [&](ProgramEGraph::Class of, std::int32_t choice) {
+    std::vector<std::int32_t> selection = start;
+    selection[of] = choice;
+    const auto graph = twice.egraph->graph(selection);
+    return graph ? "none" : graph.error().message;
+  };
+  const ProgramEGraph::Class output = twice.egraph->outputs()[0];
+  const std::int32_t relu = start[output];
+  const ProgramEGraph::Class sum = twice.egraph->choices()[static_cast<std::size_t>(relu)].operands[0];
+  EXPECT_EQ(error_without(output, -1), "an output of the graph is not chosen");
+  EXPECT_EQ(error_without(sum, -1), "what is chosen from the e-graph is no graph");
+  EXPECT_EQ(error_without(sum, relu), "what is chosen from the e-graph is no graph") << "relu of itself";
 }
 
 TEST(ClassMatcher, TakesOneNodeForANodeThatPartsShare) {

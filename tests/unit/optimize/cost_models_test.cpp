@@ -358,6 +358,15 @@ TEST_F(CostModels, OneDnnMeasuresInTheFormatsThatItIsTold) {
     EXPECT_EQ(std::isinf(*without->cost_us(convolution)), block_of(order) > 0);
     EXPECT_EQ(std::isinf(*without->cost_us(reorder)), block_of(order) > 0);
   }
+  const Operator &bias_add = **loaded().get<Operator>("bias_add"), &matmul = **loaded().get<Operator>("matmul");
+  const std::vector<AxisOrder> in_blocks = {eight, {}, eight};
+  const std::vector<Shape> biased = {Shape{1, 32, 9, 9}, Shape{32}};
+  const Application bias{bias_add, Params({std::int64_t{1}}), biased, kinds, in_blocks};
+  EXPECT_GT(*made->cost_us(bias), 0) << "by a loop of ours, over whole blocks";
+  const std::vector<Shape> batches = {Shape{3, 4, 8}, Shape{3, 8, 2}};
+  const std::vector<AxisOrder> batch_last = {{1, 2, 0}, {1, 2, 0}, {1, 2, 0}};
+  const Application product{matmul, Params(), batches, kinds, batch_last};
+  EXPECT_TRUE(std::isinf(*made->cost_us(product))) << "oneDNN has but its reference for it";
   EXPECT_GT(cost_in_layouts("onednn", told,
                             "x = input (1, 16, 8, 8)\nw = weight (16, 16, 3, 3)\na = conv2d(x, w)\n"
                             "b = pool2d_max[kernel=[2, 2], strides=[2, 2]](a)\nc = relu(b)\n"

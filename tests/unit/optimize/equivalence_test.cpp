@@ -80,16 +80,40 @@ TEST(EquivalenceGate, SaysWhatIsMissingWhenItCannotJudge) {
   EXPECT_THAT(gate.error().message, HasSubstr("--runtime"));
 }
 
-TEST(FirstUnequal, BisectsToTheFirst) {
-  for (std::size_t count = 1; count <= 20; ++count) {
-    for (std::size_t wrong = 0; wrong <= count; ++wrong) {
+TEST(FindCulprit, BisectsToTheFirstUnequalRewrite) {
+  for (std::size_t rewrites = 1; rewrites <= 20; ++rewrites) {
+    for (std::size_t culprit = 0; culprit < rewrites; ++culprit) {
       std::size_t questions = 0;
-      const auto first = first_unequal(count, [&](std::size_t i) -> Result<bool> { return ++questions, i < wrong; });
-      ASSERT_TRUE(first);
-      EXPECT_EQ(*first, wrong < count ? std::optional(wrong) : std::nullopt);
+      const auto found = find_culprit(
+          rewrites, [&](std::size_t after) -> Result<bool> { return ++questions, after <= culprit; }, "");
+      ASSERT_TRUE(found) << found.error().message;
+      EXPECT_EQ(*found, culprit);
       EXPECT_LE(questions, 7u);
     }
   }
+}
+
+TEST(FindCulprit, SaysThatNoRewriteBroughtTheDifference) {
+  for (const std::size_t rewrites : {0, 3}) {
+    const auto none = find_culprit(
+        rewrites, [](std::size_t) -> Result<bool> { return true; }, "output 0 differs");
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().message,
+              "the result differs from the original (output 0 differs), though every rewrite is equal");
+    const auto all = find_culprit(
+        rewrites, [](std::size_t) -> Result<bool> { return false; }, "output 0 differs");
+    ASSERT_FALSE(all);
+    EXPECT_EQ(all.error().message,
+              "the model differs from the original before any rewrite, so import or export are at fault: output 0 "
+              "differs");
+  }
+}
+
+TEST(FindCulprit, HandsOnWhyAGraphCouldNotBeCompared) {
+  const auto found = find_culprit(
+      2, [](std::size_t) -> Result<bool> { return make_error(ErrorCode::kBudget, "stopped"); }, "");
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, ErrorCode::kBudget);
 }
 
 // --- with ONNX Runtime -----------------------------------------------------------------------------------------
@@ -180,11 +204,12 @@ output q
   const auto gate = EquivalenceGate::create(start, options());
   ASSERT_TRUE(gate) << gate.error().message;
   EXPECT_FALSE(gate->check(report->best)->equal);
-  const auto first = first_unequal(path.size() + 1, [&](std::size_t i) -> Result<bool> {
-    return gate->check(i == 0 ? start : path[i - 1].graph)->equal;
-  });
-  ASSERT_TRUE(first && *first);
-  EXPECT_EQ(path[**first - 1].rule_id, rules[1].id);
+  const auto culprit = find_culprit(
+      path.size(),
+      [&](std::size_t after) -> Result<bool> { return gate->check(after == 0 ? start : path[after - 1].graph)->equal; },
+      "");
+  ASSERT_TRUE(culprit) << culprit.error().message;
+  EXPECT_EQ(path[*culprit].rule_id, rules[1].id);
 }
 
 TEST_F(InRuntime, TimesOfTwoModelsAreComparedInTurn) {

@@ -14,6 +14,7 @@
 #include "optimize/pbqp.h"
 #include "support/random.h"
 #include "support/true_rules.h"
+#include "unit/optimize/fixed_prices.h"
 
 namespace rewright {
 namespace {
@@ -387,6 +388,16 @@ TEST(Layouts, InBlocksAreSearchedJointlyToo) {
   EXPECT_EQ(cost[LayoutUse::kOnly], (4 + 1) + (4 + 1) + 1 + 4 + 1);
   EXPECT_EQ(cost[LayoutUse::kSequential], 4 + 3 + 1);
   EXPECT_EQ(cost[LayoutUse::kJoint], 4 + 3 + 1);
+}
+
+TEST(Layouts, AreNotSearchedWithoutACostToChooseThemBy) {
+  testing::FixedPrices prices;
+  GraphCost cost(prices, nullptr);
+  const auto search = (*loaded().get<SearchStrategy>("greedy"))->clone();
+  const auto report = optimize(read_graph("x = input (2, 2)\na = relu(x)\noutput a\n"), {}, *search, cost,
+                               {.registry = &loaded(), .layout = LayoutUse::kJoint});
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().message, "layouts are asked for without a cost to choose them by");
 }
 
 TEST(Layouts, OnlyAppliesNoRule) {

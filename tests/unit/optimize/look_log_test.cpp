@@ -178,6 +178,8 @@ TEST_F(CheckpointFile, IsRefusedWithASentence) {
   EXPECT_THAT(LookLog::resume("/dev/zero", kKey).error().message, HasSubstr("'/dev/zero' is no file"));
   EXPECT_THAT(LookLog::begin("/dev/zero", kKey).error().message, HasSubstr("'/dev/zero' is no file"));
   EXPECT_THAT(LookLog::begin("/no/such/folder/file", kKey).error().message, HasSubstr("/no/such/folder/file"));
+  EXPECT_EQ(LookLog::resume("/proc/self/exe", kKey).error().message,
+            "--checkpoint: '/proc/self/exe' cannot be written: Text file busy");
 }
 
 /// A disk that takes no file of more bytes while this lives.

@@ -4,8 +4,10 @@
 #include "support/random_graph.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -116,6 +118,24 @@ TEST(Svg, SaysWhatToDoWithoutGraphviz) {
             "the program 'dot' cannot be run; install Graphviz (Debian's package graphviz), or take the DOT text");
   EXPECT_EQ(refusal_with("#!/bin/sh\n", perms::owner_read),
             "drawing with Graphviz: cannot start 'dot': Permission denied");
+}
+
+TEST(Svg, SaysWhereTheSystemGivesNoRoomOrLosesTheProgram) {
+  void (*const on_size)(int) = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit none = {0, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &none);
+  const auto no_room = render_svg("digraph {}");
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, on_size);
+  ASSERT_FALSE(no_room);
+  EXPECT_EQ(no_room.error().message, "drawing with Graphviz: cannot write a temporary file: File too large");
+
+  void (*const on_child)(int) = std::signal(SIGCHLD, SIG_IGN);  // The system forgets children that ended.
+  EXPECT_EQ(refusal_with("#!/bin/sh\n", std::filesystem::perms::owner_all),
+            "drawing with Graphviz: waiting for 'dot': No child processes");
+  std::signal(SIGCHLD, on_child);
 }
 
 TEST(Svg, NamesWhatIsWrongWithADrawing) {

@@ -120,6 +120,19 @@ TEST_F(Gallery, SaysThatTheAxiomsAreNotThereAnyMore) {
   EXPECT_EQ(pages, 1u);
 }
 
+TEST_F(Gallery, IsNotMadeOfDrawingsThatAreMissing) {
+  fs::create_directories(folder_ / "programs");
+  const fs::path dot = folder_ / "programs/dot";
+  std::ofstream(dot) << "#!/bin/sh\nwhile read -r line; do :; done\necho '<svg></svg><svg>'\n";
+  fs::permissions(dot, fs::perms::owner_all);
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", dot.parent_path().c_str(), 1);
+  const std::string sentence = refusal(site());
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(sentence, "Graphviz's 'dot' made 1 drawings of 4");
+  EXPECT_FALSE(fs::exists(site()));
+}
+
 TEST_F(Gallery, IsMadeWholeOrNotAtAll) {
   GalleryOptions stopped;
   stopped.stop = [] { return true; };

@@ -340,6 +340,49 @@ TEST(Generalise, RefusesSidesOfDifferentlyManyOutputs) {
                ErrorCode::kMismatch, "the source has 1 outputs and the target has 2; a rule needs equally many");
 }
 
+/// x as it is; of symbols it says that the first size is one more, or that it must be 5 at least.
+template <bool kMore>
+struct TwoMinded final : OperatorOf<TwoMinded<kMore>> {
+  static OperatorInfo describe() { return {.name = "two_minded", .summary = "x", .min_arity = 1, .max_arity = 1}; }
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>& where) {
+    BasicShape<Dim> out = in[0];
+    if constexpr (std::is_same_v<Dim, SymbolicDim>) {
+      if (kMore) out[0] = out[0] + 1;
+      if (!kMore) where.at_least(out[0], 5, "sizes");
+    }
+    return Shapes<Dim>{out};
+  }
+  template <class Scalar>
+  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
+    for (std::int64_t i = 0; i < in[0].elements(); ++i) out[0][i] = in[0][i];
+  }
+};
+
+TEST(Generalise, NamesAnOperatorWhoseShapeRuleDiffersBetweenNumbersAndSymbols) {
+  const auto made = [](const Operator& op, bool reshaped) {
+    const auto graph = [&](bool with_op) {
+      GraphBuilder builder(&loaded());
+      Port port = *builder.input("x", TensorType{{4}});
+      port = with_op ? builder.apply(op, {}, {port})->at(0) : *builder.apply1("relu", {}, {port});
+      if (reshaped) port = *builder.apply1("reshape", {{"sizes", std::vector<std::int64_t>{4}}}, {port});
+      builder.output(port);
+      return builder.finish();
+    };
+    return generalise(graph(reshaped), graph(true));
+  };
+  const auto more = made(TwoMinded<true>(), true), least = made(TwoMinded<false>(), false);
+  ASSERT_FALSE(more);
+  ASSERT_FALSE(least);
+  EXPECT_EQ(more.error().code, ErrorCode::kInternal);
+  EXPECT_THAT(more.error().message,
+              ::testing::HasSubstr("one side cannot be built at the shapes that the rule was made from: reshape: "));
+  EXPECT_EQ(least.error().code, ErrorCode::kInternal);
+  EXPECT_THAT(least.error().message,
+              ::testing::HasSubstr("the condition x0.0 >= 5 does not hold at the shapes that the rule was made from; a "
+                                   "shape rule differs between numbers and symbols"));
+}
+
 TEST(Generalise, MakesNamesFitForTheText) {
   const Graph add = graph_of({{"conv1/x:0", {2, 3}}, {"conv1/x_0", {2, 3}}}, "ewadd", {0, 1});
   const auto made = generalise(add, add);

@@ -15,6 +15,7 @@ namespace {
 
 using rewright::testing::read_graph;
 using rewright::testing::read_rule;
+using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 /// A graph in a pool with a rule, and the rule's matches there.
@@ -129,6 +130,27 @@ TEST(PoolRewriter, RefusesAMergeOfWhatComesOneAfterTheOther) {
                                 "output n\n"));
   ASSERT_THAT(bench.matches, SizeIs(2)) << "either of them may be the first output";
   for (const std::size_t i : {0, 1}) EXPECT_EQ(bench.apply(i), PoolRewriter::Outcome::kCyclic);
+}
+
+// A rule whose precondition was lost: at large sizes those of its target are beyond all numbers.
+TEST(PoolRewriter, RefusesATargetWhoseSizesAreNoNumbers) {
+  const SymbolicDim x = SymbolicDim::variable("x.0");
+  for (const SymbolicDim& size : {x * x * x * x, 2'000'000'000'000 * x, x * x * x + 9'000'000 * x * x * x}) {
+    Rule wrong = read_rule("(x:1) relu(relu(x)) => reshape[sizes=[x.0]](relu(x))");
+    wrong.target.nodes.at(1).params = SymbolicParams({SizeList<SymbolicDim>{{size}}});
+    wrong.precondition.clear();
+    const Graph graph = read_graph("x = input (1000000000000)\na = relu(x)\nb = relu(a)\noutput b\n");
+    Bench bench(wrong, graph);
+    ASSERT_THAT(bench.matches, SizeIs(1)) << to_string(size);
+    EXPECT_EQ(bench.apply(0), PoolRewriter::Outcome::kRefused) << to_string(size);
+    EXPECT_THAT(bench.rewriter.refusal(), HasSubstr("a size of reshape in its target is not determined by the match"));
+    const Rewriter rewriter({wrong});
+    const auto replaced = rewriter.apply(graph, rewriter.matches(graph).at(0));
+    ASSERT_FALSE(replaced) << to_string(size);
+    EXPECT_EQ(replaced.error().code, ErrorCode::kInternal);
+    EXPECT_EQ(replaced.error().message,
+              "rule " + wrong.name + ": a size of reshape in its target is not determined by the match");
+  }
 }
 
 TEST(PoolRewriter, PutsSizesBesideANumberWithAFraction) {

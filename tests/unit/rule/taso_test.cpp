@@ -114,6 +114,18 @@ TEST(TasoFile, RefusesSidesThatAreTooLargeOrNeverDefined) {
             "no small sizes were found at which both sides are defined");
 }
 
+TEST(TasoFile, IsRefusedWhereAnOperatorOfThatNameHasOtherRanks) {
+  Registry others;  // Their relu adds an axis.
+  const Status loaded = others.load(REWRIGHT_BUILD_DIR "/tests/plugins/rule/other_relu.so");
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const taso::Operand x{-1}, first{0}, second{1};
+  const std::vector<taso::Entry> twice = {
+      {{{taso::kRelu, {x}}}, {{taso::kRelu, {x}}, {taso::kRelu, {first}}}, {{first, second}}}};
+  const auto rules = read_taso(taso::bytes(twice), "test.pb", others);
+  ASSERT_TRUE(rules) << rules.error().message;
+  EXPECT_EQ(text_of(rules->at(0)), "output 0 has rank 3 in the source and 4 in the target");
+}
+
 TEST(TasoFile, WithUnknownBytesIsRefusedInOneSentence) {
   const auto refused = read_taso("this is no protobuf file", "notes.txt", loaded());
   ASSERT_FALSE(refused);

@@ -170,6 +170,19 @@ TEST(Constraints, OfNumbersKeepTheFirstViolation) {
   EXPECT_EQ(where.violation()->message, "widths must be equal, but are 3 and 4");
 }
 
+TEST(Constraints, OfNumbersSayWhatDoesNotHold) {
+  using Kind = Constraint::Kind;
+  const auto said = [](Kind kind, std::int64_t a, std::int64_t b) {
+    const auto error = detail::check_constraint(kind, a, b, "sizes");
+    return error ? error->message : "nothing";
+  };
+  EXPECT_EQ(said(Kind::kEqual, 3, 4), "sizes must be equal, but are 3 and 4");
+  EXPECT_EQ(said(Kind::kNotEqual, 3, 3), "sizes must differ, but are both 3");
+  EXPECT_EQ(said(Kind::kNotEqual, 3, 4), "nothing");
+  EXPECT_EQ(said(Kind::kAtLeast, 3, 4), "sizes: 3 must be at least 4");
+  EXPECT_EQ(said(Kind::kDivides, 3, 4), "sizes: 3 must divide 4");
+}
+
 TEST(Constraints, OfSymbolsKeepWhatIsNotDecided) {
   Constraints<SymbolicDim> where;
   where.equal(dim("x.0"), dim("x.0"), "sizes");

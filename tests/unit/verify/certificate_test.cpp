@@ -337,6 +337,21 @@ TEST(Certificate, IsRejectedUnderAPreconditionThatNothingMeets) {
   impossible.precondition = {*Constraint::parse("x.0 = 2"), *Constraint::parse("x.0 = 3")};
   EXPECT_THAT(reason(check(impossible, "certificate 1\noutput 0\n")), HasSubstr("no sizes meet"));
 }
+// A checker forgets what it knows before that grows without end; it goes on as if it were new.
+TEST(Certificate, IsCheckedAlikeHoweverMuchWasCheckedBefore) {
+  CertificateChecker checker(test::axioms().axioms(), test::plugins());
+  const Rule given = test::rule("(x:2) relu(x) => relu(x)");
+  for (std::int64_t least = 1; least <= 20'100; ++least) {
+    Rule conditional = given;
+    conditional.precondition = {{Constraint::Kind::kAtLeast, SymbolicDim::variable("x.0"), least}};
+    ASSERT_EQ(reason(checker.check(conditional, "certificate 1\noutput 0\n")), "accepted") << least;
+  }
+  EXPECT_EQ(reason(checker.check(rule(), certificate())), "accepted");
+  EXPECT_EQ(reason(checker.check(test::rule("(x:2) relu(x) => transpose(relu(x)) where x.0 = x.1"),
+                                 "certificate 1\noutput 0\n")),
+            "output 0: the steps do not lead to the target");
+}
+
 TEST(Certificate, OutputsAreProvedInTheirOrder) {
   const Rule two = test::rule("(x:2, y:2) split[sizes=[x.0, y.0]](concat(x, y)) => x, y");
   const std::string proof = certificate_of(two);

@@ -56,6 +56,48 @@ TEST_P(Solver, TellsNumbersWithAFractionApart) {
   EXPECT_FALSE(proves("(x:2) transpose(leaky_relu[alpha=0.5](x)) => transpose(relu(x))", at_zero));
 }
 
+// The names that both operators would have are one.
+TEST_P(Solver, TellsOperatorsApartWhoseNamesWouldBeOne) {
+  EXPECT_FALSE(proves("(x:2) leaky_relu[alpha=17366](x) => leaky_relu[alpha=22945](x)"));
+  EXPECT_TRUE(
+      proves("(x:2) ewadd(leaky_relu[alpha=17366](x), leaky_relu[alpha=22945](x)) => "
+             "ewadd(leaky_relu[alpha=22945](x), leaky_relu[alpha=17366](x))"));
+}
+
+// The outer axis is one more than the inner one.
+TEST_P(Solver, TakesAParameterThatFollowsFromAnother) {
+  const AxiomSet exchange = axioms_of(
+      "(declare-fun concat (Int Tensor Tensor) Tensor)(assert (! (forall ((a Int) (x Tensor) (y Tensor)) (= (concat (+ "
+      "a 1) (concat a x y) (concat a x y)) (concat a (concat (+ a 1) x x) (concat (+ a 1) y y)))) :named next :ranks "
+      "\"x y 2..3\" :source \"s\"))");
+  EXPECT_TRUE(
+      proves("(x:2, y:2) concat[axis=1](concat(x, y), concat(x, y)) => concat(concat[axis=1](x, x), "
+             "concat[axis=1](y, y))",
+             exchange));
+  EXPECT_FALSE(
+      proves("(x:3, y:3) concat[axis=2](concat(x, y), concat(x, y)) => concat(concat[axis=2](x, x), "
+             "concat[axis=2](y, y))",
+             exchange));
+}
+
+TEST_P(Solver, TakesAConstantWithoutParameters) {
+  Registry registry = test::load_plugins();
+  const Status loaded = registry.load(REWRIGHT_BUILD_DIR "/tests/plugins/verify/corner.so");
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const auto axioms = load_axioms(std::vector<std::string>{REWRIGHT_SOURCE_DIR "/axioms/elementwise.smt2",
+                                                           REWRIGHT_SOURCE_DIR "/axioms/layout.smt2"},
+                                  registry);
+  ASSERT_TRUE(axioms) << axioms.error().message;
+  const auto proved = [&](std::string_view text) {
+    const auto rule = parse_rule(text, registry);
+    if (!rule) fail(rule.error().message);
+    return ask(GetParam(), *rule, *axioms).kind == VerdictKind::kProved;
+  };
+  EXPECT_TRUE(proved("(x:2) ewadd(x, corner()) => ewadd(corner(), x)"));
+  EXPECT_TRUE(proved("() split[axis=1, sizes=[3, 3]](concat[axis=1](corner(), corner())) => corner(), corner()"));
+  EXPECT_FALSE(proved("(x:2) ewadd(x, corner()) => ewadd(corner(), relu(x))"));
+}
+
 TEST_P(Solver, TakesSizesThatNoInputHas) {
   EXPECT_TRUE(proves("(x:2) relu(reshape[sizes=[s0, s1]](x)) => reshape[sizes=[s0, s1]](relu(x))"));
   EXPECT_TRUE(proves("(x:2) relu(reshape[sizes=[x.0*x.1]](x)) => reshape[sizes=[x.0*x.1]](relu(x))"));

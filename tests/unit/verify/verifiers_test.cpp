@@ -9,6 +9,7 @@
 #include <fstream>
 #include <set>
 
+#include "unit/verify/no_more_files.h"
 #include "unit/verify/rules.h"
 
 namespace rewright {
@@ -57,6 +58,16 @@ TEST(EMatching, AddsSizesWhereTheirNamesDoNotDo) {
   EXPECT_EQ(test::ask("z3", rule, {{"default_work", std::int64_t{0}}}).kind, VerdictKind::kProved);
   EXPECT_EQ(test::ask("cvc5", rule).kind, VerdictKind::kProved);
 }
+/// One instance is too few for e-matching; the default solver has no such limit.
+TEST(DefaultSolver, ProvesWhatEMatchingLeavesOpen) {
+  const Rule rule = test::rule("(x:2, y:2, z:2) ewadd(ewadd(x, y), z) => ewadd(x, ewadd(y, z))");
+  const Options one = {{"max_instances", std::int64_t{1}}},
+                alone = {{"max_instances", std::int64_t{1}}, {"default_work", std::int64_t{0}}};
+  EXPECT_EQ(test::ask("z3", rule, alone).kind, VerdictKind::kUnknown);
+  const Verdict proved = test::ask("z3", rule, one);
+  EXPECT_EQ(proved.kind, VerdictKind::kProved) << proved.reason;
+  EXPECT_THAT(proved.reason, HasSubstr("Z3's default solver derives each output's equation from the axioms"));
+}
 /// A solver is told of a goal's operators once, of its inputs when there are more of them.
 TEST(EMatching, IsToldOfMoreInputsUnderOperatorsThatItKnows) {
   const Rule two = test::rule("(x:2, y:2) ewadd(x, y) => ewadd(y, x)");
@@ -104,6 +115,11 @@ TEST(Cvc5Process, ThatIsNowhereIsAnErrorThatSaysWhatToDo) {
   const auto verdicts = verifier->verify(goals);
   ASSERT_FALSE(verdicts);
   EXPECT_THAT(verdicts.error().message, HasSubstr("no-such-solver is nowhere in PATH"));
+  ASSERT_TRUE(verifier->configure({{"program", std::string("/nowhere/cvc5")}}));
+  const auto by_path = verifier->verify(goals);
+  ASSERT_FALSE(by_path);
+  EXPECT_THAT(by_path.error().message,
+              HasSubstr("the solver program /nowhere/cvc5 cannot be started: No such file or directory"));
 }
 TEST(EvaluateVerifier, RefutesEveryWrongRuleWithACounterexample) {
   for (const auto& text : test::wrong_rules()) {
@@ -160,15 +176,27 @@ TEST(EvaluateVerifier, SaysWhereNoSizesMeetTheConditions) {
   none.example.clear();
   EXPECT_THAT(test::ask("evaluate", none).reason, HasSubstr("no shapes with sizes up to"));
 }
-/// x^61 and x^63 are equal at -1, 0 and 1, and beyond them one has no exact value here.
-// 10^12 times x.0 to the 30th is a number at 1 alone: larger sizes are passed over, and nothing else happens.
+// 10^12 times x.0 to the 25th is a number at 1 alone: larger sizes are passed over, and nothing else happens.
 TEST(EvaluateVerifier, PassesOverSizesAtWhichAConditionIsNoNumber) {
-  std::string power = "1000000000000";
-  for (int i = 0; i < 30; ++i) power += "*x.0";
-  const Verdict wrong = test::ask("evaluate", test::rule(fmt::format("(x:1) relu(x) => x where {} >= 3", power)));
-  EXPECT_EQ(wrong.kind, VerdictKind::kRefuted) << wrong.reason;
-  EXPECT_THAT(wrong.reason, HasSubstr("x (1)"));
+  SymbolicDim power = SymbolicDim::variable("x.0");
+  for (int i = 0; i < 24; ++i) power = power * SymbolicDim::variable("x.0");
+  for (const SymbolicDim& size : {1'000'000'000'000 * power, power * power}) {
+    Rule rule = test::rule("(x:1) relu(x) => x");
+    rule.precondition = {{Constraint::Kind::kAtLeast, size, 1}};
+    rule.example.clear();
+    const Verdict wrong = test::ask("evaluate", rule);
+    EXPECT_EQ(wrong.kind, VerdictKind::kRefuted) << wrong.reason;
+    EXPECT_THAT(wrong.reason, HasSubstr("x (1)")) << to_string(size);
+  }
 }
+TEST(EvaluateVerifier, MeetsNoConditionOnASizeThatNothingHas) {
+  Rule rule = test::rule("(x:1) relu(x) => x");
+  rule.precondition = {{Constraint::Kind::kAtLeast, SymbolicDim::variable("y.0"), 1}};
+  const Verdict open = test::ask("evaluate", rule);
+  EXPECT_EQ(open.kind, VerdictKind::kUnknown);
+  EXPECT_THAT(open.reason, HasSubstr("no shapes with sizes up to"));
+}
+/// x^61 and x^63 are equal at -1, 0 and 1, and beyond them one has no exact value here.
 TEST(EvaluateVerifier, RefutesOverThePrimeFieldWhatExactNumbersDoNotShow) {
   const Verdict verdict = test::ask("evaluate", test::rule("(x:2) power[exponent=61](x) => power[exponent=63](x)"));
   EXPECT_EQ(verdict.kind, VerdictKind::kRefuted);
@@ -244,6 +272,20 @@ std::string script(const std::string& name, const std::string& text) {
   return path;
 }
 
+TEST_P(MisbehavingSolver, ThatGetsNoSocketIsAnError) {
+  const auto verifier = test::plugins().find<Verifier>(GetParam())->clone();
+  const Rule rule = test::rule(kSimple);
+  const std::vector<Goal> goals = {{rule, test::axioms(), {}}};
+  {
+    const test::NoMoreFiles limit;
+    const auto verdicts = verifier->verify(goals);
+    ASSERT_FALSE(verdicts);
+    EXPECT_THAT(verdicts.error().message, testing::MatchesRegex("no socket for .*: Too many open files"));
+  }
+  const auto verdicts = verifier->verify(goals);
+  ASSERT_TRUE(verdicts) << verdicts.error().message;
+  EXPECT_EQ(verdicts->at(0).kind, VerdictKind::kProved) << verdicts->at(0).reason;
+}
 TEST_P(MisbehavingSolver, ThatDiesLeavesTheRuleUnknown) {
   const Verdict verdict = test::ask(GetParam(), test::rule(kSimple), {{"program", std::string("/bin/false")}});
   EXPECT_EQ(verdict.kind, VerdictKind::kUnknown);
@@ -274,6 +316,17 @@ TEST(Cvc5Process, ThatAnswersOtherwiseIsQuoted) {
       test::ask("cvc5", test::rule(kSimple), {{"program", program}, {"answer_seconds", std::int64_t{10}}});
   EXPECT_EQ(verdict.kind, VerdictKind::kUnknown);
   EXPECT_THAT(verdict.reason, HasSubstr("cvc5 answered: (error \"no luck\")"));
+  expect_no_children();
+}
+TEST(Z3Process, ThatAnswersOtherwiseIsQuoted) {
+  // "unknown" and a reason, in a frame of 16 bytes, whatever it is asked.
+  const std::string program = script("shrugs",
+                                     "while dd bs=65536 count=1 of=/dev/null 2>/dev/null; do "
+                                     "printf '\\020\\000\\000\\000\\000\\000\\000\\000unknown\\nno idea\\n' >&0; done");
+  const Verdict verdict =
+      test::ask("z3", test::rule(kSimple), {{"program", program}, {"answer_seconds", std::int64_t{10}}});
+  EXPECT_EQ(verdict.kind, VerdictKind::kUnknown);
+  EXPECT_EQ(verdict.reason, "Z3 answered: unknown\nno idea; the default solver answered: unknown\nno idea");
   expect_no_children();
 }
 TEST(Cvc5Process, ThatEatsMemoryIsEndedAndTheNextRuleIsAskedAnew) {

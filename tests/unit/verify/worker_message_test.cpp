@@ -49,5 +49,81 @@ TEST(WorkerMessage, IsNoMessageWhereAPartIsMissingOrTooMuch) {
   EXPECT_FALSE(read_answer(huge));
 }
 
+WorkerTask task() {
+  WorkerTask given;
+  given.plugins = {"/a/one.so", "two.so"};
+  given.verifier = "evaluate";
+  given.options = {
+      {"deep", true}, {"flat", false}, {"from", std::int64_t{-3}}, {"ratio", 0.1}, {"words", std::string("a\0b", 3)}};
+  given.axiom_files = {"a.smt2"};
+  given.axioms = {"one", "two"};
+  given.axiom_digest = "0123";
+  given.memory_bytes = std::uint64_t{1} << 63;
+  given.answer_seconds = -1;
+  given.strict = true;
+  return given;
+}
+
+TEST(WorkerTask, IsReadBackAsItWas) {
+  const WorkerTask given = task();
+  const auto read = read_task(to_message(given));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->plugins, given.plugins);
+  EXPECT_EQ(read->verifier, given.verifier);
+  EXPECT_EQ(read->options, given.options);
+  EXPECT_EQ(read->axiom_files, given.axiom_files);
+  EXPECT_EQ(read->axioms, given.axioms);
+  EXPECT_EQ(read->axiom_digest, given.axiom_digest);
+  EXPECT_EQ(read->memory_bytes, given.memory_bytes);
+  EXPECT_EQ(read->answer_seconds, given.answer_seconds);
+  EXPECT_EQ(read->strict, given.strict);
+}
+
+TEST(WorkerTask, IsNoTaskWhereAPartIsMissingOrWrong) {
+  const std::string whole = to_message(task());
+  for (std::size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(read_task(whole.substr(0, size))) << size;
+  EXPECT_FALSE(read_task(whole + "x"));
+  std::string wrong = whole;
+  wrong[whole.find("deep") + 4] = 4;  // There are four kinds of options.
+  EXPECT_FALSE(read_task(wrong));
+}
+
+TEST(WorkerGoals, AreReadBackAsTheyWere) {
+  Rule split = test::rule("(x:2) concat(split[sizes=[s0, s1]](x)) => x"), sum = test::rule("(x:1) ewadd(x, x) => x");
+  split.example = {{5, 4}};
+  split.example_sizes = {{"s0", 2}, {"s1", 3}};
+  sum.example.clear();
+  sum.name = "a name of its own";
+  const std::vector<Goal> goals = {{split, test::axioms(), {.work = 7, .memory_bytes = 11}}, {sum, test::axioms(), {}}};
+  const auto read = read_goals(to_message(goals), test::plugins());
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Rule &rule = (*read)[i].rule, &given = goals[i].rule;
+    EXPECT_EQ(to_text(rule), to_text(given));
+    EXPECT_EQ(rule.id, given.id);
+    EXPECT_EQ(rule.name, given.name);
+    EXPECT_EQ(rule.example, given.example);
+    EXPECT_EQ(rule.example_sizes, given.example_sizes);
+    EXPECT_EQ((*read)[i].budget.work, goals[i].budget.work);
+    EXPECT_EQ((*read)[i].budget.memory_bytes, goals[i].budget.memory_bytes);
+  }
+}
+
+TEST(WorkerGoals, AreRefusedWhereAPartIsMissingOrUnknown) {
+  const Rule rule = test::rule("(x:2) concat(split[sizes=[s0, s1]](x)) => x");
+  const std::vector<Goal> goals = {{rule, test::axioms(), {}}};
+  const std::string whole = to_message(goals);
+  for (std::size_t size = 0; size <= whole.size(); ++size) {
+    const auto read = read_goals(size < whole.size() ? whole.substr(0, size) : whole + "x", test::plugins());
+    ASSERT_FALSE(read) << size;
+    EXPECT_EQ(read.error().code, ErrorCode::kInternal) << size;
+    EXPECT_EQ(read.error().message, "a message of goals that a verifier's process cannot read") << size;
+  }
+  const auto without_operators = read_goals(whole, Registry());
+  ASSERT_FALSE(without_operators);
+  EXPECT_NE(without_operators.error().code, ErrorCode::kInternal) << "the message is whole";
+}
+
 }  // namespace
 }  // namespace rewright
