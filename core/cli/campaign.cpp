@@ -8,6 +8,8 @@
 #include "cli/program.h"
 #include "cli/progress.h"
 
+#include <unistd.h>
+
 #include <array>
 #include <cstdlib>
 #include <memory>
@@ -188,6 +190,10 @@ Result<RunOptions> run_options(const RunArguments& arguments, ProgressLine& line
   options.rank = processes.rank;
   options.ranks = processes.count;
   options.token = processes.token;
+  if (options.ranks > 1) {
+    // A launcher that is killed outright leaves its processes behind, and nobody else would end them.
+    options.stop = [launcher = getppid()] { return interrupted() || getppid() != launcher; };
+  }
   options.progress = [&line](const CampaignProgress& at) {
     const std::string what = at.level > 0 ? fmt::format("{}, {} operators", at.phase, at.level) : at.phase;
     line.show(what, at.done, at.unit, at.fraction);

@@ -42,10 +42,8 @@ constexpr std::array<std::pair<ElementType, std::string_view>, 15> kElementNames
 
 std::string text_of(const TensorType& type) {
   if (type.element == ElementType::kFloat32) return to_string(type.shape);
-  for (const auto& [element, name] : kElementNames) {
-    if (element == type.element) return fmt::format("{} {}", name, to_string(type.shape));
-  }
-  return fmt::format("unknown {}", to_string(type.shape));
+  const auto* const name = std::ranges::find(kElementNames, type.element, &decltype(kElementNames)::value_type::first);
+  return fmt::format("{} {}", name->second, to_string(type.shape));
 }
 
 // --- writing -------------------------------------------------------------------------------------------------

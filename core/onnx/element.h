@@ -1,6 +1,7 @@
 // Elements of constants: their sizes, and their values as numbers.
 #pragma once
 
+#include <rewright/export.h>
 #include <rewright/graph.h>
 
 #include <cstddef>
@@ -13,9 +14,10 @@ namespace rewright::model {
 /// ONNX's number for an element type, if Graph has a name for it.
 [[nodiscard]] std::optional<ElementType> element_type(int data_type);
 
-[[nodiscard]] double read_element(ElementType type, const std::byte* bytes);
+/// Fails for types that are no numbers, as does write_element.
+[[nodiscard]] REWRIGHT_API double read_element(ElementType type, const std::byte* bytes);
 /// Rounds to nearest, ties to even; integers are truncated.
-void write_element(ElementType type, double value, std::byte* bytes);
+REWRIGHT_API void write_element(ElementType type, double value, std::byte* bytes);
 
 [[nodiscard]] std::vector<std::byte> encode(ElementType type, std::span<const double> values);
 /// Integers as a constant of element type int64.

