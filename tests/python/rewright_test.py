@@ -13,6 +13,7 @@ import unittest
 import rewright
 
 SOURCE = pathlib.Path(os.environ["REWRIGHT_SOURCE_DIR"])
+BUILD = pathlib.Path(os.environ["REWRIGHT_BUILD_DIR"])
 
 CAMPAIGN = """
 [campaign]
@@ -187,6 +188,12 @@ class Optimising(unittest.TestCase):
                 rewright.optimize(model, rule, **{"trust": "none", **wrong})
         with self.assertRaises(rewright.Error):
             rewright.optimize(b"no model", rule, trust="none")
+
+    def test_memory_that_ends_is_raised(self):
+        plugins = rewright.Plugins([str(BUILD / "tests/plugins/cli/no_memory.so")])
+        model = rewright.Graph.parse(TWO_PRODUCTS).to_onnx()
+        with self.assertRaises(MemoryError):
+            rewright.optimize(model, [], trust="none", cost="no-memory", plugins=plugins)
 
     def test_an_exception_in_progress_is_raised(self):
         def refuse(steps, candidates, best_us):
