@@ -1,0 +1,14 @@
+// Linked into every program, library and plugin where coverage is measured: tells counters.cpp, if it is preloaded, how
+// to write the counters of this one. (libgcov has a copy in each, that others do not see.)
+#include <dlfcn.h>
+
+extern "C" void __gcov_dump();
+
+namespace {
+
+[[gnu::constructor]] void tell() {
+  using Take = void (*)(void (*write)());
+  if (const auto take = reinterpret_cast<Take>(dlsym(RTLD_DEFAULT, "rewright_take_counters"))) take(__gcov_dump);
+}
+
+}  // namespace
