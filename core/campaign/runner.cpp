@@ -213,7 +213,10 @@ Result<Start> start_together(const std::string& folder, const RunOptions& option
   const std::vector<char> empty;
   if (options.rank == 0 && enumerated) REWRIGHT_CHECK(files.save(nothing_to_do, std::span<const char>(empty)));
   REWRIGHT_TRY(const bool together, files.barrier("start", options.stop));
-  if (!together) return Start::kStopped;
+  if (!together) {
+    files.fail({ErrorCode::kBudget, enumeration::WorkFiles::kStopped});
+    return Start::kStopped;
+  }
   return files.has(nothing_to_do) ? Start::kNothingToDo : Start::kEnumerate;
 }
 
