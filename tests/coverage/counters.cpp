@@ -65,7 +65,7 @@ void abort() noexcept {
 
 /// A child to which nothing more will be said is about to leave by itself.
 int kill(pid_t process, int signal) noexcept {
-  for (int i = 0; signal == SIGKILL && process > 0 && i < 30 && !has_ended(process); ++i) {
+  for (int i = 0; signal == SIGKILL && process > 0 && i < 300 && !has_ended(process); ++i) {
     const timespec millisecond = {0, 1'000'000};
     nanosleep(&millisecond, nullptr);
   }
