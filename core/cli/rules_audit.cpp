@@ -95,14 +95,13 @@ Result<ExitCode> derive(const Settings& settings, const Arguments& arguments) {
       ++forward;
       continue;
     }
-    if (!derivations[i]) {
-      failures.push_back({rules[i].id, to_text(rules[i]), "it does not follow, as far as the search goes"});
-      continue;
-    }
-    if (const Status status = checker.check(rules[i], derivations[i]->certificate); !status)
-      return make_error(ErrorCode::kInternal, "the derivation of rule {} is rejected: {}", rules[i].id,
-                        status.error().message);
-    forward += is_forward(*derivations[i], library);
+    const Status derived =
+        derivations[i] ? checker.check(rules[i], derivations[i]->certificate)
+                       : Status(make_error(ErrorCode::kNotFound, "it does not follow, as far as the search goes"));
+    if (derived)
+      forward += is_forward(*derivations[i], library);
+    else
+      failures.push_back({rules[i].id, to_text(rules[i]), derived.error().message});
   }
   const std::size_t derived = rules.size() - failures.size();
   if (settings.json) {

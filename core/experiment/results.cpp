@@ -19,15 +19,14 @@ namespace {
 /// The value of the first line "KEY : VALUE" or KEY="VALUE" of a file, or "".
 std::string value_in(const char* file, const std::string& key, char separator) {
   std::ifstream stream(file);
-  for (std::string line; std::getline(stream, line);) {
-    if (!line.starts_with(key)) continue;
-    const std::size_t at = line.find(separator);
+  std::string value;
+  for (std::string line; value.empty() && std::getline(stream, line);) {
+    const std::size_t at = line.starts_with(key) ? line.find(separator) : std::string::npos;
     if (at == std::string::npos) continue;
     const std::size_t begin = line.find_first_not_of(" \t\"", at + 1);
-    const std::size_t end = line.find_last_not_of(" \t\"");
-    return begin == std::string::npos ? "" : line.substr(begin, end - begin + 1);
+    if (begin != std::string::npos) value = line.substr(begin, line.find_last_not_of(" \t\"") - begin + 1);
   }
-  return "";
+  return value;
 }
 
 Json machine() {

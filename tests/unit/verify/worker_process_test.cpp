@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <string>
+
 #include "unit/verify/no_more_files.h"
 #include "unit/verify/rules.h"
 #include "verify/apart.h"
@@ -21,6 +24,17 @@ TEST(WorkerProcess, ThatGetsNoSocketIsAnError) {
   ASSERT_FALSE(process);
   EXPECT_EQ(process.error().code, ErrorCode::kIo);
   EXPECT_EQ(process.error().message, "no socket for a verifier's process: Too many open files");
+}
+
+TEST(WorkerProcess, ThatCannotBeStartedIsAnError) {
+  setenv("REWRIGHT_TEST_TOO_LONG", std::string(200'000, 'x').c_str(), 1);  // More than a program may be given.
+  const auto process = WorkerProcess::start(to_message(WorkerTask()), kNoStop);
+  unsetenv("REWRIGHT_TEST_TOO_LONG");
+  ASSERT_FALSE(process);
+  EXPECT_EQ(process.error().code, ErrorCode::kPlugin);
+  EXPECT_THAT(process.error().message,
+              ::testing::EndsWith("/verifiers/verifier-worker: the program that verifiers run in cannot be started "
+                                  "(Argument list too long); install it anew"));
 }
 
 TEST(WorkerProcess, ThatCannotReadItsTaskIsAnError) {
