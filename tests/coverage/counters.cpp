@@ -1,6 +1,6 @@
 // Preloaded while coverage is measured: processes that would end without writing their counters write them first.
-// libgcov writes where a process leaves by exit(); ours also leave by _exit() (after a fork), abort(), or are killed
-// once nobody needs them, some under limits that would cut a file of counters short.
+// libgcov writes where a process leaves by exit(); ours also leave by _exit() (after a fork), abort() or execv(), or
+// are killed once nobody needs them, some under limits that would cut a file of counters short.
 #include <cstdlib>
 #include <ctime>
 #include <initializer_list>
@@ -32,7 +32,6 @@ void lift_limits() {
 }
 
 void write_all() {
-  lift_limits();
   for (int i = 0; i < count; ++i) writes[i]();
 }
 
@@ -52,15 +51,23 @@ void rewright_take_counters(Write write) {
 }
 
 void _exit(int code) {
+  lift_limits();
   write_all();
   original<void (*)(int)>("_exit")(code);
   __builtin_unreachable();
 }
 
 void abort() noexcept {
+  lift_limits();
   write_all();
   original<void (*)()>("abort")();
   __builtin_unreachable();
+}
+
+/// The limits are for the program that follows.
+int execv(const char* program, char* const arguments[]) noexcept {
+  write_all();
+  return original<int (*)(const char*, char* const[])>("execv")(program, arguments);
 }
 
 /// A child to which nothing more will be said is about to leave by itself.
