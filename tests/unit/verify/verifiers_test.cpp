@@ -228,6 +228,12 @@ TEST(Verifiers, NameTheOptionThatTheyDoNotKnow) {
     ASSERT_FALSE(status);
     EXPECT_THAT(status.error().message, HasSubstr("option 'tries'"));
   }
+  const auto evaluate = test::plugins().find<Verifier>("evaluate")->clone();
+  for (const std::int64_t points : {0, 1'001}) {
+    const Status status = evaluate->configure({{"points", points}});
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().message, "verifier evaluate: the option points must be an integer from 1 to 1000");
+  }
 }
 
 const char* const kSimple = "(x:2, y:2) ewadd(x, y) => ewadd(y, x)";

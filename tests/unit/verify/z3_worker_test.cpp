@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -117,6 +118,16 @@ TEST(Z3Worker, EndsWhereZ3Refuses) {
   const Ended ended = ask("100", question(kTheory, "(assert (= c 1))"));
   EXPECT_EQ(ended.code, 3) << ended.said;
   EXPECT_THAT(ended.answer, IsEmpty());
+}
+
+TEST(SolverLauncher, SaysByItsExitCodeThatThereIsNoSolver) {
+  const std::string launcher = REWRIGHT_BUILD_DIR "/lib/rewright/verifiers/solver-launcher";
+  const auto exit_code = [&](const std::string& arguments) {
+    return WEXITSTATUS(std::system(("'" + launcher + "'" + arguments).c_str()));
+  };
+  EXPECT_EQ(exit_code(" 4000000000 60 /nowhere/solver"), 127);
+  EXPECT_EQ(exit_code(" 4000000000 60"), 2) << "no program is named";
+  EXPECT_EQ(exit_code(" 4000000000 60 /bin/true"), 0);
 }
 
 }  // namespace
