@@ -193,16 +193,13 @@ Result<const RewrightPlugin*> open_plugin(const std::string& file) {
 
 }  // namespace
 
-/// An address inside librewright.so, to find out where it lies.
-static void address_in_this_library() {}
-
+/// Beside librewright.so, which this function lies in.
 std::string own_plugin_folder() {
   Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&address_in_this_library), &info) == 0 || info.dli_fname == nullptr) {
-    return "";
-  }
+  const bool found = dladdr(reinterpret_cast<const void*>(&own_plugin_folder), &info) != 0;
   std::error_code ignored;
-  return (fs::weakly_canonical(info.dli_fname, ignored).parent_path() / "rewright").string();
+  const fs::path library = found ? fs::weakly_canonical(info.dli_fname, ignored) : fs::path();
+  return (library.parent_path() / "rewright").string();
 }
 
 Status Registry::load(const std::string& file) {

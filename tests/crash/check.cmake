@@ -20,7 +20,7 @@ relu = {}
 ")
 
 function(run status output)
-  execute_process(COMMAND ${CMAKE_COMMAND} -E env CRASH_AT=${CRASH_AT} ${PROGRAM} --plugin ${PLUGIN} ${ARGN}
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env CRASH_AT=${CRASH_AT} CRASH_BY=${CRASH_BY} ${PROGRAM} --plugin ${PLUGIN} ${ARGN}
     WORKING_DIRECTORY ${WORK} RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE errors)
   set(${status} "${result}" PARENT_SCOPE)
   set(${output} "${out}${errors}" PARENT_SCOPE)
@@ -33,6 +33,7 @@ function(expect what status output wanted pattern)
 endfunction()
 
 set(CRASH_AT nowhere)
+set(CRASH_BY 11)
 run(status output campaign run campaign.toml --store whole)
 expect("a campaign without a crash" "${status}" "${output}" 0 "rules in the library +[1-9]")
 run(status whole rules export whole --format text)
@@ -40,6 +41,19 @@ run(status whole rules export whole --format text)
 set(CRASH_AT operator)
 run(status output campaign run campaign.toml --store operator)
 expect("a crash in the operator" "${status}" "${output}" 4 "the plugin [^ ]*crashing.so crashed .segmentation fault.")
+foreach(crash IN ITEMS "4;illegal instruction" "6;abort" "7;bus error" "8;arithmetic fault")
+  list(GET crash 0 CRASH_BY)
+  list(GET crash 1 word)
+  run(status output campaign run campaign.toml --store by${CRASH_BY})
+  expect("a crash by signal ${CRASH_BY}" "${status}" "${output}" 4 "the plugin [^ ]*crashing.so crashed .${word}.;")
+endforeach()
+# Not a plugin's: one of two processes, that waits for the other. It ends as the signal would have it.
+execute_process(COMMAND sh -c "export OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2
+  '${PROGRAM}' --plugin '${PLUGIN}' campaign run campaign.toml --store waits & sleep 1
+  kill -SEGV $!; wait $!; echo \"ended with $?\"" WORKING_DIRECTORY ${WORK} OUTPUT_VARIABLE output ERROR_VARIABLE ignored)
+expect("a crash of the program's own" "0" "${output}" 0 "^ended with 139\n$")
+set(CRASH_BY 11)
+
 set(CRASH_AT nowhere)
 run(status output campaign status operator)
 expect("the store after it" "${status}" "${output}" 0 "campaign crash: stopped")

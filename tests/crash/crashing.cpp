@@ -1,5 +1,5 @@
 // An operator and a verifier that crash where the environment says so, and are harmless otherwise: CRASH_AT is
-// "operator" or "verifier".
+// "operator" or "verifier"; CRASH_BY is the number of a signal.
 #include <rewright/operator.h>
 #include <rewright/plugin.h>
 
@@ -12,7 +12,9 @@ using namespace rewright;
 
 void crash_where(std::string_view place) {
   const char* wanted = std::getenv("CRASH_AT");
-  if (wanted != nullptr && wanted == place) raise(SIGSEGV);
+  if (wanted == nullptr || wanted != place) return;
+  const char* signal = std::getenv("CRASH_BY");
+  raise(signal == nullptr ? SIGSEGV : std::atoi(signal));
 }
 
 class Fragile final : public OperatorOf<Fragile> {
