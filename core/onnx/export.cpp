@@ -273,6 +273,12 @@ Status Exporter::choose_opset() {
                     describe(*misfit(kNewestKnownOpset)), kNewestKnownOpset);
 }
 
+Status check_model_size(std::size_t bytes) {
+  if (bytes <= static_cast<std::size_t>(std::numeric_limits<int>::max())) return {};
+  return make_error(ErrorCode::kUnsupported, "the model's weights take {} bytes; one ONNX file holds at most 2 GiB",
+                    bytes);
+}
+
 Result<std::string> Exporter::assemble() {
   GraphProto& graph = *proto_.mutable_graph();
   std::unordered_set<std::string> there;
@@ -288,10 +294,7 @@ Result<std::string> Exporter::assemble() {
   }
   std::size_t bytes = graph.ByteSizeLong();
   for (const TensorProto& tensor : initializers_) bytes += tensor.ByteSizeLong();
-  if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    return make_error(ErrorCode::kUnsupported, "the model's weights take {} bytes; one ONNX file holds at most 2 GiB",
-                      bytes);
-  }
+  REWRIGHT_CHECK(check_model_size(bytes));
   for (TensorProto& tensor : initializers_) *graph.add_initializer() = std::move(tensor);
   for (Written& written : nodes_) *graph.add_node() = std::move(written.node);
   proto_.set_ir_version(

@@ -17,6 +17,9 @@
 
 namespace rewright {
 
+/// Refuses what protobuf does not write: more than 2 GiB.
+[[nodiscard]] REWRIGHT_API Status check_model_size(std::size_t bytes);
+
 class Exporter final : public OnnxWriter {
  public:
   /// Borrows the graph, `external` (weights whose values lie elsewhere, by name) and the options.

@@ -48,11 +48,11 @@ std::vector<std::byte> typed_elements(const TensorProto& tensor, ElementType ele
     case ElementType::kInt16: return pack<std::int16_t>(tensor.int32_data());
     case ElementType::kUint16:
     case ElementType::kFloat16:
-    case ElementType::kBFloat16: return pack<std::uint16_t>(tensor.int32_data());
-    case ElementType::kString:
+    case ElementType::kBFloat16:
+    case ElementType::kString:  // These two have none here.
     case ElementType::kUnknown: break;
   }
-  return {};
+  return pack<std::uint16_t>(tensor.int32_data());
 }
 
 }  // namespace

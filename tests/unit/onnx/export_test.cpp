@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "onnx/exporter.h"
 #include "support.h"
 
 namespace rewright::onnx_test {
@@ -98,6 +99,13 @@ TEST(Export, LargeTensorsOfOneNumberStaySmall) {
       EXPECT_EQ(std::get<double>(node.constant->value), 0.75);
     }
   }
+}
+
+TEST(Export, AModelOfMoreThanAFileHoldsIsRefused) {
+  EXPECT_TRUE(check_model_size((std::size_t{1} << 31) - 1));
+  const Status status = check_model_size(std::size_t{1} << 31);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().message, "the model's weights take 2147483648 bytes; one ONNX file holds at most 2 GiB");
 }
 
 TEST(Export, FoldingThatWouldBlowTheFileUpIsLeftAndSaid) {
