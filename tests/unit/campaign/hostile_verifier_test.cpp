@@ -126,6 +126,7 @@ TEST_F(HostileVerifier, CostsAProcessAndNotTheCampaign) {
                              {"aborts", "it ended its process (Aborted)"},
                              {"leaves", "it left its process with exit code 3"},
                              {"throws", "it threw an exception: no idea what to do"},
+                             {"throws-a-number", "it threw an exception: something that is no std::exception"},
                              {"loops", "it gave no answer within 2 s"}};
 #ifndef REWRIGHT_SANITIZED  // Their shadow memory knows no limit.
   harms.push_back({"eats", "it threw an exception: no memory is left of what it was given"});

@@ -26,6 +26,7 @@ void crash() {
 void give_up() { std::abort(); }
 void leave() { _exit(3); }
 void throw_something() { throw std::runtime_error("no idea what to do"); }
+void throw_a_number() { throw 42; }
 void loop() {
   for (volatile int forever = 1; forever == 1;) {
   }
@@ -142,6 +143,7 @@ REWRIGHT_PLUGIN("test.hostile", "1.0.0", "Verifiers that do harm") {
   add("aborts", give_up);
   add("leaves", leave);
   add("throws", throw_something);
+  add("throws-a-number", throw_a_number);
   add("loops", loop);
   add("eats", eat);
   registry.add<Verifier>(std::make_unique<Waiting>());
