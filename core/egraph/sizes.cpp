@@ -253,31 +253,25 @@ std::optional<bool> Sizes::decided(const Condition& condition) {
   return std::nullopt;
 }
 
-/// The least value that it can be shown to have; nothing if it may be arbitrarily small.
-std::optional<std::int64_t> Sizes::least(const Atom& atom) const {
+/// The least value that it can be shown to have, never below 0: floor_divide() leaves nothing negative in a dividend.
+std::int64_t Sizes::least(const Atom& atom) const {
   switch (atom.kind) {
     case AtomKind::kVariable: return atom.left < tensor_sizes_ ? 1 : 0;
-    case AtomKind::kQuotient: {
-      const auto dividend = least(atom.left);
-      if (!dividend) return std::nullopt;
-      return rewright::floor_divide(*dividend, atom.right);
-    }
-    case AtomKind::kProduct: {
-      const auto left = least(atoms_[atom.left]), right = least(atoms_[static_cast<AtomId>(atom.right)]);
-      std::int64_t product = 0;
-      if (!left || !right || *left < 0 || *right < 0 || __builtin_mul_overflow(*left, *right, &product)) break;
-      return product;
-    }
+    case AtomKind::kQuotient: return rewright::floor_divide(least(atom.left).value_or(0), atom.right);
+    case AtomKind::kProduct: break;
   }
-  return std::nullopt;
+  std::int64_t product = 0;
+  const bool overflow =
+      __builtin_mul_overflow(least(atoms_[atom.left]), least(atoms_[static_cast<AtomId>(atom.right)]), &product);
+  return overflow ? 0 : product;
 }
 
+/// The least value that it can be shown to have; nothing if it may be arbitrarily small.
 std::optional<std::int64_t> Sizes::least(DimId dim) const {
   std::int64_t sum = forms_[dim].constant;
   for (const Term& term : terms(dim)) {
-    const auto bound = term.coefficient < 0 ? std::nullopt : least(atoms_[term.atom]);
     std::int64_t product = 0;
-    if (!bound || __builtin_mul_overflow(term.coefficient, *bound, &product) ||
+    if (term.coefficient < 0 || __builtin_mul_overflow(term.coefficient, least(atoms_[term.atom]), &product) ||
         __builtin_add_overflow(sum, product, &sum))
       return std::nullopt;
   }

@@ -91,7 +91,7 @@ class REWRIGHT_API Sizes {
   [[nodiscard]] std::optional<bool> decided(const Condition& condition);
   [[nodiscard]] bool never_negative(DimId dim) const { return least(dim).value_or(-1) >= 0; }
   [[nodiscard]] std::optional<std::int64_t> least(DimId dim) const;
-  [[nodiscard]] std::optional<std::int64_t> least(const Atom& atom) const;
+  [[nodiscard]] std::int64_t least(const Atom& atom) const;
   [[nodiscard]] bool one_implies(const Condition& known, const Condition& wanted);
 
   std::vector<Form> forms_;

@@ -273,8 +273,9 @@ Status FingerprintStore::persist(const std::string& path) {
     for (std::size_t i = kept; i < chunks.size(); ++i) free_.push_back(chunks[i].words);
     chunks.resize(kept);
     if (mark.used > 0) chunks.back().used = mark.used;
-    stretches_[partition].resize(marks_[partition].stretches);
-    stretches_[partition].push_back({file, offset, words.size(), std::nullopt});
+    auto& stretches = stretches_[partition];
+    stretches.erase(stretches.begin() + static_cast<std::ptrdiff_t>(mark.stretches), stretches.end());
+    stretches.push_back({file, offset, words.size(), std::nullopt});
     offset += words.size() * sizeof(std::uint64_t);
   }
   header->checksum = checksum_of(*header);

@@ -8,23 +8,19 @@ namespace rewright::experiment {
 namespace {
 
 constexpr std::array kKinds = {
-    Kind{"campaign", "a campaign: graphs, classes and candidates by level, what pruners and verifiers leave",
-         campaign_job},
-    Kind{"walk", "the walk over graphs alone, with parts of it switched off", walk_job},
-    Kind{"representatives", "what is left of a space where one graph of each class alone is extended",
-         representatives_job},
-    Kind{"program", "a program of the benchmarks, its figures read from what it prints", program_job},
-    Kind{"verify", "one verifier on the rules of a file", verify_job},
-    Kind{"audit", "axioms evaluated over a bounded domain", audit_job},
-    Kind{"drop_axioms", "axioms left out one at a time", drop_axioms_job},
-    Kind{"lines", "lines of source code", lines_job},
-    Kind{"optimize", "a model made cheaper by one search, compared, measured", optimize_job},
-    Kind{"substitution", "a substitution written down: proved, derived, measured, drawn", substitution_job},
+    Kind{"campaign", campaign_job},  // Graphs, classes and candidates by level, what pruners and verifiers leave.
+    Kind{"walk", walk_job},          // The walk over graphs alone, with parts of it switched off.
+    Kind{"representatives", representatives_job},  // A space where one graph of each class alone is extended.
+    Kind{"program", program_job},                  // One of the benchmarks, its figures read from what it prints.
+    Kind{"verify", verify_job},                    // One verifier on the rules of a file.
+    Kind{"audit", audit_job},                      // Axioms evaluated over a bounded domain.
+    Kind{"drop_axioms", drop_axioms_job},          // One at a time.
+    Kind{"lines", lines_job},                      // Of source code.
+    Kind{"optimize", optimize_job},                // A model made cheaper by one search, compared, measured.
+    Kind{"substitution", substitution_job},        // One written down: proved, derived, measured, drawn.
 };
 
 }  // namespace
-
-std::span<const Kind> kinds() { return kKinds; }
 
 Result<const Kind*> find_kind(const std::string& name, const Place& place) {
   std::vector<std::string> names;

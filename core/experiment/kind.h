@@ -7,7 +7,6 @@
 #include <rewright/result.h>
 
 #include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -51,12 +50,10 @@ struct Job {
 
 struct Kind {
   const char* name;
-  const char* summary;
   /// Errors: a parameter that is missing, wrong or unknown.
   Result<Job> (*job)(Parameters&, const Lab&);
 };
 
-[[nodiscard]] REWRIGHT_API std::span<const Kind> kinds();
 /// Errors: none of that name.
 [[nodiscard]] Result<const Kind*> find_kind(const std::string& name, const Place& place);
 

@@ -1,6 +1,7 @@
 // Code that may crash, run in a process of its own.
 #pragma once
 
+#include <rewright/export.h>
 #include <sys/types.h>
 
 #include <functional>
@@ -11,7 +12,7 @@ namespace rewright::model {
 
 /// Answers requests by `work` in a forked process, which is started when it is first asked and again after a crash.
 /// The process sees the program's memory as it was when it started. It ends with the object.
-class Sandbox {
+class REWRIGHT_API Sandbox {
  public:
   using Work = std::function<std::string(const std::string&)>;
 

@@ -224,8 +224,9 @@ void NodePool::rollback(std::uint32_t size) {
     while (table_[slot] != id) slot = (slot + 1) & mask;
     table_[slot] = kNoId;
   }
-  if (size < nodes_.size()) operands_.resize(nodes_[size].first_operand);
-  nodes_.resize(size);
+  if (size >= nodes_.size()) return;
+  operands_.resize(nodes_[size].first_operand);
+  nodes_.erase(nodes_.begin() + size, nodes_.end());
 }
 
 // --- graphs ----------------------------------------------------------------------------------------------------

@@ -214,32 +214,24 @@ std::optional<std::int64_t> SizeSystem::least(const SymbolicDim& form) const {
   if (!is_small(form)) return std::nullopt;
   std::int64_t sum = form.constant_term();
   for (const auto& [text, atom] : form.atoms()) {
-    if (atom.coefficient < 0) return std::nullopt;
-    const auto bound = least(atom);
     std::int64_t product = 0;
-    if (!bound || std::abs(*bound) >= kLargest || __builtin_mul_overflow(atom.coefficient, *bound, &product) ||
+    if (atom.coefficient < 0 || __builtin_mul_overflow(atom.coefficient, least(atom), &product) ||
         __builtin_add_overflow(sum, product, &sum))
       return std::nullopt;
   }
   return sum;
 }
 
-std::optional<std::int64_t> SizeSystem::least(const Atom& atom) const {
+// The same of an atom, never below 0: floor_divide() leaves nothing negative in a dividend.
+std::int64_t SizeSystem::least(const Atom& atom) const {
   switch (atom.kind) {
     case Atom::Kind::kVariable: return order_.least(atom.name);
-    case Atom::Kind::kQuotient: {
-      const auto dividend = least(*atom.left);
-      if (!dividend) return std::nullopt;
-      return floor_divide(*dividend, atom.divisor);
-    }
-    case Atom::Kind::kProduct: {
-      const auto left = least(*atom.left), right = least(*atom.right);
-      std::int64_t product = 0;
-      if (!left || !right || *left < 0 || *right < 0 || __builtin_mul_overflow(*left, *right, &product)) break;
-      return product;
-    }
+    case Atom::Kind::kQuotient: return floor_divide(least(*atom.left).value_or(0), atom.divisor);
+    case Atom::Kind::kProduct: break;
   }
-  return std::nullopt;
+  std::int64_t product = 0;
+  const bool overflow = __builtin_mul_overflow(least(*atom.left).value_or(0), least(*atom.right).value_or(0), &product);
+  return overflow ? 0 : product;
 }
 
 std::vector<Constraint> SizeSystem::equations() const {

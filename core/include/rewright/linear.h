@@ -72,7 +72,7 @@ class REWRIGHT_API SizeSystem {
   [[nodiscard]] bool is_at_least_zero(const SymbolicDim& form) const;
   [[nodiscard]] bool is_multiple(std::int64_t divisor, const SymbolicDim& form) const;
   [[nodiscard]] std::optional<std::int64_t> least(const SymbolicDim& form) const;
-  [[nodiscard]] std::optional<std::int64_t> least(const SymbolicDim::Atom& atom) const;
+  [[nodiscard]] std::int64_t least(const SymbolicDim::Atom& atom) const;
 
   SizeOrder order_;
   std::map<std::string, SymbolicDim, std::less<>> solved_;

@@ -55,6 +55,30 @@ TEST(SizeSystem, AddsBounds) {
   EXPECT_TRUE(implies({"2*x.0 = 3*y.0"}, "2*x.0 >= y.0"));
   EXPECT_TRUE(implies({"2*x.0 = 3*y.0", "3*y.0 = 2*z.0"}, "x.0 = z.0"));
 }
+// A quotient of at least 2, to the 62nd power and beyond: 2^62 is the greatest power of two that is a size.
+TEST(SizeSystem, BoundsNothingByWhatOverflows) {
+  const SizeSystem system{SizeOrder(SizeOrder::Least::kOneInTensors)};
+  const SymbolicDim x = SymbolicDim::variable("x.0");
+  const SymbolicDim two = floor_divide(3 * (x + SymbolicDim::variable("x.1") + SymbolicDim::variable("x.2")), 4);
+  const auto power = [&](int exponent) {
+    SymbolicDim product = two;
+    for (int i = 1; i < exponent; ++i) product = product * two;
+    return product;
+  };
+  const auto at_least = [&](const SymbolicDim& size, std::int64_t bound) {
+    return system.implies({Constraint::Kind::kAtLeast, size, SymbolicDim(bound)});
+  };
+  const std::int64_t great = std::int64_t{1} << 39;
+  EXPECT_TRUE(at_least(two, 2));
+  EXPECT_FALSE(at_least(two, 3));
+  EXPECT_TRUE(at_least(power(39), great));
+  EXPECT_FALSE(at_least(power(39), great + 1));
+  EXPECT_TRUE(at_least(power(62), great));
+  EXPECT_FALSE(at_least(power(64), 1)) << "2^64";
+  EXPECT_TRUE(at_least(power(64), 0));
+  EXPECT_FALSE(at_least(SymbolicDim(great) * power(24), 1)) << "2^39 * 2^24";
+  EXPECT_FALSE(at_least(power(62) + power(61) + power(61) * x, 0)) << "2^62 + 2^61 + 2^61";
+}
 TEST(SizeSystem, ImpliesNothingFromNothing) { EXPECT_FALSE(implies({}, "x.0 = y.0")); }
 
 // Whatever is implied holds at every solution: 400 random systems over three sizes, sizes up to 4.

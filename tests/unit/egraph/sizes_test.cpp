@@ -65,6 +65,30 @@ TEST(Sizes, BoundAProductOnlyWhereNoFactorMayBeNegative) {
   EXPECT_FALSE(sizes.implies({Kind::kAtLeast, product_from(-5), zero}));
   EXPECT_FALSE(sizes.implies({Kind::kAtLeast, product_from(-5), sizes.constant(-1000)})) << "b may be large";
 }
+// A quotient of at least 2, to the 62nd power and beyond: 2^62 is the greatest power of two that is a size.
+TEST(Sizes, BoundNothingByWhatOverflows) {
+  Sizes sizes;
+  sizes.set_tensor_sizes(3);
+  const DimId sum = sizes.combine(1, sizes.combine(1, sizes.variable(0), 1, sizes.variable(1)), 1, sizes.variable(2));
+  const DimId two = sizes.floor_divide(sizes.combine(3, sum, 0, 0), 4);
+  const auto power = [&](int exponent) {
+    DimId product = two;
+    for (int i = 1; i < exponent; ++i) product = sizes.multiply(product, two);
+    return product;
+  };
+  const auto at_least = [&](DimId size, std::int64_t bound) {
+    return sizes.implies({Kind::kAtLeast, size, sizes.constant(bound)});
+  };
+  const std::int64_t great = std::int64_t{1} << 62;
+  EXPECT_TRUE(at_least(two, 2));
+  EXPECT_FALSE(at_least(two, 3));
+  EXPECT_TRUE(at_least(power(62), great));
+  EXPECT_FALSE(at_least(power(62), great + 1));
+  EXPECT_FALSE(at_least(power(64), 1)) << "2^64";
+  EXPECT_TRUE(at_least(power(64), 0));
+  EXPECT_FALSE(at_least(sizes.combine(great, two, 0, 0), 1)) << "2^62 * 2";
+  EXPECT_FALSE(at_least(sizes.combine(1, power(62), great, sizes.variable(0)), 0)) << "2^62 + 2^62";
+}
 TEST(Sizes, SayWhatCannotBe) {
   Sizes sizes;
   const DimId a = sizes.variable(0);

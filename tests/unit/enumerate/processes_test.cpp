@@ -28,9 +28,9 @@ class Processes : public ::testing::Test {
 
   [[nodiscard]] EnumerationConfig config(std::size_t rank, std::size_t ranks = 2) const {
     EnumerationConfig made;
-    made.max_operators = 2;
-    for (const char* name : {"relu", "ewadd", "transpose"}) {
-      const auto [op, params] = testing::call(name);
+    made.max_operators = max_operators_;
+    for (const char* application : operators_) {
+      const auto [op, params] = testing::call(application);
       made.operators.push_back({op, params});
     }
     for (const char* name : {"x", "y"}) made.inputs.push_back({name, {2, 2}, InputKind::kData});
@@ -51,21 +51,33 @@ class Processes : public ::testing::Test {
     return run(config, found);
   }
 
+  /// Two find what one finds, and the first gets it.
+  void expect_the_same_as_alone() const {
+    std::vector<std::string> alone, first, second;
+    EnumerationConfig whole = config(0, 1);
+    whole.work_folder.clear();
+    ASSERT_TRUE(run(whole, alone));
+    std::thread other([&] { EXPECT_TRUE(run(config(1), second)); });
+    const auto report = run(config(0), first);
+    other.join();
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_GT(alone.size(), 5U);
+    EXPECT_EQ(first, alone);
+    EXPECT_TRUE(second.empty());
+  }
+
   fs::path folder_;
+  std::vector<const char*> operators_ = {"relu", "ewadd", "transpose"};
+  int max_operators_ = 2;
 };
 
-TEST_F(Processes, FindTogetherWhatOneFindsAndTheFirstGetsIt) {
-  std::vector<std::string> alone, first, second;
-  EnumerationConfig whole = config(0, 1);
-  whole.work_folder.clear();
-  ASSERT_TRUE(run(whole, alone));
-  std::thread other([&] { EXPECT_TRUE(run(config(1), second)); });
-  const auto report = run(config(0), first);
-  other.join();
-  ASSERT_TRUE(report) << report.error().message;
-  EXPECT_GT(alone.size(), 5U);
-  EXPECT_EQ(first, alone);
-  EXPECT_TRUE(second.empty());
+TEST_F(Processes, FindTogetherWhatOneFinds) { expect_the_same_as_alone(); }
+
+// split(relu(concat(x, y))) is equal to two graphs that share nothing, relu(x) and relu(y).
+TEST_F(Processes, FindTogetherWhatFallsApart) {
+  operators_ = {"relu", "concat[axis=1]", "split[axis=1, sizes=[]]"};
+  max_operators_ = 3;
+  expect_the_same_as_alone();
 }
 
 TEST_F(Processes, EndWithTheSentenceOfTheOneThatFailed) {
