@@ -2,7 +2,7 @@
 """Runs a small campaign again and again; each time one change of its files goes wrong (fault_shim.cpp), or something
 is short: memory, file descriptors, time before a signal; or the clock goes back.
 
-  faults.py PROGRAM SHIM AXIOMS [--every N] [--shortages]
+  faults.py PROGRAM SHIM AXIOMS [--every N] [--shortages] [--sanitized]
 
 After each fault: an answer in one sentence and an exit code that tells, or a killed process; then --resume ends well and
 the library has the same bytes as one made in peace. Ends with 1 if that fails once.
@@ -106,10 +106,10 @@ def faults_of_files(campaign, folder, changes, every):
             yield fault, number, store, campaign.run_with(store, fault, number)
 
 
-def shortages(campaign, folder, every):
+def shortages(campaign, folder, every, sanitized):
     """Memory from where the program does not start to where it does well, in MiB; descriptors likewise; signals early and late."""
     step = 1 if every == 1 else 4
-    for mebibytes in range(64, 192, 2 * step):
+    for mebibytes in () if sanitized else range(64, 192, 2 * step):
         store = os.path.join(folder, f"memory{mebibytes}")
         yield "memory", mebibytes, store, campaign.run_limited(store, resource.RLIMIT_AS, mebibytes << 20)
     for count in range(0, 32, step):
@@ -131,6 +131,8 @@ def main():
     parser.add_argument("axioms")
     parser.add_argument("--every", type=int, default=1, help="only every N-th change (default: all)")
     parser.add_argument("--shortages", action="store_true", help="no changes of files: memory, descriptors, signals, clock")
+    parser.add_argument("--sanitized", action="store_true",
+                        help="no limits of memory: a sanitizer reserves more addresses than any of them")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         campaign = Campaign(arguments.program, arguments.shim, arguments.axioms, folder)
@@ -146,7 +148,7 @@ def main():
         every = arguments.every
         tried, failed = {}, {}
         of_files = () if arguments.shortages else faults_of_files(campaign, folder, changes, every)
-        for fault, number, store, broken in itertools.chain(of_files, shortages(campaign, folder, every)):
+        for fault, number, store, broken in itertools.chain(of_files, shortages(campaign, folder, every, arguments.sanitized)):
             why = complaint(campaign, store, fault, broken, expected)
             tried[fault] = tried.get(fault, 0) + 1
             if why:
