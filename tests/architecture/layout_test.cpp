@@ -30,6 +30,13 @@ TEST(Layout, TopLevelHoldsOnlyTheAgreedEntries) {
   EXPECT_THAT(others, testing::IsEmpty());
 }
 
+bool names_an_interpreter(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return stream.get() == '#' && stream.get() == '!';
+}
+
+bool runs(const fs::path& file) { return (fs::status(file).permissions() & fs::perms::owner_exec) != fs::perms::none; }
+
 TEST(Layout, EveryScriptRunsAndNamesItsInterpreter) {
   std::vector<fs::path> scripts = {kRoot / ".ci/run"};
   for (const auto& entry : fs::directory_iterator(kRoot / "scripts")) {
@@ -37,11 +44,17 @@ TEST(Layout, EveryScriptRunsAndNamesItsInterpreter) {
   }
   EXPECT_GE(scripts.size(), 5u);
   for (const fs::path& script : scripts) {
-    std::string first;
-    std::ifstream stream(script);
-    std::getline(stream, first);
-    EXPECT_TRUE(first.starts_with("#!")) << script << " opens with no interpreter";
-    EXPECT_NE(fs::status(script).permissions() & fs::perms::owner_exec, fs::perms::none) << script << " has no run bit";
+    EXPECT_TRUE(names_an_interpreter(script)) << script << " opens with no interpreter";
+    EXPECT_TRUE(runs(script)) << script << " has no run bit";
+  }
+}
+
+TEST(Layout, WhatNamesAnInterpreterRunsAndNothingElseDoes) {
+  for (const char* folder : {"core", "plugins", "operators", "axioms", "experiments", "tests"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+      if (!entry.is_regular_file()) continue;
+      EXPECT_EQ(runs(entry), names_an_interpreter(entry)) << entry.path() << " (its run bit, its first line)";
+    }
   }
 }
 
