@@ -1,6 +1,6 @@
 // Preloaded while coverage is measured: processes that would end without writing their counters write them first.
-// libgcov writes where a process leaves by exit(); ours also leave by _exit() (after a fork), abort() or execv(), or
-// are killed once nobody needs them, some under limits that would cut a file of counters short.
+// libgcov writes where a process leaves by exit(); ours also leave by _exit() (after a fork), abort(), raise() or
+// execv(), or are killed once nobody needs them, some under limits that would cut a file of counters short.
 #include <cstdlib>
 #include <ctime>
 #include <initializer_list>
@@ -13,8 +13,11 @@
 
 namespace {
 
-using Write = void (*)();
-Write writes[256];
+using Act = void (*)();
+struct Counters {
+  Act write, reset;
+};
+Counters all[256];
 int count = 0;
 
 template <class Function>
@@ -32,7 +35,13 @@ void lift_limits() {
 }
 
 void write_all() {
-  for (int i = 0; i < count; ++i) writes[i]();
+  for (int i = 0; i < count; ++i) all[i].write();
+}
+
+/// What is counted from here on is added to what was written.
+void write_and_go_on() {
+  write_all();
+  for (int i = 0; i < count; ++i) all[i].reset();
 }
 
 [[gnu::constructor]] void begin() { std::atexit(lift_limits); }
@@ -46,8 +55,16 @@ bool has_ended(pid_t child) {
 
 extern "C" {
 
-void rewright_take_counters(Write write) {
-  if (count < 256) writes[count++] = write;
+void rewright_take_counters(Act write, Act reset) {
+  if (count < 256) all[count++] = {write, reset};
+}
+
+/// Who may not raise a hard limit could not lift it again.
+int setrlimit(__rlimit_resource_t what, const rlimit* wanted) noexcept {
+  rlimit limit{};
+  getrlimit(what, &limit);
+  limit.rlim_cur = wanted->rlim_cur;
+  return original<int (*)(__rlimit_resource_t, const rlimit*)>("setrlimit")(what, &limit);
 }
 
 void _exit(int code) {
@@ -64,9 +81,14 @@ void abort() noexcept {
   __builtin_unreachable();
 }
 
+int raise(int signal) noexcept {
+  write_and_go_on();
+  return original<int (*)(int)>("raise")(signal);
+}
+
 /// The limits are for the program that follows.
 int execv(const char* program, char* const arguments[]) noexcept {
-  write_all();
+  write_and_go_on();
   return original<int (*)(const char*, char* const[])>("execv")(program, arguments);
 }
 
