@@ -44,8 +44,9 @@ struct Outcome {
 };
 
 struct Job {
-  std::vector<std::string> files;  ///< Whose contents the outcome depends on.
   std::function<Result<Outcome>(const Lab&)> work;
+  /// Whose contents the outcome depends on, and that no parameter names.
+  std::vector<std::string> files = {};
 };
 
 struct Kind {

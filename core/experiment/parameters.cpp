@@ -70,11 +70,12 @@ Result<std::vector<std::string>> Parameters::texts(const std::string& key) {
   return texts;
 }
 
-Result<std::string> Parameters::existing(const std::string& key, const std::string& name) const {
+Result<std::string> Parameters::existing(const std::string& key, const std::string& name) {
   const std::filesystem::path path = (std::filesystem::path(folder_) / name).lexically_normal();
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored))
     return error(key, fmt::format("'{}' names '{}', and there is no file '{}'", key, name, path.string()));
+  if (!std::filesystem::is_directory(path, ignored)) named_files_.push_back(path.string());
   return path.string();
 }
 
@@ -97,7 +98,9 @@ Result<Options> Parameters::options(const std::string& key) {
   if (value == nullptr) return options;
   if (!value->is_object()) return wrong(key, *value, "a table");
   for (const auto& [name, option] : value->items()) {
-    if (option.is_boolean()) {
+    if (name == "file" && option.is_string()) {
+      REWRIGHT_TRY(options[name], existing(key, option.get<std::string>()));
+    } else if (option.is_boolean()) {
       options[name] = option.get<bool>();
     } else if (option.is_number_integer()) {
       options[name] = option.get<std::int64_t>();

@@ -41,9 +41,12 @@ class Parameters {
   /// The path of a file that is there.
   [[nodiscard]] Result<std::string> file(const std::string& key);
   [[nodiscard]] Result<std::vector<std::string>> files(const std::string& key);
-  /// A table of a plugin's options. Empty where the key is missing.
+  /// A table of a plugin's options; one that is called `file` is the path of a file that is there. Empty where the key
+  /// is missing.
   [[nodiscard]] Result<Options> options(const std::string& key);
 
+  /// The files asked for so far, and not the folders.
+  [[nodiscard]] const std::vector<std::string>& named_files() const { return named_files_; }
   /// Errors: a key that nobody asked for.
   [[nodiscard]] Status finish() const;
   [[nodiscard]] Error error(const std::string& key, const std::string& sentence) const;
@@ -51,13 +54,14 @@ class Parameters {
  private:
   [[nodiscard]] Result<const Json*> find(const std::string& key, bool required);
   [[nodiscard]] Error wrong(const std::string& key, const Json& value, const std::string& expected) const;
-  [[nodiscard]] Result<std::string> existing(const std::string& key, const std::string& name) const;
+  [[nodiscard]] Result<std::string> existing(const std::string& key, const std::string& name);
 
   Json values_;
   std::string folder_;
   Place place_;
   std::map<std::string, std::size_t> lines_;
   std::set<std::string> asked_;
+  std::vector<std::string> named_files_;
 };
 
 }  // namespace rewright::experiment

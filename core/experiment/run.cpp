@@ -28,7 +28,9 @@ Result<std::vector<PlannedUnit>> plan(const Manifest& manifest, const std::vecto
     Parameters parameters(unit.parameters, manifest.folder, run.place, run.lines);
     REWRIGHT_TRY(Job job, kind->job(parameters, lab));
     REWRIGHT_CHECK(parameters.finish());
-    REWRIGHT_TRY(std::string key, key_of(run.kind, unit.parameters, job.files, build));
+    std::vector<std::string> files = parameters.named_files();
+    files.insert(files.end(), job.files.begin(), job.files.end());
+    REWRIGHT_TRY(std::string key, key_of(run.kind, unit.parameters, files, build));
     planned.push_back({&run, &unit, std::move(job), std::move(key)});
   }
   return planned;

@@ -173,6 +173,7 @@ Status CertificateChecker::check(const Rule& rule, std::string_view certificate)
 }
 
 Result<std::vector<ProofChain>> CertificateChecker::explain(const Rule& rule, std::string_view certificate) {
+  if (state_->is_full()) state_ = std::make_unique<State>(state_->axioms, state_->registry);
   std::vector<ProofChain> chains;
   Explanation explanation(state_->terms, rule.inputs, chains);
   REWRIGHT_CHECK(state_->check(rule, certificate, &explanation));

@@ -30,12 +30,6 @@ struct Asked {
   Options options;
 };
 
-std::vector<std::string> files_of(const Asked& asked) {
-  std::vector<std::string> files = asked.axioms;
-  if (!asked.rules.empty()) files.push_back(asked.rules);
-  return files;
-}
-
 /// Whatever a file says of their proofs, these are goals.
 Result<std::vector<Rule>> goals_of(const Asked& asked, const Registry& registry) {
   REWRIGHT_TRY(std::vector<Rule> rules, read_rule_source(asked.rules, registry));
@@ -204,7 +198,7 @@ Result<Job> verify_job(Parameters& parameters, const Lab&) {
   REWRIGHT_TRY(asked.verifier, parameters.text("verifier"));
   REWRIGHT_TRY(asked.work, parameters.integer("work", 1, 1'000'000'000, 10'000'000));
   REWRIGHT_TRY(asked.options, parameters.options("options"));
-  return Job{files_of(asked), [asked](const Lab& place) { return verify(asked, place); }};
+  return Job{[asked](const Lab& place) { return verify(asked, place); }};
 }
 
 Result<Job> audit_job(Parameters& parameters, const Lab&) {
@@ -214,14 +208,14 @@ Result<Job> audit_job(Parameters& parameters, const Lab&) {
   if (asked.domain != "taso" && asked.domain != "small" && asked.domain != "nightly")
     return parameters.error("domain", fmt::format("'domain' is '{}'; there are: taso, small, nightly", asked.domain));
   REWRIGHT_TRY(asked.max_dim, parameters.integer("max_dim", 1, 8, 4));
-  return Job{files_of(asked), [asked](const Lab& place) { return audit_all(asked, place); }};
+  return Job{[asked](const Lab& place) { return audit_all(asked, place); }};
 }
 
 Result<Job> drop_axioms_job(Parameters& parameters, const Lab&) {
   Asked asked;
   REWRIGHT_CHECK(read_goals(parameters, asked));
   REWRIGHT_CHECK(read_axioms(parameters, asked));
-  return Job{files_of(asked), [asked](const Lab& place) { return drop(asked, place); }};
+  return Job{[asked](const Lab& place) { return drop(asked, place); }};
 }
 
 }  // namespace rewright::experiment

@@ -120,7 +120,7 @@ Result<Job> campaign_job(Parameters& parameters, const Lab& lab) {
   REWRIGHT_TRY(asked.verify, parameters.boolean("verify", true));
   REWRIGHT_TRY(asked.seed, parameters.integer("seed", 0, 1'000'000'000, 0));
   REWRIGHT_TRY(const CampaignConfig config, load_campaign(asked.file, *lab.registry));
-  Job job{{asked.file}, [asked](const Lab& place) { return work(asked, place); }};
+  Job job{[asked](const Lab& place) { return work(asked, place); }};
   if (asked.verify)
     for (const AxiomFile& axioms : config.axioms) job.files.push_back(axioms.path);
   return job;

@@ -56,7 +56,7 @@ Result<Job> lines_job(Parameters& parameters, const Lab&) {
   if (files.empty())
     return parameters.error("files", fmt::format("'files' names no file that ends in '{}'", extension));
   std::ranges::sort(files);
-  return Job{files, [files, mark](const Lab&) { return work(files, mark); }};
+  return Job{[files, mark](const Lab&) { return work(files, mark); }, files};
 }
 
 }  // namespace rewright::experiment

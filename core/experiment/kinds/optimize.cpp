@@ -1,7 +1,8 @@
 // Kind "optimize": one model, one search.
 //
 //   model           NAME of a model of experiments/models, or a file NAME.onnx relative to the manifest
-//   rules           files; search, search_options; cost, cost_options; steps, candidates, seed, region_size
+//   rules           files; search, search_options; cost, cost_options (its `file` relative to the manifest); steps,
+//                   candidates, seed, region_size
 //   layout          of data: none, only, sequential, joint (core/optimize/optimizer.h)
 //   cpu_seconds     after so many the search ends with its best so far; 0: never
 //   rounds          of measuring both models in turn in ONNX Runtime, after they were compared; 0: not at all
@@ -37,7 +38,7 @@ namespace rewright::experiment {
 namespace {
 
 struct Asked {
-  std::string model, search, cost;
+  std::string model, file, search, cost;  ///< `file` has the model.
   std::vector<std::string> rules, price;
   Options search_options, cost_options;
   std::int64_t steps = 0, candidates = 0, seed = 1, region_size = 0, rounds = 0;
@@ -63,14 +64,14 @@ Result<std::unique_ptr<CostModel>> cost_model(const std::string& name, const Opt
   return own;
 }
 
-Result<Pieces> prepare(const Asked& asked, const std::string& file, const Registry& registry) {
+Result<Pieces> prepare(const Asked& asked, const Registry& registry) {
   Pieces pieces;
   REWRIGHT_TRY(const SearchStrategy* search, registry.get<SearchStrategy>(asked.search));
   pieces.search = search->clone();
   REWRIGHT_CHECK(pieces.search->configure(asked.search_options));
   REWRIGHT_TRY(pieces.cost, cost_model(asked.cost, asked.cost_options, registry));
-  REWRIGHT_TRY(pieces.original, read_file(file));
-  REWRIGHT_TRY(pieces.imported, import_model_file(file, registry));
+  REWRIGHT_TRY(pieces.original, read_file(asked.file));
+  REWRIGHT_TRY(pieces.imported, import_model_file(asked.file, registry));
   ParameterUses uses;
   uses.add(pieces.imported.graph);
   std::set<std::string> ids;
@@ -172,14 +173,13 @@ void add_search_rows(const Asked& asked, const OptimizeReport& report, Outcome& 
 }
 
 Result<Outcome> work(const Asked& asked, const Lab& lab) {
-  const std::string file = asked.model.ends_with(".onnx") ? asked.model : lab.models + "/" + asked.model + ".onnx";
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(file, ignored))
-    return Outcome{
-        {},
-        {},
-        fmt::format("there is no model '{}' (build the target 'models', or name its folder with --models)", file)};
-  REWRIGHT_TRY(Pieces pieces, prepare(asked, file, *lab.registry));
+  if (!std::filesystem::is_regular_file(asked.file, ignored))
+    return Outcome{{},
+                   {},
+                   fmt::format("there is no model '{}' (build the target 'models', or name its folder with --models)",
+                               asked.file)};
+  REWRIGHT_TRY(Pieces pieces, prepare(asked, *lab.registry));
   REWRIGHT_TRY(const Operator* transpose, lab.registry->get<Operator>("transpose"));
   GraphCost cost(*pieces.cost, nullptr), in_layouts(*pieces.cost, nullptr, transpose);
   OptimizeOptions options;
@@ -243,6 +243,9 @@ Result<Job> optimize_job(Parameters& parameters, const Lab& lab) {
   REWRIGHT_TRY(asked.model, parameters.text("model"));
   if (asked.model.ends_with(".onnx")) {
     REWRIGHT_TRY(asked.model, parameters.file("model"));
+    asked.file = asked.model;
+  } else {
+    asked.file = lab.models + "/" + asked.model + ".onnx";
   }
   REWRIGHT_TRY(asked.rules, parameters.files("rules"));
   REWRIGHT_TRY(asked.search, parameters.text("search", "backtracking"));
@@ -285,7 +288,11 @@ Result<Job> optimize_job(Parameters& parameters, const Lab& lab) {
   for (const auto* options : {&asked.search_options, &asked.cost_options})
     for (const auto& [name, value] : *options)
       std::visit([&, key = name](const auto& known) { asked.about[key] = known; }, value);
-  return Job{asked.rules, [asked](const Lab& place) { return work(asked, place); }};
+  Job job{[asked](const Lab& place) { return work(asked, place); }};
+  std::error_code ignored;
+  if (asked.file != asked.model && std::filesystem::is_regular_file(asked.file, ignored))
+    job.files.push_back(asked.file);
+  return job;
 }
 
 }  // namespace rewright::experiment

@@ -21,7 +21,7 @@ namespace rewright::experiment {
 namespace {
 
 struct Asked {
-  std::string program;
+  std::string program, file;  ///< `file` is empty where the program is not built.
   std::vector<std::string> arguments, fields;
   std::string pattern, label;
 };
@@ -47,18 +47,22 @@ Result<std::pair<std::string, int>> output_of(const std::string& command) {
   return std::pair(std::move(text), pclose(pipe));
 }
 
-Result<Outcome> work(const Asked& asked, const Lab& lab) {
-  std::string command;
+/// Empty where it is not built.
+std::string path_of(const std::string& program, const Lab& lab) {
   std::error_code ignored;
   for (const std::string& folder : lab.programs)
-    if (command.empty() && std::filesystem::is_regular_file(folder + "/" + asked.program, ignored))
-      command = in_quotes(folder + "/" + asked.program);
-  if (command.empty())
+    if (std::filesystem::is_regular_file(folder + "/" + program, ignored)) return folder + "/" + program;
+  return {};
+}
+
+Result<Outcome> work(const Asked& asked, const Lab& lab) {
+  if (asked.file.empty())
     return Outcome{{},
                    {},
                    fmt::format("the benchmark '{}' is not built (cmake -S . -B build/release "
                                "-DREWRIGHT_BUILD_BENCHMARKS=ON, then build the target {})",
                                asked.program, asked.program)};
+  std::string command = in_quotes(asked.file);
   for (std::string argument : asked.arguments) {
     const std::size_t at = argument.find("$WORK");
     if (at != std::string::npos) argument.replace(at, 5, lab.work);
@@ -95,7 +99,7 @@ Result<Outcome> work(const Asked& asked, const Lab& lab) {
 
 }  // namespace
 
-Result<Job> program_job(Parameters& parameters, const Lab&) {
+Result<Job> program_job(Parameters& parameters, const Lab& lab) {
   Asked asked;
   REWRIGHT_TRY(asked.program, parameters.text("program"));
   REWRIGHT_TRY(asked.arguments, parameters.texts("arguments"));
@@ -110,7 +114,10 @@ Result<Job> program_job(Parameters& parameters, const Lab&) {
   } catch (const std::regex_error& wrong) {
     return parameters.error("pattern", fmt::format("'pattern' is no regular expression: {}", wrong.what()));
   }
-  return Job{{}, [asked](const Lab& place) { return work(asked, place); }};
+  asked.file = path_of(asked.program, lab);
+  Job job{[asked](const Lab& place) { return work(asked, place); }};
+  if (!asked.file.empty()) job.files.push_back(asked.file);
+  return job;
 }
 
 }  // namespace rewright::experiment

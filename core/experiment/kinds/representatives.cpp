@@ -148,8 +148,7 @@ Result<Outcome> work(const std::string& file, std::size_t operators, const Lab& 
 Result<Job> representatives_job(Parameters& parameters, const Lab&) {
   REWRIGHT_TRY(const std::string file, parameters.file("file"));
   REWRIGHT_TRY(const std::int64_t operators, parameters.integer("operators", 1, 4));
-  return Job{{file},
-             [file, operators](const Lab& place) { return work(file, static_cast<std::size_t>(operators), place); }};
+  return Job{[file, operators](const Lab& place) { return work(file, static_cast<std::size_t>(operators), place); }};
 }
 
 }  // namespace rewright::experiment

@@ -164,9 +164,7 @@ Result<Job> substitution_job(Parameters& parameters, const Lab& lab) {
   REWRIGHT_TRY(asked.rules, parameters.files("rules"));
   REWRIGHT_TRY(asked.price, parameters.texts("price"));
   REWRIGHT_TRY(asked.rounds, parameters.integer("rounds", 0, 1000, 0));
-  std::vector<std::string> files = asked.axioms;
-  files.insert(files.end(), asked.rules.begin(), asked.rules.end());
-  return Job{files, [asked](const Lab& place) { return work(asked, place); }};
+  return Job{[asked](const Lab& place) { return work(asked, place); }};
 }
 
 }  // namespace rewright::experiment

@@ -99,7 +99,7 @@ Result<Job> walk_job(Parameters& parameters, const Lab& lab) {
                             fmt::format("'scope' is '{}'; there are: connected, ordered, all", asked.scope_name));
   asked.scope.inputs_in_order = asked.scope_name != "all";
   asked.scope.connected = asked.scope_name == "connected";
-  return Job{{asked.file}, [asked](const Lab& place) { return work(asked, place); }};
+  return Job{[asked](const Lab& place) { return work(asked, place); }};
 }
 
 }  // namespace rewright::experiment

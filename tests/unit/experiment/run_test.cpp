@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "experiment/parameters.h"
 #include "onnx/export.h"
 #include "unit/experiment/scratch.h"
 
@@ -13,8 +14,10 @@ namespace {
 using experiment::Answer;
 using experiment::Findings;
 using experiment::findings_of;
+using experiment::Json;
 using experiment::load_manifest;
 using experiment::Manifest;
+using experiment::Parameters;
 using experiment::run_experiment;
 using experiment::RunExperiment;
 using ::testing::EndsWith;
@@ -117,15 +120,17 @@ TEST(Run, NamesAFileThatIsNotThere) {
   EXPECT_THAT(outcome.error().message, HasSubstr("experiment.toml:9: 'files' names 'a.txt', and there is no file"));
 }
 
-// The rule that the library spells out has strides of 1; its family has those of the model.
-TEST(Run, OptimisesWithTheMembersOfFamiliesThatAModelAsksFor) {
-  const Experiments folder;
-  const auto graph = parse_graph(
-      "x = input (1, 8, 6, 6)\nw = weight (8, 2, 3, 3)\na = conv2d[strides=[2, 2], groups=4](x, w)\noutput a\n",
-      loaded());
-  ASSERT_TRUE(graph) << graph.error().message;
-  folder.write("merging", *export_model(*graph), "strided.onnx");
-  const auto manifest = load_manifest(folder.write("merging", fmt::format(R"(
+std::string grouped_convolution(int stride) {
+  const auto graph = parse_graph(fmt::format("x = input (1, 8, 6, 6)\nw = weight (8, 2, 3, 3)\n"
+                                             "a = conv2d[strides=[{0}, {0}], groups=4](x, w)\noutput a\n",
+                                             stride),
+                                 loaded());
+  EXPECT_TRUE(graph) << graph.error().message;
+  return *export_model(*graph);
+}
+
+Manifest merging(const Experiments& folder, const std::string& model) {
+  auto manifest = load_manifest(folder.write("merging", fmt::format(R"(
 [experiment]
 title = "Merging"
 question = "Are groups merged?"
@@ -133,7 +138,7 @@ minutes = 0.1
 [[runs]]
 name = "merging"
 kind = "optimize"
-model = "strided.onnx"
+model = "{}"
 rules = ["{}/experiments/library/networks.rules"]
 cost_options = {{ device = "v100_groups_apart" }}
 search = "greedy"
@@ -155,12 +160,35 @@ ours = {{ run = "merging", field = "gain", where = {{ row = "price", by = "flops
 at_most = 1
 criterion = "no gain"
 )",
-                                                                          REWRIGHT_SOURCE_DIR)));
-  ASSERT_TRUE(manifest) << manifest.error().message;
-  const auto outcome = run_experiment(*manifest, folder.options("merging"));
+                                                                    model, REWRIGHT_SOURCE_DIR)));
+  EXPECT_TRUE(manifest) << manifest.error().message;
+  return *std::move(manifest);
+}
+
+// The rule that the library spells out has strides of 1; its family has those of the model.
+TEST(Run, OptimisesWithTheMembersOfFamiliesThatAModelAsksFor) {
+  const Experiments folder;
+  folder.write("merging", grouped_convolution(2), "strided.onnx");
+  const Manifest manifest = merging(folder, "strided.onnx");
+  const auto outcome = run_experiment(manifest, folder.options("merging"));
   ASSERT_TRUE(outcome) << outcome.error().message;
-  EXPECT_EQ(found(*manifest, *outcome).claims[0].verdict(), "reproduced");
-  EXPECT_EQ(found(*manifest, *outcome).claims[1].verdict(), "reproduced");
+  EXPECT_EQ(found(manifest, *outcome).claims[0].verdict(), "reproduced");
+  EXPECT_EQ(found(manifest, *outcome).claims[1].verdict(), "reproduced");
+}
+
+TEST(Run, OptimisesAModelAgainThatChanged) {
+  const Experiments folder;
+  for (const auto& [model, place] : {std::pair("strided.onnx", "merging"), std::pair("known", ".")}) {
+    const std::string file = std::filesystem::path(model).stem().string() + ".onnx";
+    folder.write(place, grouped_convolution(2), file);
+    const Manifest manifest = merging(folder, model);
+    const auto first = run_experiment(manifest, folder.options("merging"));
+    ASSERT_TRUE(first) << first.error().message;
+    EXPECT_EQ(first->done, 1U);
+    EXPECT_EQ(run_experiment(manifest, folder.options("merging"))->done, 0U);
+    folder.write(place, grouped_convolution(1), file);
+    EXPECT_EQ(run_experiment(manifest, folder.options("merging"))->done, 1U) << model;
+  }
 }
 
 constexpr const char* kProgram = R"(
@@ -205,6 +233,9 @@ TEST(Run, ReadsTheFiguresThatAProgramPrints) {
   ASSERT_TRUE(with) << with.error().message;
   EXPECT_EQ(found(*manifest, *with).claims[0].verdict(), "reproduced");
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "results/program/work")) << "its work folder is gone";
+  EXPECT_EQ(run_experiment(*manifest, folder.options("program"))->done, 0U);
+  std::ofstream(program, std::ios::app) << "echo 'level 2: 7'\n";
+  EXPECT_EQ(run_experiment(*manifest, folder.options("program"))->done, 1U) << "another program";
 }
 
 TEST(Run, AProgramThatFailsOrPrintsNoFiguresIsNamed) {
@@ -220,6 +251,22 @@ TEST(Run, AProgramThatFailsOrPrintsNoFiguresIsNamed) {
   EXPECT_THAT(error_of("echo 'no memory is left' >&2; echo bye; exit 3\n"),
               ::testing::AllOf(HasSubstr("experiment program, counts: '"), EndsWith("' failed: no memory is left")));
   EXPECT_THAT(error_of("echo nothing\n"), EndsWith("fits the pattern level (\\d+): ([0-9,.]+)"));
+}
+
+TEST(Run, AnOptionThatIsAFileIsOneOfThoseThatTheManifestNames) {
+  const Experiments folder;
+  folder.write("costs", "measured", "costs.db");
+  const Json asked = {{"cost_options", {{"file", "costs.db"}}}, {"search_options", {{"file", "costs.bd"}}}};
+  Parameters parameters(asked, (folder.path() / "costs").string(), {"experiment.toml", 3});
+  const auto options = parameters.options("cost_options");
+  ASSERT_TRUE(options) << options.error().message;
+  const std::string file = (folder.path() / "costs/costs.db").string();
+  EXPECT_EQ(std::get<std::string>(options->at("file")), file);
+  EXPECT_EQ(parameters.named_files(), std::vector{file});
+  const auto missing = parameters.options("search_options");
+  ASSERT_FALSE(missing);
+  EXPECT_THAT(missing.error().message,
+              HasSubstr("experiment.toml:3: 'search_options' names 'costs.bd', and there is no"));
 }
 
 TEST(Run, ADamagedResultFileIsNamedWithItsLine) {
