@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "experiment/parameters.h"
 #include "onnx/export.h"
 #include "unit/experiment/scratch.h"
 
@@ -14,10 +13,8 @@ namespace {
 using experiment::Answer;
 using experiment::Findings;
 using experiment::findings_of;
-using experiment::Json;
 using experiment::load_manifest;
 using experiment::Manifest;
-using experiment::Parameters;
 using experiment::run_experiment;
 using experiment::RunExperiment;
 using ::testing::EndsWith;
@@ -129,7 +126,8 @@ std::string grouped_convolution(int stride) {
   return *export_model(*graph);
 }
 
-Manifest merging(const Experiments& folder, const std::string& model) {
+Manifest merging(const Experiments& folder, const std::string& model,
+                 const std::string& cost = R"(cost_options = { device = "v100_groups_apart" })") {
   auto manifest = load_manifest(folder.write("merging", fmt::format(R"(
 [experiment]
 title = "Merging"
@@ -140,7 +138,7 @@ name = "merging"
 kind = "optimize"
 model = "{}"
 rules = ["{}/experiments/library/networks.rules"]
-cost_options = {{ device = "v100_groups_apart" }}
+{}
 search = "greedy"
 price = ["flops"]
 [[claims]]
@@ -160,7 +158,7 @@ ours = {{ run = "merging", field = "gain", where = {{ row = "price", by = "flops
 at_most = 1
 criterion = "no gain"
 )",
-                                                                    model, REWRIGHT_SOURCE_DIR)));
+                                                                    model, REWRIGHT_SOURCE_DIR, cost)));
   EXPECT_TRUE(manifest) << manifest.error().message;
   return *std::move(manifest);
 }
@@ -253,20 +251,19 @@ TEST(Run, AProgramThatFailsOrPrintsNoFiguresIsNamed) {
   EXPECT_THAT(error_of("echo nothing\n"), EndsWith("fits the pattern level (\\d+): ([0-9,.]+)"));
 }
 
-TEST(Run, AnOptionThatIsAFileIsOneOfThoseThatTheManifestNames) {
+TEST(Run, AnOptionThatIsAFileIsRelativeToTheManifest) {
   const Experiments folder;
-  folder.write("costs", "measured", "costs.db");
-  const Json asked = {{"cost_options", {{"file", "costs.db"}}}, {"search_options", {{"file", "costs.bd"}}}};
-  Parameters parameters(asked, (folder.path() / "costs").string(), {"experiment.toml", 3});
-  const auto options = parameters.options("cost_options");
-  ASSERT_TRUE(options) << options.error().message;
-  const std::string file = (folder.path() / "costs/costs.db").string();
-  EXPECT_EQ(std::get<std::string>(options->at("file")), file);
-  EXPECT_EQ(parameters.named_files(), std::vector{file});
-  const auto missing = parameters.options("search_options");
-  ASSERT_FALSE(missing);
-  EXPECT_THAT(missing.error().message,
-              HasSubstr("experiment.toml:3: 'search_options' names 'costs.bd', and there is no"));
+  folder.write("merging", grouped_convolution(2), "strided.onnx");
+  const auto error_of = [&] {
+    const Manifest manifest = merging(folder, "strided.onnx", R"(cost = "database"
+cost_options = { file = "costs.db" })");
+    const auto outcome = run_experiment(manifest, folder.options("merging"));
+    return outcome ? "no error" : outcome.error().message;
+  };
+  const std::string file = (folder.path() / "merging/costs.db").string();
+  EXPECT_THAT(error_of(), HasSubstr(fmt::format("'cost_options' names 'costs.db', and there is no file '{}'", file)));
+  folder.write("merging", "no database", "costs.db");
+  EXPECT_THAT(error_of(), HasSubstr(file));
 }
 
 TEST(Run, ADamagedResultFileIsNamedWithItsLine) {
