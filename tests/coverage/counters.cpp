@@ -3,7 +3,7 @@
 // execv(), or are killed once nobody needs them, some under limits that would cut a file of counters short.
 #include <cstdlib>
 #include <ctime>
-#include <initializer_list>
+#include <iterator>
 
 #include <dlfcn.h>
 #include <signal.h>
@@ -25,12 +25,14 @@ Function original(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
 
+constexpr __rlimit_resource_t kLimits[] = {RLIMIT_FSIZE, RLIMIT_NOFILE, RLIMIT_AS, RLIMIT_CPU};
+
 void lift_limits() {
-  for (const auto what : {RLIMIT_FSIZE, RLIMIT_NOFILE, RLIMIT_AS, RLIMIT_CPU}) {
+  for (const auto what : kLimits) {
     rlimit limit{};
     getrlimit(what, &limit);
-    const rlimit none = {RLIM_INFINITY, RLIM_INFINITY}, most = {limit.rlim_max, limit.rlim_max};
-    if (setrlimit(what, &none) != 0) setrlimit(what, &most);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(what, &limit);
   }
 }
 
@@ -40,8 +42,12 @@ void write_all() {
 
 /// What is counted from here on is added to what was written.
 void write_and_go_on() {
+  rlimit before[std::size(kLimits)];
+  for (std::size_t i = 0; i < std::size(kLimits); ++i) getrlimit(kLimits[i], &before[i]);
+  lift_limits();
   write_all();
   for (int i = 0; i < count; ++i) all[i].reset();
+  for (std::size_t i = 0; i < std::size(kLimits); ++i) setrlimit(kLimits[i], &before[i]);
 }
 
 [[gnu::constructor]] void begin() { std::atexit(lift_limits); }
@@ -86,7 +92,6 @@ int raise(int signal) noexcept {
   return original<int (*)(int)>("raise")(signal);
 }
 
-/// The limits are for the program that follows.
 int execv(const char* program, char* const arguments[]) noexcept {
   write_and_go_on();
   return original<int (*)(const char*, char* const[])>("execv")(program, arguments);
