@@ -215,6 +215,11 @@ bool TermValues<Scalar>::run(std::span<const std::int64_t> sizes, Draw draw, std
 }
 
 template <class Scalar>
+const TermBuffer<Scalar>& TermValues<Scalar>::value(std::pair<std::size_t, std::size_t> at) const {
+  return values_[at.first][at.second];
+}
+
+template <class Scalar>
 bool TermValues<Scalar>::equal() const {
   const TermBuffer<Scalar>&left = value(program_.left()), &right = value(program_.right());
   return left.shape == right.shape &&

@@ -81,9 +81,7 @@ class TermValues {
   /// Elements of the inputs together, and of the greatest tensor.
   [[nodiscard]] std::int64_t input_elements() const;
   [[nodiscard]] std::int64_t greatest_tensor() const;
-  [[nodiscard]] const TermBuffer<Scalar>& value(std::pair<std::size_t, std::size_t> at) const {
-    return values_[at.first][at.second];
-  }
+  [[nodiscard]] const TermBuffer<Scalar>& value(std::pair<std::size_t, std::size_t> at) const;
 
  private:
   bool size_outputs(std::size_t step, std::span<const std::int64_t> sizes);

@@ -13,6 +13,7 @@
 #include <xxhash.h>
 
 #include "campaign/written_file.h"
+#include "rule/sync_folder.h"
 
 namespace rewright {
 namespace {
@@ -86,6 +87,7 @@ Status write_file(const std::string& path, const std::function<bool(int descript
     unlink(temporary.c_str());
     return error;
   }
+  sync_folder_of(place);
   return {};
 }
 

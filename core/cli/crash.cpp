@@ -53,17 +53,15 @@ const char* plugin_on_the_stack() {
 
 void on_crash(int signal) {
   std::signal(signal, SIG_DFL);
-  const char* const plugin = getpid() == owner ? plugin_on_the_stack() : nullptr;
-  if (plugin == nullptr) {  // Not a plugin's: the usual end, with a core file where the system writes one.
-    raise(signal);
-    return;
+  if (const char* const plugin = getpid() == owner ? plugin_on_the_stack() : nullptr) {
+    say("rewright: the plugin ");
+    say(plugin);
+    say(" crashed (");
+    say(word_for(signal));
+    say("); what was saved before stays as it is: mend the plugin, or leave it out\n");
+    _exit(static_cast<int>(ExitCode::kOwnFault));
   }
-  say("rewright: the plugin ");
-  say(plugin);
-  say(" crashed (");
-  say(word_for(signal));
-  say("); what was saved before stays as it is: mend the plugin, or leave it out\n");
-  _exit(static_cast<int>(ExitCode::kOwnFault));
+  raise(signal);  // Not a plugin's: the usual end, with a core file where the system writes one.
 }
 
 }  // namespace

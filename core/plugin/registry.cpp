@@ -135,22 +135,26 @@ std::string loader_message(const std::string& file) {
   return message;
 }
 
+bool others_may_write(const fs::path& what) {
+  std::error_code ignored;
+  return (fs::status(what, ignored).permissions() & fs::perms::others_write) != fs::perms::none;
+}
+
+Error anybodys(const std::string& plugin, const char* what, const fs::path& path) {
+  return make_error(ErrorCode::kPlugin,
+                    "{}: every user of this machine may write to {}, so that the plugin may be anybody's; take that "
+                    "right away (chmod o-w {})",
+                    plugin, what, path.string());
+}
+
 /// A plugin runs with its user's rights: one that anybody may replace is anybody's program. In a folder with the sticky
-/// bit only their owners may replace files.
+/// bit only their owners may replace files, so that one that its user has named is safe there.
 Status check_rights(const std::string& path) {
   std::error_code ignored;
-  const auto writable = [&](const fs::path& what) {
-    const fs::perms perms = fs::status(what, ignored).permissions();
-    return (perms & fs::perms::others_write) != fs::perms::none &&
-           (!fs::is_directory(what, ignored) || (perms & fs::perms::sticky_bit) == fs::perms::none);
-  };
-  for (const fs::path& what : {fs::path(path), fs::path(path).parent_path()}) {
-    if (!writable(what)) continue;
-    return make_error(ErrorCode::kPlugin,
-                      "{}: every user of this machine may write to {}, so that the plugin may be anybody's; take that "
-                      "right away (chmod o-w {})",
-                      path, what == path ? "it" : "its folder", what.string());
-  }
+  const fs::path folder = fs::path(path).parent_path();
+  const bool sticky = (fs::status(folder, ignored).permissions() & fs::perms::sticky_bit) != fs::perms::none;
+  if (others_may_write(path)) return anybodys(path, "it", path);
+  if (!sticky && others_may_write(folder)) return anybodys(path, "its folder", folder);
   return {};
 }
 
@@ -209,7 +213,8 @@ Status Registry::load(const std::string& file) {
     return make_error(ErrorCode::kPlugin, "{}: no such file; a plugin is a shared library (*.so)", file);
   }
   if (state_->files.contains(path)) return {};
-  REWRIGHT_CHECK(check_rights(path));
+  // The name that was given may be a link, that anybody may turn elsewhere.
+  for (const std::string& place : {path, fs::absolute(file, ignored).string()}) REWRIGHT_CHECK(check_rights(place));
   REWRIGHT_TRY(const RewrightPlugin* descriptor, open_plugin(path));
   for (const LoadedPlugin& loaded : state_->plugins) {
     if (loaded.name == descriptor->name) {
@@ -248,7 +253,12 @@ Status Registry::load_folder(const std::string& folder) {
   }
   if (error) return make_error(ErrorCode::kIo, "{}: the plugin folder cannot be read: {}", folder, error.message());
   std::sort(files.begin(), files.end());
-  for (const std::string& file : files) REWRIGHT_CHECK(load(file));
+  for (const std::string& file : files) {
+    // Where anybody may put files, or links, what is found is nobody's choice: the sticky bit does not help.
+    const fs::path place = fs::path(file).parent_path();
+    if (others_may_write(place)) return anybodys(file, "its folder", place);
+    REWRIGHT_CHECK(load(file));
+  }
   return {};
 }
 

@@ -102,7 +102,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& file, Mode m
   REWRIGHT_CHECK(database->run("PRAGMA cache_size = -65536"));  // KiB. Ids are hashes: their index is met all over.
   if (mode != Mode::kRead) {
     REWRIGHT_CHECK(database->run("PRAGMA journal_mode = WAL"));
-    REWRIGHT_CHECK(database->run("PRAGMA synchronous = NORMAL"));
+    REWRIGHT_CHECK(database->run("PRAGMA synchronous = FULL"));
   }
   return database;
 }

@@ -1,6 +1,7 @@
 #include "rule/store.h"
 
 #include "rule/store_schema.h"
+#include "rule/sync_folder.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -61,8 +62,10 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& folder, Mode mode)
   const std::string file = store->path("store.sqlite");
   if (mode == Mode::kRun) {
     std::error_code code;
-    fs::create_directories(folder, code);
+    const bool fresh = fs::create_directories(folder, code);
     if (code) return folder_error(folder, code.value());
+    fs::path made = fresh ? fs::absolute(folder, code).lexically_normal() : fs::path();
+    for (; made != made.parent_path(); made = made.parent_path()) sync_folder_of(made);
     REWRIGHT_TRY(store->lock_, lock(folder));
   } else if (!fs::exists(file)) {
     return make_error(ErrorCode::kNotFound,

@@ -68,7 +68,12 @@ struct CertificateChecker::State {
   State(std::span<const Axiom> given, const Registry& operators)
       : axioms(given), registry(operators), statements(terms, given, operators) {}
 
-  [[nodiscard]] bool is_full() const { return facts.size() > kMostFacts || terms.size() > kMostTerms; }
+  /// The same, or a fresh one where it is full.
+  static State& with_room(std::unique_ptr<State>& state) {
+    if (state->facts.size() > kMostFacts || state->terms.size() > kMostTerms)
+      state = std::make_unique<State>(state->axioms, state->registry);
+    return *state;
+  }
 
   Status check(const Rule& rule, std::string_view text, Explanation* explanation = nullptr) {
     // A rule lies scattered in memory: its parts are on their way while the first is read.
@@ -168,15 +173,14 @@ CertificateChecker::CertificateChecker(std::span<const Axiom> axioms, const Regi
 CertificateChecker::~CertificateChecker() = default;
 
 Status CertificateChecker::check(const Rule& rule, std::string_view certificate) {
-  if (state_->is_full()) state_ = std::make_unique<State>(state_->axioms, state_->registry);
-  return state_->check(rule, certificate);
+  return State::with_room(state_).check(rule, certificate);
 }
 
 Result<std::vector<ProofChain>> CertificateChecker::explain(const Rule& rule, std::string_view certificate) {
-  if (state_->is_full()) state_ = std::make_unique<State>(state_->axioms, state_->registry);
+  State& state = State::with_room(state_);
   std::vector<ProofChain> chains;
-  Explanation explanation(state_->terms, rule.inputs, chains);
-  REWRIGHT_CHECK(state_->check(rule, certificate, &explanation));
+  Explanation explanation(state.terms, rule.inputs, chains);
+  REWRIGHT_CHECK(state.check(rule, certificate, &explanation));
   return chains;
 }
 

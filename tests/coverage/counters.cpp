@@ -1,11 +1,14 @@
 // Preloaded while coverage is measured: processes that would end without writing their counters write them first.
 // libgcov writes where a process leaves by exit(); ours also leave by _exit() (after a fork), abort(), raise() or
 // execv(), or are killed once nobody needs them, some under limits that would cut a file of counters short.
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <iterator>
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -27,6 +30,26 @@ Function original(const char* name) {
 
 constexpr __rlimit_resource_t kLimits[] = {RLIMIT_FSIZE, RLIMIT_NOFILE, RLIMIT_AS, RLIMIT_CPU};
 
+/// What others see of a process that writes its counters.
+constexpr char kWriting[] = "writes counters";
+
+void rename_process(const char* name) {
+  const int file = open("/proc/self/comm", O_WRONLY | O_CLOEXEC);
+  if (file < 0) return;
+  (void)!write(file, name, std::strlen(name));
+  close(file);
+}
+
+bool is_writing(pid_t process) {
+  char path[64], name[sizeof(kWriting)] = {};
+  std::snprintf(path, sizeof(path), "/proc/%d/comm", static_cast<int>(process));
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool same = read(file, name, sizeof(name) - 1) > 0 && std::strcmp(name, kWriting) == 0;
+  close(file);
+  return same;
+}
+
 void lift_limits() {
   for (const auto what : kLimits) {
     rlimit limit{};
@@ -37,6 +60,7 @@ void lift_limits() {
 }
 
 void write_all() {
+  rename_process(kWriting);
   for (int i = 0; i < count; ++i) all[i].write();
 }
 
@@ -47,10 +71,9 @@ void write_and_go_on() {
   lift_limits();
   write_all();
   for (int i = 0; i < count; ++i) all[i].reset();
+  rename_process("goes on");
   for (std::size_t i = 0; i < std::size(kLimits); ++i) setrlimit(kLimits[i], &before[i]);
 }
-
-[[gnu::constructor]] void begin() { std::atexit(lift_limits); }
 
 bool has_ended(pid_t child) {
   siginfo_t info{};
@@ -60,6 +83,8 @@ bool has_ended(pid_t child) {
 }  // namespace
 
 extern "C" {
+
+void rewright_lift_limits() { lift_limits(); }
 
 void rewright_take_counters(Act write, Act reset) {
   if (count < 256) all[count++] = {write, reset};
@@ -99,7 +124,7 @@ int execv(const char* program, char* const arguments[]) noexcept {
 
 /// A child to which nothing more will be said is about to leave by itself.
 int kill(pid_t process, int signal) noexcept {
-  for (int i = 0; signal == SIGKILL && process > 0 && i < 300 && !has_ended(process); ++i) {
+  for (int i = 0; signal == SIGKILL && process > 0 && !has_ended(process) && (i < 300 || is_writing(process)); ++i) {
     const timespec millisecond = {0, 1'000'000};
     nanosleep(&millisecond, nullptr);
   }

@@ -108,6 +108,36 @@ TEST(Loader, RefusesWhatAnybodyMayReplace) {
   EXPECT_EQ(sentence(registry, file), "");
 }
 
+TEST(Loader, RefusesALinkThatAnybodyMayTurnElsewhere) {
+  namespace fs = std::filesystem;
+  const std::string folder = ::testing::TempDir() + "anybodys_links";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  fs::create_symlink(kOperators + "/relu.so", folder + "/link.so");
+  fs::permissions(folder, fs::perms::others_write, fs::perm_options::add);
+  Registry registry;
+  EXPECT_THAT(sentence(registry, folder + "/link.so"),
+              AllOf(HasSubstr("its folder"), HasSubstr("chmod o-w " + folder)));
+  EXPECT_EQ(registry.find<Operator>("relu"), nullptr);
+}
+
+TEST(Loader, TakesNothingFromFoldersInWhichAnybodyMayPutFiles) {
+  namespace fs = std::filesystem;
+  const std::string folder = ::testing::TempDir() + "anybodys_folder", inner = folder + "/inner";
+  fs::remove_all(folder);
+  fs::create_directories(inner);
+  fs::create_symlink(kOperators + "/relu.so", inner + "/link.so");
+  fs::permissions(inner, fs::perms::others_write | fs::perms::sticky_bit, fs::perm_options::add);
+  Registry registry;
+  const Status status = registry.load_folder(folder);
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message, AllOf(HasSubstr("every user"), HasSubstr("chmod o-w " + inner)));
+  EXPECT_EQ(registry.find<Operator>("relu"), nullptr);
+  fs::permissions(inner, fs::perms::others_write, fs::perm_options::remove);
+  EXPECT_TRUE(registry.load_folder(folder));
+  EXPECT_NE(registry.find<Operator>("relu"), nullptr);
+}
+
 TEST(Loader, TurnsExceptionsOfInitIntoASentence) {
   EXPECT_THAT(sentence("throwing_init"),
               AllOf(HasSubstr("bad.throwing_init"), HasSubstr("the licence server is on fire")));

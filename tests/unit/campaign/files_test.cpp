@@ -68,6 +68,12 @@ TEST_F(Files, AFolderIsNotWritten) {
   EXPECT_EQ(count(), 0);
 }
 
+TEST_F(Files, AFolderIsNotRead) {
+  const auto text = read_file(folder_.string());
+  ASSERT_FALSE(text);
+  EXPECT_EQ(text.error().message, fmt::format("'{}' cannot be read: Is a directory", folder_.string()));
+}
+
 TEST_F(Files, WhatCannotBeWrittenToItsEndLeavesWhatWasThere) {
   ASSERT_TRUE(write_file(path("a"), "long ago"));
   const auto before = std::signal(SIGXFSZ, SIG_IGN);

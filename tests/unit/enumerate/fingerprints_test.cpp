@@ -2,11 +2,12 @@
 
 #include "enumerate/space.h"
 
+#include "support/limit.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -20,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Fingerprints : public testing::Test {
+class Fingerprints : public ::testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::temp_directory_path() / ("rewright-fingerprints-" + std::to_string(::getpid()));
@@ -76,28 +77,11 @@ TEST_F(Fingerprints, AFolderThatIsNotThereIsAnError) {
   EXPECT_NE(status.error().message.find("no such folder"), std::string::npos);
 }
 
-/// Lowers a limit of this process while it lives.
-class Limit {
- public:
-  Limit(__rlimit_resource resource, rlim_t value) : resource_(resource) {
-    getrlimit(resource, &before_);
-    const rlimit now = {std::min(value, before_.rlim_max), before_.rlim_max};
-    setrlimit(resource, &now);
-  }
-  ~Limit() { setrlimit(resource_, &before_); }
-  Limit(const Limit&) = delete;
-  Limit& operator=(const Limit&) = delete;
-
- private:
-  __rlimit_resource resource_;
-  rlimit before_{};
-};
-
 TEST_F(Fingerprints, AFileThatTakesNoMoreIsAnErrorThatSaysSo) {
   const auto before = std::signal(SIGXFSZ, SIG_IGN);
   FingerprintStore store(std::uint64_t{32} << 20, folder_.string());
   {
-    const Limit limit(RLIMIT_FSIZE, (1 << 20) + 1000);  // Within a write.
+    const testing::Limit limit(RLIMIT_FSIZE, (1 << 20) + 1000);  // Within a write.
     add(store, 0, kMany);
   }
   std::signal(SIGXFSZ, before);
@@ -110,6 +94,22 @@ TEST_F(Fingerprints, AFileThatTakesNoMoreIsAnErrorThatSaysSo) {
   EXPECT_FALSE(store.persist(path("piece"))) << "some are lost";
 }
 
+TEST_F(Fingerprints, APieceThatTheDiskHasNoRoomForIsAnErrorThatNamesItsFile) {
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  FingerprintStore store(std::uint64_t{1} << 30, folder_.string());
+  store.begin_piece();
+  add(store, 0, kMany);
+  Status status;
+  {
+    const testing::Limit limit(RLIMIT_FSIZE, 1000);
+    status = store.persist(path("piece"));
+  }
+  std::signal(SIGXFSZ, before);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().message, path("piece.new") + ": fingerprints could not be written: File too large");
+  EXPECT_FALSE(fs::exists(path("piece")));
+}
+
 #ifndef REWRIGHT_SANITIZED  // Their shadow memory knows no limit.
 TEST_F(Fingerprints, ThatNoMemoryIsLeftForAreAnErrorThoughTheyWereTaken) {
   FingerprintStore store(0, folder_.string());
@@ -118,7 +118,8 @@ TEST_F(Fingerprints, ThatNoMemoryIsLeftForAreAnErrorThoughTheyWereTaken) {
     for (std::uint64_t i = 0; i < 100; ++i) writer->add(mixed(i));  // Held back: fewer than are handed over at once.
     std::uint64_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
-    const Limit limit(RLIMIT_AS, pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + (std::uint64_t{8} << 20));
+    const testing::Limit limit(RLIMIT_AS,
+                               pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + (std::uint64_t{8} << 20));
     writer.reset();
   }
   const Status status = store.status();

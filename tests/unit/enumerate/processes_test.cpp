@@ -1,12 +1,15 @@
 // Processes that enumerate together: what one of them does not finish, the others do not wait for.
 #include "enumerate/enumerator.h"
 
+#include "support/limit.h"
 #include "support/operators.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <unistd.h>
+
+#include <csignal>
 
 #include <filesystem>
 #include <fstream>
@@ -87,6 +90,21 @@ TEST_F(Processes, EndWithTheSentenceOfTheOneThatFailed) {
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, ErrorCode::kBudget) << "as it was there";
   EXPECT_EQ(report.error().message, "process 2 of 2 failed: /work: No space left on device");
+}
+
+TEST_F(Processes, SayThatTheDiskHasNoRoomForTheirWork) {
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  EnumerationConfig alone = config(0, 1);
+  alone.checkpoint_seconds = 0;
+  const auto report = [&] {
+    const testing::Limit limit(RLIMIT_FSIZE, 10);
+    return run(alone);
+  }();
+  std::signal(SIGXFSZ, before);
+  ASSERT_FALSE(report);
+  EXPECT_THAT(report.error().message,
+              ::testing::AllOf(::testing::StartsWith(folder_.string()), ::testing::HasSubstr(".new: "),
+                               ::testing::HasSubstr("File too large")));
 }
 
 TEST_F(Processes, StopWhereOneOfThemIsStopped) {
