@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """How time and memory of `rewright optimize` grow with the size of a model: a chain of relus and transposes.
 
-  scale.py PROGRAM AXIOMS [NODES...]
+  scale.py PROGRAM AXIOMS [NODES...] [--instructions]
 
 Import, matching, one look and one rewrite, the equivalence gate and export: seconds of user time and the peak of memory.
 Then a step of `greedy`, which looks at every match (one for four nodes): seconds of the search alone. Needs protoc and
 ONNX's schema (Debian's protobuf-compiler, libonnx-dev).
 """
+import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -35,22 +37,36 @@ def model(nodes):
     return "\n".join(lines)
 
 
+def instructions(command):
+    """Of the program's own process, by Valgrind; without ONNX Runtime, which loads the model for the gate."""
+    counted = subprocess.run(["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null", *command],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True, text=True,
+                             env=dict(os.environ, REWRIGHT_ONNXRUNTIME="/nonexistent")).stderr
+    return int(re.findall(r"I +refs: +([0-9,]+)", counted)[-1].replace(",", ""))
+
+
 def main():
-    if len(sys.argv) < 3:
-        print(__doc__, file=sys.stderr)
-        return 2
-    program, axioms = sys.argv[1], os.path.abspath(sys.argv[2])
-    print("nodes     user seconds   peak MiB      looks   seconds of their search")
-    for nodes in [int(size) for size in sys.argv[3:]] or [1000, 10000, 100000]:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("axioms")
+    parser.add_argument("nodes", type=int, nargs="*", default=[1000, 10000, 100000])
+    parser.add_argument("--instructions", action="store_true", help="count them in place of all that, by Valgrind (minutes)")
+    arguments = parser.parse_args()
+    print("nodes     instructions" if arguments.instructions else
+          "nodes     user seconds   peak MiB      looks   seconds of their search")
+    for nodes in arguments.nodes:
         with tempfile.TemporaryDirectory() as folder:
             rules, file = os.path.join(folder, "one.rules"), os.path.join(folder, "chain.onnx")
             with open(rules, "w", encoding="ascii") as out:
-                out.write(RULE.format(axioms=axioms))
+                out.write(RULE.format(axioms=os.path.abspath(arguments.axioms)))
             with open(file, "wb") as out:
                 subprocess.run(["protoc", "-I", "/usr/include", "--encode=onnx.ModelProto", "onnx/onnx.proto"],
                                input=model(nodes).encode(), stdout=out, check=True)
-            command = [program, "optimize", file, "-o", os.path.join(folder, "out.onnx"), "--rules", rules, "--search",
-                       "greedy", "--steps", "1", "--cost", "flops", "--quiet", "--json"]
+            command = [arguments.program, "optimize", file, "-o", os.path.join(folder, "out.onnx"), "--rules", rules,
+                       "--search", "greedy", "--steps", "1", "--cost", "flops", "--quiet", "--json"]
+            if arguments.instructions:
+                print(f"{nodes:<9,} {instructions(command):12,}", flush=True)
+                continue
             child = subprocess.Popen(command + ["--candidates", "1"], stdout=subprocess.DEVNULL)
             _, status, usage = os.wait4(child.pid, 0)
             if status != 0:
