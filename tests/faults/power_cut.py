@@ -14,6 +14,7 @@ A campaign must then go on to the same library, byte for byte; one that had ende
 written anew has its old bytes or its new ones, and its new ones once the program has ended. Ends with 1 if that fails once.
 """
 import argparse
+import copy
 import os
 import random
 import shutil
@@ -95,6 +96,15 @@ class Disk:
             file = self.now.files[path]
             file.sync() if kind == "sync" else file.change(kind, at, data)
 
+    def first_difference(self):
+        """A file that the folder holds otherwise than the changes say; what is written by C's streams they do not see."""
+        there = (os.path.join(at, name) for at, _, names in os.walk(self.root) for name in names if name != "log.txt")
+        for path in sorted({*there, *(path for path in self.now.files if not path.endswith("/log.txt"))}):
+            with open(path, "rb") as file:
+                if path not in self.now.files or file.read() != self.now.files[path].bytes:
+                    return path
+        return None
+
     def restore(self, cut, chance):
         """Makes the folder what it may be after the power failed now."""
         names = Names(self.synced.files, self.synced.folders)
@@ -132,9 +142,18 @@ class Trial:
         if os.path.exists(self.log):
             os.remove(self.log)
 
-    def cuts(self, every, disk):
-        """Of the power, after every so many changes of the log and after the last: how many, which cut, whether it was the last."""
-        changes = list(read_log(self.log))
+    def changes(self, disk):
+        """Those of a run that has just ended: what they make of the disk is what is there."""
+        changes, whole = list(read_log(self.log)), copy.deepcopy(disk)
+        for change in changes:
+            whole.make(*change)
+        if path := whole.first_difference():
+            raise RuntimeError(f"the log does not say how '{path}' came about")
+        return changes
+
+    @staticmethod
+    def cuts(every, disk, changes):
+        """After every so many changes and after the last: how many, which cut, whether it was the last."""
         for number, change in enumerate(changes, 1):
             disk.make(*change)
             last = number == len(changes)
@@ -148,8 +167,9 @@ def cut_campaigns(trial, every):
     trial.begin()
     if (ended := campaign.run(store, **trial.settings)).returncode != 0:
         raise RuntimeError(f"the campaign fails without a cut: {ended.stderr.decode()}")
+    changes = trial.changes(Disk(trial.root))
     expected = campaign.library(store)
-    for number, cut, last in trial.cuts(every, Disk(trial.root)):
+    for number, cut, last in trial.cuts(every, Disk(trial.root), changes):
         if last and campaign.library(store) != expected:
             yield number, cut, "it had ended, and the library is not there"
             continue
@@ -172,7 +192,7 @@ def cut_exports(trial, every, store):
         new = file.read()
     if exported.returncode != 0 or b"certificate 1" not in new:
         raise RuntimeError(f"the export fails without a cut: {exported.stderr.decode()}")
-    for number, cut, last in trial.cuts(every, disk):
+    for number, cut, last in trial.cuts(every, disk, trial.changes(disk)):
         with open(out, "rb") as file:
             found = file.read()
         yield number, cut, None if found == new or (found == b"old" and not last) else f"{out} holds {len(found)} bytes"
