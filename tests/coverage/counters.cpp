@@ -1,6 +1,7 @@
 // Preloaded while coverage is measured: processes that would end without writing their counters write them first.
 // libgcov writes where a process leaves by exit(); ours also leave by _exit() (after a fork), abort(), raise() or
 // execv(), or are killed once nobody needs them, some under limits that would cut a file of counters short.
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -59,6 +60,14 @@ void lift_limits() {
   }
 }
 
+/// One thread at a time: files that two write at once are lost. Who leaves keeps the turn.
+std::atomic_flag turn;
+
+void take_turn() {
+  const timespec millisecond = {0, 1'000'000};
+  while (turn.test_and_set()) nanosleep(&millisecond, nullptr);
+}
+
 void write_all() {
   rename_process(kWriting);
   for (int i = 0; i < count; ++i) all[i].write();
@@ -66,6 +75,7 @@ void write_all() {
 
 /// What is counted from here on is added to what was written.
 void write_and_go_on() {
+  take_turn();
   rlimit before[std::size(kLimits)];
   for (std::size_t i = 0; i < std::size(kLimits); ++i) getrlimit(kLimits[i], &before[i]);
   lift_limits();
@@ -73,6 +83,7 @@ void write_and_go_on() {
   for (int i = 0; i < count; ++i) all[i].reset();
   rename_process("goes on");
   for (std::size_t i = 0; i < std::size(kLimits); ++i) setrlimit(kLimits[i], &before[i]);
+  turn.clear();
 }
 
 bool has_ended(pid_t child) {
@@ -99,6 +110,7 @@ int setrlimit(__rlimit_resource_t what, const rlimit* wanted) noexcept {
 }
 
 void _exit(int code) {
+  take_turn();
   lift_limits();
   write_all();
   original<void (*)(int)>("_exit")(code);
@@ -106,8 +118,7 @@ void _exit(int code) {
 }
 
 void abort() noexcept {
-  lift_limits();
-  write_all();
+  write_and_go_on();  // In a handler of the signal, perhaps.
   original<void (*)()>("abort")();
   __builtin_unreachable();
 }
@@ -122,9 +133,10 @@ int execv(const char* program, char* const arguments[]) noexcept {
   return original<int (*)(const char*, char* const[])>("execv")(program, arguments);
 }
 
-/// A child to which nothing more will be said is about to leave by itself.
+/// A child to which nothing more will be said is about to leave by itself, first in its group or not.
 int kill(pid_t process, int signal) noexcept {
-  for (int i = 0; signal == SIGKILL && process > 0 && !has_ended(process) && (i < 300 || is_writing(process)); ++i) {
+  const pid_t child = process < -1 ? -process : process;
+  for (int i = 0; signal == SIGKILL && child > 0 && !has_ended(child) && (i < 300 || is_writing(child)); ++i) {
     const timespec millisecond = {0, 1'000'000};
     nanosleep(&millisecond, nullptr);
   }
