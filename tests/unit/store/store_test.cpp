@@ -134,6 +134,14 @@ TEST_F(StoreTest, AProcessThatDiesInATransactionLeavesNothingOfIt) {
   EXPECT_EQ(*open()->count("candidates"), 0);
 }
 
+TEST_F(StoreTest, ATransactionThatHasEndedOutlivesALossOfPower) {
+  const auto store = open(Store::Mode::kRun);
+  auto synchronous = store->database().prepare("PRAGMA synchronous");
+  ASSERT_TRUE(synchronous);
+  ASSERT_TRUE(synchronous->query());
+  EXPECT_EQ(synchronous->integer(0), 2) << "FULL: the write-ahead log is synchronised at each commit";
+}
+
 TEST_F(StoreTest, ARemovalThatNamesNoCandidateIsRefused) {
   const auto store = open();
   add_candidate(*store, 0);
