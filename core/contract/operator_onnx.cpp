@@ -70,7 +70,7 @@ Breach runtime_differs(const Application& application, const Registry& registry,
   const auto model = model_of(application, registry, counts);
   if (!model) return model.error().message;
   if (!*model) return std::nullopt;
-  const auto session = runtime.load(std::as_bytes(std::span(**model)), "");
+  const auto session = runtime.load(std::as_bytes(std::span(**model)), {});
   if (!session) return "the runtime refuses what it writes to ONNX: " + session.error().message;
   const std::vector<Tensor<Real>> in = random_reals(application, random);
   std::vector<RuntimeTensor> feeds;

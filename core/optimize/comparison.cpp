@@ -60,12 +60,12 @@ Result<TimeComparison> compare_times(const Runtime& runtime, const Graph& graph,
     std::unique_ptr<RuntimeSession> sessions[2];
     for (const int which : {first, second}) {
       const std::string& model = which == 0 ? before : after;
-      REWRIGHT_TRY(sessions[which], runtime.load(std::as_bytes(std::span(model)), options.directory));
+      REWRIGHT_TRY(sessions[which], runtime.load(std::as_bytes(std::span(model)), {options.directory}));
     }
     double sum_us[2] = {};
     for (const int which : {first, second, second, first}) {
-      REWRIGHT_TRY(const double us, sessions[which]->measure_us(inputs, kBatches, kBatchUs));
-      sum_us[which] += us;
+      REWRIGHT_TRY(const RunTimes measured, sessions[which]->measure(inputs, kBatches, kBatchUs));
+      sum_us[which] += measured.least_us;
     }
     for (const int which : {0, 1}) times[which].push_back(sum_us[which] / 2);
   }

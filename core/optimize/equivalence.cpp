@@ -258,7 +258,7 @@ struct EquivalenceGate::State {
     return options.to_model ? options.to_model(graph) : export_model(graph);
   }
   [[nodiscard]] Result<std::unique_ptr<RuntimeSession>> load(const std::string& model) const {
-    return options.runtime->load(std::as_bytes(std::span(model)), options.directory);
+    return options.runtime->load(std::as_bytes(std::span(model)), {options.directory});
   }
   [[nodiscard]] Result<std::unique_ptr<RuntimeSession>> load_randomised(const Graph& graph) const {
     REWRIGHT_TRY(const Graph randomised, with_random_weights(graph, uniform, options.seed));

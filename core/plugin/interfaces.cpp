@@ -32,6 +32,10 @@ CostCache::~CostCache() = default;
 SearchStrategy::~SearchStrategy() = default;
 RuntimeSession::~RuntimeSession() = default;
 Runtime::~Runtime() = default;
+Result<std::string> Runtime::optimised(std::span<const std::byte>, const LoadOptions&) const {
+  return make_error(ErrorCode::kUnsupported, "runtime '{}' does not show what its optimisations make of a model",
+                    name());
+}
 
 const char* name_of(VerdictKind kind) {
   switch (kind) {

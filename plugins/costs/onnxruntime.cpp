@@ -144,8 +144,9 @@ class OnnxRuntimeCost final : public CostModel {
   }
 
   [[nodiscard]] Result<double> measure(const Model& model) const {
-    REWRIGHT_TRY(const auto session, runtime_->load(model.bytes, ""));
-    return session->measure_us(model.inputs, repetitions_, batch_us_);
+    REWRIGHT_TRY(const auto session, runtime_->load(model.bytes, {}));
+    REWRIGHT_TRY(const RunTimes times, session->measure(model.inputs, repetitions_, batch_us_));
+    return times.least_us;
   }
   [[nodiscard]] Result<double> measure_overhead() const {
     if (relu_ == nullptr) return 0.0;

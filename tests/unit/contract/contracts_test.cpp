@@ -200,14 +200,14 @@ class Zeros final : public Runtime {
   std::string name() const override { return "zeros"; }
   std::string summary() const override { return "Computes nothing"; }
   Result<std::string> version() const override { return std::string("0"); }
-  Result<std::unique_ptr<RuntimeSession>> load(std::span<const std::byte>, const std::string&) const override {
+  Result<std::unique_ptr<RuntimeSession>> load(std::span<const std::byte>, const LoadOptions&) const override {
     class Session final : public RuntimeSession {
      public:
       explicit Session(std::size_t count) : count_(count) {}
       Result<std::vector<RuntimeTensor>> run(std::span<const RuntimeTensor>) override {
         return std::vector<RuntimeTensor>{{"output", {}, std::vector<std::byte>(4 * count_)}};
       }
-      Result<double> measure_us(std::span<const RuntimeTensor>, int, double) override { return 1.0; }
+      Result<RunTimes> measure(std::span<const RuntimeTensor>, int, double) override { return RunTimes{1, 1, 1, 1}; }
 
      private:
       std::size_t count_;

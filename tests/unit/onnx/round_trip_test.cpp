@@ -92,9 +92,9 @@ Case check(const fs::path& folder) {
   }
   const auto exported = export_model(imported->graph, *imported);
   if (!exported) return {Outcome::kRefused, exported.error().message};
-  const auto before = runtime().load(bytes_of(original), options.directory);
+  const auto before = runtime().load(bytes_of(original), {options.directory});
   if (!before) return {Outcome::kNotRun, before.error().message};
-  const auto after = runtime().load(bytes_of(*exported), options.directory);
+  const auto after = runtime().load(bytes_of(*exported), {options.directory});
   if (!after) return {Outcome::kWrong, "the exported model does not load: " + after.error().message};
   const auto expected = inputs ? (*before)->run(*inputs) : Result<std::vector<RuntimeTensor>>(Error{});
   if (!expected || is_random(model)) {

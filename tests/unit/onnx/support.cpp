@@ -155,7 +155,7 @@ RuntimeTensor random_tensor(const std::string& name, const TensorType& type, uns
 }
 
 Result<std::vector<RuntimeTensor>> run(const std::string& model, const std::vector<RuntimeTensor>& inputs) {
-  REWRIGHT_TRY(const auto session, runtime().load(bytes_of(model), ""));
+  REWRIGHT_TRY(const auto session, runtime().load(bytes_of(model), {}));
   return session->run(inputs);
 }
 

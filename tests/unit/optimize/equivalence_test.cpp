@@ -242,9 +242,10 @@ class Diary final : public Runtime {
     Result<std::vector<RuntimeTensor>> run(std::span<const RuntimeTensor>) override {
       return std::vector<RuntimeTensor>{};
     }
-    Result<double> measure_us(std::span<const RuntimeTensor>, int, double) override {
+    Result<RunTimes> measure(std::span<const RuntimeTensor>, int, double) override {
       diary_ += static_cast<char>(model_ - 'A' + 'a');
-      return model_ == 'A' ? 6.0 : 3.0;
+      const double us = model_ == 'A' ? 6.0 : 3.0;
+      return RunTimes{us, us, us, us};
     }
 
    private:
@@ -255,7 +256,7 @@ class Diary final : public Runtime {
   [[nodiscard]] std::string summary() const override { return "of a test"; }
   [[nodiscard]] Result<std::string> version() const override { return std::string("1"); }
   [[nodiscard]] Result<std::unique_ptr<RuntimeSession>> load(std::span<const std::byte> model,
-                                                             const std::string&) const override {
+                                                             const LoadOptions&) const override {
     return std::unique_ptr<RuntimeSession>(std::make_unique<Session>(static_cast<char>(model[0]), diary));
   }
   mutable std::string diary;
@@ -269,7 +270,7 @@ class Told final : public Runtime {
    public:
     explicit Session(const Answer& answer) : answer_(answer) {}
     Result<std::vector<RuntimeTensor>> run(std::span<const RuntimeTensor>) override { return answer_(); }
-    Result<double> measure_us(std::span<const RuntimeTensor>, int, double) override { return 1.0; }
+    Result<RunTimes> measure(std::span<const RuntimeTensor>, int, double) override { return RunTimes{1, 1, 1, 1}; }
 
    private:
     const Answer& answer_;
@@ -278,7 +279,7 @@ class Told final : public Runtime {
   [[nodiscard]] std::string summary() const override { return "of a test"; }
   [[nodiscard]] Result<std::string> version() const override { return std::string("Told 1"); }
   [[nodiscard]] Result<std::unique_ptr<RuntimeSession>> load(std::span<const std::byte> model,
-                                                             const std::string&) const override {
+                                                             const LoadOptions&) const override {
     if (static_cast<char>(model[0]) == 'X') return make_error(ErrorCode::kUnsupported, "it is no model");
     const Answer& answer = static_cast<char>(model[0]) == 'A' ? original : result;
     return std::unique_ptr<RuntimeSession>(std::make_unique<Session>(answer));
