@@ -8,7 +8,11 @@
 /// Laws    axioms/broadcast.smt2.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
+#include <rewright/real_product.h>
 #include <rewright/sum_of_products.h>
+
+#include <algorithm>
+#include <type_traits>
 
 namespace {
 using namespace rewright;
@@ -45,6 +49,14 @@ class BroadcastMatmul final : public OperatorOf<BroadcastMatmul> {
     const Scalar *a = in[0].data(), *b = in[1].data();
     Scalar* c = out[0].data();
     for (std::size_t at = 0; at < left.size(); ++at) {
+      if constexpr (std::is_same_v<Scalar, Real>) {
+        if (m * n * k >= kLeastProduct) {
+          std::fill_n(c, m * n, Real{});
+          add_product({a + left[at] * m * k, m, k, k}, {b + right[at] * k * n, k, n, n}, {c, m, n, n});
+          c += m * n;
+          continue;
+        }
+      }
       for (std::int64_t i = 0; i < m * n; ++i) {
         const std::int64_t row = left[at] * m * k + i / n * k, column = right[at] * k * n + i % n;
         SumOfProducts<Scalar> sum;
@@ -105,16 +117,19 @@ class BroadcastMatmul final : public OperatorOf<BroadcastMatmul> {
     }
     return reshaped(graph, c, shape);
   }
-  /// alpha * op(A) * op(B) + beta * C.
+  /// alpha * op(A) * op(B) + beta * C. With beta = 0 runtimes do not read C, so that its infinities do not count; with
+  /// alpha = 0 some do not multiply.
   static Result<Port> gemm(const OnnxNode& node, GraphBuilder& graph, std::vector<Port> in) {
+    const double alpha = node.real("alpha", 1), beta = node.real("beta", 1);
+    if (alpha == 0) return unsupported("Gemm: alpha is 0");
     for (std::size_t i = 0; i < 2; ++i) {
       if (node.integer(i == 0 ? "transA" : "transB", 0) == 0) continue;
       REWRIGHT_TRY(in[i], graph.apply1("transpose", {}, {in[i]}));
     }
     REWRIGHT_TRY(Port y, graph.apply1("matmul", {}, in));
-    REWRIGHT_TRY(y, scaled(graph, y, node.real("alpha", 1)));
-    if (!node.has_input(2)) return y;
-    REWRIGHT_TRY(const Port c, scaled(graph, *node.inputs[2], node.real("beta", 1)));
+    REWRIGHT_TRY(y, scaled(graph, y, alpha));
+    if (!node.has_input(2) || beta == 0) return y;
+    REWRIGHT_TRY(const Port c, scaled(graph, *node.inputs[2], beta));
     const Shape sum = graph.shape(y), bias = graph.shape(c);
     if (bias == sum) return graph.apply1("ewadd", {}, {y, c});
     if (bias == Shape{sum[1]}) return graph.apply1("bias_add", {{"axis", std::int64_t{1}}}, {y, c});

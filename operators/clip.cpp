@@ -2,7 +2,10 @@
 ///
 /// Shapes  x (any) -> y (the same).
 /// Errors  kShape if low > high: the result would not depend on x.
-/// Source  ONNX operator Clip; relu6 is clip[low=0, high=6].
+/// Source  ONNX operator Clip; relu6 is clip[low=0, high=6]. What ONNX leaves out is its element type's least or
+///         greatest number, which is no bound among the reals: that is what an infinite bound here stands for. A Clip
+///         with an infinite bound of its own lets infinities pass, as no clip does that is written: max, min or x
+///         itself.
 /// Laws    axioms/activation.smt2.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
@@ -36,14 +39,17 @@ struct Clip final : UnaryOf<Clip> {
     return y;
   }
 
-  /// Bounds are attributes before opset 11 and inputs after; ONNX's least and greatest float32 bound nothing.
+  /// Bounds are attributes before opset 11, with float32's least and greatest number as defaults, and inputs after.
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
     REWRIGHT_TRY(const auto in, node.operands(1));
-    REWRIGHT_TRY(double low, bound(node, "min", 1, -kInfinity));
-    REWRIGHT_TRY(double high, bound(node, "max", 2, kInfinity));
-    if (low <= -std::numeric_limits<float>::max()) low = -kInfinity;
-    if (high >= std::numeric_limits<float>::max()) high = kInfinity;
+    const double greatest = greatest_number(graph.type(in[0]).element);
+    const double none = node.opset < 11 ? greatest_number(ElementType::kFloat32) : greatest;
+    REWRIGHT_TRY(double low, bound(node, "min", 1, -none));
+    REWRIGHT_TRY(double high, bound(node, "max", 2, none));
     if (!(low <= high)) return unsupported("Clip: min passes max");
+    if (std::isinf(low) || std::isinf(high)) return open_ended(graph, in[0], low, high, greatest);
+    if (low <= -greatest) low = -kInfinity;
+    if (high >= greatest) high = kInfinity;
     return graph.apply(*this, Params({low, high}), in, node.name);
   }
   Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
@@ -59,8 +65,31 @@ struct Clip final : UnaryOf<Clip> {
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+  static double greatest_number(ElementType element) {
+    switch (element) {
+      case ElementType::kFloat16: return 65504;
+      case ElementType::kBFloat16: return 0x1.FEp127;
+      case ElementType::kFloat64: return std::numeric_limits<double>::max();
+      default: return std::numeric_limits<float>::max();
+    }
+  }
+
+  /// One of the bounds is infinite in the model.
+  static Result<std::vector<Port>> open_ended(GraphBuilder& graph, Port x, double low, double high, double greatest) {
+    if (low == high) return unsupported("Clip: both bounds are one infinity");
+    if (low == -greatest || high == greatest) return unsupported("Clip: one bound is infinite, one is left out");
+    Port y = x;
+    if (std::isfinite(low)) {
+      REWRIGHT_TRY(y, graph.apply1("broadcast_max", {}, {y, scalar_like(graph, x, low)}));
+    }
+    if (std::isfinite(high)) {
+      REWRIGHT_TRY(y, graph.apply1("broadcast_min", {}, {y, scalar_like(graph, x, high)}));
+    }
+    return std::vector{y};
+  }
+
   static Result<double> bound(const OnnxNode& node, const std::string& attribute, std::size_t i, double none) {
-    if (!node.has_input(i)) return node.real(attribute, none);
+    if (!node.has_input(i)) return node.attributes.contains(attribute) ? node.real(attribute, none) : none;
     const auto number = known_number(node, i);
     if (!number || std::isnan(*number)) return unsupported("Clip: {} is computed by the model", attribute);
     return *number;

@@ -15,6 +15,7 @@
 #include <rewright/onnx_window.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>
+#include <rewright/real_product.h>
 #include <rewright/strides.h>
 #include <rewright/sum_of_products.h>
 #include <rewright/window.h>
@@ -23,6 +24,7 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace {
@@ -30,6 +32,11 @@ using namespace rewright;
 
 enum Param : std::size_t { kWindow, kDilations = 3, kGroups, kActivation };
 enum Activation { kNone, kRelu, kSigmoid, kTanh };
+
+/// Over Real: groups of fewer output channels are no product of matrices worth its copies.
+constexpr std::int64_t kLeastRows = 4;
+/// Over Real: numbers that the taps see at a time (4 MiB).
+constexpr std::int64_t kMostSeen = 1 << 19;
 
 /// Room for `count` numbers, not zeroed: on the stack if they are few.
 template <class T>
@@ -148,6 +155,10 @@ class Conv2d final : public OperatorOf<Conv2d>, public HashReduction {
     const std::int64_t channels = w.size(1), per_group = w.size(0) / params.integer(kGroups);
     const std::int64_t width = x.size(3), plane = x.size(2) * width, taps = w.size(2) * w.size(3);
     const int activation = params.choice(kActivation);
+    if constexpr (std::is_same_v<Scalar, Real>) {
+      if (per_group >= kLeastRows && y.elements() * channels * taps >= kLeastProduct)
+        return by_products(params, in, out);
+    }
     // A row of outputs at a time, each the sum over c, s, t in this order.
     std::vector<SumOfProducts<Scalar>> sums(static_cast<std::size_t>(y.size(3)));
     Scalar* to = y.data();
@@ -174,6 +185,51 @@ class Conv2d final : public OperatorOf<Conv2d>, public HashReduction {
         }
       }
     }
+  }
+
+  /// The meaning over Real again, as products of matrices: a group's weights, [O / groups, C / groups * KH * KW], times
+  /// what each tap sees of a band of output rows.
+  static void by_products(const Params& params, Inputs<Real> in, Outputs<Real> out) {
+    const Shape &x = in[0].shape(), &w = in[1].shape(), &y = out[0].shape();
+    const Window window = *Conv2d::window(params);
+    const WindowAxis vertical = window.axis(0, x[2], w[2]), horizontal = window.axis(1, x[3], w[3]);
+    const std::int64_t groups = params.integer(kGroups), per_group = w[0] / groups;
+    const std::int64_t length = w[1] * w[2] * w[3], plane = y[2] * y[3];
+    if (y.elements() == 0) return;
+    const std::int64_t band = std::clamp(kMostSeen / std::max<std::int64_t>(length * y[3], 1), std::int64_t{1}, y[2]);
+    std::vector<Real> seen(static_cast<std::size_t>(length * band * y[3]));
+    const std::span<Real> all(out[0].data(), static_cast<std::size_t>(y.elements()));
+    std::ranges::fill(all, Real{});
+    for (std::int64_t group = 0; group < x[0] * groups; ++group) {
+      const Real* const image = in[0].data() + group * w[1] * x[2] * x[3];
+      const Real* const weights = in[1].data() + group % groups * per_group * length;
+      for (std::int64_t first = 0; first < y[2]; first += band) {
+        const std::int64_t rows = std::min(band, y[2] - first), columns = rows * y[3];
+        Real* to = seen.data();
+        for (std::int64_t c = 0; c < w[1]; ++c)
+          for (std::int64_t s = 0; s < w[2]; ++s)
+            for (std::int64_t t = 0; t < w[3]; ++t)
+              for (std::int64_t i = first; i < first + rows; ++i, to += y[3])
+                copy_seen(image + c * x[2] * x[3], x, vertical, horizontal, {s, t}, i, {to, std::size_t(y[3])});
+        add_product({weights, per_group, length, length}, {seen.data(), length, columns, columns},
+                    {out[0].data() + group * per_group * plane + first * y[3], per_group, columns, plane});
+      }
+    }
+    const int activation = params.choice(kActivation);
+    if (activation == kNone) return;
+    for (Real& element : all) element = activate(activation, element);
+  }
+
+  /// What a tap sees of an image plane along row `i` of the outputs.
+  static void copy_seen(const Real* image, const Shape& x, const WindowAxis& vertical, const WindowAxis& horizontal,
+                        std::array<std::int64_t, 2> tap, std::int64_t i, std::span<Real> to) {
+    std::ranges::fill(to, Real{});
+    const std::int64_t row = i * vertical.stride - vertical.before + tap[0] * vertical.dilation;
+    if (row < 0 || row >= x[2]) return;
+    const auto [begin, end] = horizontal.outputs_of(tap[1], static_cast<std::int64_t>(to.size()));
+    const Real* const pixels = image + row * x[3];
+    const std::int64_t shift = tap[1] * horizontal.dilation - horizontal.before;
+    for (std::int64_t j = begin; j < end; ++j) to[static_cast<std::size_t>(j)] = pixels[j * horizontal.stride + shift];
   }
 
   /// The meaning over Field again, stride 1: each group's image with its padding around it is one flat array, in which

@@ -33,6 +33,11 @@ struct Elu final : UnaryOf<Elu> {
                  gamma = scaled ? node.real("gamma", kSeluGamma) : 1;
     return graph.apply(*this, Params({alpha, gamma}), in, node.name);
   }
+  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
+                                           std::span<const Shape> shapes, OnnxWriter& writer) const override {
+    if (params.real(1) == 1) return writer.emit("Elu", {in[0]}, {{"alpha", params.real(0)}});
+    return UnaryOf::to_onnx(params, in, shapes, writer);
+  }
 
  private:
   static constexpr double kSeluAlpha = 1.67326319217681884765625;  // ONNX's defaults

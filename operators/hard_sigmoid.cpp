@@ -33,7 +33,7 @@ struct HardSigmoid final : UnaryOf<HardSigmoid> {
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
     if (node.type == "HardSigmoid") return UnaryOf::from_onnx(node, graph);
     REWRIGHT_TRY(const auto in, node.operands(1));
-    REWRIGHT_TRY(const auto gate, graph.apply(*this, Params({1.0 / 6, 0.5}), in));
+    REWRIGHT_TRY(const auto gate, graph.apply(*this, Params({node.real("alpha", 1.0 / 6), 0.5}), in));
     REWRIGHT_TRY(const Port product, graph.apply1("ewmul", {}, {in[0], gate[0]}));
     return std::vector{product};
   }

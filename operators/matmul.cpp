@@ -9,13 +9,18 @@
 #include <rewright/onnx_mapping.h>
 #include <rewright/operator.h>
 #include <rewright/plugin.h>
+#include <rewright/real_product.h>
 #include <rewright/sum_of_products.h>
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 namespace {
 using namespace rewright;
+
+/// Over Real: narrower products are read faster as they lie.
+constexpr std::int64_t kLeastColumns = 4;
 
 class MatMul final : public OperatorOf<MatMul>, public HashReduction {
  public:
@@ -52,6 +57,9 @@ class MatMul final : public OperatorOf<MatMul>, public HashReduction {
     // Columns computed at a time, so that rows of b are read as they lie: pays where arithmetic is cheap.
     constexpr std::int64_t kBlock = std::is_same_v<Scalar, Field> ? 1 : 8;
     const std::int64_t all_rows = out[0].elements() / std::max<std::int64_t>(columns, 1);
+    if constexpr (std::is_same_v<Scalar, Real>) {
+      if (columns >= kLeastColumns && all_rows * inner * columns >= kLeastProduct) return by_products(in, out);
+    }
     for (std::int64_t row = 0; row < all_rows; ++row) {
       const Scalar *a = in[0].data() + row * inner, *b = in[1].data();
       for (std::int64_t first = 0; first < columns; first += kBlock) {
@@ -67,6 +75,17 @@ class MatMul final : public OperatorOf<MatMul>, public HashReduction {
         }
       }
     }
+  }
+
+  /// The meaning over Real again.
+  static void by_products(Inputs<Real> in, Outputs<Real> out) {
+    const int rank = in[0].rank();
+    const std::int64_t rows = in[0].size(rank - 2), inner = in[0].size(rank - 1), columns = in[1].size(rank - 1);
+    std::fill_n(out[0].data(), out[0].elements(), Real{});
+    const Real *a = in[0].data(), *b = in[1].data();
+    Real* const end = out[0].data() + out[0].elements();
+    for (Real* c = out[0].data(); c != end; a += rows * inner, b += inner * columns, c += rows * columns)
+      add_product({a, rows, inner, inner}, {b, inner, columns, columns}, {c, rows, columns, columns});
   }
 
   static double flops(const Params&, std::span<const Shape> in) {

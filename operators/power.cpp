@@ -2,8 +2,9 @@
 ///
 /// Shapes  x (any) -> y (the same).
 /// Errors  kShape unless -64 <= exponent <= 64; 0 and 1, which ask for no power.
-/// Source  ONNX operators Pow and Reciprocal. Squares become ewmul(x, x) and halves pass through sqrt on import, so
-///         that the laws of those apply; other exponents are not taken.
+/// Source  ONNX operators Pow and Reciprocal. Squares become ewmul(x, x) on import, so that its laws apply; other
+///         exponents are not taken. Halves are not square roots: (-inf)^0.5 = inf and (-0)^-0.5 = inf, while sqrt(-inf)
+///         is no number and 1 / sqrt(-0) = -inf.
 /// Laws    axioms/activation.smt2.
 #include <rewright/families.h>
 #include <rewright/plugin.h>
@@ -37,19 +38,15 @@ struct Power final : UnaryOf<Power> {
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
     REWRIGHT_TRY(const auto in, node.operands(1));
-    Port x = in[0];
+    const Port x = in[0];
     const bool reciprocal = node.type == "Reciprocal";
     const auto exponent = reciprocal ? std::optional(-1.0) : known_number(node, 1);
     if (!exponent) return unsupported("Pow: the exponent is no known constant of one element");
     if (!reciprocal && node.constants[1]->type.shape.rank() > graph.shape(x).rank())
       return unsupported("Pow: the exponent raises the rank");
-    double whole = *exponent;
-    if (std::floor(whole) != whole) {
-      REWRIGHT_TRY(x, graph.apply1("sqrt", {}, {x}));
-      whole *= 2;
-    }
+    const double whole = *exponent;
     if (std::floor(whole) != whole || std::abs(whole) > static_cast<double>(kLimit))
-      return unsupported("Pow: exponent {} is neither a small integer nor half of one", *exponent);
+      return unsupported("Pow: exponent {} is no small integer", *exponent);
     if (whole == 1) return std::vector{x};
     if (whole == 0) return unsupported("Pow: exponent 0 gives a constant");
     if (whole != 2) return graph.apply(*this, Params({static_cast<std::int64_t>(whole)}), {x}, node.name);

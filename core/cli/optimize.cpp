@@ -10,14 +10,13 @@
 #include <string_view>
 
 #include "campaign/files.h"
-#include "campaign/written_file.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/model_files.h"
 #include "cli/optimize_outcome.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "onnx/export.h"
-#include "onnx/external.h"
 #include "onnx/import.h"
 #include "optimize/uses.h"
 #include "rule/store.h"
@@ -25,8 +24,24 @@
 namespace rewright::cli {
 namespace {
 
-constexpr int kRoundsByDefault = 1;
-constexpr int kRoundsWhenMeasuring = 21;
+/// For how long two models are measured, and if --measure asks for it.
+constexpr double kSeconds = 3, kSecondsWhenAsked = 30;
+/// A result whose gain may be less than this is not written.
+constexpr double kLeastGain = 0.97;
+/// Below, the clock says little: what the runtime makes of the model must have no more nodes.
+constexpr double kBriefUs = 50;
+/// Of a search without limits of the user's: graphs, and operators of all graphs together.
+constexpr std::uint64_t kMostCandidates = 100'000, kMostNodesLookedAt = 20'000'000;
+/// So many rules may be left out of one model, each after a search of its own.
+constexpr std::size_t kMostLeftOut = 8;
+
+/// Without limits of the user's a search looks at the fewer graphs the more operators the model has: it takes seconds.
+std::uint64_t candidate_bound(const OptimizeArguments& arguments, const Graph& graph) {
+  if (arguments.candidates) return *arguments.candidates;
+  if (arguments.steps_given) return 0;
+  return std::min<std::uint64_t>(kMostCandidates,
+                                 kMostNodesLookedAt / std::max<std::size_t>(graph.operator_count(), 1));
+}
 
 Result<OptimizeReport> search_graph(const Graph& graph, std::vector<Rule> rules, const OptimizeArguments& arguments,
                                     OptimizeSetting& setting, const Registry& registry, LookLog* looks, bool quiet) {
@@ -40,9 +55,16 @@ Result<OptimizeReport> search_graph(const Graph& graph, std::vector<Rule> rules,
                       arguments.layout, setting.model->name(), setting.model->device());
   GraphCost cost(*setting.model, setting.cache.get());
   GraphCost in_layouts(*setting.model, setting.cache.get(), transpose);
-  OptimizeOptions options{
-      arguments.steps, arguments.seed, &registry, arguments.candidates, arguments.threads, arguments.region_size,
-      layout,          &in_layouts,    looks};
+  OptimizeOptions options{arguments.steps,
+                          arguments.seed,
+                          &registry,
+                          candidate_bound(arguments, graph),
+                          arguments.threads,
+                          arguments.region_size,
+                          layout,
+                          &in_layouts,
+                          looks};
+  options.exact = arguments.strict;
   std::mutex line_mutex;  // Measurements come from any thread that searches.
   std::uint64_t looked_at = 0;
   double done = 0;
@@ -69,25 +91,6 @@ Result<OptimizeReport> search_graph(const Graph& graph, std::vector<Rule> rules,
                   });
 }
 
-/// Compares with the original; on a difference finds the rewrite that brought it and goes back to before it.
-Status check_result(const ImportedModel& imported, const EquivalenceOptions& options, OptimizeOutcome& outcome) {
-  REWRIGHT_TRY(const EquivalenceGate gate, EquivalenceGate::create(imported.graph, options));
-  REWRIGHT_TRY(outcome.equivalence, gate.check(outcome.report.best, outcome.model));
-  if (outcome.equivalence.equal) return {};
-
-  const auto& path = outcome.report.search.path;
-  const auto graph_after = [&](std::size_t rewrites) -> const Graph& {
-    return rewrites == 0 ? imported.graph : path[rewrites - 1].graph;
-  };
-  const auto is_equal = [&](std::size_t rewrites) -> Result<bool> {
-    REWRIGHT_TRY(const Equivalence checked, gate.check(graph_after(rewrites)));
-    return checked.equal;
-  };
-  REWRIGHT_TRY(outcome.culprit, find_culprit(path.size(), is_equal, outcome.equivalence.difference));
-  REWRIGHT_TRY(outcome.model, options.to_model(graph_after(*outcome.culprit)));
-  return {};
-}
-
 /// Tells the stores which of their rules gained what. A store that cannot be written stays as it is.
 void record(const OptimizeArguments& arguments, const std::string& model, const SearchResult& search, bool quiet) {
   UseRecord run;
@@ -103,47 +106,52 @@ void record(const OptimizeArguments& arguments, const std::string& model, const 
   }
 }
 
-std::filesystem::path folder_of(const std::string& file) { return std::filesystem::absolute(file).parent_path(); }
-
-/// Measures both models in turn. Where the result is slower beyond the spread, the original takes its place.
-Status measure(const ImportedModel& imported, const std::string& original, const EquivalenceOptions& gate,
-               const OptimizeArguments& arguments, bool quiet, OptimizeOutcome& outcome) {
-  ProgressLine line(quiet);
-  ComparisonOptions options;
-  options.rounds = arguments.measure ? kRoundsWhenMeasuring : kRoundsByDefault;
-  options.directory = gate.directory;
-  options.inputs = gate.inputs;
-  options.keep_going = [&](int done) {
-    line.show("measure", static_cast<std::uint64_t>(done), "rounds", static_cast<double>(done) / options.rounds);
-    return !interrupted();
-  };
-  REWRIGHT_TRY(outcome.times, compare_times(*gate.runtime, imported.graph, original, outcome.model, options));
-  if (!outcome.times->slower()) return {};
-  outcome.slower = true;
-  if (folder_of(arguments.input) == folder_of(arguments.output)) {
-    outcome.model = original;
-    return {};
-  }
-  REWRIGHT_TRY(outcome.model, gate.to_model(imported.graph));  // External data lies elsewhere: it comes over.
-  return {};
+/// Unless it is asked for: only where costs are those of this machine, and a runtime is there.
+bool wants_measure(const OptimizeArguments& arguments, const OptimizeSetting& setting) {
+  if (setting.runtime == nullptr || arguments.no_measure) return false;
+  if (arguments.measure) return true;
+  return std::ranges::none_of(arguments.cost_options, [](const std::string& option) {
+    return option.starts_with("device=") && option != "device=cpu";
+  });
 }
 
-/// As one file; or, where the original's weights lie in a file of their own, the result's too: OUTPUT.data. What the
-/// result has of the original's weights is copied from file to file.
-Status write_model(const OptimizeArguments& arguments, const std::string& original, const std::string& model,
-                   const std::string& directory) {
-  const std::set<std::string> files = external_files(original);
-  if (model == original || files.empty()) return write_file(arguments.output, model);
-  const std::string data_file = arguments.output + ".data";
-  const std::string name = std::filesystem::path(data_file).filename().string();
-  if (files.contains(name) && folder_of(arguments.input) == folder_of(arguments.output) &&
-      std::filesystem::absolute(arguments.input) != std::filesystem::absolute(arguments.output))
-    return make_error(ErrorCode::kUsage, "-o: '{}' would be written over, which holds weights of '{}'", data_file,
-                      arguments.input);
-  REWRIGHT_TRY(const SplitModel split, split_off_weights(model, name, directory));
-  if (!split.data.empty())
-    REWRIGHT_CHECK(write_file(data_file, [&](int descriptor) { return write_weights(descriptor, split.data); }));
-  return write_file(arguments.output, split.model);
+/// Whether the runtime makes more nodes of the result than of the original.
+Result<bool> has_grown(const OpenedModel& opened, const Runtime& runtime, const std::string& result) {
+  const std::string& directory = opened.source->directory;
+  REWRIGHT_TRY(const int before, optimised_node_count(runtime, opened.source->bytes, directory));
+  REWRIGHT_TRY(const int after, optimised_node_count(runtime, result, directory));
+  return after > before;
+}
+
+/// Measures both models in turn. Where the result is slower, or may be, the original takes its place.
+Status measure(const OpenedModel& opened, const Runtime& runtime, bool asked, bool quiet, OptimizeOutcome& outcome) {
+  ProgressLine line(quiet);
+  ComparisonOptions options;
+  options.seconds = asked ? kSecondsWhenAsked : kSeconds;
+  options.directory = opened.source->directory;
+  options.inputs = opened.source->inputs;
+  options.keep_going = [&](int done, double share) {
+    line.show("measure", static_cast<std::uint64_t>(done), "rounds", share);
+    return !interrupted();
+  };
+  bool is_fast = false;
+  auto times = compare_times(runtime, opened.imported.graph, opened.source->bytes, outcome.judged.bytes, options);
+  if (times) {
+    is_fast = times->faster() || times->gain.low >= kLeastGain;
+    if (times->before.low_us < kBriefUs && !times->slower()) {
+      REWRIGHT_TRY(const bool is_larger, has_grown(opened, runtime, outcome.judged.bytes));
+      is_fast = !is_larger;
+    }
+    outcome.times = *std::move(times);
+  } else {
+    line.clear();
+    note(fmt::format("the models cannot be measured: {}", times.error().message), quiet);
+  }
+  if (is_fast) return {};
+  outcome.slower = true;
+  outcome.judged.bytes = opened.source->bytes;
+  outcome.judged.is_original = true;
+  return {};
 }
 
 /// The page that --explain and --report ask for.
@@ -192,49 +200,85 @@ void say_what_is_resumed(const OptimizeArguments& arguments, const LookLog& look
   }
 }
 
+Result<ModelSource> read_source(const OptimizeArguments& arguments) {
+  const std::string folder = std::filesystem::path(arguments.input).parent_path().string();
+  ModelSource source;
+  source.file = "'" + arguments.input + "'";
+  source.directory = folder.empty() ? "." : folder;
+  source.freeze = arguments.freeze;
+  REWRIGHT_TRY(source.sizes, read_dims(arguments.dims));
+  REWRIGHT_TRY(source.inputs, read_inputs(arguments.inputs));
+  REWRIGHT_TRY(source.bytes, read_file(arguments.input));
+  return source;
+}
+
+/// What the model was read as.
+void describe(const OpenedModel& opened, OptimizeOutcome& outcome) {
+  outcome.sizes = opened.sizes;
+  outcome.refused_sizes = opened.refused;
+  outcome.sizes_are_chosen = opened.is_chosen;
+  outcome.carried = opened.imported.carried;
+  outcome.nodes_before = opened.imported.origin.nodes.size();
+}
+
+/// A rule that is right of real numbers and cannot be used in this model: the search is made again without it, a few
+/// times. False: there is none, or enough were left out.
+bool leave_out_culprit(OptimizeOutcome& outcome, std::vector<Rule>& rules) {
+  const JudgedModel& judged = outcome.judged;
+  if (!judged.culprit || judged.cause == Cause::kWrong || outcome.left_out.size() >= kMostLeftOut) return false;
+  const RewriteStep& step = outcome.report.search.path[*judged.culprit];
+  if (std::erase_if(rules, [&](const Rule& rule) { return rule.id == step.rule_id; }) == 0) return false;
+  outcome.left_out.push_back({step.rule_name, judged.equivalence.difference});
+  return true;
+}
+
 /// `doing`: what, at any moment.
 Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settings& settings, std::string_view& doing) {
   doing = "reading";
   REWRIGHT_CHECK(check_outputs(arguments));
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(OptimizeSetting setting, make_setting(arguments, registry));
-  const std::string folder = std::filesystem::path(arguments.input).parent_path().string();
-  ImportOptions import_options{{}, "'" + arguments.input + "'", folder.empty() ? "." : folder};
-  import_options.leave_external = true;
-  REWRIGHT_TRY(import_options.dimensions, read_dims(arguments.dims));
-  REWRIGHT_TRY(const std::string original, read_file(arguments.input));
-  REWRIGHT_TRY(const ImportedModel imported,
-               import_model(std::as_bytes(std::span(original)), registry, import_options));
-  EquivalenceOptions options;
-  REWRIGHT_TRY(options.inputs, read_inputs(arguments.inputs));
-  REWRIGHT_CHECK(check_given(imported.graph, options.inputs));
+  REWRIGHT_TRY(const ModelSource source, read_source(arguments));
+  const ModelFiles files{arguments.input, arguments.output, source.bytes, source.directory};
+  REWRIGHT_CHECK(check_output(files));
+  REWRIGHT_TRY(const OpenedModel opened, open_model(source, registry, setting.runtime));
+  const ImportedModel& imported = opened.imported;
+  REWRIGHT_CHECK(check_given(imported.graph, source.inputs));
   REWRIGHT_TRY(const std::vector<Rule> rules, read_rules(arguments, registry, imported.graph, settings.quiet));
 
   OptimizeOutcome outcome;
+  describe(opened, outcome);
   doing = "searching";
-  REWRIGHT_TRY(const auto looks, open_checkpoint(arguments, setting, original, rules));
+  REWRIGHT_TRY(const auto looks, open_checkpoint(arguments, setting, source.bytes, rules));
   if (looks != nullptr) say_what_is_resumed(arguments, *looks, settings.quiet);
   REWRIGHT_TRY(outcome.report,
                search_graph(imported.graph, rules, arguments, setting, registry, looks.get(), settings.quiet));
-  outcome.interrupted = interrupted();
   if (looks != nullptr && looks->trouble()) note(*looks->trouble(), settings.quiet);
   say_what_was_refused(outcome.report, settings.quiet);
   say_what_costs_are_missing(outcome.report, setting.cache != nullptr, settings.quiet);
   if (setting.runtime == nullptr) note(setting.runtime_trouble, settings.quiet);
 
   doing = "comparing";
+  EquivalenceOptions options;
   options.runtime = setting.runtime;
   options.seed = arguments.seed;
-  options.original_model = original;
-  options.directory = import_options.directory;
-  options.to_model = [&](const Graph& graph) { return export_model(graph, imported); };
-  REWRIGHT_TRY(outcome.model, options.to_model(outcome.report.best));
-  REWRIGHT_CHECK(check_result(imported, options, outcome));
-  if (setting.runtime != nullptr)
-    REWRIGHT_CHECK(measure(imported, original, options, arguments, settings.quiet, outcome));
-  REWRIGHT_CHECK(write_model(arguments, original, outcome.model, import_options.directory));
-  if (outcome.equivalence.equal && !outcome.slower && !arguments.no_record)
-    record(arguments, original, outcome.report.search, settings.quiet);
+  REWRIGHT_TRY(outcome.judged, judge_result(opened, outcome.report, options, arguments.fast_math));
+  std::vector<Rule> left = rules;
+  while (leave_out_culprit(outcome, left) && !interrupted()) {
+    doing = "searching";
+    REWRIGHT_TRY(outcome.report,
+                 search_graph(imported.graph, left, arguments, setting, registry, nullptr, settings.quiet));
+    doing = "comparing";
+    REWRIGHT_TRY(outcome.judged, judge_result(opened, outcome.report, options, arguments.fast_math));
+  }
+  outcome.classes = classes_of(outcome.report.search, rules);
+  outcome.interrupted = interrupted();
+  if (!outcome.judged.is_original && wants_measure(arguments, setting))
+    REWRIGHT_CHECK(measure(opened, *setting.runtime, arguments.measure, settings.quiet, outcome));
+  REWRIGHT_TRY(outcome.nodes_after, node_count(outcome.judged.bytes));
+  REWRIGHT_CHECK(write_model(files, outcome.judged.bytes));
+  if (!outcome.judged.is_original && !outcome.judged.culprit && !arguments.no_record)
+    record(arguments, source.bytes, outcome.report.search, settings.quiet);
   REWRIGHT_CHECK(write_pages(arguments, outcome, imported.graph, rules));
   return outcome;
 }
@@ -263,7 +307,8 @@ Result<ExitCode> run(const Settings& settings, const OptimizeArguments& argument
     note(fmt::format("stopped early; the best graph so far was checked and written{}",
                      arguments.checkpoint.empty() ? "" : "; the same command with --resume goes on"),
          settings.quiet);
-  if (!outcome.equivalence.equal) return ExitCode::kNegative;
+  if (!outcome.judged.equivalence.equal() && outcome.judged.cause == Cause::kWrong) return ExitCode::kNegative;
+  if (!outcome.judged.reason.empty()) return ExitCode::kNegative;
   return outcome.interrupted ? ExitCode::kStopped : ExitCode::kDone;
 }
 
@@ -274,7 +319,7 @@ void add_optimize(Program& program) {
   CLI::App& command = program.command(
       program.root(), "optimize", "Makes an ONNX model cheaper with proved rules, and checks that it stays equal",
       {"rewright optimize model.onnx -o faster.onnx", "rewright optimize model.onnx -o faster.onnx --rules my.store",
-       "rewright optimize model.onnx -o faster.onnx --rules my.store --cost onnxruntime --measure",
+       "rewright optimize model.onnx -o faster.onnx --rules my.store --cost onnxruntime",
        "rewright optimize model.onnx -o faster.onnx --rules my.rules --trust none --dim batch=1",
        "rewright optimize model.onnx -o faster.onnx --rules axioms/normalisation.smt2 --rules my.store",
        "rewright optimize model.onnx -o faster.onnx --input lengths=128 --input ids=ids.pb --report pages",
@@ -295,6 +340,15 @@ void add_optimize(Program& program) {
       ->take_all();
   command.add_option("--trust", arguments->trust, "Rules are proved by a 'certificate' or a 'solver', or by 'none'")
       ->capture_default_str();
+  CLI::Option* strict =
+      command.add_flag("--strict", arguments->strict,
+                       "Exact rules only: those that compute the same numbers, to the last digit (default: also those "
+                       "that add and multiply in another order)");
+  command
+      .add_flag("--fast-math", arguments->fast_math,
+                "Also rules that may overflow, underflow or give an ordinary number for an infinite one "
+                "(log(exp(x)) = x), and weights that rounding makes 0, subnormal or infinite")
+      ->excludes(strict);
   command.add_option("--search", arguments->search, "Search strategy; see rewright searches list")
       ->capture_default_str();
   command.add_option("--alpha", arguments->alpha, "Backtracking: graphs up to this many times the best cost are kept");
@@ -306,10 +360,16 @@ void add_optimize(Program& program) {
       ->expected(1)
       ->take_all();
   command.add_option("--cost-cache", arguments->cost_cache, "Where measured costs are kept; otherwise in the store");
-  command.add_option("--steps", arguments->steps, "Steps of the search at most; see rewright searches list")
+  command
+      .add_option_function<std::uint64_t>(
+          "--steps", [arguments](std::uint64_t steps) { arguments->steps = steps, arguments->steps_given = true; },
+          "Steps of the search at most; see rewright searches list")
       ->check(whole_number(0))
-      ->capture_default_str();
-  command.add_option("--candidates", arguments->candidates, "Graphs looked at, at most (default: any number)")
+      ->default_str(std::to_string(arguments->steps));
+  command
+      .add_option(
+          "--candidates", arguments->candidates,
+          "Graphs looked at, at most (default: any number with --steps, otherwise so many that it takes seconds)")
       ->check(whole_number(1));
   command
       .add_option("--region-size", arguments->region_size,
@@ -338,22 +398,33 @@ void add_optimize(Program& program) {
       ->needs(checkpoint);
   command.add_option("--runtime", arguments->runtime, "What runs models, to compare and to measure")
       ->capture_default_str();
-  command.add_option("--dim", arguments->dims, "NAME=SIZE: a size that the model leaves open (repeatable)")
+  command
+      .add_option(
+          "--dim", arguments->dims,
+          "NAME=SIZE: a size that the model leaves open, to tell costs and to compare at; without it a plausible one "
+          "is chosen. The result takes all sizes that the model takes (repeatable)")
       ->expected(1)
       ->take_all();
   command
       .add_option(
           "--input", arguments->inputs,
-          "NAME=NUMBERS or NAME=FILE: what an input holds when models are run, where random numbers will not do; "
-          "one number for all elements or one for each, with commas between; a file holds an ONNX TensorProto "
-          "(repeatable)")
+          "NAME=SOURCE: what an input holds when models are run, where what its use suggests will not do: "
+          "uniform(LOW,HIGH), normal(MEAN,DEVIATION), integers(LOW,HIGH), numbers with commas between (one for all "
+          "elements or one for each), or a file with an ONNX TensorProto (repeatable)")
       ->expected(1)
       ->take_all();
   command.add_flag("--no-record", arguments->no_record, "Do not note in the store which rules were used");
-  command.add_flag(
-      "--measure", arguments->measure,
-      "Measure both whole graphs in turn, many rounds, with spread; a result that is slower is not written, "
-      "but the original");
+  CLI::Option* measure =
+      command.add_flag("--measure", arguments->measure,
+                       "Measure both whole graphs in turn, many rounds, and write the original where the result is not "
+                       "confirmed to be as "
+                       "fast. The default, but for costs of another device (--cost-option device=...)");
+  command
+      .add_flag("--no-measure", arguments->no_measure,
+                "Measure nothing: what the cost model says is cheaper is written")
+      ->excludes(measure);
+  command.add_flag("--freeze", arguments->freeze,
+                   "Make the sizes of open dimensions (--dim) part of the result, which takes no others then");
   command.add_flag("--explain", arguments->explain,
                    "List each rewrite with the cost before and after it, and draw both graphs into OUTPUT.html");
   command

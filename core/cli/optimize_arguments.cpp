@@ -16,6 +16,7 @@
 #include "discover/axiom_rules.h"
 #include "onnx/tensor_file.h"
 #include "optimize/cost_cache.h"
+#include "rule/rule_class.h"
 
 namespace rewright::cli {
 namespace {
@@ -95,7 +96,7 @@ void say_what_axioms_gave(std::size_t count, const AxiomRules& found, bool quiet
 }
 
 Result<std::vector<Rule>> read_axiom_rules(const std::vector<std::string>& files, const Registry& registry,
-                                           const Graph& program, int threads, bool quiet) {
+                                           const Graph& program, int threads, bool quiet, std::size_t& refused) {
   REWRIGHT_TRY(const AxiomSet axioms, load_axioms(files, registry));
   ProgressLine line(quiet);
   AxiomRuleOptions options;
@@ -107,7 +108,32 @@ Result<std::vector<Rule>> read_axiom_rules(const std::vector<std::string>& files
   REWRIGHT_TRY(AxiomRules found, rules_of_axioms(axioms, program, registry, options));
   line.clear();
   say_what_axioms_gave(axioms.axioms().size(), found, quiet);
+  refused = found.refused.size();
   return std::move(found.rules);
+}
+
+/// The rules that do to numbers no more than was asked for; says how many others there are.
+std::vector<Rule> of_classes(std::vector<Rule> rules, const OptimizeArguments& arguments, bool quiet) {
+  if (arguments.fast_math) return rules;
+  std::size_t reassociating = 0, range_changing = 0;
+  std::vector<Rule> kept;
+  for (Rule& rule : rules) {
+    const RuleClass found = classify(rule);
+    if (found == RuleClass::kRangeChanging) {
+      ++range_changing;
+    } else if (found == RuleClass::kReassociating && arguments.strict) {
+      ++reassociating;
+    } else {
+      kept.push_back(std::move(rule));
+    }
+  }
+  const auto say = [&](std::size_t count, std::string_view why) {
+    if (count == 0) return;
+    note(fmt::format("{} {} left out: {}", with_commas(count), count == 1 ? "rule is" : "rules are", why), quiet);
+  };
+  say(reassociating, "reassociating, and --strict takes exact rules only");
+  say(range_changing, "range-changing, which --fast-math alone takes");
+  return kept;
 }
 
 Status check_file(const std::string& path) {
@@ -153,14 +179,21 @@ Result<GivenInputs> read_inputs(const std::vector<std::string>& texts) {
     REWRIGHT_TRY(const auto setting, halves(text, "--input"));
     const auto& [name, value] = setting;
     if (auto numbers = numbers_in(value)) {
-      inputs[name] = *std::move(numbers);
+      inputs[name].numbers = *std::move(numbers);
+      continue;
+    }
+    auto distribution = read_distribution(value);
+    if (!distribution) return make_error(ErrorCode::kUsage, "--input {}: {}", name, distribution.error().message);
+    if (*distribution) {
+      inputs[name] = **std::move(distribution);
       continue;
     }
     if (!std::filesystem::is_regular_file(value))
       return make_error(ErrorCode::kUsage,
-                        "--input {}: '{}' is neither numbers with commas between nor a file that is there", name,
-                        value);
-    REWRIGHT_TRY(inputs[name], read_tensor_file(value));
+                        "--input {}: '{}' is neither numbers with commas between, nor uniform(LOW,HIGH), "
+                        "normal(MEAN,DEVIATION) or integers(LOW,HIGH), nor a file that is there",
+                        name, value);
+    REWRIGHT_TRY(inputs[name].numbers, read_tensor_file(value));
   }
   return inputs;
 }
@@ -201,6 +234,7 @@ Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const R
   if (sources.empty()) {
     REWRIGHT_TRY(sources, own_libraries());
   }
+  std::size_t refused = 0;
   ParameterUses uses;
   uses.add(program);
   for (const std::string& source : sources) {
@@ -213,7 +247,8 @@ Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const R
     take(std::move(found));
   }
   if (!axiom_files.empty()) {
-    REWRIGHT_TRY(std::vector<Rule> found, read_axiom_rules(axiom_files, registry, program, arguments.threads, quiet));
+    REWRIGHT_TRY(std::vector<Rule> found,
+                 read_axiom_rules(axiom_files, registry, program, arguments.threads, quiet, refused));
     take(std::move(found));
   }
   if (rules.empty() && distrusted > 0)
@@ -221,9 +256,13 @@ Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const R
                       "none of the {} rules is proved (rules in a text file never are); verify them into a store, or "
                       "use them at your own risk with --trust none: the result is still compared with the original",
                       distrusted);
-  if (rules.empty()) return make_error(ErrorCode::kUsage, "there is no rule in {}", fmt::join(sources, ", "));
+  if (rules.empty() && refused > 0)
+    return make_error(ErrorCode::kUsage, "there is no rule in {}: {} of its axioms are false (rewright axioms check)",
+                      fmt::join(sources, ", "), refused);
+  if (rules.empty() && axiom_files.empty())
+    return make_error(ErrorCode::kUsage, "there is no rule in {}", fmt::join(sources, ", "));
   if (distrusted > 0) note(fmt::format("{} rules are left out: they are not proved", distrusted), quiet);
-  return rules;
+  return of_classes(std::move(rules), arguments, quiet);
 }
 
 Result<OptimizeSetting> make_setting(const OptimizeArguments& arguments, const Registry& registry) {

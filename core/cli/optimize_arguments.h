@@ -31,7 +31,8 @@ struct OptimizeArguments {
   std::vector<std::string> cost_options;
   std::optional<double> alpha;
   std::uint64_t steps = 1000;
-  std::uint64_t candidates = 0;
+  std::optional<std::uint64_t> candidates;  ///< None: as many as the model's size suggests (candidate_bound).
+  bool steps_given = false;
   int threads = 1;
   std::size_t region_size = 0;
   std::string layout = "none";
@@ -42,7 +43,11 @@ struct OptimizeArguments {
   std::string cost_cache;
   std::string checkpoint;
   bool resume = false;
+  bool strict = false;
+  bool fast_math = false;
   bool measure = false;
+  bool no_measure = false;
+  bool freeze = false;
   bool no_record = false;
   bool explain = false;
   std::string report;
@@ -61,12 +66,14 @@ struct OptimizeSetting {
 [[nodiscard]] Result<OptimizeSetting> make_setting(const OptimizeArguments& arguments, const Registry& registry);
 /// "none", "only", "sequential" or "joint". Errors: any other.
 [[nodiscard]] Result<LayoutUse> read_layout(const std::string& name);
-/// The rules of all sources that are trusted enough, each once; of families and axioms those that the program asks for.
+/// The rules of all sources that are trusted enough and of the classes asked for (rule/rule_class.h), each once; of
+/// families and axioms those that the program asks for. None where axioms fit nothing or all are of other classes.
 [[nodiscard]] Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const Registry& registry,
                                                    const Graph& program, bool quiet);
 /// "NAME=SIZE" each.
 [[nodiscard]] Result<std::map<std::string, std::int64_t>> read_dims(const std::vector<std::string>& texts);
-/// "NAME=NUMBERS" or "NAME=FILE" each: numbers with commas between, or a file with a serialized ONNX TensorProto.
+/// "NAME=SOURCE" each: uniform(LOW,HIGH), normal(MEAN,DEVIATION), integers(LOW,HIGH), numbers with commas between, or a
+/// file with a serialized ONNX TensorProto.
 [[nodiscard]] Result<GivenInputs> read_inputs(const std::vector<std::string>& texts);
 /// Where the search keeps its answers, if anywhere; `model` is the file's content. Errors: a file that is there unless
 /// it is resumed, one of another search, one that cannot be written.

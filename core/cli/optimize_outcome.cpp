@@ -3,10 +3,25 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <tuple>
 
 namespace rewright::cli {
 namespace {
+
+constexpr std::size_t kMostReasons = 4;
+
+/// Counts of nodes by type and reason, descending.
+std::vector<std::tuple<std::size_t, std::string, std::string>> carried_by_reason(
+    const std::vector<CarriedNode>& nodes) {
+  std::map<std::pair<std::string, std::string>, std::size_t> counts;
+  for (const CarriedNode& node : nodes) ++counts[{node.type, node.reason}];
+  std::vector<std::tuple<std::size_t, std::string, std::string>> sorted;
+  for (const auto& [what, count] : counts) sorted.emplace_back(count, what.first, what.second);
+  std::ranges::stable_sort(sorted, std::greater<>(), [](const auto& row) { return std::get<0>(row); });
+  return sorted;
+}
 
 std::string microseconds(double us) {
   if (!std::isfinite(us)) return "unknown";
@@ -26,7 +41,7 @@ std::string with_spread(const TimeSpread& time, int rounds) {
 }
 
 std::string gain(const TimeComparison& times) {
-  if (times.rounds == 1) return factor(times.before.median_us, times.after.median_us) + ", not confirmed (--measure)";
+  if (times.rounds == 1) return "-";
   const RatioSpread& gain = times.gain;
   return fmt::format("{}{:.2f}x ({:.2f} to {:.2f})", times.faster() || times.slower() ? "" : "none: ", gain.median,
                      gain.low, gain.high);
@@ -35,7 +50,7 @@ std::string gain(const TimeComparison& times) {
 /// Of what is written where a rewrite broke equality: of the graph before it.
 double cost_after_us(const OptimizeOutcome& outcome) {
   const SearchResult& search = outcome.report.search;
-  return outcome.culprit ? search.path[*outcome.culprit].cost_before_us : search.cost_after_us;
+  return outcome.judged.culprit ? search.path[*outcome.judged.culprit].cost_before_us : search.cost_after_us;
 }
 
 void print_costs(const OptimizeArguments& arguments, const OptimizeOutcome& outcome) {
@@ -52,22 +67,87 @@ void print_costs(const OptimizeArguments& arguments, const OptimizeOutcome& outc
   print(table.to_string());
 }
 
+/// Of a step's rule; layouts move numbers alone, the normal form folds and sums weights.
+std::string class_name(const OptimizeOutcome& outcome, const RewriteStep& step) {
+  if (step.rule_name == kLayoutStep) return std::string(name_of(RuleClass::kExact));
+  if (step.rule_name == kNormalFormStep) return std::string(name_of(RuleClass::kReassociating));
+  const auto found = outcome.classes.find(step.rule_id);
+  return found == outcome.classes.end() ? "unknown" : std::string(name_of(found->second));
+}
+
 /// The same rule again is one row, unless each rewrite is asked for.
-void print_rewrites(const SearchResult& search, bool each) {
+void print_rewrites(const OptimizeOutcome& outcome, bool each) {
+  const SearchResult& search = outcome.report.search;
   if (search.path.empty()) {
     print_line("No rewrite makes it cheaper.");
   } else {
-    Table rewrites({"rewrites", "rule", "cost before", "cost after"});
-    rewrites.align_right({2, 3});
+    Table rewrites({"rewrites", "rule", "class", "cost before", "cost after"});
+    rewrites.align_right({3, 4});
     for (std::size_t first = 0, next = 0; first < search.path.size(); first = next) {
       do ++next;
       while (!each && next < search.path.size() && search.path[next].rule_id == search.path[first].rule_id);
       rewrites.add({next - first == 1 ? fmt::format("{}", next) : fmt::format("{} to {}", first + 1, next),
-                    search.path[first].rule_name, microseconds(search.path[first].cost_before_us),
+                    search.path[first].rule_name, class_name(outcome, search.path[first]),
+                    microseconds(search.path[first].cost_before_us),
                     microseconds(search.path[next - 1].cost_after_us)});
     }
     print(rewrites.to_string());
   }
+}
+
+/// What was not read, the most frequent reason first.
+void print_reading(const OptimizeOutcome& outcome) {
+  if (outcome.carried.empty()) return;
+  std::vector<std::string> parts;
+  for (const auto& [count, type, reason] : carried_by_reason(outcome.carried)) {
+    if (parts.size() == kMostReasons) break;
+    parts.push_back(fmt::format("{} {} ({})", count, type, reason));
+  }
+  print_line(fmt::format("{} of {} nodes are carried as they are: {}{}.", outcome.carried.size(), outcome.nodes_before,
+                         fmt::join(parts, "; "),
+                         carried_by_reason(outcome.carried).size() > kMostReasons ? "; others (--json)" : ""));
+}
+
+void print_sizes(const OptimizeArguments& arguments, const OptimizeOutcome& outcome) {
+  if (outcome.sizes.empty() || outcome.sizes.front().empty()) return;
+  const std::string first = to_text(outcome.sizes.front());
+  if (arguments.freeze) return print_line(fmt::format("Frozen: {}; the result takes no other sizes.", first));
+  std::string line = fmt::format("Open sizes: {}{}", first,
+                                 outcome.sizes_are_chosen ? ", chosen here (--dim NAME=SIZE gives others)" : "");
+  std::vector<std::string> others;
+  for (std::size_t i = 1; i < outcome.sizes.size(); ++i) others.push_back(to_text(outcome.sizes[i]));
+  if (!others.empty()) line += fmt::format("; compared at {} too", fmt::join(others, " and at "));
+  if (others.empty() && !outcome.refused_sizes.empty())
+    line += fmt::format("; the model itself does not run at {}, so that nothing was compared there",
+                        to_text(outcome.refused_sizes.front()));
+  print_line(line + ".");
+}
+
+void print_verdict(const OptimizeOutcome& outcome) {
+  const JudgedModel& judged = outcome.judged;
+  for (const auto& [rule, reason] : outcome.left_out)
+    print_line(fmt::format("Rule {} is left out of this model: {}.", rule, reason));
+  const auto& path = outcome.report.search.path;
+  if (path.empty()) return print_line("The model is written as it was, byte for byte.");
+  if (judged.equivalence.equal()) {
+    print_line(fmt::format("Equal to the original in {}; greatest difference {:.3g} (noise floor {:.3g}).",
+                           fmt::join(judged.equivalence.runs, " and in "), judged.equivalence.max_abs_error,
+                           judged.equivalence.tolerance));
+  } else if (judged.culprit && judged.cause != Cause::kWrong) {
+    print_line(fmt::format("The result stops before rewrite {} (rule {}): {}.", *judged.culprit + 1,
+                           path[*judged.culprit].rule_name, judged.equivalence.difference));
+  } else if (judged.culprit) {
+    print_line(fmt::format("NOT EQUAL to the original: {}.", judged.equivalence.difference));
+    print_line(fmt::format("Rewrite {} brought the difference (rule {}, id {}); the result stops before it.",
+                           *judged.culprit + 1, path[*judged.culprit].rule_name, path[*judged.culprit].rule_id));
+  } else {
+    print_line(fmt::format("NOT COMPARABLE with the original: {}.", judged.reason));
+    print_line("The model is written as it was, byte for byte.");
+  }
+  if (outcome.slower)
+    print_line(
+        fmt::format("The result is {} the original, which was written, byte for byte.",
+                    outcome.times && outcome.times->slower() ? "slower than" : "not confirmed to be as fast as"));
 }
 
 Json to_json(const TimeSpread& time) {
@@ -76,28 +156,29 @@ Json to_json(const TimeSpread& time) {
 
 }  // namespace
 
+std::map<std::string, RuleClass> classes_of(const SearchResult& search, const std::vector<Rule>& rules) {
+  std::map<std::string, RuleClass> classes;
+  for (const RewriteStep& step : search.path) {
+    const auto rule = std::ranges::find(rules, step.rule_id, &Rule::id);
+    if (rule != rules.end() && !classes.contains(step.rule_id)) classes.emplace(step.rule_id, classify(*rule));
+  }
+  return classes;
+}
+
 void print_outcome(const OptimizeArguments& arguments, const OptimizeOutcome& outcome) {
   const SearchResult& search = outcome.report.search;
   print_costs(arguments, outcome);
   print_line("");
-  print_rewrites(search, arguments.explain);
+  print_rewrites(outcome, arguments.explain);
   if (outcome.report.reordered > 0)
     print_line(
         fmt::format("{} tensors do not lie in order; matrices by columns are written as such, other layouts are up to "
                     "the runtime.",
                     with_commas(outcome.report.reordered)));
   print_line("");
-  if (outcome.equivalence.equal) {
-    print_line(fmt::format("Equal to the original in {}; greatest difference {:.3g} (tolerance {:.3g}).",
-                           fmt::join(outcome.equivalence.runs, " and in "), outcome.equivalence.max_abs_error,
-                           outcome.equivalence.tolerance));
-  } else {
-    print_line(fmt::format("NOT EQUAL to the original: {}.", outcome.equivalence.difference));
-    print_line(fmt::format("Rewrite {} brought the difference (rule {}, id {}); the result stops before it.",
-                           *outcome.culprit + 1, search.path[*outcome.culprit].rule_name,
-                           search.path[*outcome.culprit].rule_id));
-  }
-  if (outcome.slower) print_line("The result is slower than the original, which is what was written.");
+  print_reading(outcome);
+  print_sizes(arguments, outcome);
+  print_verdict(outcome);
   print_line(fmt::format("{} steps, {} candidates in {} ({} a second). Written to {}.", with_commas(search.steps),
                          with_commas(search.candidates), duration(outcome.report.seconds),
                          with_commas(static_cast<std::uint64_t>(static_cast<double>(search.candidates) /
@@ -111,6 +192,7 @@ Json to_json(const OptimizeArguments& arguments, const OptimizeOutcome& outcome)
   for (const RewriteStep& step : search.path)
     rewrites.push_back({{"rule", step.rule_name},
                         {"id", step.rule_id},
+                        {"class", class_name(outcome, step)},
                         {"cost_before", step.cost_before_us},
                         {"cost_after", step.cost_after_us}});
   Json json = {{"steps", search.steps},
@@ -122,16 +204,33 @@ Json to_json(const OptimizeArguments& arguments, const OptimizeOutcome& outcome)
                {"rewrites", std::move(rewrites)},
                {"layout", arguments.layout},
                {"reordered", outcome.report.reordered},
-               {"equal", outcome.equivalence.equal},
-               {"max_abs_error", outcome.equivalence.max_abs_error},
-               {"tolerance", outcome.equivalence.tolerance},
-               {"compared_in", outcome.equivalence.runs},
+               {"equal", outcome.judged.equivalence.equal()},
+               {"comparable", outcome.judged.equivalence.verdict != GateVerdict::kNotComparable},
+               {"max_abs_error", outcome.judged.equivalence.max_abs_error},
+               {"tolerance", outcome.judged.equivalence.tolerance},
+               {"compared_in", outcome.judged.equivalence.runs},
                {"stopped_early", outcome.interrupted},
-               {"output", arguments.output}};
-  if (outcome.culprit) {
-    json["difference"] = outcome.equivalence.difference;
-    json["wrong_rewrite"] = *outcome.culprit + 1;
-    json["wrong_rule"] = search.path[*outcome.culprit].rule_name;
+               {"output", arguments.output},
+               {"nodes_before", outcome.nodes_before},
+               {"nodes_after", outcome.nodes_after},
+               {"read", outcome.nodes_before - outcome.carried.size()},
+               {"carried", outcome.carried.size()},
+               {"original_written", outcome.judged.is_original}};
+  json["carried_reasons"] = Json::array();
+  for (const auto& [count, type, reason] : carried_by_reason(outcome.carried))
+    json["carried_reasons"].push_back({{"count", count}, {"type", type}, {"reason", reason}});
+  json["sizes"] = outcome.sizes.empty() ? Json::object() : Json(outcome.sizes.front());
+  json["frozen"] = arguments.freeze && !outcome.sizes.empty() ? Json(outcome.sizes.front()) : Json::object();
+  json["compared_at"] = Json::array();
+  for (const Sizes& sizes : outcome.sizes)
+    if (!sizes.empty()) json["compared_at"].push_back(sizes);
+  if (!outcome.judged.reason.empty()) json["reason"] = outcome.judged.reason;
+  json["left_out"] = Json::array();
+  for (const auto& [rule, reason] : outcome.left_out) json["left_out"].push_back({{"rule", rule}, {"reason", reason}});
+  if (outcome.judged.culprit) {
+    json["difference"] = outcome.judged.equivalence.difference;
+    json["wrong_rewrite"] = *outcome.judged.culprit + 1;
+    json["wrong_rule"] = search.path[*outcome.judged.culprit].rule_name;
   }
   json["curve"] = Json::array();
   for (const CurvePoint& point : search.curve)
@@ -143,7 +242,10 @@ Json to_json(const OptimizeArguments& arguments, const OptimizeOutcome& outcome)
     json["measured_gain"] = {
         {"median", outcome.times->gain.median}, {"low", outcome.times->gain.low}, {"high", outcome.times->gain.high}};
     json["gain_confirmed"] = outcome.times->faster();
-    json["original_written"] = outcome.slower;
+    json["measured"] = {{"before_us", outcome.times->before.median_us},
+                        {"after_us", outcome.times->after.median_us},
+                        {"low", outcome.times->gain.low},
+                        {"high", outcome.times->gain.high}};
   }
   return json;
 }
@@ -166,9 +268,10 @@ OptimizationStory story_of(const OptimizeArguments& arguments, const OptimizeOut
         "whole graph in " + arguments.runtime,
         fmt::format("{}, then {}: {}", with_spread(outcome.times->before, outcome.times->rounds),
                     with_spread(outcome.times->after, outcome.times->rounds), gain(*outcome.times)));
-  story.facts.emplace_back("equal", outcome.equivalence.equal
-                                        ? fmt::format("yes, in {}", fmt::join(outcome.equivalence.runs, " and in "))
-                                        : "no: " + outcome.equivalence.difference);
+  story.facts.emplace_back("equal",
+                           outcome.judged.equivalence.equal()
+                               ? fmt::format("yes, in {}", fmt::join(outcome.judged.equivalence.runs, " and in "))
+                               : "no: " + outcome.judged.equivalence.difference + outcome.judged.reason);
   story.facts.emplace_back("search",
                            fmt::format("{}: {} steps, {} candidates in {}", arguments.search, with_commas(search.steps),
                                        with_commas(search.candidates), duration(outcome.report.seconds)));

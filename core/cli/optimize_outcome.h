@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,21 +11,37 @@
 #include "cli/output.h"
 #include "optimize/comparison.h"
 #include "optimize/equivalence.h"
+#include "optimize/model_run.h"
 #include "optimize/optimizer.h"
 #include "report/optimization.h"
+#include "rule/rule_class.h"
 
 namespace rewright::cli {
 
 /// What a run found out, for people and machines.
 struct OptimizeOutcome {
   OptimizeReport report;
-  Equivalence equivalence;
-  std::string model;                   ///< What is to be written.
-  std::optional<std::size_t> culprit;  ///< Position in the path of the rewrite that broke equality.
+  JudgedModel judged;
+  /// Rules that were left out because of this model's numbers or sizes, and why.
+  struct LeftOut {
+    std::string rule;
+    std::string reason;
+  };
+  std::vector<LeftOut> left_out;
   std::optional<TimeComparison> times;
+  std::map<std::string, RuleClass> classes;  ///< By id: of the rules in the path.
   bool interrupted = false;
-  bool slower = false;  ///< Measured, and slower than the original, which is what is written then.
+  bool slower = false;       ///< Measured, and not confirmed to be as fast as the original, which is written then.
+  std::vector<Sizes> sizes;  ///< Of open dimensions: first what was searched at, then what was compared at, too.
+  std::vector<Sizes> refused_sizes;  ///< At which the original does not run.
+  bool sizes_are_chosen = false;
+  std::vector<CarriedNode> carried;
+  std::size_t nodes_before = 0;
+  std::size_t nodes_after = 0;
 };
+
+/// The classes of the rules that the path names.
+[[nodiscard]] std::map<std::string, RuleClass> classes_of(const SearchResult& search, const std::vector<Rule>& rules);
 
 void print_outcome(const OptimizeArguments& arguments, const OptimizeOutcome& outcome);
 [[nodiscard]] Json to_json(const OptimizeArguments& arguments, const OptimizeOutcome& outcome);

@@ -5,6 +5,7 @@
 
 #include "campaign/files.h"
 #include "cli/commands.h"
+#include "rule/rule_class.h"
 
 namespace rewright::cli {
 namespace {
@@ -59,6 +60,11 @@ Result<const RuleText*> find_rule(const std::vector<RuleText>& rules, const std:
   }
   return make_error(ErrorCode::kUsage, "'{}' is said of {} rules, {} and {} among them; give an id with more digits",
                     wanted, found.size(), found[0]->name, found[1]->name);
+}
+
+std::string class_of(const RuleText& rule, const Registry& registry) {
+  const auto parsed = parse_rule(rule.text, registry);
+  return parsed ? std::string(name_of(classify(*parsed))) : "unknown";
 }
 
 std::string short_id(const std::string& id) { return id.substr(0, kShortId); }

@@ -30,6 +30,9 @@ struct OpenStore {
 /// has it.
 [[nodiscard]] Result<const RuleText*> find_rule(const std::vector<RuleText>& rules, const std::string& wanted);
 
+/// What the rule does to floating-point numbers (rule/rule_class.h); "unknown" where an operator is not loaded.
+[[nodiscard]] std::string class_of(const RuleText& rule, const Registry& registry);
+
 /// The first digits, as tables show it.
 [[nodiscard]] std::string short_id(const std::string& id);
 /// "source => target where condition".

@@ -6,13 +6,16 @@ namespace {
 
 Result<ExitCode> list(const Settings& settings, const std::string& folder) {
   REWRIGHT_TRY(const OpenStore open, open_store(folder));
+  REWRIGHT_TRY(const Registry registry, settings.registry());
   if (settings.json) {
-    print_json(to_json(open.rules));
+    Json json = to_json(open.rules);
+    for (std::size_t i = 0; i < open.rules.size(); ++i) json["rules"][i]["class"] = class_of(open.rules[i], registry);
+    print_json(json);
     return ExitCode::kDone;
   }
-  Table table({"id", "trust", "name", "rule"});
+  Table table({"id", "trust", "class", "name", "rule"});
   for (const RuleText& rule : open.rules) {
-    table.add({short_id(rule.id), rule.trust, rule.name, equation(rule)});
+    table.add({short_id(rule.id), rule.trust, class_of(rule, registry), rule.name, equation(rule)});
   }
   print(table.to_string());
   return ExitCode::kDone;
@@ -23,7 +26,7 @@ Result<ExitCode> list(const Settings& settings, const std::string& folder) {
 void add_rules_list(Program& program, CLI::App& group) {
   auto folder = std::make_shared<std::string>();
   CLI::App& command =
-      program.command(group, "list", "Lists the rules of a store: id, trust, name, source => target, condition",
+      program.command(group, "list", "Lists the rules of a store: id, trust, class, name, source => target, condition",
                       {"rewright rules list quickstart.store", "rewright rules list quickstart.store --json"},
                       [folder](const Settings& settings) { return list(settings, *folder); });
   command.add_option("STORE", *folder, "The store")->required();

@@ -33,6 +33,7 @@ void print_verdict(const VerdictRecord& record) {
 Result<ExitCode> show(const Settings& settings, const Arguments& arguments) {
   REWRIGHT_TRY(const OpenStore open, open_store(arguments.store));
   REWRIGHT_TRY(const RuleText* rule, find_rule(open.rules, arguments.id));
+  REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const std::vector<VerdictRecord> verdicts, open.store->verdicts(rule->goal));
   REWRIGHT_TRY(const std::vector<ProposalRecord> proposals, open.store->proposals());
   std::vector<std::int64_t> candidates;
@@ -41,6 +42,7 @@ Result<ExitCode> show(const Settings& settings, const Arguments& arguments) {
   }
   if (settings.json) {
     Json json = cli::to_json(*rule);
+    json["class"] = class_of(*rule, registry);
     json["example"] = Json::parse(rule->example, nullptr, false);
     json["certificate"] = rule->certificate;
     json["verdicts"] = Json::array();
@@ -56,6 +58,7 @@ Result<ExitCode> show(const Settings& settings, const Arguments& arguments) {
   if (!rule->precondition.empty()) print_line(fmt::format("  where    {}", rule->precondition));
   print_line(fmt::format("  example  {}", rule->example));
   print_line(fmt::format("  trust    {}", rule->trust));
+  print_line(fmt::format("  class    {}", class_of(*rule, registry)));
   print_line(fmt::format("  found as candidate {}", fmt::join(candidates, ", ")));
   print_line("verdicts");
   for (const VerdictRecord& verdict : verdicts) print_verdict(verdict);

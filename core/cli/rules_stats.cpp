@@ -24,7 +24,9 @@ Json to_json(const VerifierStatistics& verifier) {
           {"max_seconds", verifier.seconds_within(1)}};
 }
 
-Json to_json(const RuleStatistics& stats) {
+using ClassCounts = std::map<std::string, std::uint64_t>;
+
+Json to_json(const RuleStatistics& stats, const ClassCounts& by_class) {
   Json verifiers = Json::array();
   for (const VerifierStatistics& verifier : stats.verifiers) verifiers.push_back(to_json(verifier));
   return {{"rules", stats.rules},
@@ -33,6 +35,7 @@ Json to_json(const RuleStatistics& stats) {
           {"by_size", counts_json(stats.by_size)},
           {"by_operator", counts_json(stats.by_operator)},
           {"by_trust", counts_json(stats.by_trust)},
+          {"by_class", counts_json(by_class)},
           {"goals", counts_json(stats.goals)},
           {"verifiers", std::move(verifiers)},
           {"funnel", counts_json(stats.funnel)}};
@@ -64,11 +67,20 @@ void print_verifiers(const std::vector<VerifierStatistics>& verifiers) {
   print_line("");
 }
 
+Result<ClassCounts> count_classes(Store& store, const Registry& registry) {
+  REWRIGHT_TRY(const std::vector<RuleText> rules, store.rule_texts());
+  ClassCounts counts;
+  for (const RuleText& rule : rules) ++counts[class_of(rule, registry)];
+  return counts;
+}
+
 Result<ExitCode> stats(const Settings& settings, const std::string& folder) {
   REWRIGHT_TRY(const auto store, Store::open(folder, Store::Mode::kRead));
   REWRIGHT_TRY(const RuleStatistics found, statistics(*store));
+  REWRIGHT_TRY(const Registry registry, settings.registry());
+  REWRIGHT_TRY(const ClassCounts by_class, count_classes(*store, registry));
   if (settings.json) {
-    print_json(to_json(found));
+    print_json(to_json(found, by_class));
     return ExitCode::kDone;
   }
   print_line(fmt::format("{} rules, {} of them under a condition on sizes; {} were of use in a model",
@@ -77,6 +89,7 @@ Result<ExitCode> stats(const Settings& settings, const std::string& folder) {
   print_counts("operators on the larger side", found.by_size);
   print_counts("operator", found.by_operator);
   print_counts("trust", found.by_trust);
+  print_counts("class", by_class);
   print_verifiers(found.verifiers);
   Table funnel({"from graphs to rules", ""});
   funnel.align_right({1});
@@ -89,10 +102,10 @@ Result<ExitCode> stats(const Settings& settings, const std::string& folder) {
 
 void add_rules_stats(Program& program, CLI::App& group) {
   auto folder = std::make_shared<std::string>();
-  CLI::App& command =
-      program.command(group, "stats", "Counts a store's rules by size, operator and trust; verdicts and their times",
-                      {"rewright rules stats quickstart.store", "rewright rules stats quickstart.store --json"},
-                      [folder](const Settings& settings) { return stats(settings, *folder); });
+  CLI::App& command = program.command(
+      group, "stats", "Counts a store's rules by size, operator, trust and class; verdicts and their times",
+      {"rewright rules stats quickstart.store", "rewright rules stats quickstart.store --json"},
+      [folder](const Settings& settings) { return stats(settings, *folder); });
   command.add_option("STORE", *folder, "The store")->required();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "onnx/annotations.h"
 #include "onnx/exporter.h"
 #include "onnx/opset.h"
 #include "onnx/scope.h"
@@ -15,6 +16,8 @@ namespace {
 
 /// Where initializers need not be listed among the inputs.
 constexpr std::int64_t kLeastIr = 4;
+/// Values of initializers that a conversion may look at: axes, sizes, bounds.
+constexpr std::int64_t kSmall = 1024;
 
 std::string lower_case(std::string_view text) {
   std::string lower(text);
@@ -22,46 +25,66 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
+/// May take a bias.
+bool is_product(const NodeProto& node) {
+  return normal_domain(node.domain()).empty() && (node.op_type() == "Conv" || node.op_type() == "MatMul");
+}
+
 }  // namespace
 
 Result<std::string> Exporter::run() {
   reserve_names();
-  REWRIGHT_TRY(folding_, fold(graph_, external_, options_));
-  count_uses();
-  REWRIGHT_CHECK(write_nodes());
+  if (options_.keep_original && !origin_.origin.nodes.empty()) kept_.emplace(graph_, origin_);
+  auto units = plan_units();
+  if (!units && units.error().code == ErrorCode::kMismatch) {
+    kept_.reset();
+    units = plan_units();
+  }
+  if (!units) return units.error();
+  count_uses(*units);
+  REWRIGHT_CHECK(write_units(*units));
   REWRIGHT_CHECK(write_outputs());
   REWRIGHT_CHECK(choose_opset());
   return assemble();
 }
 
-/// The names that the model keeps: of inputs, outputs, what opaque nodes make, and all inside their graphs.
+/// The names that the model has: of inputs, outputs, weights, nodes and what they make, and all inside their graphs.
 void Exporter::reserve_names() {
-  for (const auto& input : proto_.graph().input()) given_.insert(input.name());
-  for (const auto& tensor : proto_.graph().initializer()) given_.insert(tensor.name());
-  for (const auto& tensor : proto_.graph().sparse_initializer()) given_.insert(tensor.values().name());
-  taken_.insert(given_.begin(), given_.end());
+  const GraphProto& graph = proto_.graph();
+  for (const auto& input : graph.input()) taken_.insert(input.name());
+  for (const auto& tensor : graph.initializer()) taken_.insert(tensor.name());
+  for (const auto& tensor : graph.sparse_initializer()) taken_.insert(tensor.values().name());
   taken_.insert(graph_.output_names().begin(), graph_.output_names().end());
-  for (const auto& output : proto_.graph().output()) taken_.insert(output.name());
+  for (const auto& output : graph.output()) taken_.insert(output.name());
   for (const NodeId id : graph_.inputs()) {
     const Node& node = graph_.node(id);
-    if (!node.constant && !external_.contains(node.name)) inputs_.insert(node.name);
+    if (!node.constant && !origin_.external.contains(node.name)) inputs_.insert(node.name);
   }
   taken_.insert(inputs_.begin(), inputs_.end());
-  for (const Node& node : graph_.nodes()) {
-    if (!node.opaque) continue;
+  taken_.insert(origin_.origin.initializer_order.begin(), origin_.origin.initializer_order.end());
+  const auto reserve = [&](const std::string& serialized) {
     NodeProto proto;
-    proto.ParseFromString(node.opaque->serialized);
+    proto.ParseFromString(serialized);
     taken_.insert(proto.name());
     taken_.insert(proto.output().begin(), proto.output().end());
     for (std::string& name : inner_names(proto)) taken_.insert(std::move(name));
-  }
+  };
+  if (options_.keep_original)
+    for (const OriginNode& node : origin_.origin.nodes) reserve(node.serialized);
+  for (const Node& node : graph_.nodes())
+    if (node.opaque) reserve(node.opaque->serialized);
 }
 
-void Exporter::count_uses() {
+void Exporter::count_uses(const std::vector<Unit>& units) {
   uses_.assign(graph_.nodes().size(), 0);
-  for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i)
-    if (folding_.at_run_time[i])
-      for (const Port& port : graph_.nodes()[i].inputs) ++uses_[port.node.value];
+  for (const Unit& unit : units) {
+    if (unit.is_original) {
+      for (const InputSource& source : kept_->sources(unit.index))
+        if (source.kind == InputSource::Kind::kTensor) ++uses_[source.port.node.value];
+    } else {
+      for (const Port& port : graph_.nodes()[unit.index].inputs) ++uses_[port.node.value];
+    }
+  }
   for (const Port& port : graph_.outputs()) ++uses_[port.node.value];
 }
 
@@ -79,26 +102,75 @@ std::vector<std::string> Exporter::emit(std::string_view type, std::vector<std::
   node.set_op_type(std::string(type));
   node.set_name(fresh(lower_case(type)));
   for (std::string& input : inputs) node.add_input(std::move(input));
-  for (const auto& [name, value] : attributes) *node.add_attribute() = to_proto(name, value);
+  for (const auto& [name, value] : attributes) {
+    if (const auto* number = std::get_if<double>(&value)) note_attribute_loss(*number, name);
+    *node.add_attribute() = to_proto(name, value);
+  }
   std::vector<std::string> names;
   for (std::size_t i = 0; i < outputs; ++i) {
     names.push_back(fresh(node.name() + "_out"));
     own_tensors_.insert(names.back());
     node.add_output(names.back());
   }
-  if (type == "Conv" || type == "MatMul") products_[names[0]] = nodes_.size();
+  if (is_product(node)) products_[names[0]] = nodes_.size();
   nodes_.push_back({std::move(node), true});
   return names;
 }
 
 // --- nodes ---------------------------------------------------------------------------------------------------
 
-Status Exporter::write_nodes() {
-  for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
-    if (!folding_.at_run_time[i]) continue;
-    REWRIGHT_CHECK(graph_.nodes()[i].op != nullptr ? write_application(NodeId{i}) : write_opaque(NodeId{i}));
+Status Exporter::write_units(const std::vector<Unit>& units) {
+  for (const Unit& unit : units) {
+    if (!unit.is_original) continue;
+    const auto& outputs = origin_.origin.nodes[unit.index].output_names;
+    original_tensors_.insert(outputs.begin(), outputs.end());
+  }
+  for (const Unit& unit : units) {
+    const NodeId id{unit.index};
+    if (unit.is_original) {
+      REWRIGHT_CHECK(write_original(unit.index));
+    } else {
+      REWRIGHT_CHECK(graph_.node(id).op != nullptr ? write_application(id) : write_opaque(id));
+    }
   }
   std::erase_if(nodes_, [](const Written& written) { return written.node.op_type().empty(); });
+  return {};
+}
+
+/// The node as it was, its inputs rewired.
+Status Exporter::write_original(std::size_t index) {
+  const OriginNode& origin = origin_.origin.nodes[index];
+  NodeProto node;
+  if (!node.ParseFromString(origin.serialized))
+    return make_error(ErrorCode::kInternal, "a node of the origin is not a serialized NodeProto");
+  std::vector<std::string> inputs;
+  for (std::size_t k = 0; k < origin.input_names.size(); ++k) {
+    const InputSource& source = kept_->sources(index)[k];
+    std::string name = origin.input_names[k];
+    if (source.kind == InputSource::Kind::kGiven) name = given(name);
+    if (source.kind == InputSource::Kind::kIntegers) name = named_constant(*origin.integers[k], "integers");
+    if (source.kind == InputSource::Kind::kTensor) {
+      REWRIGHT_TRY(name, operand(source.port));
+    }
+    inputs.push_back(std::move(name));
+  }
+  std::map<std::string, std::string> renamed;
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    if (k < static_cast<std::size_t>(node.input_size())) {
+      node.set_input(static_cast<int>(k), inputs[k]);
+    } else if (inputs[k] != origin.input_names[k]) {
+      renamed[origin.input_names[k]] = inputs[k];
+    }
+  }
+  rename_captures(node, renamed);
+  for (std::size_t k = 0; k < origin.outputs.size(); ++k) {
+    if (origin.output_names[k].empty()) continue;
+    own_tensors_.insert(origin.output_names[k]);
+    const auto now = origin.outputs[k] ? kept_->now_of(*origin.outputs[k]) : std::nullopt;
+    if (now && kept_->maker_of(*now) == std::pair(index, k)) names_[*now] = origin.output_names[k];
+  }
+  if (is_product(node)) products_[node.output(0)] = nodes_.size();
+  nodes_.push_back({std::move(node), false});
   return {};
 }
 
@@ -129,7 +201,7 @@ Status Exporter::write_application(NodeId id) {
 /// and Gemm have one. The node moves to where the bias is known.
 bool Exporter::write_as_bias(NodeId id, const std::vector<std::string>& in) {
   const Node& node = graph_.node(id);
-  if (node.op->name() != "bias_add" || node.params.integer(0) != 1) return false;
+  if (options_.exact || node.op->name() != "bias_add" || node.params.integer(0) != 1) return false;
   const Port product = node.inputs[0];
   const auto made = products_.find(in[0]);
   if (made == products_.end() || uses_[product.node.value] != 1) return false;
@@ -140,7 +212,7 @@ bool Exporter::write_as_bias(NodeId id, const std::vector<std::string>& in) {
   if (is_matmul) with_bias.set_op_type("Gemm");
   with_bias.add_input(in[1]);
   names_[Port{id, 0}] = with_bias.output(0);
-  nodes_.push_back({std::move(with_bias), true});
+  nodes_.push_back({std::move(with_bias), nodes_[made->second].by_operator});
   return true;
 }
 
@@ -168,7 +240,8 @@ Status Exporter::write_opaque(NodeId id) {
   for (std::uint32_t i = 0; i < node.outputs.size(); ++i) {
     std::string& output = *proto.mutable_output(static_cast<int>(i));
     if (output.empty()) continue;
-    if (!own_tensors_.insert(output).second) own_tensors_.insert(output = fresh(output));
+    if (original_tensors_.contains(output) || !own_tensors_.insert(output).second)
+      own_tensors_.insert(output = fresh(output));
     names_[Port{id, i}] = output;
   }
   nodes_.push_back({std::move(proto), false});
@@ -187,12 +260,16 @@ Status Exporter::write_outputs() {
   for (int i = 0; i < values.size(); ++i) {
     const auto k = static_cast<std::size_t>(i);
     const Port port = graph_.outputs()[k];
-    REWRIGHT_TRY(std::string name, operand(port));
+    const bool is_declared = is_as_declared(k);
+    std::string name = values[i].name();
+    if (!is_declared) {
+      REWRIGHT_TRY(name, operand(port));
+    }
     made.push_back(std::move(name));
     if (values[i].name().empty()) values[i].set_name(output_name(k));
     if (own_tensors_.contains(made[k])) renamed.emplace(made[k], values[i].name());
     const TensorType& type = graph_.type(port);
-    if (type.element != ElementType::kUnknown) *values[i].mutable_type() = to_proto(type);
+    if (!values[i].has_type() && type.element != ElementType::kUnknown) *values[i].mutable_type() = to_proto(type);
   }
   for (const auto& value : values) {
     if (own_tensors_.contains(value.name()) && !renamed.contains(value.name())) {
@@ -232,45 +309,74 @@ void Exporter::rename(const std::unordered_map<std::string, std::string>& rename
     for (std::string& name : *written.node.mutable_output()) apply(name);
     rename_captures(written.node, inner);
   }
+  for (auto& [port, name] : names_) apply(name);
 }
 
 // --- the model -----------------------------------------------------------------------------------------------
 
-/// A node that is not valid under the opset, or means something else there; null if there is none.
-const NodeProto* Exporter::misfit(std::int64_t opset) const {
+/// What a conversion may ask: values of initializers and constants, types of tensors.
+ConversionContext Exporter::conversion_context() {
+  for (const TensorProto& tensor : initializers_) values_[tensor.name()] = tensor;
+  for (const auto& [name, tensor] : originals_)
+    if (checked_elements(std::vector<std::int64_t>(tensor.dims().begin(), tensor.dims().end())).value_or(kSmall + 1) <=
+        kSmall)
+      values_[name] = tensor;
+  for (const auto& tensor : proto_.graph().initializer()) values_[tensor.name()] = tensor;
   for (const Written& written : nodes_) {
-    const std::int64_t from = written.by_operator ? kNewestKnownOpset : opset_;
-    if (!same_meaning(written.node, from, opset)) return &written.node;
+    if (written.node.op_type() != "Constant" || written.node.attribute_size() != 1) continue;
+    if (written.node.attribute(0).has_t()) values_[written.node.output(0)] = written.node.attribute(0).t();
   }
-  return nullptr;
+  for (const auto& [port, name] : names_) {
+    const TensorType& type = graph_.type(port);
+    if (type.element == ElementType::kUnknown) continue;
+    const bool is_open = origin_.origin.has_open_sizes && !values_.contains(name);
+    std::vector<std::int64_t> dims(type.shape.begin(), type.shape.end());
+    if (is_open) std::ranges::fill(dims, -1);
+    known_[name] = {static_cast<int>(type.element), std::move(dims)};
+  }
+  ConversionContext context;
+  context.constant = [this](const std::string& name) -> const TensorProto* {
+    const auto found = values_.find(name);
+    return found == values_.end() ? nullptr : &found->second;
+  };
+  context.known = [this](const std::string& name) {
+    const auto found = known_.find(name);
+    return found == known_.end() ? KnownTensor{} : found->second;
+  };
+  context.add = [this](TensorProto tensor) { initializers_.push_back(std::move(tensor)); };
+  context.fresh = [this](std::string_view hint) { return fresh(hint); };
+  return context;
 }
 
+/// All nodes under one opset: the model's own where that can be.
 Status Exporter::choose_opset() {
   if (opset_ == 0) {  // No node of ONNX's own yet.
     auto& import = *proto_.add_opset_import();
     import.set_version(kNewestKnownOpset);
     opset_ = kNewestKnownOpset;
   }
-  if (opset_ > kNewestKnownOpset) {
-    for (Written& written : nodes_) {
-      if (written.by_operator) {
-        adapt_to_newer(written.node, opset_, [this](std::span<const std::int64_t> values) { return integers(values); });
-      }
-    }
-    return {};
+  std::vector<WrittenNode> nodes;
+  for (Written& written : nodes_)
+    nodes.push_back({std::move(written.node), written.by_operator ? kNewestKnownOpset : opset_});
+  const ConversionContext context = conversion_context();
+  REWRIGHT_TRY(Converted converted, to_one_opset(nodes, opset_, context));
+  nodes_.clear();
+  for (NodeProto& node : converted.nodes) nodes_.push_back({std::move(node), false});
+  for (auto& import : *proto_.mutable_opset_import())
+    if (normal_domain(import.domain()).empty()) import.set_version(converted.opset);
+  drop_unused_initializers();
+  return {};
+}
+
+/// Sizes and axes that became attributes.
+void Exporter::drop_unused_initializers() {
+  std::unordered_set<std::string> used;
+  for (const Written& written : nodes_) {
+    used.insert(written.node.input().begin(), written.node.input().end());
+    for (std::string& name : captures(written.node)) used.insert(std::move(name));
   }
-  for (std::int64_t opset = opset_; opset <= kNewestKnownOpset; ++opset) {
-    if (misfit(opset) != nullptr) continue;
-    for (auto& import : *proto_.mutable_opset_import()) {
-      if (normal_domain(import.domain()).empty()) import.set_version(opset);
-    }
-    return {};
-  }
-  return make_error(ErrorCode::kUnsupported,
-                    "no opset from {} to {} has the meaning of every node: under opset {} not {}, under opset {} not "
-                    "{}; convert the model to opset {} first",
-                    opset_, kNewestKnownOpset, opset_, describe(*misfit(opset_)), kNewestKnownOpset,
-                    describe(*misfit(kNewestKnownOpset)), kNewestKnownOpset);
+  for (const auto& output : proto_.graph().output()) used.insert(output.name());
+  std::erase_if(initializers_, [&](const TensorProto& tensor) { return !used.contains(tensor.name()); });
 }
 
 Status check_model_size(std::size_t bytes) {
@@ -279,26 +385,72 @@ Status check_model_size(std::size_t bytes) {
                     bytes);
 }
 
-Result<std::string> Exporter::assemble() {
+/// The original's in their order, then the new ones.
+void Exporter::add_initializers() {
   GraphProto& graph = *proto_.mutable_graph();
+  for (const std::string& name : origin_.origin.initializer_order) {
+    const auto found = originals_.find(name);
+    if (found != originals_.end()) *graph.add_initializer() = std::move(found->second);
+  }
+  for (TensorProto& tensor : initializers_) *graph.add_initializer() = std::move(tensor);
+}
+
+/// Those of the graph that the model does not list; before IR 4 every initializer, and none that is gone.
+void Exporter::add_inputs() {
+  GraphProto& graph = *proto_.mutable_graph();
+  const bool lists_initializers = !origin_.origin.nodes.empty() && proto_.ir_version() < kLeastIr;
+  std::unordered_map<std::string, const TensorProto*> initializers;
+  for (const auto& tensor : graph.initializer()) initializers[tensor.name()] = &tensor;
+  for (const auto& tensor : graph.sparse_initializer()) initializers[tensor.values().name()] = nullptr;
+  auto& inputs = *graph.mutable_input();
+  const auto is_gone = [&](const ValueInfoProto& input) {
+    return !inputs_.contains(input.name()) && !initializers.contains(input.name());
+  };
+  inputs.erase(std::remove_if(inputs.begin(), inputs.end(), is_gone), inputs.end());
   std::unordered_set<std::string> there;
-  for (const auto& input : graph.input()) there.insert(input.name());
-  for (const auto& tensor : graph.initializer()) there.insert(tensor.name());
-  for (const auto& tensor : graph.sparse_initializer()) there.insert(tensor.values().name());
+  for (const auto& input : inputs) there.insert(input.name());
   for (const NodeId id : graph_.inputs()) {
     const Node& node = graph_.node(id);
-    if (node.constant || there.contains(node.name) || external_.contains(node.name)) continue;
-    auto& input = *graph.add_input();
+    if (!inputs_.contains(node.name) || there.contains(node.name) || initializers.contains(node.name)) continue;
+    auto& input = *inputs.Add();
     input.set_name(node.name);
     *input.mutable_type() = to_proto(node.outputs.front());
   }
+  for (const TensorProto& tensor : graph.initializer()) {
+    if (!lists_initializers || there.contains(tensor.name())) continue;
+    auto& input = *inputs.Add();
+    input.set_name(tensor.name());
+    input.mutable_type()->mutable_tensor_type()->set_elem_type(tensor.data_type());
+    auto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
+    for (const std::int64_t size : tensor.dims()) shape.add_dim()->set_dim_value(size);
+  }
+}
+
+/// Of tensors that the model has no longer.
+void Exporter::drop_stale_declarations() {
+  GraphProto& graph = *proto_.mutable_graph();
+  std::unordered_set<std::string> there(original_tensors_.begin(), original_tensors_.end());
+  for (const auto& input : graph.input()) there.insert(input.name());
+  for (const auto& [name, tensor] : originals_) there.insert(name);
+  const auto is_gone = [&](const ValueInfoProto& value) { return !there.contains(value.name()); };
+  auto& values = *graph.mutable_value_info();
+  values.erase(std::remove_if(values.begin(), values.end(), is_gone), values.end());
+  drop_stale_annotations(graph);
+}
+
+Result<std::string> Exporter::assemble() {
+  GraphProto& graph = *proto_.mutable_graph();
   std::size_t bytes = graph.ByteSizeLong();
   for (const TensorProto& tensor : initializers_) bytes += tensor.ByteSizeLong();
+  for (const auto& [name, tensor] : originals_) bytes += tensor.ByteSizeLong();
   REWRIGHT_CHECK(check_model_size(bytes));
-  for (TensorProto& tensor : initializers_) *graph.add_initializer() = std::move(tensor);
+  add_initializers();
   for (Written& written : nodes_) *graph.add_node() = std::move(written.node);
-  proto_.set_ir_version(
-      std::max({static_cast<std::int64_t>(proto_.ir_version()), kLeastIr, ir_version_for(opset_of(proto_))}));
+  add_inputs();
+  drop_stale_declarations();
+  const std::int64_t opset = opset_of(proto_);
+  if (origin_.origin.nodes.empty() || opset != opset_ || proto_.ir_version() < 1)
+    proto_.set_ir_version(std::max({static_cast<std::int64_t>(proto_.ir_version()), kLeastIr, ir_version_for(opset)}));
   return proto_.SerializeAsString();
 }
 
@@ -307,14 +459,24 @@ Result<std::string> export_model(const Graph& graph, const ImportedModel& origin
   if (!skeleton.ParseFromString(origin.skeleton)) {
     return make_error(ErrorCode::kInternal, "the origin's skeleton is not a ModelProto");
   }
-  return Exporter(graph, std::move(skeleton), origin.external, options).run();
+  return Exporter(graph, std::move(skeleton), origin, options).run();
 }
 
 Result<std::string> export_model(const Graph& graph, const ExportOptions& options) {
   ModelProto skeleton;
   skeleton.set_producer_name("rewright");
   skeleton.mutable_graph()->set_name("graph");
-  return Exporter(graph, std::move(skeleton), {}, options).run();
+  const ImportedModel none;
+  return Exporter(graph, std::move(skeleton), none, options).run();
+}
+
+Result<std::vector<std::string>> lossy_folds(const Graph& graph, const ImportedModel& origin, ExportOptions options) {
+  std::vector<std::string> lost;
+  options.fast_math = false;
+  options.lost = [&](const std::string& sentence) { lost.push_back(sentence); };
+  const Result<std::string> written = export_model(graph, origin, options);
+  if (!written) return written.error();
+  return lost;
 }
 
 }  // namespace rewright

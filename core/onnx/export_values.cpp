@@ -1,9 +1,11 @@
 // What a model's nodes read that no node makes: weights, and constants that operators ask for.
+#include <cmath>
 #include <memory>
 
 #include "onnx/element.h"
 #include "onnx/exporter.h"
 #include "onnx/external_data.h"
+#include "onnx/lossy.h"
 
 namespace rewright {
 
@@ -20,15 +22,37 @@ std::string Exporter::integers(std::span<const std::int64_t> values) {
   return named_constant(integers_of_shape(Shape{static_cast<std::int64_t>(values.size())}, values), "integers");
 }
 
+/// A number that an operator writes, as `type` holds it.
+void Exporter::note_loss(ElementType type, double number, std::string_view what) const {
+  if (options_.fast_math || !options_.lost) return;
+  const Real value{number};
+  if (const auto loss = loss_in(type, Shape{}, std::span(&value, 1)))
+    options_.lost(fmt::format("{} {:.3g} of an operator becomes {:.3g} in {}", what, loss->exact, loss->rounded,
+                              name_of_floating(type)));
+}
+
+/// Attributes are float32, whatever the element type: exact in a float64 node if the number is one.
+void Exporter::note_attribute_loss(double number, std::string_view attribute) const {
+  note_loss(ElementType::kFloat32, number, attribute);
+  const auto held = static_cast<double>(static_cast<float>(number));
+  if (options_.fast_math || !options_.lost || element_ != ElementType::kFloat64 || !(held != number)) return;
+  if (std::isnan(number)) return;
+  options_.lost(
+      fmt::format("{} {} of an operator in float64 becomes {}, as attributes are float32", attribute, number, held));
+}
+
 std::string Exporter::constant(const ConstantData& value) {
   const ElementType from = value.type.element;
   if (!is_floating(from) || from == element_) return named_constant(value, "constant");
   ConstantData cast;
   cast.type = {value.type.shape, element_};
   if (const auto* number = std::get_if<double>(&value.value)) {
+    note_loss(element_, *number, "the number");
     cast.value = *number;
   } else {
-    cast.value = encode(element_, *to_reals(value));
+    const std::vector<double> numbers = *to_reals(value);
+    for (const double number : numbers) note_loss(element_, number, "the number");
+    cast.value = encode(element_, numbers);
   }
   return named_constant(cast, "constant");
 }
@@ -71,7 +95,7 @@ Result<std::string> Exporter::operand(Port port) {
   if (const auto known = names_.find(port); known != names_.end()) return known->second;
   const Node& node = graph_.node(port.node);
   std::string name;
-  if (const auto folded = folding_.values.find(port); folded != folding_.values.end()) {
+  if (const auto folded = folder_.values().find(port); folded != folder_.values().end()) {
     name = named_constant(folded->second, "weight");
   } else {
     name = weight(node);  // Nodes come after their operands, so that what is no weight has its name.
@@ -80,13 +104,25 @@ Result<std::string> Exporter::operand(Port port) {
   return name;
 }
 
+/// A weight of the original keeps its name.
 std::string Exporter::weight(const Node& node) {
-  if (const auto lies = external_.find(node.name); lies != external_.end()) {
-    initializers_.push_back(to_proto(lies->second, fresh(node.name)));
-    return initializers_.back().name();
-  }
-  if (given_.contains(node.name) || !node.constant) return node.name;
+  if (origin_.external.contains(node.name) || !node.constant) return given(node.name);
+  const auto original = origin_.origin.initializers.find(node.name);
+  if (original != origin_.origin.initializers.end() && original->second == node.constant) return given(node.name);
+  if (const auto* number = std::get_if<double>(&node.constant->value))
+    note_loss(node.constant->type.element, *number, node.name);
   return named_constant(*node.constant, node.name);
+}
+
+/// A tensor of the original that no node makes; an initializer is written with its first use.
+std::string Exporter::given(const std::string& name) {
+  if (originals_.contains(name)) return name;
+  if (const auto lies = origin_.external.find(name); lies != origin_.external.end()) {
+    originals_[name] = to_proto(lies->second, name);
+  } else if (const auto value = origin_.origin.initializers.find(name); value != origin_.origin.initializers.end()) {
+    originals_[name] = to_proto(*value->second, name);
+  }
+  return name;
 }
 
 }  // namespace rewright

@@ -3,7 +3,9 @@
 
 #include <rewright/onnx.h>
 
+#include <compare>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -13,6 +15,8 @@
 
 #include "onnx/export.h"
 #include "onnx/fold.h"
+#include "onnx/kept.h"
+#include "onnx/opset_convert.h"
 #include "onnx/proto.h"
 
 namespace rewright {
@@ -22,14 +26,14 @@ namespace rewright {
 
 class Exporter final : public OnnxWriter {
  public:
-  /// Borrows the graph, `external` (weights whose values lie elsewhere, by name) and the options.
-  Exporter(const Graph& graph, model::ModelProto skeleton, const std::map<std::string, ExternalWeight>& external,
-           const ExportOptions& options)
+  /// Borrows the graph, the origin and the options.
+  Exporter(const Graph& graph, model::ModelProto skeleton, const ImportedModel& origin, const ExportOptions& options)
       : graph_(graph),
         proto_(std::move(skeleton)),
-        external_(external),
+        origin_(origin),
         options_(options),
-        opset_(model::opset_of(proto_)) {}
+        opset_(model::opset_of(proto_)),
+        folder_(graph, origin, options) {}
 
   Result<std::string> run();
 
@@ -44,15 +48,35 @@ class Exporter final : public OnnxWriter {
     model::NodeProto node;
     bool by_operator = false;
   };
+  /// What is written in one go: a node of the original, or one of the graph.
+  struct Unit {
+    bool is_original = false;
+    std::uint32_t index = 0;
+    friend auto operator<=>(const Unit&, const Unit&) = default;
+  };
+  /// Where a unit goes: behind an original node, and there in the order of the graph.
+  using Place = std::pair<std::uint32_t, std::uint32_t>;
 
   void reserve_names();
-  void count_uses();
+  void count_uses(const std::vector<Unit>& units);
   std::string fresh(std::string_view hint);
-  Status write_nodes();
+
+  // What is written, and in which order.
+  Result<std::vector<Unit>> plan_units();
+  Result<std::optional<Unit>> maker(Port port);
+  Result<std::vector<Unit>> needed_by(const Unit& unit);
+  Result<std::optional<Unit>> maker_of_output(std::size_t i);
+  [[nodiscard]] bool is_as_declared(std::size_t i) const;
+
+  Status write_units(const std::vector<Unit>& units);
   Result<std::string> operand(Port port);
   std::string weight(const Node& node);
+  std::string given(const std::string& name);
   std::string named_constant(const ConstantData& value, std::string_view hint);
+  void note_loss(ElementType type, double number, std::string_view what) const;
+  void note_attribute_loss(double number, std::string_view attribute) const;
   std::string filled(const ConstantData& value, double number, std::string_view hint);
+  Status write_original(std::size_t index);
   Status write_application(NodeId id);
   bool write_as_bias(NodeId id, const std::vector<std::string>& in);
   Status write_opaque(NodeId id);
@@ -60,17 +84,21 @@ class Exporter final : public OnnxWriter {
   std::string output_name(std::size_t i);
   void rename(const std::unordered_map<std::string, std::string>& renamed);
   Status choose_opset();
-  [[nodiscard]] const model::NodeProto* misfit(std::int64_t opset) const;
+  model::ConversionContext conversion_context();
+  void drop_unused_initializers();
+  void add_initializers();
+  void add_inputs();
+  void drop_stale_declarations();
   Result<std::string> assemble();
 
   const Graph& graph_;
   model::ModelProto proto_;
-  const std::map<std::string, ExternalWeight>& external_;
+  const ImportedModel& origin_;
   const ExportOptions& options_;
   std::int64_t opset_;
-  model::Folding folding_;
+  model::Folder folder_;
+  std::optional<model::Kept> kept_;
   std::unordered_set<std::string> taken_;   ///< Names of tensors and nodes.
-  std::unordered_set<std::string> given_;   ///< Inputs and initializers of the skeleton.
   std::unordered_set<std::string> inputs_;  ///< Names of the graph's inputs that are given at each run.
   std::unordered_map<std::string, int> counters_;
   std::map<Port, std::string> names_;
@@ -78,8 +106,12 @@ class Exporter final : public OnnxWriter {
   std::vector<Written> nodes_;
   std::unordered_map<std::string, std::size_t> products_;  ///< Conv and MatMul nodes, by what they make.
   std::vector<std::uint32_t> uses_;                        ///< By node, at run time.
-  std::vector<model::TensorProto> initializers_;
-  std::set<std::string> own_tensors_;            ///< Made by nodes: may take an output's name.
+  std::vector<model::TensorProto> initializers_;           ///< New ones.
+  std::map<std::string, model::TensorProto> originals_;    ///< Initializers of the original that are used, by name.
+  std::unordered_set<std::string> original_tensors_;       ///< What the original nodes make that are written.
+  std::set<std::string> own_tensors_;                      ///< Made by nodes: may take an output's name.
+  std::unordered_map<std::string, model::TensorProto> values_;  ///< Small ones, for conversions between opsets.
+  std::unordered_map<std::string, model::KnownTensor> known_;
   ElementType element_ = ElementType::kFloat32;  ///< Of the application at hand.
 };
 

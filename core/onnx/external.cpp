@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 
 #include "onnx/external_data.h"
 #include "onnx/proto.h"
@@ -60,17 +61,50 @@ bool copy_part(int descriptor, const WeightPiece& piece) {
   return done;
 }
 
+using Visit = std::function<Status(TensorProto& tensor, bool outermost)>;
+
+Status visit_nodes(google::protobuf::RepeatedPtrField<NodeProto>& nodes, const Visit& visit);
+
+/// Initializers, and tensors in attributes of nodes, of the graphs inside too.
+Status visit_graph(GraphProto& graph, bool outermost, const Visit& visit) {
+  for (TensorProto& tensor : *graph.mutable_initializer()) REWRIGHT_CHECK(visit(tensor, outermost));
+  for (auto& tensor : *graph.mutable_sparse_initializer()) {
+    REWRIGHT_CHECK(visit(*tensor.mutable_values(), false));
+    REWRIGHT_CHECK(visit(*tensor.mutable_indices(), false));
+  }
+  return visit_nodes(*graph.mutable_node(), visit);
+}
+
+Status visit_nodes(google::protobuf::RepeatedPtrField<NodeProto>& nodes, const Visit& visit) {
+  for (NodeProto& node : nodes) {
+    for (AttributeProto& attribute : *node.mutable_attribute()) {
+      if (attribute.has_t()) REWRIGHT_CHECK(visit(*attribute.mutable_t(), false));
+      for (TensorProto& tensor : *attribute.mutable_tensors()) REWRIGHT_CHECK(visit(tensor, false));
+      if (attribute.has_g()) REWRIGHT_CHECK(visit_graph(*attribute.mutable_g(), false, visit));
+      for (GraphProto& graph : *attribute.mutable_graphs()) REWRIGHT_CHECK(visit_graph(graph, false, visit));
+    }
+  }
+  return {};
+}
+
+Status for_each_tensor(ModelProto& model, const Visit& visit) {
+  REWRIGHT_CHECK(visit_graph(*model.mutable_graph(), true, visit));
+  for (auto& function : *model.mutable_functions()) REWRIGHT_CHECK(visit_nodes(*function.mutable_node(), visit));
+  return {};
+}
+
 }  // namespace
 
 std::set<std::string> external_files(const std::string& model) {
   std::set<std::string> files;
-  const auto proto = parse_model(std::as_bytes(std::span(model)), "the model");
+  auto proto = parse_model(std::as_bytes(std::span(model)), "the model");
   if (!proto) return files;
-  for (const TensorProto& tensor : proto->graph().initializer()) {
-    if (tensor.data_location() != TensorProto::EXTERNAL) continue;
+  (void)for_each_tensor(*proto, [&](TensorProto& tensor, bool) -> Status {
+    if (tensor.data_location() != TensorProto::EXTERNAL) return {};
     for (const auto& entry : tensor.external_data())
       if (entry.key() == "location") files.insert(entry.value());
-  }
+    return {};
+  });
   return files;
 }
 
@@ -78,13 +112,13 @@ Result<SplitModel> split_off_weights(const std::string& model, const std::string
   REWRIGHT_TRY(ModelProto proto, parse_model(std::as_bytes(std::span(model)), "the model"));
   SplitModel split;
   std::uint64_t size = 0;
-  for (TensorProto& tensor : *proto.mutable_graph()->mutable_initializer()) {
+  REWRIGHT_CHECK(for_each_tensor(proto, [&](TensorProto& tensor, bool outermost) -> Status {
     REWRIGHT_TRY(const auto elsewhere, where_it_lies(tensor, folder));
     WeightPiece piece;
     if (elsewhere) {
       piece.file = elsewhere->file, piece.from = elsewhere->offset, piece.length = elsewhere->bytes;
     } else {
-      if (!tensor.has_raw_data() || tensor.raw_data().size() < kLeastBytes) continue;
+      if (!outermost || !tensor.has_raw_data() || tensor.raw_data().size() < kLeastBytes) return {};
       piece.bytes = std::move(*tensor.mutable_raw_data());
       piece.length = piece.bytes.size();
     }
@@ -92,7 +126,8 @@ Result<SplitModel> split_off_weights(const std::string& model, const std::string
     size = piece.at + piece.length;
     set_external(tensor, file, piece.at, piece.length);
     split.data.push_back(std::move(piece));
-  }
+    return {};
+  }));
   split.model = proto.SerializeAsString();
   return split;
 }

@@ -44,6 +44,16 @@ Result<Entry> read_entry(const TensorProto& tensor) {
   return found;
 }
 
+/// 0 for types without a fixed size. Numbers from 17 on: four 8-bit floats, two 4-bit integers, a 4-bit float, the
+/// exponents of blocks.
+std::uint64_t bits_of_element(int data_type) {
+  if (const auto element = element_type(data_type)) return 8 * element_size(*element);
+  if (data_type == TensorProto::COMPLEX64) return 64;
+  if (data_type == TensorProto::COMPLEX128) return 128;
+  if ((data_type >= 17 && data_type <= 20) || data_type == 24) return 8;
+  return data_type >= 21 && data_type <= 23 ? 4 : 0;
+}
+
 /// The file that holds the data: inside `folder`, links followed.
 Result<fs::path> locate(const TensorProto& tensor, const std::string& location, const std::string& folder) {
   if (folder.empty()) {
@@ -74,15 +84,19 @@ Result<fs::path> locate(const TensorProto& tensor, const std::string& location, 
 
 Result<std::optional<ExternalWeight>> where_it_lies(const TensorProto& tensor, const std::string& folder) {
   if (tensor.data_location() != TensorProto::EXTERNAL) return std::optional<ExternalWeight>();
-  const auto element = element_type(tensor.data_type());
   const std::vector<std::int64_t> dims(tensor.dims().begin(), tensor.dims().end());
-  if (!element || element_size(*element) == 0 || dims.size() > kMaxRank || !checked_elements(dims)) {
-    return make_error(ErrorCode::kUnsupported, "tensor '{}' has element type {} and {} axes", tensor.name(),
+  const auto count = checked_elements(dims);
+  const std::uint64_t bits = bits_of_element(tensor.data_type());
+  if (bits == 0 || !count) {
+    return make_error(ErrorCode::kUnsupported,
+                      "tensor '{}' has element type {} and {} axes, and its values lie in another file", tensor.name(),
                       tensor.data_type(), dims.size());
   }
   ExternalWeight weight;
-  weight.type = {Shape(dims), *element};
-  weight.bytes = static_cast<std::uint64_t>(weight.type.shape.elements()) * element_size(weight.type.element);
+  weight.type.element = ElementType::kUnknown;
+  if (const auto element = element_type(tensor.data_type()); element && dims.size() <= kMaxRank)
+    weight.type = {Shape(dims), *element};
+  weight.bytes = (static_cast<std::uint64_t>(*count) * bits + 7) / 8;
   REWRIGHT_TRY(const Entry entry, read_entry(tensor));
   REWRIGHT_TRY(const fs::path file, locate(tensor, entry.location, folder));
   const std::uint64_t size = fs::file_size(file);

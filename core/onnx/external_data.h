@@ -15,7 +15,8 @@
 namespace rewright::model {
 
 /// Where the tensor's values lie; nothing where that is in the model. Checks that they are there: in a file inside
-/// `folder`, links followed, that is long enough. Errors: kIo, kParse; kUnsupported where Graph has no such type.
+/// `folder`, links followed, that is long enough. A type that Graph cannot say is kUnknown there. Errors: kIo, kParse;
+/// kUnsupported where elements have no fixed size.
 [[nodiscard]] Result<std::optional<ExternalWeight>> where_it_lies(const TensorProto& tensor, const std::string& folder);
 /// Errors: kIo.
 [[nodiscard]] Result<std::vector<std::byte>> read_external(const ExternalWeight& weight);

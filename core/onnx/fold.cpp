@@ -2,13 +2,19 @@
 
 #include <rewright/onnx.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <algorithm>
+#include <cfenv>
 #include <cstring>
 #include <memory>
 #include <set>
+#include <unordered_set>
 
 #include "onnx/element.h"
 #include "onnx/external_data.h"
+#include "onnx/lossy.h"
 
 namespace rewright::model {
 namespace {
@@ -28,39 +34,35 @@ ConstantData rounded(const TensorType& type, const Tensor<Real>& tensor) {
   return {type, std::move(bytes)};
 }
 
-class Folder {
- public:
-  Folder(const Graph& graph, const std::map<std::string, ExternalWeight>& external, const ExportOptions& options)
-      : graph_(graph),
-        external_(external),
-        options_(options),
-        known_(graph.nodes().size(), false),
-        users_(graph.nodes().size(), 0),
-        values_(graph.nodes().size()) {}
+/// By node: a hash of all that it is computed from, inputs by name. Equal work has equal hashes in every graph.
+std::vector<std::uint64_t> hashes_of_work(const Graph& graph) {
+  std::vector<std::uint64_t> hashes;
+  for (const Node& node : graph.nodes()) {
+    std::string key = node.is_input() ? "input " + node.name : node.opaque ? node.opaque->serialized : node.op->name();
+    if (node.op != nullptr) key += to_string(node.op->info().params, node.params);
+    for (const Port& port : node.inputs) key += fmt::format(" {:x}.{}", hashes[port.node.value], port.output);
+    hashes.push_back(XXH3_64bits(key.data(), key.size()));
+  }
+  return hashes;
+}
 
-  Result<Folding> run();
+}  // namespace
 
- private:
-  void find_known();
-  [[nodiscard]] std::vector<std::uint32_t> cone(std::uint32_t node) const;
-  [[nodiscard]] std::string refuse(const std::vector<std::uint32_t>& cone) const;
-  Status compute(std::uint32_t node);
-  [[nodiscard]] Result<Tensor<Real>> value_of(const Node& input) const;
-  [[nodiscard]] std::int64_t size_in_file(const Node& input) const;
-  void drop(const std::vector<std::uint32_t>& cone);
-  bool keep(std::uint32_t node, const std::vector<std::uint32_t>& cone, Folding& folding);
-
-  const Graph& graph_;
-  const std::map<std::string, ExternalWeight>& external_;
-  const ExportOptions& options_;
-  std::vector<bool> known_;           ///< By node: a weight with a value, or an application on such alone.
-  std::vector<std::uint32_t> users_;  ///< By node: how many use it.
-  std::vector<std::vector<Tensor<Real>>> values_;
-  std::set<std::uint32_t> replaced_;  ///< Weights that a folded value stands for.
-  std::int64_t added_bytes_ = 0;
-  std::int64_t held_bytes_ = 0;  ///< Of folded values.
-  double flops_ = 0;
-};
+Folder::Folder(const Graph& graph, const ImportedModel& origin, const ExportOptions& options)
+    : graph_(graph),
+      external_(origin.external),
+      options_(options),
+      known_(graph.nodes().size(), false),
+      users_(graph.nodes().size(), 0),
+      was_there_(graph.nodes().size(), false),
+      overflows_(graph.nodes().size(), false),
+      values_(graph.nodes().size()) {
+  find_known();
+  const Graph& before = origin.origin.nodes.empty() ? graph : origin.graph;
+  const std::vector<std::uint64_t> work = hashes_of_work(graph), known = hashes_of_work(before);
+  const std::unordered_set<std::uint64_t> there(known.begin(), known.end());
+  for (std::size_t i = 0; i < work.size(); ++i) was_there_[i] = there.contains(work[i]);
+}
 
 void Folder::find_known() {
   for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
@@ -147,14 +149,57 @@ Status Folder::compute(std::uint32_t i) {
   for (const TensorType& type : node.outputs) results.emplace_back(type.shape);
   std::vector<TensorView<Real>> out;
   for (Tensor<Real>& result : results) out.push_back(result.view());
+  std::feclearexcept(FE_OVERFLOW | FE_UNDERFLOW);
   node.op->evaluate(node.params, in, out);
+  overflows_[i] = std::fetestexcept(FE_OVERFLOW | FE_UNDERFLOW) != 0;
   flops_ += node.op->work(node.params, shapes).flops;
   values_[i] = std::move(results);
   return {};
 }
 
+/// What the node's own values lose, in words; empty if nothing. Subnormal numbers that a weight brings along are the
+/// model's own: filters that training left dead have them.
+std::string Folder::loss_of(std::uint32_t i, const std::vector<std::uint32_t>& cone) const {
+  const Node& node = graph_.nodes()[i];
+  const auto says = [&](double exact, double kept) {
+    return fmt::format("{} of shape {}, work on weights, loses numbers in {}: {:.3g} becomes {:.3g}", node.op->name(),
+                       node.outputs.front().shape, name_of_floating(node.outputs.front().element), exact, kept);
+  };
+  for (std::size_t k = 0; k < node.outputs.size(); ++k) {
+    const TensorType& type = node.outputs[k];
+    const auto loss = loss_in(type.element, type.shape, values_[i][k].values());
+    if (!loss) continue;
+    const bool own = std::isfinite(loss->rounded) && std::ranges::any_of(cone, [&](std::uint32_t at) {
+                       const Node& weight = graph_.nodes()[at];
+                       return weight.is_input() && graph_.shape({NodeId{at}, 0}).rank() > 1 &&
+                              has_subnormals(weight.outputs.front().element, values_[at].front().values());
+                     });
+    if (!own) return says(loss->exact, loss->rounded);
+  }
+  if (!overflows_[i]) return {};
+  return fmt::format("{} of shape {}, work on weights, leaves the range of double precision", node.op->name(),
+                     node.outputs.front().shape);
+}
+
+/// Of computed steps, the last of which is the result: those that lose numbers, and what is computed from these, are
+/// unknown from now on, so that the run computes them.
+void Folder::forget_lossy(const std::vector<std::uint32_t>& cone) {
+  if (options_.fast_math) return;
+  for (const std::uint32_t i : cone) {
+    const Node& node = graph_.nodes()[i];
+    if (node.op == nullptr) continue;
+    known_[i] =
+        known_[i] && std::ranges::all_of(node.inputs, [&](const Port& port) { return known_[port.node.value]; });
+    if (!known_[i] || (!was_there_[i] && i != cone.back())) continue;
+    const std::string loss = loss_of(i, cone);
+    if (loss.empty()) continue;
+    known_[i] = false;
+    if (!was_there_[i] && options_.lost) options_.lost(loss);
+  }
+}
+
 /// Takes the node's values over, unless they make the file too large.
-bool Folder::keep(std::uint32_t i, const std::vector<std::uint32_t>& cone, Folding& folding) {
+bool Folder::keep(std::uint32_t i, const std::vector<std::uint32_t>& cone) {
   std::int64_t bytes = added_bytes_;
   std::vector<ConstantData> values;
   const Node& node = graph_.nodes()[i];
@@ -173,46 +218,32 @@ bool Folder::keep(std::uint32_t i, const std::vector<std::uint32_t>& cone, Foldi
   if (bytes > options_.fold_bytes || held > kMostHeldBytes) return false;
   added_bytes_ = bytes, held_bytes_ = held;
   replaced_.insert(weights.begin(), weights.end());
-  for (std::uint32_t k = 0; k < values.size(); ++k) folding.values.emplace(Port{NodeId{i}, k}, std::move(values[k]));
+  for (std::uint32_t k = 0; k < values.size(); ++k) folded_.emplace(Port{NodeId{i}, k}, std::move(values[k]));
   return true;
 }
 
-Result<Folding> Folder::run() {
-  find_known();
-  Folding folding;
-  folding.at_run_time.assign(graph_.nodes().size(), false);
-  std::vector<bool> needed(graph_.nodes().size(), false);
-  for (const Port& port : graph_.outputs()) needed[port.node.value] = true;
-  // From the outputs backwards: of work on weights, only the last step of each chain is seen, and computed whole.
-  for (auto i = static_cast<std::uint32_t>(graph_.nodes().size()); i-- > 0;) {
-    const Node& node = graph_.nodes()[i];
-    if (!needed[i] || node.is_input()) continue;
-    if (known_[i]) {
-      const std::vector<std::uint32_t> steps = cone(i);
-      std::string reason = refuse(steps);
-      if (reason.empty()) {
-        for (const std::uint32_t step : steps) REWRIGHT_CHECK(compute(step));
-        const bool kept = keep(i, steps, folding);
-        drop(steps);
-        if (kept) continue;
-        reason = fmt::format("would add more than {} MiB to the file", options_.fold_bytes >> 20);
-      }
-      if (options_.note) {
-        options_.note(fmt::format("work on weights stays in the model: {} of shape {} {}", node.op->name(),
-                                  node.outputs.front().shape, reason));
-      }
-    }
-    folding.at_run_time[i] = true;
-    for (const Port& port : node.inputs) needed[port.node.value] = true;
+Result<bool> Folder::fold(NodeId id) {
+  const std::uint32_t i = id.value;
+  if (folded_.contains(Port{id, 0})) return true;
+  if (left_.contains(i) || !known_[i]) return false;
+  const std::vector<std::uint32_t> steps = cone(i);
+  std::string reason = refuse(steps);
+  if (reason.empty()) {
+    for (const std::uint32_t step : steps) REWRIGHT_CHECK(compute(step));
+    forget_lossy(steps);
+    const bool kept = known_[i] && keep(i, steps);
+    drop(steps);
+    if (kept) return true;
+    if (!known_[i]) return false;
+    reason = fmt::format("would add more than {} MiB to the file", options_.fold_bytes >> 20);
   }
-  return folding;
-}
-
-}  // namespace
-
-Result<Folding> fold(const Graph& graph, const std::map<std::string, ExternalWeight>& external,
-                     const ExportOptions& options) {
-  return Folder(graph, external, options).run();
+  left_.insert(i);
+  if (options_.note) {
+    const Node& node = graph_.node(id);
+    options_.note(fmt::format("work on weights stays in the model: {} of shape {} {}", node.op->name(),
+                              node.outputs.front().shape, reason));
+  }
+  return false;
 }
 
 }  // namespace rewright::model

@@ -36,7 +36,12 @@ bool has_required_inputs(const NodeProto& node, std::int64_t opset) {
 
 Result<ImportedModel> Importer::run() {
   REWRIGHT_TRY(const std::vector<int> order, check_model(proto_, options_.file));
-  REWRIGHT_CHECK(fix_dimensions());
+  keep_declarations();
+  ImportedModel imported;
+  OpenDimensions open(options_);
+  REWRIGHT_CHECK(fix_dimensions(open));
+  imported.open_sizes = open.sizes();
+  origin_.has_open_sizes = !imported.open_sizes.empty() && !options_.freeze;
   inference_.emplace(proto_);
   for (const auto& value : graph_.value_info()) declared_[value.name()] = &value;
   for (const auto& value : graph_.output()) declared_[value.name()] = &value;
@@ -44,8 +49,10 @@ Result<ImportedModel> Importer::run() {
   REWRIGHT_CHECK(add_initializers());
   for (const int i : order) REWRIGHT_CHECK(add_node(graph_.node(i)));
   REWRIGHT_CHECK(add_outputs());
-  ImportedModel imported;
+  std::vector<std::uint32_t> survivors = surviving_nodes();
   REWRIGHT_TRY(imported.graph, without_unused_weights(builder_.finish()));
+  REWRIGHT_CHECK(settle_origin(survivors, imported.graph.nodes().size()));
+  imported.origin = std::move(origin_);
   imported.opset = opset_;
   imported.carried = std::move(carried_);
   imported.skeleton = skeleton();
@@ -53,8 +60,13 @@ Result<ImportedModel> Importer::run() {
   return imported;
 }
 
-Status Importer::fix_dimensions() {
-  OpenDimensions open(options_);
+void Importer::keep_declarations() {
+  *declarations_.mutable_input() = graph_.input();
+  *declarations_.mutable_output() = graph_.output();
+  *declarations_.mutable_value_info() = graph_.value_info();
+}
+
+Status Importer::fix_dimensions(OpenDimensions& open) {
   std::unordered_set<std::string> initializers;
   for (const auto& tensor : graph_.initializer()) initializers.insert(tensor.name());
   for (auto& input : *graph_.mutable_input()) {
@@ -78,6 +90,87 @@ void Importer::define(const std::string& name, Port port) {
 }
 
 Status Importer::add_node(const NodeProto& node) {
+  OriginNode origin = describe_origin(node);
+  REWRIGHT_CHECK(read_node(node));
+  for (const std::string& name : node.output()) {
+    const auto port = ports_.find(name);
+    origin.outputs.push_back(name.empty() || port == ports_.end() ? std::nullopt : std::optional(port->second));
+  }
+  origin.is_light = is_light(node);
+  origin_.nodes.push_back(std::move(origin));
+  return {};
+}
+
+OriginNode Importer::describe_origin(const NodeProto& node) const {
+  OriginNode origin;
+  origin.serialized = node.SerializeAsString();
+  origin.output_names.assign(node.output().begin(), node.output().end());
+  origin.input_names.assign(node.input().begin(), node.input().end());
+  for (std::string& name : captures(node)) origin.input_names.push_back(std::move(name));
+  for (const std::string& name : origin.input_names) {
+    origin.inputs.push_back(name.empty() ? std::nullopt : std::optional(ports_.at(name)));
+    origin.integers.push_back(name.empty() || constants_.contains(name) ? nullptr : inference_->integers(name));
+  }
+  return origin;
+}
+
+/// Constants, and what makes integers and the like alone.
+bool Importer::is_light(const NodeProto& node) const {
+  const std::string& type = node.op_type();
+  if (normal_domain(node.domain()).empty() && (type == "Constant" || type == "ConstantOfShape" || type == "Identity"))
+    return true;
+  return std::ranges::all_of(node.output(), [&](const std::string& name) {
+    if (name.empty()) return true;
+    const ElementType element = builder_.type(ports_.at(name)).element;
+    if (element != ElementType::kUnknown) return !is_floating(element);
+    const TypeProto* inferred = inference_->type(name);
+    const auto known = inferred == nullptr ? std::nullopt : element_type(inferred->tensor_type().elem_type());
+    return known && !is_floating(*known);
+  });
+}
+
+/// Nodes of the builder that the graph will have, ascending: all that outputs need, and the inputs that are given.
+std::vector<std::uint32_t> Importer::surviving_nodes() const {
+  std::set<std::uint32_t> survivors;
+  std::vector<NodeId> waiting;
+  const auto visit = [&](NodeId id) {
+    if (survivors.insert(id.value).second) waiting.push_back(id);
+  };
+  for (const auto& output : graph_.output()) visit(ports_.at(output.name()).node);
+  while (!waiting.empty()) {
+    const NodeId id = waiting.back();
+    waiting.pop_back();
+    for (const Port& port : builder_.node(id).inputs) visit(port.node);
+  }
+  for (const auto& [name, port] : ports_) {
+    const Node& node = builder_.node(port.node);
+    if (node.is_input() && node.input_kind == InputKind::kData) survivors.insert(port.node.value);
+  }
+  return {survivors.begin(), survivors.end()};
+}
+
+/// Ports of the builder become those of the graph.
+Status Importer::settle_origin(const std::vector<std::uint32_t>& survivors, std::size_t nodes) {
+  if (survivors.size() != nodes)
+    return make_error(ErrorCode::kInternal, "{}: {} nodes were to stay and {} did", options_.file, survivors.size(),
+                      nodes);
+  const auto settle = [&](std::optional<Port>& port) {
+    if (!port) return;
+    const auto found = std::ranges::lower_bound(survivors, port->node.value);
+    if (found == survivors.end() || *found != port->node.value) {
+      port.reset();
+    } else {
+      port->node.value = static_cast<std::uint32_t>(found - survivors.begin());
+    }
+  };
+  for (OriginNode& node : origin_.nodes) {
+    for (auto& port : node.inputs) settle(port);
+    for (auto& port : node.outputs) settle(port);
+  }
+  return {};
+}
+
+Status Importer::read_node(const NodeProto& node) {
   refusal_.clear();
   REWRIGHT_TRY(const bool is_constant, add_constant(node));
   if (is_constant) return {};
@@ -124,6 +217,7 @@ Result<OnnxNode> Importer::describe_to_operators(const NodeProto& node) const {
       return make_error(ErrorCode::kUnsupported, "the type of '{}' is not known before the model runs", name);
     }
     seen.inputs.back() = port;
+    if (seen.inputs.size() == 1) seen.element = builder_.type(port).element;
     const auto constant = constants_.find(name);
     seen.constants.back() = constant == constants_.end() ? inference_->integers(name) : constant->second;
   }
@@ -224,22 +318,16 @@ Status Importer::add_outputs() {
 }
 
 std::string Importer::skeleton() {
-  const auto is_weight = [&](const std::string& name) {
-    return constants_.contains(name) || external_.contains(name) || !ports_.contains(name);
-  };
-  auto& inputs = *graph_.mutable_input();
-  inputs.erase(std::remove_if(inputs.begin(), inputs.end(),
-                              [&](const ValueInfoProto& input) {
-                                return is_weight(input.name()) ||
-                                       (proto_.ir_version() < kIrOfDefaults && kept_.contains(input.name()));
-                              }),
-               inputs.end());
+  if (!options_.freeze) {
+    graph_.mutable_input()->Swap(declarations_.mutable_input());
+    graph_.mutable_output()->Swap(declarations_.mutable_output());
+    graph_.mutable_value_info()->Swap(declarations_.mutable_value_info());
+  }
   auto& tensors = *graph_.mutable_initializer();
   tensors.erase(std::remove_if(tensors.begin(), tensors.end(),
                                [&](const TensorProto& tensor) { return !kept_.contains(tensor.name()); }),
                 tensors.end());
   graph_.clear_node();
-  graph_.clear_value_info();
   return proto_.SerializeAsString();
 }
 

@@ -22,7 +22,23 @@
 #include <string>
 #include <vector>
 
+#include "onnx/origin.h"
+
 namespace rewright {
+
+/// A dimension that a model leaves open: without a size, or with size -1.
+struct OpenSize {
+  struct Place {
+    std::string input;
+    int axis = 0;
+    int rank = 0;
+  };
+  std::string name;           ///< The model's own, or "x.0" (input and axis) where it has none.
+  std::vector<Place> places;  ///< At least one.
+};
+/// Of all inputs that must be given, in the model's order. Errors: as import_model.
+[[nodiscard]] REWRIGHT_API Result<std::vector<OpenSize>> open_sizes(std::span<const std::byte> model,
+                                                                    const std::string& file);
 
 struct ImportOptions {
   /// Sizes of dimensions that the model leaves open: by the dimension's name, or by input and axis ("x.0").
@@ -33,6 +49,8 @@ struct ImportOptions {
   std::string directory;
   /// Large weights in such files stay there: the graph knows their types, ImportedModel::external where they lie.
   bool leave_external = false;
+  /// The sizes given to open dimensions become part of the model: what export_model writes takes no others.
+  bool freeze = false;
 };
 
 /// A weight whose values were not read.
@@ -54,11 +72,14 @@ struct CarriedNode {
 struct ImportedModel {
   Graph graph;
   /// A serialized ModelProto: all that the graph does not say (versions, names, documentation, metadata, functions,
-  /// the declared types of inputs and outputs, values of weights that a Graph cannot hold).
+  /// the declared types of tensors, values of weights that a Graph cannot hold).
   std::string skeleton;
+  Origin origin;
   std::int64_t opset = 0;  ///< Of ONNX's own operators.
   std::vector<CarriedNode> carried;
   std::map<std::string, ExternalWeight> external;  ///< By name.
+  /// Dimensions that the model leaves open, with the sizes that the graph has them at; "x.0" where one has no name.
+  std::map<std::string, std::int64_t> open_sizes;
 };
 
 /// Reads a serialized ModelProto.

@@ -1,3 +1,4 @@
+#include "onnx/annotations.h"
 #include "onnx/element.h"
 #include "onnx/external_data.h"
 #include "onnx/importer.h"
@@ -44,7 +45,13 @@ Status Importer::add_initializers() {
     for (std::string& name : captures(node)) used.insert(std::move(name));
   }
   for (const auto& output : graph_.output()) used.insert(output.name());
+  const std::set<std::string> annotating = annotating_tensors(graph_);
   for (TensorProto& tensor : *graph_.mutable_initializer()) {
+    origin_.initializer_order.push_back(tensor.name());
+    if (!used.contains(tensor.name()) && annotating.contains(tensor.name())) {
+      kept_.insert(tensor.name());
+      continue;
+    }
     if (!used.contains(tensor.name()) && !kept_.contains(tensor.name())) continue;
     if (auto status = add_initializer(tensor); !status) {
       return make_error(status.error().code, "{}: {}", options_.file, status.error().message);
@@ -84,9 +91,7 @@ Status Importer::add_initializer(TensorProto& tensor) {
     return {};
   }
   if (!value) {
-    if (external) {
-      return make_error(ErrorCode::kUnsupported, "{}, and its values lie in another file", value.error().message);
-    }
+    if (external) REWRIGHT_CHECK(where_it_lies(tensor, options_.directory));  // They stay there, of whatever type.
     kept_.insert(name);
     REWRIGHT_TRY(const Port port, builder_.input(name, kNoType, InputKind::kWeight));
     define(name, port);
@@ -99,6 +104,7 @@ Status Importer::add_initializer(TensorProto& tensor) {
   const TensorType type = value->type;
   if (type.shape.elements() <= kInspectedElements) inference_->set_value(name, to_proto(*value, name));
   const auto constant = std::make_shared<const ConstantData>(*std::move(value));
+  origin_.initializers[name] = constant;
   REWRIGHT_TRY(const Port port, builder_.input(name, type, InputKind::kWeight, constant));
   define(name, port);
   constants_[name] = constant;

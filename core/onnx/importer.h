@@ -15,6 +15,7 @@
 
 #include "onnx/import.h"
 #include "onnx/infer.h"
+#include "onnx/open_dimensions.h"
 #include "onnx/opset.h"
 #include "onnx/proto.h"
 
@@ -41,12 +42,18 @@ class Importer {
   Result<ImportedModel> run();
 
  private:
-  Status fix_dimensions();
+  void keep_declarations();
+  Status fix_dimensions(OpenDimensions& open);
   Status add_inputs();
   Status add_initializers();
   Status add_initializer(model::TensorProto& tensor);
   Result<bool> leave_external(const model::TensorProto& tensor);
   Status add_node(const model::NodeProto& node);
+  Status read_node(const model::NodeProto& node);
+  [[nodiscard]] OriginNode describe_origin(const model::NodeProto& node) const;
+  [[nodiscard]] bool is_light(const model::NodeProto& node) const;
+  [[nodiscard]] std::vector<std::uint32_t> surviving_nodes() const;
+  Status settle_origin(const std::vector<std::uint32_t>& survivors, std::size_t nodes);
   Result<bool> add_constant(const model::NodeProto& node);
   Result<bool> add_filled(const model::NodeProto& node);
   Result<bool> add_applications(const model::NodeProto& node);
@@ -77,6 +84,8 @@ class Importer {
   std::unordered_map<std::string, const model::ValueInfoProto*> declared_;
   std::string refusal_;  ///< Why no operator took the node at hand.
   std::vector<CarriedNode> carried_;
+  model::GraphProto declarations_;  ///< Inputs, outputs and types of tensors as the model declares them.
+  Origin origin_;
   std::map<std::string, ExternalWeight> external_;
 };
 

@@ -25,7 +25,8 @@ std::int64_t OnnxNode::integer(const std::string& attribute, std::int64_t otherw
 
 double OnnxNode::real(const std::string& attribute, double otherwise) const {
   const auto* value = find<double>(*this, attribute);
-  return value ? *value : otherwise;
+  const double meant = value ? *value : otherwise;
+  return element == ElementType::kFloat64 ? static_cast<double>(static_cast<float>(meant)) : meant;
 }
 
 std::string OnnxNode::text(const std::string& attribute, std::string otherwise) const {

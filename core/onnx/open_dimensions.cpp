@@ -1,21 +1,36 @@
 #include "onnx/open_dimensions.h"
 
+#include <algorithm>
+
 namespace rewright {
 
 using namespace model;
+
+namespace {
+
+using Dimension = ::onnx::TensorShapeProto::Dimension;
+
+bool is_open(const Dimension& dim) { return !dim.has_dim_value() || dim.dim_value() == -1; }
+
+std::string name_of(const Dimension& dim, const std::string& input, int axis) {
+  return dim.dim_param().empty() ? fmt::format("{}.{}", input, axis) : dim.dim_param();
+}
+
+}  // namespace
 
 Status OpenDimensions::resolve(ValueInfoProto& input) {
   if (!input.type().has_tensor_type() || !input.type().tensor_type().has_shape()) return {};
   auto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
   for (int axis = 0; axis < shape.dim_size(); ++axis) {
     auto& dim = *shape.mutable_dim(axis);
-    if (dim.has_dim_value()) {
-      if (dim.dim_value() >= 0) continue;
-      return make_error(ErrorCode::kParse, "{}: input '{}' has size {} on axis {}: a size is at least 0", options_.file,
-                        input.name(), dim.dim_value(), axis);
-    }
+    if (!is_open(dim) && dim.dim_value() >= 0) continue;
+    if (!is_open(dim))
+      return make_error(ErrorCode::kParse,
+                        "{}: input '{}' has size {} on axis {}: a size is at least 0, or -1 where it is "
+                        "open",
+                        options_.file, input.name(), dim.dim_value(), axis);
     const std::string place = fmt::format("{}.{}", input.name(), axis);
-    const std::string name = dim.dim_param().empty() ? place : dim.dim_param();
+    const std::string name = name_of(dim, input.name(), axis);
     auto size = sizes_.find(place);
     if (size == sizes_.end()) size = sizes_.find(name);
     if (size == sizes_.end()) {
@@ -29,6 +44,7 @@ Status OpenDimensions::resolve(ValueInfoProto& input) {
     }
     used_.insert(size->first);
     dim.set_dim_value(size->second);
+    resolved_[name] = size->second;
     const auto [known, is_new] = sizes_.emplace(name, size->second);
     used_.insert(name);
     if (!is_new && known->second != size->second) {
@@ -61,6 +77,25 @@ Status OpenDimensions::finish() const {
     }
   }
   return {};
+}
+
+Result<std::vector<OpenSize>> open_sizes(std::span<const std::byte> bytes, const std::string& file) {
+  REWRIGHT_TRY(const ModelProto model, parse_model(bytes, file));
+  std::set<std::string> initializers;
+  for (const auto& tensor : model.graph().initializer()) initializers.insert(tensor.name());
+  std::vector<OpenSize> open;
+  for (const auto& input : model.graph().input()) {
+    if (initializers.contains(input.name()) || !input.type().tensor_type().has_shape()) continue;
+    const auto& shape = input.type().tensor_type().shape();
+    for (int axis = 0; axis < shape.dim_size(); ++axis) {
+      if (!is_open(shape.dim(axis))) continue;
+      const std::string name = name_of(shape.dim(axis), input.name(), axis);
+      auto known = std::ranges::find(open, name, &OpenSize::name);
+      if (known == open.end()) known = open.insert(open.end(), {name, {}});
+      known->places.push_back({input.name(), axis, shape.dim_size()});
+    }
+  }
+  return open;
 }
 
 }  // namespace rewright

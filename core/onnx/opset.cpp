@@ -37,7 +37,7 @@ constexpr std::array kChanges = {
     Change{"Concat", 4},                           // The default axis went.
 };
 
-/// Reduced axes were an attribute in opset 17 and are an input since 18 (ReduceSum: since 13).
+/// Reduced axes were an attribute in opset 17 and are an input since 18.
 const std::set<std::string_view> kReductions = {
     "ReduceMean", "ReduceMax",    "ReduceMin",       "ReduceProd",      "ReduceL1",
     "ReduceL2",   "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare",
@@ -82,18 +82,6 @@ bool same_meaning(const NodeProto& node, std::int64_t from, std::int64_t to) {
     for (const NodeProto& inner : graph.node()) same = same && same_meaning(inner, from, to);
   });
   return same;
-}
-
-void adapt_to_newer(NodeProto& node, std::int64_t opset,
-                    const std::function<std::string(std::span<const std::int64_t>)>& integers) {
-  if (opset < 18 || !kReductions.contains(node.op_type())) return;
-  auto& attributes = *node.mutable_attribute();
-  const auto axes = std::find_if(attributes.begin(), attributes.end(),
-                                 [](const AttributeProto& attribute) { return attribute.name() == "axes"; });
-  if (axes == attributes.end()) return;
-  const std::vector<std::int64_t> values(axes->ints().begin(), axes->ints().end());
-  attributes.erase(axes);
-  node.add_input(integers(values));
 }
 
 bool inference_outdated(const NodeProto& node, std::int64_t opset) {

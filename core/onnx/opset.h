@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <span>
 #include <string>
 
 #include "onnx/proto.h"
@@ -17,14 +15,10 @@ inline constexpr std::int64_t kNewestKnownOpset = 17;
 /// included. Nodes of other domains than ONNX's own do not depend on it. Opsets above 17 equal only themselves.
 [[nodiscard]] bool same_meaning(const NodeProto& node, std::int64_t from, std::int64_t to);
 
-/// Rewrites a node written in the form of opset 17 for a later opset; `integers` makes an initializer.
-void adapt_to_newer(NodeProto& node, std::int64_t opset,
-                    const std::function<std::string(std::span<const std::int64_t>)>& integers);
-
 /// True where the library's schema of opset 17 infers wrong shapes for the operator's form of opset `opset`.
 [[nodiscard]] bool inference_outdated(const NodeProto& node, std::int64_t opset);
 
 /// The least IR version whose readers know the opset.
-[[nodiscard]] std::int64_t ir_version_for(std::int64_t opset);
+[[nodiscard]] REWRIGHT_API std::int64_t ir_version_for(std::int64_t opset);
 
 }  // namespace rewright::model

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <onnx/onnx_pb.h>
+#include <rewright/export.h>
 #include <rewright/graph.h>
 #include <rewright/onnx.h>
 
@@ -28,19 +29,19 @@ inline constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 [[nodiscard]] Result<ModelProto> parse_model(std::span<const std::byte> bytes, const std::string& file);
 
 /// "" and "ai.onnx" are the same domain: ONNX's own.
-[[nodiscard]] std::string normal_domain(const std::string& domain);
+[[nodiscard]] REWRIGHT_API std::string normal_domain(const std::string& domain);
 /// "Conv", "com.microsoft:FusedConv".
 [[nodiscard]] std::string qualified_type(const NodeProto& node);
 /// For errors: "node 'conv1' (Conv)", by its first output if it has no name.
 [[nodiscard]] std::string describe(const NodeProto& node);
 /// The opset of ONNX's own operators; 0 if the model imports none.
-[[nodiscard]] std::int64_t opset_of(const ModelProto& model);
+[[nodiscard]] REWRIGHT_API std::int64_t opset_of(const ModelProto& model);
 
 /// The number of elements; nothing if a size is negative or the product passes kMostElements.
 [[nodiscard]] std::optional<std::int64_t> checked_elements(std::span<const std::int64_t> dims);
 
 /// The type if it is a tensor with all sizes known, of at most kMaxRank axes and an element type that Graph names.
-[[nodiscard]] std::optional<TensorType> static_type(const TypeProto& type);
+[[nodiscard]] REWRIGHT_API std::optional<TensorType> static_type(const TypeProto& type);
 [[nodiscard]] TypeProto to_proto(const TensorType& type);
 
 /// The tensor's value. `folder` is where external data lies, "" if there is none. Errors: kParse where the tensor

@@ -17,7 +17,7 @@ void for_each_subgraph(const NodeProto& node, const std::function<void(const Gra
 /// Names that the node's graphs use and do not define, in order of first use, each once.
 [[nodiscard]] std::vector<std::string> captures(const NodeProto& node);
 /// Every name that the node's graphs define.
-[[nodiscard]] std::vector<std::string> inner_names(const NodeProto& node);
+[[nodiscard]] REWRIGHT_API std::vector<std::string> inner_names(const NodeProto& node);
 /// Gives captured names others, at every depth; names that a graph defines itself stay.
 void rename_captures(NodeProto& node, const std::map<std::string, std::string>& renamed);
 

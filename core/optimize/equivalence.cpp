@@ -1,407 +1,364 @@
 #include "optimize/equivalence.h"
 
-#include <rewright/cost.h>
-#include <rewright/onnx.h>
-
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <utility>
 
-#include "onnx/element.h"
-#include "onnx/export.h"
-#include "optimize/random_inputs.h"
-#include "optimize/rebuild.h"
+#include "optimize/gate_state.h"
+#include "optimize/output_structure.h"
+#include "optimize/rounding.h"
 
 namespace rewright {
 namespace {
 
-// --- rounding --------------------------------------------------------------------------------------------------
+using Tensors = std::vector<ReferenceTensor>;
 
-/// The spacing of numbers at 1.
-double spacing(ElementType type) {
-  switch (type) {
-    case ElementType::kFloat64: return 0x1p-52;
-    case ElementType::kFloat16: return 0x1p-10;
-    case ElementType::kBFloat16: return 0x1p-7;
-    default: return 0x1p-23;
-  }
+/// Multiples of the noise floor that are allowed:
+constexpr double kExactMultiple = 1;     ///< between outputs in exact arithmetic;
+constexpr double kRoundedMultiple = 8;   ///< between a rounded output and the original's exact one;
+constexpr double kRuntimeMultiple = 32;  ///< between two of the runtime, where there is no exact one.
+
+bool is_known(const TensorType& type) { return type.element != ElementType::kUnknown; }
+
+std::vector<const Node*> data_inputs(const Graph& graph) {
+  std::vector<const Node*> inputs;
+  for (const NodeId id : graph.inputs())
+    if (graph.node(id).input_kind == InputKind::kData) inputs.push_back(&graph.node(id));
+  return inputs;
 }
 
-// --- graphs ----------------------------------------------------------------------------------------------------
-
-double total_flops(const Graph& graph) {
-  double flops = 0;
-  for (const Node& node : graph.nodes()) {
-    if (node.op == nullptr) continue;
-    std::vector<Shape> in;
-    for (Port operand : node.inputs) in.push_back(graph.shape(operand));
-    flops += node.op->work(node.params, in).flops;
-  }
-  return flops;
-}
-
-/// Numbers that must be given before the graph can be evaluated.
-double input_elements(const Graph& graph) {
-  double elements = 0;
-  for (const NodeId id : graph.inputs()) elements += static_cast<double>(graph.node(id).outputs[0].shape.elements());
-  return elements;
-}
-
-bool has_opaque(const Graph& graph) {
-  return std::any_of(graph.nodes().begin(), graph.nodes().end(),
-                     [](const Node& node) { return node.opaque != nullptr; });
-}
-
-/// By output: the sum of the lengths of the sums along the longest way to it. An operator that makes e elements with
-/// f operations sums about f / (2 e) terms in each.
-std::vector<double> sum_lengths(const Graph& graph) {
-  std::vector<double> length(graph.nodes().size(), 0);
-  for (std::size_t i = 0; i < length.size(); ++i) {
-    const Node& node = graph.nodes()[i];
-    if (node.is_input()) continue;
-    for (Port operand : node.inputs) length[i] = std::max(length[i], length[operand.node.value]);
-    double own = 1;
-    if (node.op != nullptr && !node.outputs.empty()) {
-      std::vector<Shape> in;
-      for (Port operand : node.inputs) in.push_back(graph.shape(operand));
-      const double elements = static_cast<double>(std::max<std::int64_t>(node.outputs[0].shape.elements(), 1));
-      own = std::max(1.0, node.op->work(node.params, in).flops / (2 * elements));
-    }
-    length[i] += own;
-  }
-  std::vector<double> by_output;
-  for (Port port : graph.outputs()) by_output.push_back(length[port.node.value]);
-  return by_output;
-}
-
-std::string output_name(const Graph& graph, std::size_t i) {
-  if (!graph.output_names().empty() && !graph.output_names()[i].empty()) return graph.output_names()[i];
-  return fmt::format("number {}", i + 1);
-}
-
-/// A sentence if inputs or outputs do not have equal names, shapes and types.
+/// A sentence if inputs or outputs do not have equal names, shapes and types, as far as those are known.
 std::string interface_difference(const Graph& original, const Graph& candidate) {
-  if (original.inputs().size() != candidate.inputs().size() || original.outputs().size() != candidate.outputs().size())
+  const auto before = data_inputs(original), after = data_inputs(candidate);
+  if (before.size() != after.size() || original.outputs().size() != candidate.outputs().size())
     return "the graphs differ in their number of inputs or outputs";
-  for (std::size_t i = 0; i < original.inputs().size(); ++i) {
-    const Node &a = original.node(original.inputs()[i]), &b = candidate.node(candidate.inputs()[i]);
-    if (a.name != b.name || a.outputs != b.outputs) return fmt::format("input {} became {}", a.name, b.name);
-  }
+  for (std::size_t i = 0; i < before.size(); ++i)
+    if (before[i]->name != after[i]->name || before[i]->outputs != after[i]->outputs)
+      return fmt::format("input {} became {}", before[i]->name, after[i]->name);
   for (std::size_t i = 0; i < original.outputs().size(); ++i) {
     const TensorType &a = original.type(original.outputs()[i]), &b = candidate.type(candidate.outputs()[i]);
-    if (a != b)
+    if (is_known(a) && is_known(b) && a != b)
       return fmt::format("output {} has shape {} instead of {} (element types {} and {})", output_name(original, i),
                          b.shape, a.shape, static_cast<int>(b.element), static_cast<int>(a.element));
   }
   return {};
 }
 
-/// One number repeated, and more than once.
-bool is_uniform(const ConstantData& constant) {
-  const std::int64_t elements = constant.type.shape.elements();
-  if (elements <= 1) return false;
-  const auto* bytes = std::get_if<std::vector<std::byte>>(&constant.value);
-  if (bytes == nullptr) return true;
-  const std::size_t size = bytes->size() / static_cast<std::size_t>(elements);
-  return std::equal(bytes->begin() + static_cast<std::ptrdiff_t>(size), bytes->end(), bytes->begin());
+/// "evaluation in double precision, batch=2, inputs times 1024".
+std::string words_of(const std::string& way, const std::string& sizes, const std::string& inputs) {
+  return way + (sizes.empty() ? "" : ", " + sizes) + (inputs.empty() ? "" : ", " + inputs);
 }
 
-/// Names of weights that are uniform and that operators alone use.
-std::set<std::string> uniform_weights(const Graph& graph) {
-  std::vector<bool> by_opaque(graph.nodes().size(), false);
-  for (const Node& node : graph.nodes())
-    if (node.opaque)
-      for (Port operand : node.inputs) by_opaque[operand.node.value] = true;
-  std::set<std::string> names;
-  for (NodeId id : graph.inputs()) {
-    const Node& node = graph.node(id);
-    if (node.input_kind == InputKind::kWeight && node.constant && is_uniform(*node.constant) &&
-        is_floating(node.outputs[0].element) && !by_opaque[id.value])
-      names.insert(node.name);
+// --- one check -------------------------------------------------------------------------------------------------
+
+class Check {
+ public:
+  Check(const GateState& state, const Graph& candidate, const std::string& model)
+      : state_(state), candidate_(candidate), model_(model) {}
+
+  Result<Equivalence> run() {
+    if (!state_.reason.empty()) {
+      result_.reason = state_.reason;
+      return result_;
+    }
+    result_.difference = interface_difference(state_.original(), candidate_);
+    if (goes_on() && state_.options.runtime != nullptr) REWRIGHT_CHECK(write());
+    if (goes_on()) REWRIGHT_CHECK(read_back());
+    if (goes_on()) REWRIGHT_CHECK(evaluate_all());
+    const bool is_equal_in_double = goes_on() && state_.is_evaluated && compared_ > 0;
+    if (goes_on()) REWRIGHT_CHECK(run_levels());
+    if (is_equal_in_double && !goes_on()) result_.is_rounding = true;
+    if (goes_on()) REWRIGHT_CHECK(check_randomised());
+    if (goes_on()) check_missing();
+    conclude();
+    return std::move(result_);
   }
-  return names;
-}
 
-/// The graph with random values in the named weights; the same for every graph that has weights of these names.
-Result<Graph> with_random_weights(const Graph& graph, const std::set<std::string>& names, std::uint64_t seed) {
-  return rebuild(graph, {}, [&](const Node& node) -> Result<std::shared_ptr<const ConstantData>> {
-    if (!names.contains(node.name)) return node.constant;
-    RandomBits random(seed_of(node.name, seed));
-    REWRIGHT_TRY(auto bytes, encode(random_weights(node.outputs[0], random), node.outputs[0].element));
-    return std::make_shared<const ConstantData>(ConstantData{node.outputs[0], std::move(bytes)});
-  });
-}
+ private:
+  [[nodiscard]] bool goes_on() const { return result_.difference.empty() && result_.reason.empty(); }
+  [[nodiscard]] bool is_evaluated() const { return state_.is_evaluated; }
 
-// --- runs ------------------------------------------------------------------------------------------------------
+  Status write() {
+    if (model_.empty()) {
+      REWRIGHT_TRY(model_, state_.model_of(candidate_));
+    }
+    return state_.is_evaluated ? state_.reference->set_model(model_) : Status{};
+  }
 
-struct Value {
-  TensorType type;
-  std::vector<double> values;
-};
-using Values = std::vector<Value>;
+  /// What was written, at the sizes of every case; or the candidate, at those of the first.
+  Status read_back() {
+    if (!state_.options.from_model || model_.empty()) return {};
+    for (std::size_t i = 0; i < state_.cases.size() && goes_on(); ++i) {
+      REWRIGHT_TRY(Graph graph, state_.options.from_model(model_, i));
+      result_.difference = interface_difference(*state_.cases[i].graph, graph);
+      result_.case_index = i;
+      written_.push_back(std::move(graph));
+    }
+    return {};
+  }
 
-/// What decides how far two outputs may lie apart.
-struct Limits {
-  std::vector<double> lengths;
-  std::vector<ElementType> elements;
-  const Graph* graph = nullptr;
-};
+  /// The candidate at the sizes of a case; null where it is not known.
+  [[nodiscard]] const Graph* at_case(std::size_t i) const {
+    if (!written_.empty()) return &written_[i];
+    return i == 0 ? &candidate_ : nullptr;
+  }
 
-/// Compares the outputs of one run; remembers the worst error.
-void compare(const Values& expected, const Values& actual, const Limits& limits, const std::string& run,
-             Equivalence& result) {
-  for (std::size_t i = 0; i < expected.size() && result.difference.empty(); ++i) {
-    const auto &a = expected[i].values, &b = actual[i].values;
-    const std::string name = output_name(*limits.graph, i);
-    if (expected[i].type.shape != actual[i].type.shape || a.size() != b.size()) {
-      result.difference = fmt::format("{}: output {} has shape {} instead of {}", run, name, actual[i].type.shape,
-                                      expected[i].type.shape);
+  [[nodiscard]] std::string words(const std::string& way, const GateSetting& setting) const {
+    return words_of(way, state_.cases[setting.case_index].name, setting.words);
+  }
+
+  // --- by evaluation ---------------------------------------------------------------------------------------------
+
+  Status evaluate_all() {
+    std::size_t inputs = 0;
+    std::vector<std::size_t> sizes;
+    for (const Expected& expected : state_.expected) {
+      const Graph* graph = at_case(expected.setting.case_index);
+      if (!state_.is_evaluated || graph == nullptr || !goes_on()) continue;
+      REWRIGHT_CHECK(evaluate(*graph, expected, words("evaluation in double precision", expected.setting)));
+      ++inputs;
+      if (std::ranges::find(sizes, expected.setting.case_index) == sizes.end())
+        sizes.push_back(expected.setting.case_index);
+    }
+    if (inputs == 0 || compared_ == 0) return {};
+    result_.runs.push_back(fmt::format("evaluation in double precision, {} random input{}{}", inputs,
+                                       inputs == 1 ? "" : "s",
+                                       sizes.size() > 1 ? fmt::format(" at {} sizes", sizes.size()) : ""));
+    return {};
+  }
+
+  Status evaluate(const Graph& graph, const Expected& expected, const std::string& run) {
+    reports_ = expected.setting.draw.scale == 1;
+    result_.case_index = expected.setting.case_index;
+    has_infinities_ = expected.setting.draw.infinite || expected.setting.draw.scale == 0;
+    REWRIGHT_TRY(const ReferenceInputs inputs, state_.reference_inputs(expected));
+    REWRIGHT_TRY(const ReferenceRun exact, state_.reference->evaluate(graph, inputs, Arithmetic::kExact));
+    for (std::size_t i = 0; i < expected.outputs.size() && goes_on(); ++i)
+      if (expected.outputs[i].is_exact) compare_exact(expected.outputs[i], exact.outputs[i], i, run);
+    if (!goes_on()) return {};
+    REWRIGHT_TRY(const ReferenceRun own, state_.reference->evaluate(graph, inputs, Arithmetic::kOwn));
+    const std::string rounded = words("the model's own arithmetic", expected.setting);
+    for (std::size_t i = 0; i < expected.outputs.size() && goes_on(); ++i)
+      if (expected.outputs[i].is_exact && expected.outputs[i].has_own)
+        compare_rounded(expected.outputs[i], own.outputs[i], i, rounded);
+    result_.is_rounding = !goes_on();
+    return {};
+  }
+
+  void compare_exact(const ExpectedOutput& expected, const ReferenceTensor& actual, std::size_t i,
+                     const std::string& run) {
+    if (!has_shape(expected, actual, i, run)) return;
+    ++compared_;
+    if (!is_floating(expected.tensor.type.element)) return compare_whole_numbers(expected, actual, i, run);
+    const std::span<const Real> exact = expected.tensor.numbers;
+    take(compare(exact, actual.numbers, expected.floor, kExactMultiple, has_infinities_ ? exact : exact.first(0)), i,
+         run);
+  }
+
+  /// Integers follow rounding where they are indices of the greatest, or quantised: as often as the original's own.
+  void compare_whole_numbers(const ExpectedOutput& expected, const ReferenceTensor& actual, std::size_t i,
+                             const std::string& run) {
+    const std::vector<Real> before = numbers_of(expected.tensor), after = numbers_of(actual);
+    const Deviation deviation = compare_whole(before, after);
+    result_.max_abs_error = std::max(result_.max_abs_error, deviation.greatest);
+    if (deviation.is_more_than(std::max(0.01, expected.noise_share))) differ(deviation, i, run);
+  }
+
+  void compare_rounded(const ExpectedOutput& expected, const ReferenceTensor& actual, std::size_t i,
+                       const std::string& run) {
+    if (!has_shape(expected, actual, i, run) || !is_floating(expected.tensor.type.element)) return;
+    const std::span<const Real> exact = expected.tensor.numbers, where = expected.own_overflown;
+    judge(compare(exact, actual.numbers, expected.floor, kRoundedMultiple, where.empty() ? exact : where), i, run);
+  }
+
+  // --- in the runtime --------------------------------------------------------------------------------------------
+
+  Status run_levels() {
+    std::vector<std::string> ways;
+    for (const Level& level : state_.levels) {
+      if (!level.is_usable || !goes_on()) continue;
+      REWRIGHT_CHECK(run_level(level));
+      ways.emplace_back(level.optimise ? "with all optimisations" : "without optimisations");
+    }
+    if (ways.empty()) return {};
+    ++compared_;
+    result_.runs.push_back(fmt::format("{} {}", state_.runtime_version, fmt::join(ways, " and ")));
+    return {};
+  }
+
+  Status run_level(const Level& level) {
+    const auto session = state_.load(model_, level.optimise);
+    if (!session) {
+      result_.difference = fmt::format("{} refuses the result: {}", state_.runtime_version, session.error().message);
+      return {};
+    }
+    for (const Expected& expected : state_.expected)
+      if (goes_on() && expected.ran[level.optimise ? 1 : 0])
+        run_session_on(**session, level, expected, words(state_.runtime_version, expected.setting));
+    return {};
+  }
+
+  void run_session_on(RuntimeSession& session, const Level& level, const Expected& expected, const std::string& run) {
+    reports_ = expected.setting.draw.scale == 1;
+    result_.case_index = expected.setting.case_index;
+    const auto outputs = run_session(session, expected.inputs);
+    if (!outputs) {
+      result_.difference = fmt::format("{}: the result cannot be run: {}", run, outputs.error().message);
       return;
     }
-    double scale = 0;
-    for (double value : a)
-      if (std::isfinite(value)) scale = std::max(scale, std::fabs(value));
-    const double tolerance = is_floating(expected[i].type.element)
-                                 ? 32 * spacing(limits.elements[i]) * std::sqrt(limits.lengths[i]) * scale
-                                 : 0;
-    for (std::size_t k = 0; k < a.size(); ++k) {
-      if (a[k] == b[k] || (std::isnan(a[k]) && std::isnan(b[k]))) continue;
-      const double error = std::fabs(a[k] - b[k]);
-      if (!(error <= result.max_abs_error)) result.max_abs_error = error, result.tolerance = tolerance;
-      if (!(error <= tolerance)) {
-        result.difference =
-            fmt::format("{}: output {} differs at element {} ({:.9g} instead of {:.9g}; the tolerance is {:.3g})", run,
-                        name, k, b[k], a[k], tolerance);
-        return;
+    for (std::size_t i = 0; i < expected.outputs.size() && goes_on(); ++i)
+      compare_in_runtime(expected.outputs[i], level.optimise ? 1 : 0, (*outputs)[i], i, run);
+  }
+
+  void compare_in_runtime(const ExpectedOutput& expected, std::size_t level, const ReferenceTensor& actual,
+                          std::size_t i, const std::string& run) {
+    if (!expected.tensor.is_there() || !has_shape(expected, actual, i, run)) return;
+    if (!is_floating(expected.tensor.type.element)) return compare_whole_numbers(expected, actual, i, run);
+    const std::span<const Real> overflown = expected.overflown[level];
+    const double multiple = expected.is_exact ? kRoundedMultiple : kRuntimeMultiple;
+    const std::span<const Real> exact = expected.tensor.numbers;
+    take(compare(exact, actual.numbers, expected.floor, multiple, overflown.empty() ? exact : overflown), i, run);
+  }
+
+  /// Where the model repeats numbers: both graphs with random ones in their place.
+  Status check_randomised() {
+    if (!state_.randomised) return {};
+    const Expected& expected = *state_.randomised;
+    REWRIGHT_TRY(const Graph graph, state_.with_random_weights(candidate_));
+    if (state_.is_evaluated) {
+      if (state_.options.runtime != nullptr) REWRIGHT_CHECK(state_.reference->set_model(model_));
+      REWRIGHT_TRY(const ReferenceInputs inputs, state_.reference_inputs(expected));
+      REWRIGHT_TRY(const ReferenceRun exact, state_.reference->evaluate(graph, inputs, Arithmetic::kExact));
+      for (std::size_t i = 0; i < expected.outputs.size() && goes_on(); ++i)
+        if (expected.outputs[i].is_exact)
+          compare_exact(expected.outputs[i], exact.outputs[i], i, "evaluation with random weights");
+    } else {
+      REWRIGHT_TRY(const std::string model, state_.model_of(graph));
+      for (const Level& level : state_.levels) {
+        if (!level.is_usable || !goes_on()) continue;
+        REWRIGHT_TRY(const auto session, state_.load(model, level.optimise));
+        run_session_on(*session, level, expected, state_.runtime_version + " with random weights");
       }
     }
-    if (result.max_abs_error == 0) result.tolerance = std::max(result.tolerance, tolerance);
+    if (goes_on()) result_.runs.emplace_back("the same with random weights");
+    return {};
   }
-}
 
-/// The original itself does not run: there is nothing to compare a result with.
-Error not_comparable(const Error& error) {
-  return make_error(
-      error.code,
-      "the original model does not run on random inputs here, so no result could be compared with it and "
-      "nothing is written ({}); give an input that must have certain values (a shape, an index) as --input "
-      "NAME=NUMBERS",
-      error.message);
-}
-
-Result<Values> run_session(RuntimeSession& session, std::span<const RuntimeTensor> inputs) {
-  REWRIGHT_TRY(std::vector<RuntimeTensor> outputs, session.run(inputs));
-  Values values;
-  for (RuntimeTensor& output : outputs) {
-    REWRIGHT_TRY(std::vector<double> numbers, to_reals(ConstantData{output.type, std::move(output.bytes)}));
-    values.push_back({output.type, std::move(numbers)});
-  }
-  return values;
-}
-
-std::vector<Tensor<Real>> random_reals(const Graph& graph, std::uint64_t seed, const GivenInputs& given) {
-  std::vector<Tensor<Real>> inputs;
-  for (NodeId id : graph.inputs()) {
-    const Node& node = graph.node(id);
-    const TensorType& type = node.outputs[0];
-    std::vector<double> values;
-    const bool is_number = node.constant && type.shape.elements() <= 1;
-    if (is_number) {
-      if (auto known = to_reals(*node.constant)) values = *std::move(known);
+  /// Outputs that nothing computed must be made of the same nodes.
+  void check_missing() {
+    const std::vector<std::uint64_t> structures = output_structures(candidate_);
+    for (std::size_t i = 0; i < structures.size(); ++i) {
+      const bool is_there =
+          std::ranges::any_of(state_.expected, [&](const Expected& run) { return run.outputs[i].tensor.is_there(); });
+      if (is_there || structures[i] == state_.structures[i]) continue;
+      result_.reason = fmt::format("output {} cannot be computed here, and the rewrites changed what it is made of",
+                                   output_name(state_.original(), i));
+      return;
     }
-    if (const auto value = given.find(node.name); value != given.end()) values = spread_out(value->second, type);
-    if (values.empty()) {
-      RandomBits random(seed_of(node.name, seed));
-      values = node.input_kind == InputKind::kWeight ? random_weights(type, random) : random_values(type, random);
-    }
-    Tensor<Real> tensor(type.shape);
-    for (std::size_t k = 0; k < values.size(); ++k) tensor.values()[k] = Real{values[k]};
-    inputs.push_back(std::move(tensor));
   }
-  return inputs;
-}
 
-Result<Values> run_reference(const Graph& graph, std::uint64_t seed, const GivenInputs& given) {
-  REWRIGHT_TRY(std::vector<Tensor<Real>> outputs, evaluate<Real>(graph, random_reals(graph, seed, given)));
-  Values values;
-  for (const Tensor<Real>& output : outputs) {
-    std::vector<double> numbers;
-    for (Real value : output.values()) numbers.push_back(value.value);
-    values.push_back({{output.shape(), ElementType::kFloat64}, std::move(numbers)});
+  // --- what comes of it ------------------------------------------------------------------------------------------
+
+  bool has_shape(const ExpectedOutput& expected, const ReferenceTensor& actual, std::size_t i, const std::string& run) {
+    if (!actual.is_there()) {
+      result_.difference = fmt::format("{}: output {} cannot be computed, and the original's can", run,
+                                       output_name(state_.original(), i));
+      return false;
+    }
+    if (actual.type.shape == expected.tensor.type.shape) return true;
+    result_.difference = fmt::format("{}: output {} has shape {} instead of {}", run, output_name(state_.original(), i),
+                                     actual.type.shape, expected.tensor.type.shape);
+    return false;
   }
-  return values;
-}
+
+  void take(const Deviation& deviation, std::size_t i, const std::string& run) {
+    if (reports_ && (deviation.greatest > result_.max_abs_error || result_.tolerance == 0)) {
+      result_.max_abs_error = std::max(result_.max_abs_error, deviation.greatest);
+      result_.tolerance = deviation.greatest_floor;
+    }
+    judge(deviation, i, run);
+  }
+
+  void judge(const Deviation& deviation, std::size_t i, const std::string& run) {
+    if (deviation.is_too_far()) differ(deviation, i, run);
+  }
+
+  void differ(const Deviation& deviation, std::size_t i, const std::string& run) {
+    result_.difference = fmt::format(
+        "{}: output {} differs at element {} ({:.9g} instead of {:.9g}; rounding explains {:.3g}), and beyond rounding "
+        "in {} of {} elements",
+        run, output_name(state_.original(), i), deviation.place, deviation.actual, deviation.expected, deviation.floor,
+        deviation.beyond, deviation.elements);
+  }
+
+  void conclude() {
+    if (!result_.difference.empty()) {
+      result_.verdict = GateVerdict::kDifferent;
+    } else if (result_.reason.empty() && compared_ > 0) {
+      result_.verdict = GateVerdict::kEqual;
+    } else if (result_.reason.empty()) {
+      result_.reason = "none of the outputs could be computed";
+    }
+  }
+
+  const GateState& state_;
+  const Graph& candidate_;
+  std::string model_;
+  std::vector<Graph> written_;  ///< By case.
+  std::size_t compared_ = 0;    ///< Outputs, over all runs.
+  bool reports_ = true;         ///< Are the inputs as they are used? Of those the greatest difference is told.
+  /// Do the inputs, or have their zeros' reciprocals? Then only what is finite in the original counts: evaluation does
+  /// not keep the sign of a zero.
+  bool has_infinities_ = false;
+  Equivalence result_;
+};
 
 }  // namespace
 
 // --- the gate --------------------------------------------------------------------------------------------------
 
-struct EquivalenceGate::State {
-  const Graph* original = nullptr;
-  EquivalenceOptions options;
-  std::string runtime_version;
-  bool reference = false;
-  std::set<std::string> uniform;
-  std::vector<double> lengths;
-
-  struct RuntimeRun {
-    std::vector<RuntimeTensor> inputs;
-    Values outputs;
-  };
-  std::vector<RuntimeRun> runs;         ///< With the model's own weights.
-  std::vector<RuntimeRun> random_runs;  ///< With random weights.
-  std::vector<Values> reference_runs;
-
-  [[nodiscard]] std::uint64_t seed(std::size_t trial) const { return options.seed * 1'000'003 + trial; }
-  [[nodiscard]] Result<std::string> model_of(const Graph& graph) const {
-    return options.to_model ? options.to_model(graph) : export_model(graph);
-  }
-  [[nodiscard]] Result<std::unique_ptr<RuntimeSession>> load(const std::string& model) const {
-    return options.runtime->load(std::as_bytes(std::span(model)), {options.directory});
-  }
-  [[nodiscard]] Result<std::unique_ptr<RuntimeSession>> load_randomised(const Graph& graph) const {
-    REWRIGHT_TRY(const Graph randomised, with_random_weights(graph, uniform, options.seed));
-    REWRIGHT_TRY(const std::string model, model_of(randomised));
-    return load(model);
-  }
-
-  Status prepare_runtime() {
-    REWRIGHT_TRY(runtime_version, options.runtime->version());
-    if (options.original_model.empty()) {
-      REWRIGHT_TRY(options.original_model, model_of(*original));
-    }
-    const auto session = load(options.original_model);
-    if (!session) return not_comparable(session.error());
-    for (int trial = 0; trial < options.trials; ++trial) {
-      REWRIGHT_TRY(auto inputs, random_inputs(*original, seed(runs.size()), options.inputs));
-      Result<Values> outputs = run_session(**session, inputs);
-      if (!outputs) return not_comparable(outputs.error());
-      runs.push_back({std::move(inputs), *std::move(outputs)});
-    }
-    uniform = uniform_weights(*original);
-    if (uniform.empty()) return {};
-    REWRIGHT_TRY(const auto randomised, load_randomised(*original));
-    for (const RuntimeRun& run : runs) {
-      REWRIGHT_TRY(Values outputs, run_session(*randomised, run.inputs));
-      random_runs.push_back({run.inputs, std::move(outputs)});
-    }
-    return {};
-  }
-
-  Status prepare() {
-    REWRIGHT_CHECK(check_given(*original, options.inputs));
-    lengths = sum_lengths(*original);
-    reference = !has_opaque(*original) && total_flops(*original) <= options.reference_flops &&
-                input_elements(*original) <= options.reference_flops;
-    if (options.runtime == nullptr && !reference)
-      return make_error(ErrorCode::kUnsupported,
-                        "the result could not be checked against the original: the graph is too large for the "
-                        "reference evaluation or has nodes that no operator knows, and there is no runtime; install "
-                        "one (see rewright plugins list) or name it with --runtime");
-    if (options.runtime != nullptr) REWRIGHT_CHECK(prepare_runtime());
-    if (!reference) return {};
-    for (int trial = 0; trial < options.trials; ++trial) {
-      REWRIGHT_TRY(Values outputs, run_reference(*original, seed(static_cast<std::size_t>(trial)), options.inputs));
-      reference_runs.push_back(std::move(outputs));
-    }
-    return {};
-  }
-
-  void compare_runs(Result<Values> outputs, const Values& expected, const Limits& limits, const std::string& run,
-                    Equivalence& result) const {
-    if (!outputs) {
-      result.difference = fmt::format("{}: the result cannot be run: {}", run, outputs.error().message);
-    } else {
-      compare(expected, *outputs, limits, run, result);
-    }
-  }
-
-  Status check_in_runtime(const Graph& candidate, const std::string& model, const Limits& limits,
-                          Equivalence& result) const {
-    const auto compare_all = [&](RuntimeSession& session, const std::vector<RuntimeRun>& expected,
-                                 const std::string& name) {
-      for (const RuntimeRun& run : expected)
-        if (result.difference.empty())
-          compare_runs(run_session(session, run.inputs), run.outputs, limits, name, result);
-      result.runs.push_back(
-          fmt::format("{}, {} random input{}", name, expected.size(), expected.size() == 1 ? "" : "s"));
-    };
-    auto session = load(model);
-    if (!session) {
-      result.difference = fmt::format("{} refuses the result: {}", runtime_version, session.error().message);
-      return {};
-    }
-    compare_all(**session, runs, runtime_version);
-    if (random_runs.empty() || !result.difference.empty()) return {};
-    REWRIGHT_TRY(const auto randomised, load_randomised(candidate));
-    compare_all(*randomised, random_runs, runtime_version + " with random weights");
-    return {};
-  }
-
-  [[nodiscard]] Result<Equivalence> check(const Graph& candidate, std::string model) const {
-    Equivalence result;
-    result.difference = interface_difference(*original, candidate);
-    if (!result.difference.empty()) return result;
-
-    Limits limits{sum_lengths(candidate), {}, original};
-    for (std::size_t i = 0; i < lengths.size(); ++i) {
-      limits.lengths[i] = std::max(limits.lengths[i], lengths[i]);
-      limits.elements.push_back(original->type(original->outputs()[i]).element);
-    }
-    if (options.runtime != nullptr) {
-      if (model.empty()) {
-        REWRIGHT_TRY(model, model_of(candidate));
-      }
-      REWRIGHT_CHECK(check_in_runtime(candidate, model, limits, result));
-    }
-    if (reference && result.difference.empty()) {
-      limits.elements.assign(lengths.size(), ElementType::kFloat64);
-      for (std::size_t trial = 0; trial < reference_runs.size() && result.difference.empty(); ++trial)
-        compare_runs(run_reference(candidate, seed(trial), options.inputs), reference_runs[trial], limits,
-                     "reference evaluation", result);
-      result.runs.push_back(fmt::format("reference evaluation in double precision, {} random input{} and weights",
-                                        reference_runs.size(), reference_runs.size() == 1 ? "" : "s"));
-    }
-    result.equal = result.difference.empty() && !result.runs.empty();
-    return result;
-  }
-};
+struct EquivalenceGate::State : GateState {};
 
 EquivalenceGate::EquivalenceGate(std::unique_ptr<State> state) : state_(std::move(state)) {}
 EquivalenceGate::EquivalenceGate(EquivalenceGate&&) noexcept = default;
 EquivalenceGate::~EquivalenceGate() = default;
 
-Result<EquivalenceGate> EquivalenceGate::create(const Graph& original, EquivalenceOptions options) {
+Result<EquivalenceGate> EquivalenceGate::create(std::span<const GateCase> cases, EquivalenceOptions options) {
   auto state = std::make_unique<State>();
-  state->original = &original;
+  state->cases.assign(cases.begin(), cases.end());
   state->options = std::move(options);
-  REWRIGHT_CHECK(state->prepare());
+  REWRIGHT_CHECK(run_original(*state));
   return EquivalenceGate(std::move(state));
 }
 
-Result<Equivalence> EquivalenceGate::check(const Graph& candidate, const std::string& model) const {
-  return state_->check(candidate, model);
+Result<EquivalenceGate> EquivalenceGate::create(const Graph& original, EquivalenceOptions options) {
+  const GateCase single{{}, &original};
+  return create(std::span(&single, 1), std::move(options));
 }
 
-Result<std::size_t> find_culprit(std::size_t rewrites, const std::function<Result<bool>(std::size_t)>& is_equal,
-                                 std::string_view difference) {
-  REWRIGHT_TRY(const bool end, is_equal(rewrites));
-  if (end)
-    return make_error(ErrorCode::kInternal, "the result differs from the original ({}), though every rewrite is equal",
-                      difference);
-  REWRIGHT_TRY(const bool start, is_equal(0));
-  if (!start)
-    return make_error(ErrorCode::kInternal,
-                      "the model differs from the original before any rewrite, so import or export are at fault: {}",
-                      difference);
+const std::string& EquivalenceGate::reason() const { return state_->reason; }
+
+Result<Equivalence> EquivalenceGate::check(const Graph& candidate, const std::string& model) const {
+  return Check(*state_, candidate, model).run();
+}
+
+Result<Culprit> find_culprit(std::size_t rewrites, const std::function<Result<Equivalence>(std::size_t)>& check,
+                             const Equivalence& end) {
+  if (end.verdict == GateVerdict::kNotComparable) return Culprit{{}, end.reason};
+  REWRIGHT_TRY(const Equivalence start, check(0));
+  if (start.verdict == GateVerdict::kNotComparable) return Culprit{{}, start.reason};
+  if (!start.equal())
+    return Culprit{{},
+                   fmt::format("the original differs from itself once it was read and written again, without any "
+                               "rewrite ({})",
+                               start.difference)};
   std::size_t equal = 0, unequal = rewrites;
   while (unequal - equal > 1) {
     const std::size_t middle = equal + (unequal - equal) / 2;
-    REWRIGHT_TRY(const bool same, is_equal(middle));
-    (same ? equal : unequal) = middle;
+    REWRIGHT_TRY(const Equivalence judged, check(middle));
+    (judged.equal() ? equal : unequal) = middle;
   }
-  return equal;
+  return Culprit{equal, {}};
 }
 
 }  // namespace rewright

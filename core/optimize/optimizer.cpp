@@ -121,6 +121,12 @@ std::optional<LayoutUse> layout_use(std::string_view name) {
   return std::nullopt;
 }
 
+Result<Graph> written_form(const Graph& graph, bool exact) {
+  REWRIGHT_TRY(Graph joined, from_chains(graph));
+  if (exact) return joined;
+  return biases_to_convolutions(joined);
+}
+
 Result<OptimizeReport> optimize(const Graph& graph, std::vector<Rule> rules, SearchStrategy& search, GraphCost& cost,
                                 const OptimizeOptions& options, const OptimizeProgress& progress) {
   const auto start_time = std::chrono::steady_clock::now();
@@ -128,7 +134,7 @@ Result<OptimizeReport> optimize(const Graph& graph, std::vector<Rule> rules, Sea
   const SearchPartScope scope(options.looks);
   REWRIGHT_TRY(const Graph given, to_chains(graph));
   Graph start = given;
-  if (options.registry != nullptr) {
+  if (options.registry != nullptr && !options.exact) {
     REWRIGHT_TRY(start, normal_form(given, *options.registry));
   }
 
@@ -162,8 +168,8 @@ Result<OptimizeReport> optimize(const Graph& graph, std::vector<Rule> rules, Sea
   if (report.search.path.empty()) {
     report.best = graph;
   } else {
-    REWRIGHT_TRY(const Graph joined, from_chains(report.search.best));
-    REWRIGHT_TRY(report.best, biases_to_convolutions(joined));
+    report.exact = options.exact;
+    REWRIGHT_TRY(report.best, written_form(report.search.best, options.exact));
   }
   const bool is_comparable = std::isfinite(in_order_us) || !watching.stopped();
   if (options.layout != LayoutUse::kNone && is_comparable) REWRIGHT_CHECK(lay_out(graph, in_order_us, options, report));

@@ -48,6 +48,8 @@ struct OptimizeOptions {
   GraphCost* in_layouts = nullptr;  ///< What graphs cost in their best layouts; needed where layouts are used.
   LookLog* looks = nullptr;         ///< Where answers are kept and taken from; null: nowhere (look_log.h).
   MeasureProgress measuring = {};
+  /// Nothing but the rules changes the graph: the normal form adds and multiplies in another order.
+  bool exact = false;
 };
 
 /// Steps done, candidates seen, best cost in microseconds. False stops the search, which then gives its best so far.
@@ -60,6 +62,7 @@ inline constexpr const char* kLayoutStep = "data layouts";
 
 struct OptimizeReport {
   SearchResult search;  ///< `best` and the path's graphs have chains of binary concats and splits; see chain_form.h.
+  bool exact = false;   ///< As OptimizeOptions::exact.
   Graph best;           ///< The result, chains joined, layouts written as far as ONNX can say them.
   std::size_t reordered = 0;  ///< Tensors of the result that do not lie in order.
   double seconds = 0;
@@ -67,6 +70,10 @@ struct OptimizeReport {
   std::vector<std::string> unusable;  ///< Sentences: rules that can never be applied.
   std::vector<RefusedRule> refused;
 };
+
+/// A graph of a search as it is to be written: chains joined and, unless it is to stay exact, biases beside their
+/// convolutions.
+[[nodiscard]] REWRIGHT_API Result<Graph> written_form(const Graph& graph, bool exact);
 
 /// Errors: what the cost model or the search cannot do. Same input, same output.
 [[nodiscard]] REWRIGHT_API Result<OptimizeReport> optimize(const Graph& graph, std::vector<Rule> rules,

@@ -8,85 +8,52 @@
 #include <utility>
 
 #include "onnx/element.h"
+#include "optimize/input_uses.h"
 
 namespace rewright {
-namespace {
-
-/// Uniform in [-1, 1); the same on every machine.
-double uniform(RandomBits& random) { return static_cast<double>(random() >> 11) * 0x1p-52 - 1.0; }
-
-}  // namespace
 
 std::uint64_t seed_of(const std::string& name, std::uint64_t seed) {
   return XXH3_64bits_withSeed(name.data(), name.size(), seed);
 }
 
-Result<std::vector<std::byte>> encode(std::span<const double> values, ElementType type) {
-  if (element_size(type) == 0)
-    return make_error(ErrorCode::kUnsupported,
-                      "the equivalence of graphs cannot be judged: an input has an element type (ONNX number {}) for "
-                      "which there are no random values",
-                      static_cast<int>(type));
-  return model::encode(type, values);
-}
-
-std::vector<double> random_values(const TensorType& type, RandomBits& random) {
+ConstantData random_weight(const std::string& name, const TensorType& type, std::uint64_t seed) {
+  RandomBits random(seed_of(name, seed));
   std::vector<double> values(static_cast<std::size_t>(type.shape.elements()));
-  for (double& value : values)
-    value = is_floating(type.element) ? uniform(random) : static_cast<double>(random() >> 63);
-  return values;
-}
-
-std::vector<double> random_weights(const TensorType& type, RandomBits& random) {
-  std::vector<double> values = random_values(type, random);
   const Shape& shape = type.shape;
-  if (shape.rank() < 2) {
-    for (double& value : values) value = 1.0 + value / 2;
-    return values;
-  }
-  const std::int64_t first = std::max<std::int64_t>(shape[0], 1);
+  const std::int64_t first = shape.rank() == 0 ? 1 : std::max<std::int64_t>(shape[0], 1);
   const double fan_in = static_cast<double>(std::max<std::int64_t>({first, shape.elements() / first, 1}));
-  for (double& value : values) value *= std::sqrt(3.0 / fan_in);
-  return values;
-}
-
-Status check_given(const Graph& graph, const GivenInputs& given) {
-  for (const auto& [name, values] : given) {
-    const auto found = std::ranges::find_if(graph.inputs(), [&graph, &name = name](NodeId id) {
-      return graph.node(id).name == name && graph.node(id).input_kind == InputKind::kData;
-    });
-    if (found == graph.inputs().end()) {
-      std::vector<std::string> names;
-      for (NodeId id : graph.inputs())
-        if (graph.node(id).input_kind == InputKind::kData) names.push_back(graph.node(id).name);
-      return make_error(ErrorCode::kUsage, "--input {}: the model has no such input; it has: {}", name,
-                        fmt::join(names, ", "));
-    }
-    const Shape& shape = graph.node(*found).outputs[0].shape;
-    if (values.size() != 1 && static_cast<std::int64_t>(values.size()) != shape.elements())
-      return make_error(ErrorCode::kUsage, "--input {}: {} numbers were given; its shape {} takes {}, or one for all",
-                        name, values.size(), shape, shape.elements());
+  for (double& value : values) {
+    const double number = 2 * uniform_number(random) - 1;
+    value = shape.rank() < 2 ? 1 + number / 2 : number * std::sqrt(3 / fan_in);
   }
-  return {};
+  return {type, model::encode(type.element, values)};
 }
 
-std::vector<double> spread_out(const std::vector<double>& values, const TensorType& type) {
-  const auto count = static_cast<std::size_t>(type.shape.elements());
-  return values.size() == count ? values : std::vector<double>(count, values.front());
-}
-
-Result<std::vector<RuntimeTensor>> random_inputs(const Graph& graph, std::uint64_t seed, const GivenInputs& given) {
-  RandomBits random(seed);
+Result<std::vector<RuntimeTensor>> random_inputs(const Graph& graph, std::uint64_t seed, const GivenInputs& given,
+                                                 const InputDraw& how) {
+  using Kind = InputSource::Kind;
+  const GivenInputs plausible = plausible_inputs(graph, how.trial);
   std::vector<RuntimeTensor> inputs;
   for (NodeId id : graph.inputs()) {
     const Node& node = graph.node(id);
     if (node.input_kind == InputKind::kWeight) continue;
     const TensorType& type = node.outputs[0];
     const auto known = given.find(node.name);
-    const std::vector<double> values =
-        known != given.end() ? spread_out(known->second, type) : random_values(type, random);
-    REWRIGHT_TRY(auto bytes, encode(values, type.element));
-    inputs.push_back({node.name, type, std::move(bytes)});
+    if (known != given.end() && known->second.kind == Kind::kDefault) continue;
+    if (std::string trouble = why_not_drawn(node); !trouble.empty()) {
+      if (how.leave_out) continue;
+      return make_error(ErrorCode::kUnsupported, "{}", trouble);
+    }
+    const InputSource& source = known != given.end() ? known->second : plausible.at(node.name);
+    RandomBits random(seed_of(node.name, seed + static_cast<std::uint64_t>(how.trial)));
+    std::vector<double> values = draw(source, type, random);
+    const bool is_scaled = is_floating(type.element) && (source.kind == Kind::kUniform || source.kind == Kind::kNormal);
+    if (is_scaled && how.scale != 1)
+      for (double& value : values) value *= how.scale;
+    if (is_scaled && how.infinite)
+      for (double& value : values)
+        if (random() % 16 == 0) value = std::copysign(HUGE_VAL, value);
+    inputs.push_back({node.name, type, model::encode(type.element, values)});
   }
   return inputs;
 }

@@ -6,40 +6,33 @@
 #include <rewright/result.h>
 #include <rewright/runtime.h>
 
-#include <cstddef>
 #include <cstdint>
-#include <map>
-#include <random>
-#include <span>
 #include <string>
 #include <vector>
 
-namespace rewright {
+#include "optimize/input_source.h"
 
-using RandomBits = std::mt19937_64;
+namespace rewright {
 
 /// A seed for the tensor of that name.
 [[nodiscard]] std::uint64_t seed_of(const std::string& name, std::uint64_t seed);
 
-/// Reals in [-1, 1); integers and booleans 0 or 1, which serve as indices wherever two things can be indexed.
-[[nodiscard]] std::vector<double> random_values(const TensorType& type, RandomBits& random);
-/// Weights that keep a deep network's numbers in range: variance of about 1 / fan-in; vectors, which may be
-/// variances or scales, in [0.5, 1.5).
-[[nodiscard]] std::vector<double> random_weights(const TensorType& type, RandomBits& random);
+/// A weight of that name that keeps a deep network's numbers in range: variance of about 1 / fan-in; vectors, which may
+/// be variances or scales, in [0.5, 1.5). `type` is one of numbers.
+[[nodiscard]] ConstantData random_weight(const std::string& name, const TensorType& type, std::uint64_t seed);
 
-/// Little-endian bytes of numbers in an element type. Errors: kUnsupported for strings and types that are not known.
-[[nodiscard]] Result<std::vector<std::byte>> encode(std::span<const double> values, ElementType type);
+/// How inputs are drawn.
+struct InputDraw {
+  int trial = 0;           ///< Chooses among the distributions that the input's use suggests, and is part of the seed.
+  double scale = 1;        ///< Of numbers with a fraction that come from a distribution.
+  bool infinite = false;   ///< One of sixteen of those numbers is an infinity.
+  bool leave_out = false;  ///< Inputs that no numbers can be drawn for are left out, not an error.
+};
 
-/// Values for inputs that cannot be random, by name: one number for all elements, or one for each.
-using GivenInputs = std::map<std::string, std::vector<double>>;
-
-/// Every name must be a data input's, every count fit. Errors: kUsage, a sentence that names the input.
-[[nodiscard]] REWRIGHT_API Status check_given(const Graph& graph, const GivenInputs& given);
-/// As many values as the type has elements.
-[[nodiscard]] std::vector<double> spread_out(const std::vector<double>& values, const TensorType& type);
-
-/// A value for every input that is given at each run: as `given`, else random. Errors: as encode().
+/// A value for every input that is given at each run: as `given`, else as its use in the graph suggests. Errors:
+/// kUnsupported, an input that no numbers can be drawn for.
 [[nodiscard]] REWRIGHT_API Result<std::vector<RuntimeTensor>> random_inputs(const Graph& graph, std::uint64_t seed,
-                                                                            const GivenInputs& given = {});
+                                                                            const GivenInputs& given = {},
+                                                                            const InputDraw& draw = {});
 
 }  // namespace rewright

@@ -5,11 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <span>
-
-#include "onnx/export.h"
-#include "optimize/equivalence.h"
-#include "optimize/optimizer.h"
+#include "optimize/model_run.h"
 #include "python/bindings.h"
 
 namespace rewright::python {
@@ -47,50 +43,24 @@ struct Optimized {
   std::optional<std::string> culprit;
 };
 
-/// Compares with the original; where they differ, names the rewrite that brought it and goes back to before it.
-void judge(const ImportedModel& imported, const EquivalenceOptions& options, const OptimizeReport& report,
-           Optimized& result) {
-  const EquivalenceGate gate = value_of(EquivalenceGate::create(imported.graph, options));
-  result.model = value_of(options.to_model(report.best));
-  result.equivalence = value_of(gate.check(report.best, result.model));
-  if (result.equivalence.equal) return;
-  const auto graph_after = [&](std::size_t rewrites) -> const Graph& {
-    return rewrites == 0 ? imported.graph : report.search.path[rewrites - 1].graph;
-  };
-  const auto is_equal = [&](std::size_t rewrites) -> Result<bool> {
-    REWRIGHT_TRY(const Equivalence checked, gate.check(graph_after(rewrites)));
-    return checked.equal;
-  };
-  const std::vector<RewriteStep>& path = report.search.path;
-  const std::size_t culprit = value_of(find_culprit(path.size(), is_equal, result.equivalence.difference));
-  result.culprit = path[culprit].rule_name;
-  result.model = value_of(options.to_model(graph_after(culprit)));
-}
-
 Optimized optimize_model(const Request& request, const py::object& progress, const Registry& registry) {
   const std::unique_ptr<SearchStrategy> search = value_of(registry.get<SearchStrategy>(request.search))->clone();
   check(search->configure(request.search_options));
   const std::unique_ptr<CostModel> model = value_of(registry.get<CostModel>(request.cost))->clone();
   check(model->configure(request.cost_options, registry));
   const Runtime* runtime = value_of(registry.get<Runtime>(request.runtime));
-  ImportOptions import_options;
-  import_options.dimensions = request.dimensions;
-  import_options.directory = request.folder;
-  const ImportedModel imported =
-      value_of(import_model(std::as_bytes(std::span(request.model)), registry, import_options));
-  GraphCost cost(*model, nullptr);
   EquivalenceOptions options;
   options.runtime = runtime->version() ? runtime : nullptr;
   options.seed = request.limits.seed;
-  options.original_model = request.model;
-  options.directory = request.folder;
-  options.to_model = [&](const Graph& graph) { return export_model(graph, imported); };
+  const ModelSource source{request.model, "the model", request.folder, request.dimensions};
+  const OpenedModel opened = value_of(open_model(source, registry, options.runtime));
+  GraphCost cost(*model, nullptr);
 
   LongWork work;
   OptimizeOptions limits = request.limits;
   limits.measuring = [&](bool, std::uint64_t) { return !work.stopped(); };
   return work.run([&] {
-    const OptimizeReport report = value_of(optimize(imported.graph, request.rules, *search, cost, limits,
+    const OptimizeReport report = value_of(optimize(opened.imported.graph, request.rules, *search, cost, limits,
                                                     [&](std::uint64_t steps, std::uint64_t candidates, double best_us) {
                                                       work.tell(progress, steps, candidates, best_us);
                                                       return !work.stopped();
@@ -103,7 +73,11 @@ Optimized optimize_model(const Request& request, const py::object& progress, con
     result.steps = report.search.steps;
     result.candidates = report.search.candidates;
     result.seconds = report.seconds;
-    if (!work.stopped()) judge(imported, options, report, result);
+    if (work.stopped()) return result;
+    const JudgedModel judged = value_of(judge_result(opened, report, options));
+    result.model = judged.bytes;
+    result.equivalence = judged.equivalence;
+    if (judged.culprit) result.culprit = report.search.path[*judged.culprit].rule_name;
     return result;
   });
 }
@@ -153,7 +127,7 @@ void bind_optimization(py::module_& module) {
       .def_readonly("candidates", &Optimized::candidates, "Graphs looked at.")
       .def_readonly("seconds", &Optimized::seconds, "Of the search.")
       .def_property_readonly(
-          "equal", [](const Optimized& result) { return result.equivalence.equal; },
+          "equal", [](const Optimized& result) { return result.equivalence.equal(); },
           "Does the cheapest graph compute what the original does?")
       .def_property_readonly(
           "max_abs_error", [](const Optimized& result) { return result.equivalence.max_abs_error; },
@@ -163,7 +137,8 @@ void bind_optimization(py::module_& module) {
       .def_readonly("culprit", &Optimized::culprit, "Not equal: the rule that brought the difference.")
       .def("__repr__", [](const Optimized& result) {
         return fmt::format("<rewright.Optimized: {:.4g} -> {:.4g} us, {} rewrites{}>", result.cost_before_us,
-                           result.cost_after_us, result.rewrites.size(), result.equivalence.equal ? "" : ", not equal");
+                           result.cost_after_us, result.rewrites.size(),
+                           result.equivalence.equal() ? "" : ", not equal");
       });
 
   module.def(

@@ -4,6 +4,7 @@
 #include "rule/canonical.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace rewright {
 
@@ -12,6 +13,8 @@ namespace {
 using Assignment = std::vector<std::pair<std::string, std::int64_t>>;
 
 constexpr std::int64_t kLargest = 64;
+/// Draws of small_sizes: few, as most rules take almost any sizes.
+constexpr std::uint64_t kFewDraws = 60;
 
 std::vector<std::string> size_variables(const Rule& rule) {
   std::vector<std::string> names;
@@ -22,13 +25,25 @@ std::vector<std::string> size_variables(const Rule& rule) {
   return names;
 }
 
-// Free variables get `choose(i)` in order, the others what the equations say; nothing where that breaks a constraint.
+/// What a variable has to be a multiple of, by the constraints that say so of it alone: "16 | w.0".
+std::int64_t divisor_of(const std::string& name, const std::vector<Constraint>& constraints) {
+  std::int64_t divisor = 1;
+  for (const Constraint& constraint : constraints) {
+    const auto number = constraint.left.constant();
+    if (constraint.kind == Constraint::Kind::kDivides && number && constraint.right.variable_name() == name)
+      divisor = std::min(std::lcm(divisor, *number), kLargest + 1);
+  }
+  return divisor;
+}
+
+// Free variables get `choose(i, name)` in order, the others what the equations say; nothing where that breaks a
+// constraint.
 template <class Choose>
 std::optional<Assignment> assign(const std::vector<std::string>& names, const SizeSystem& facts,
                                  const std::vector<Constraint>& constraints, Choose choose) {
   Assignment free;
   for (const std::string& name : names) {
-    if (!facts.solved().contains(name)) free.emplace_back(name, choose(free.size()));
+    if (!facts.solved().contains(name)) free.emplace_back(name, choose(free.size(), name));
   }
   const DimBinding chosen = bind_sizes(free);
   Assignment all;
@@ -45,25 +60,66 @@ std::optional<Assignment> assign(const std::vector<std::string>& names, const Si
   return all;
 }
 
-// Unequal sizes first; then pseudo-random ones (splitmix64), from a range that grows.
+/// The finaliser of splitmix64 over a counter.
+class Counter {
+ public:
+  /// From 1 to `most`.
+  std::int64_t draw(std::uint64_t most) {
+    state_ += 0x9e3779b97f4a7c15;
+    std::uint64_t bits = (state_ ^ (state_ >> 30)) * 0xbf58476d1ce4e5b9;
+    bits ^= bits >> 27;
+    return 1 + static_cast<std::int64_t>(bits % most);
+  }
+
+ private:
+  std::uint64_t state_ = 0;
+};
+
+// Unequal sizes first; then pseudo-random ones, from a range that grows.
 std::optional<Assignment> search(const std::vector<std::string>& names, const SizeSystem& facts,
                                  const std::vector<Constraint>& constraints) {
   for (const std::int64_t first : {2, 3, 1}) {
-    const auto found =
-        assign(names, facts, constraints, [&](std::size_t i) { return first + static_cast<std::int64_t>(i % 6); });
-    if (found) return found;
-  }
-  std::uint64_t state = 0;
-  for (std::uint64_t attempt = 0; attempt < 600; ++attempt) {
-    const auto found = assign(names, facts, constraints, [&](std::size_t) {
-      state += 0x9e3779b97f4a7c15;
-      std::uint64_t bits = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9;
-      bits ^= bits >> 27;
-      return 1 + static_cast<std::int64_t>(bits % (4 + attempt / 100));
+    const auto found = assign(names, facts, constraints, [&](std::size_t i, const std::string&) {
+      return first + static_cast<std::int64_t>(i % 6);
     });
     if (found) return found;
   }
+  Counter counter;
+  for (std::uint64_t attempt = 0; attempt < 600; ++attempt) {
+    const auto found = assign(names, facts, constraints,
+                              [&](std::size_t, const std::string&) { return counter.draw(4 + attempt / 100); });
+    if (found) return found;
+  }
   return std::nullopt;
+}
+
+/// Where the source is defined and the rule may be used. Nothing where the source is defined nowhere.
+struct Domain {
+  std::vector<Constraint> constraints;
+  SizeSystem facts;
+  static std::optional<Domain> of(const Rule& rule) {
+    auto source = infer_shapes(rule.inputs, rule.source);
+    if (!source) return std::nullopt;
+    Domain domain{std::move(source->defined), SizeSystem(size_order(rule))};
+    domain.constraints.insert(domain.constraints.end(), rule.precondition.begin(), rule.precondition.end());
+    for (const Constraint& constraint : domain.constraints) domain.facts.add(constraint);
+    return domain;
+  }
+};
+
+RuleSizes sizes_of(const Rule& rule, const Assignment& found) {
+  const DimBinding binding = bind_sizes(found);
+  RuleSizes sizes;
+  for (const PatternInput& input : rule.inputs) {
+    Shape shape;
+    for (int axis = 0; axis < input.rank; ++axis) shape.append(*binding(fmt::format("{}.{}", input.name, axis)));
+    sizes.shapes.push_back(std::move(shape));
+  }
+  for (std::string& name : match_variables(rule)) {
+    const std::int64_t value = *binding(name);
+    sizes.extra.emplace_back(std::move(name), value);
+  }
+  return sizes;
 }
 
 }  // namespace
@@ -71,25 +127,36 @@ std::optional<Assignment> search(const std::vector<std::string>& names, const Si
 void find_example(Rule& rule) {
   rule.example.clear();
   rule.example_sizes.clear();
-  auto source = infer_shapes(rule.inputs, rule.source);
-  if (!source) return;
-  std::vector<Constraint> constraints = std::move(source->defined);
-  constraints.insert(constraints.end(), rule.precondition.begin(), rule.precondition.end());
-  SizeSystem facts(size_order(rule));
-  for (const Constraint& constraint : constraints) facts.add(constraint);
-
-  const auto found = search(size_variables(rule), facts, constraints);
+  const auto domain = Domain::of(rule);
+  if (!domain) return;
+  const auto found = search(size_variables(rule), domain->facts, domain->constraints);
   if (!found) return;
-  const DimBinding binding = bind_sizes(*found);
-  for (const PatternInput& input : rule.inputs) {
-    Shape shape;
-    for (int axis = 0; axis < input.rank; ++axis) shape.append(*binding(fmt::format("{}.{}", input.name, axis)));
-    rule.example.push_back(std::move(shape));
+  RuleSizes sizes = sizes_of(rule, *found);
+  rule.example = std::move(sizes.shapes);
+  rule.example_sizes = std::move(sizes.extra);
+}
+
+std::vector<RuleSizes> small_sizes(const Rule& rule, std::size_t count) {
+  const std::vector<std::string> names = size_variables(rule);
+  std::vector<Assignment> found;
+  if (const auto domain = Domain::of(rule)) {
+    const std::vector<Constraint>& constraints = domain->constraints;
+    const auto add = [&](auto choose) {
+      auto sizes = assign(names, domain->facts, constraints, [&](std::size_t i, const std::string& name) {
+        return choose(i) * divisor_of(name, constraints);
+      });
+      if (sizes && std::ranges::find(found, *sizes) == found.end()) found.push_back(*std::move(sizes));
+    };
+    add([](std::size_t i) { return 2 + static_cast<std::int64_t>(i % 2); });
+    add([](std::size_t i) { return 3 - static_cast<std::int64_t>(i % 2); });
+    Counter counter;
+    for (std::uint64_t draw = 0; draw < kFewDraws && found.size() < count; ++draw)
+      add([&](std::size_t) { return counter.draw(3 + draw / 20); });
   }
-  for (std::string& name : match_variables(rule)) {
-    const std::int64_t value = *binding(name);
-    rule.example_sizes.emplace_back(std::move(name), value);
-  }
+  std::vector<RuleSizes> sizes;
+  for (std::size_t i = 0; i < std::min(found.size(), count); ++i) sizes.push_back(sizes_of(rule, found[i]));
+  if (sizes.empty() && rule.example.size() == rule.inputs.size()) sizes.push_back({rule.example, rule.example_sizes});
+  return sizes;
 }
 
 }  // namespace rewright

@@ -1,7 +1,7 @@
 /// Measured: each kernel by itself, as a model of one application or of several that the runtime fuses, in the Runtime
 /// plugin `onnxruntime`.
 ///
-///   t = median over batches of (thread CPU time of a batch / runs in it) - the same for relu of one number
+///   t = least over batches of (wall-clock time of a batch / runs in it) - the same for relu of one number
 ///
 /// so what a session's run costs by itself is not counted once per operator. Operands that are known before the run
 /// are weights of the model, which the runtime may prepack; data operands are random numbers in [-1, 1).
@@ -64,7 +64,7 @@ class OnnxRuntimeCost final : public CostModel {
     }
     REWRIGHT_TRY(runtime_, registry.get<Runtime>(kRuntime));
     REWRIGHT_TRY(const std::string version, runtime_->version());
-    device_ = fmt::format("{}, one thread, {}", version, processor());
+    device_ = fmt::format("{}, one thread, wall clock, {}", version, processor());
     relu_ = registry.find<Operator>("relu");
     return {};
   }
@@ -168,6 +168,6 @@ class OnnxRuntimeCost final : public CostModel {
 
 }  // namespace
 
-REWRIGHT_PLUGIN("cost.onnxruntime", "1.1.0", "Operators measured in ONNX Runtime") {
+REWRIGHT_PLUGIN("cost.onnxruntime", "1.2.0", "Operators measured in ONNX Runtime") {
   registry.add<CostModel>(std::make_unique<OnnxRuntimeCost>());
 }

@@ -43,6 +43,7 @@ const std::map<std::string, std::string> kRoomOfHeader = {
     {"program_egraph", "optimize"},
     {"pruner", "rule"},
     {"random_walk", "optimize"},
+    {"real_product", "tensor"},
     {"registry", "plugin"},
     {"result", "base"},
     {"rule_terms", "kit"},

@@ -107,13 +107,14 @@ Status measure(const Asked& asked, const Pieces& pieces, const OptimizeReport& r
   REWRIGHT_TRY(const EquivalenceGate gate, EquivalenceGate::create(pieces.imported.graph, gate_options));
   REWRIGHT_TRY(const std::string after, gate_options.to_model(report.best));
   REWRIGHT_TRY(const Equivalence equal, gate.check(report.best, after));
-  if (!equal.equal)
+  if (!equal.equal())
     return make_error(ErrorCode::kMismatch, "{}, optimised by {}, differs from the original: {}", asked.model,
-                      asked.search, equal.difference);
+                      asked.search, equal.difference.empty() ? equal.reason : equal.difference);
   ComparisonOptions options;
   options.rounds = static_cast<int>(asked.rounds);
-  options.keep_going = [&](int done) {
-    lab.show("measure", static_cast<double>(done) / options.rounds);
+  options.stop_when_clear = false;
+  options.keep_going = [&](int, double share) {
+    lab.show("measure", share);
     return !lab.stopped();
   };
   REWRIGHT_TRY(const TimeComparison times,

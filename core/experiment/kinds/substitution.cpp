@@ -91,9 +91,7 @@ Status price(const Graph& before, const Graph& after, const Asked& asked, const 
 Result<Graph> with_weights(const Graph& graph) {
   return rebuild(graph, {}, [](const Node& node) -> Result<std::shared_ptr<const ConstantData>> {
     if (node.input_kind != InputKind::kWeight) return node.constant;
-    RandomBits random(seed_of(node.name, 1));
-    REWRIGHT_TRY(auto bytes, encode(random_weights(node.outputs[0], random), node.outputs[0].element));
-    return std::make_shared<const ConstantData>(ConstantData{node.outputs[0], std::move(bytes)});
+    return std::make_shared<const ConstantData>(random_weight(node.name, node.outputs[0], 1));
   });
 }
 
@@ -107,13 +105,15 @@ Status measure(const Asked& asked, const Lab& lab, const Graph& bare_before, con
   gate_options.runtime = runtime;
   REWRIGHT_TRY(const EquivalenceGate gate, EquivalenceGate::create(before, gate_options));
   REWRIGHT_TRY(const Equivalence equal, gate.check(after));
-  if (!equal.equal)
-    return make_error(ErrorCode::kMismatch, "the two graphs of '{}' differ: {}", asked.name, equal.difference);
+  if (!equal.equal())
+    return make_error(ErrorCode::kMismatch, "the two graphs of '{}' differ: {}", asked.name,
+                      equal.difference.empty() ? equal.reason : equal.difference);
   REWRIGHT_TRY(const std::string first, export_model(before));
   REWRIGHT_TRY(const std::string second, export_model(after));
   ComparisonOptions options;
   options.rounds = static_cast<int>(asked.rounds);
-  options.keep_going = [&](int) { return !lab.stopped(); };
+  options.stop_when_clear = false;
+  options.keep_going = [&](int, double) { return !lab.stopped(); };
   REWRIGHT_TRY(const TimeComparison times, compare_times(*runtime, before, first, second, options));
   sum["compared"] = true;
   sum["before_us"] = times.before.median_us;

@@ -25,12 +25,15 @@ struct REWRIGHT_API OnnxNode {
   std::string type;    ///< "Conv".
   std::string domain;  ///< "" for ONNX's own.
   std::int64_t opset = 0;
+  ElementType element = ElementType::kFloat32;  ///< Of its first input.
   std::map<std::string, OnnxAttribute> attributes;
   std::vector<std::optional<Port>> inputs;                     ///< Empty where an optional input is left out.
   std::vector<std::shared_ptr<const ConstantData>> constants;  ///< Per input: its value if it is known, else null.
   std::size_t output_count = 1;
 
   [[nodiscard]] std::int64_t integer(const std::string& name, std::int64_t otherwise) const;
+  /// The number that was meant, 1e-5 where the nearest float32 is 9.99999975e-6. In a float64 node the two differ:
+  /// there it is the float32 itself, which ONNX's attributes and their defaults are.
   [[nodiscard]] double real(const std::string& name, double otherwise) const;
   [[nodiscard]] std::string text(const std::string& name, std::string otherwise) const;
   [[nodiscard]] std::vector<std::int64_t> integers(const std::string& name, std::vector<std::int64_t> otherwise) const;

@@ -67,12 +67,13 @@ template <class... Args>
   return reshaped(graph, operand, shape);
 }
 
-/// The operator's parameters: real ones from the attributes of the same names, the others at their defaults.
+/// The operator's parameters: real ones from the attributes of the same names, or as ONNX has their defaults; the
+/// others at the operator's own.
 [[nodiscard]] inline Result<Params> params_from_attributes(const OperatorInfo& info, const OnnxNode& node) {
   std::vector<NamedParam> named;
   for (const ParamSpec& spec : info.params) {
-    if (spec.kind == ParamKind::kReal && node.attributes.contains(spec.name))
-      named.push_back({spec.name, node.real(spec.name, 0)});
+    if (spec.kind == ParamKind::kReal)
+      named.push_back({spec.name, node.real(spec.name, std::get<double>(spec.default_value))});
   }
   return make_params(info.name, info.params, named);
 }

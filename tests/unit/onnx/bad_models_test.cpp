@@ -177,7 +177,27 @@ TEST(BadModels, AnOpsetImportedTwice) {
   auto& again = *model.add_opset_import();
   again.set_domain("ai.onnx");  // Another name of "".
   again.set_version(13);
-  EXPECT_EQ(refusal(model), "m.onnx: opsets of domain 'ai.onnx' are imported twice");
+  EXPECT_EQ(refusal(model), "m.onnx: opsets of domain 'ai.onnx' are imported twice, 17 and 13");
+  again.set_version(17);
+  EXPECT_EQ(refusal(model), "(imported)") << "the same under both names";
+}
+
+TEST(BadModels, OtherDomainsNumberTheirOpsetsAsTheyLike) {
+  Model model = convolution();
+  auto& other = *model.add_opset_import();
+  other.set_domain("org.nowhere");
+  for (const std::int64_t version : {std::int64_t{0}, std::int64_t{20260131}}) {
+    other.set_version(version);
+    EXPECT_EQ(refusal(model), "(imported)");
+  }
+}
+
+TEST(BadModels, OperatorsThatWereExperimentalOnceAreCarried) {
+  Model model = make_model(9);
+  add_input(model, "x", {1, 3, 4, 4});
+  add_output(model, "y", {1, 3, 4, 4});
+  add_node(model, "ImageScaler", {"x"}, {"y"});
+  EXPECT_EQ(refusal(model), "(imported)");
 }
 
 TEST(BadModels, AnUnknownDomainOrOperator) {
@@ -321,7 +341,7 @@ TEST_F(ExternalData, IsReadFromTheModelsFolder) {
   const Node& weight = imported->graph.node(imported->graph.inputs()[1]);
   const auto& bytes = std::get<std::vector<std::byte>>(weight.constant->value);
   EXPECT_EQ(bytes, std::vector<std::byte>(432, std::byte{1}));
-  const auto exported = export_model(imported->graph, *imported);
+  const auto exported = export_model(imported->graph, *imported, {.keep_original = false});
   ASSERT_TRUE(exported);
   EXPECT_EQ(parse(*exported).graph().initializer(0).raw_data(), std::string(432, '\1'));
 }
@@ -358,7 +378,7 @@ TEST_F(ExternalData, StaysInItsFileWhereItIsLarge) {
   ASSERT_EQ(imported->external.size(), 2u);
   EXPECT_EQ(imported->external.at("b").bytes, static_cast<std::uint64_t>(kBytes));
 
-  const auto exported = export_model(imported->graph, *imported);
+  const auto exported = export_model(imported->graph, *imported, {.keep_original = false});
   ASSERT_TRUE(exported) << exported.error().message;
   EXPECT_LT(exported->size(), 2000u);
   EXPECT_EQ(parse(*exported).graph().input_size(), 1) << "weights are no inputs";
@@ -382,7 +402,7 @@ TEST_F(ExternalData, StaysInItsFileWhereItIsLarge) {
 TEST_F(ExternalData, IsWrittenBesideTheModelAgain) {
   write(root_ / "model/m.onnx", with("w.bin", "16", "432").SerializeAsString());
   const auto imported = *import_model_file((root_ / "model/m.onnx").string(), registry());
-  Model large = parse(*export_model(imported.graph, imported));
+  Model large = parse(*export_model(imported.graph, imported, {.keep_original = false}));
   const std::string weight(4096 + 8, '\2');
   auto& second = *large.mutable_graph()->add_initializer();
   second = large.graph().initializer(0);
@@ -449,7 +469,7 @@ TEST(BadModels, AChainOfTenThousandNodesIsImported) {
   ASSERT_TRUE(imported) << imported.error().message;
   EXPECT_EQ(imported->graph.operator_count(), 10000u);
   EXPECT_EQ(imported->carried.size(), 5000u);
-  const auto exported = export_model(imported->graph, *imported);
+  const auto exported = export_model(imported->graph, *imported, {.keep_original = false});
   ASSERT_TRUE(exported) << exported.error().message;
   EXPECT_EQ(parse(*exported).graph().node_size(), 10000);
 }

@@ -90,7 +90,7 @@ Case check(const fs::path& folder) {
   for (const CarriedNode& node : imported->carried) {
     if (node.reason.find("ONNX's shape inference") != std::string::npos) return {Outcome::kWrong, node.reason};
   }
-  const auto exported = export_model(imported->graph, *imported);
+  const auto exported = export_model(imported->graph, *imported, {.keep_original = false});
   if (!exported) return {Outcome::kRefused, exported.error().message};
   const auto before = runtime().load(bytes_of(original), {options.directory});
   if (!before) return {Outcome::kNotRun, before.error().message};

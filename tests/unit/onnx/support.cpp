@@ -109,13 +109,13 @@ Model parse(const std::string& bytes) {
   return model;
 }
 
-Model round_trip(const Model& model) {
+Model round_trip(const Model& model, const ExportOptions& options) {
   const auto imported = import(model);
   if (!imported) {
     ADD_FAILURE() << imported.error().message;
     return {};
   }
-  const auto exported = export_model(imported->graph, *imported);
+  const auto exported = export_model(imported->graph, *imported, options);
   if (!exported) {
     ADD_FAILURE() << exported.error().message;
     return {};

@@ -1,6 +1,7 @@
 // The normal form: what is folded, what is left alone, and that it computes the same.
 #include "optimize/normal_form.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -157,6 +158,18 @@ TEST(NormalForm, IsKeptWhereItAlonePays) {
   EXPECT_EQ(report->search.cost_after_us, *cost.cost_us(report->best));
   EXPECT_EQ(count(report->best, "batch_norm", false), 0);
   expect_equal_values(graph, report->best);
+}
+
+TEST(NormalForm, IsNotMadeWhereNumbersAreToStayTheSame) {
+  const Graph graph = read_graph("x = input (1, 2, 4, 4)\nw = weight (3, 2, 3, 3)\nc = conv2d(x, w)\n" +
+                                 norm_of("c", "n", "", 3) + "output n\n");
+  const auto price = (*loaded().get<CostModel>("flops"))->clone();
+  GraphCost cost(*price, nullptr);
+  const auto search = (*loaded().get<SearchStrategy>("greedy"))->clone();
+  const auto report = optimize(graph, {}, *search, cost, {.registry = &loaded(), .exact = true});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_THAT(report->search.path, ::testing::IsEmpty()) << "folded weights round otherwise";
+  EXPECT_EQ(count(report->best, "batch_norm", false), 1);
 }
 
 TEST(NormalForm, IsNotKeptWhereNothingCameOfIt) {

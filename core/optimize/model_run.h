@@ -1,0 +1,82 @@
+// A model from its bytes to the bytes of the result: opened at sizes, searched by the caller, written, judged.
+//
+// Nothing is lost on the way: what no rewrite made cheaper is the original, byte for byte; so is what could not be
+// compared. Where the whole path of a search cannot be written, or is not equal, the longest part of it is taken that
+// is.
+#pragma once
+
+#include <rewright/export.h>
+#include <rewright/graph.h>
+#include <rewright/registry.h>
+#include <rewright/result.h>
+#include <rewright/runtime.h>
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "onnx/import.h"
+#include "optimize/equivalence.h"
+#include "optimize/optimizer.h"
+#include "optimize/size_choice.h"
+
+namespace rewright {
+
+/// What is known of a model before it is read.
+struct ModelSource {
+  std::string bytes;        ///< A serialized ModelProto.
+  std::string file;         ///< What errors call it.
+  std::string directory;    ///< Where files with external data lie.
+  Sizes sizes = {};         ///< Given ones, by the dimension's name or by "input.axis".
+  bool freeze = false;      ///< The result takes these sizes only.
+  GivenInputs inputs = {};  ///< What certain inputs hold when the model is run.
+};
+
+/// A model imported at its first sizes, and at others to compare at. Borrows the source.
+struct OpenedModel {
+  const ModelSource* source = nullptr;
+  const Registry* registry = nullptr;
+  ImportedModel imported;
+  std::vector<ImportedModel> at_others;
+  std::vector<Sizes> sizes;    ///< First those of `imported`, then those of `at_others`; empty ones if none is open.
+  std::vector<Sizes> refused;  ///< At which the model does not run.
+  bool is_chosen = false;      ///< Some size was not given.
+};
+
+/// Where sizes are left open and not given, plausible ones are tried until the model can be imported and, with a
+/// runtime, runs; if it runs at none, the first at which it can be imported are taken. Errors: as import_model.
+[[nodiscard]] REWRIGHT_API Result<OpenedModel> open_model(const ModelSource& source, const Registry& registry,
+                                                          const Runtime* runtime);
+
+/// Why a rewrite is not taken.
+enum class Cause : std::uint8_t {
+  kWrong,     ///< It computes something else.
+  kRounding,  ///< It is right of real numbers, and its rounding or its range are worse.
+  kSizes,     ///< It is right at the sizes that were searched at, not at others.
+  kWriting,   ///< What it makes cannot be written, or not without loss.
+};
+
+/// What is to be written.
+struct JudgedModel {
+  std::string bytes;
+  bool is_original = false;
+  std::size_t rewrites = 0;  ///< Of the path, so many are in it.
+  Equivalence equivalence;   ///< Of the search's result; equal without runs where there was none.
+  /// Position in the path of the rewrite that the result stops before.
+  std::optional<std::size_t> culprit;
+  Cause cause = Cause::kWrong;  ///< Of that.
+  std::string reason;           ///< Why the original is kept although the search found something: one sentence.
+};
+
+/// Writes and compares the report's graph; on a difference goes back to before the rewrite that brought it. The gate's
+/// model, cases and inputs come from `model`. Errors: of the gate; kUnsupported stays inside.
+/// `fast_math`: numbers that rounding destroys are no reason to leave a rewrite out.
+[[nodiscard]] REWRIGHT_API Result<JudgedModel> judge_result(const OpenedModel& model, const OptimizeReport& report,
+                                                            EquivalenceOptions options, bool fast_math = false);
+
+/// Nodes of a serialized model, those of graphs inside nodes too. Errors: kParse.
+[[nodiscard]] REWRIGHT_API Result<std::size_t> node_count(const std::string& model);
+
+}  // namespace rewright

@@ -1,0 +1,268 @@
+#include "optimize/reference.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "onnx/external_data.h"
+#include "optimize/random_inputs.h"
+#include "optimize/rounding.h"
+
+namespace rewright {
+namespace {
+
+/// Sessions of nodes hold memory of the size of what they made: from here on they are not kept.
+constexpr double kLargeBytes = 2e8;
+
+/// By node: the place of the last node that uses it.
+std::vector<std::size_t> last_uses(const Graph& graph) {
+  std::vector<std::size_t> last(graph.nodes().size(), 0);
+  for (std::size_t i = 0; i < last.size(); ++i)
+    for (const Port operand : graph.nodes()[i].inputs) last[operand.node.value] = i;
+  for (const Port port : graph.outputs()) last[port.node.value] = last.size();
+  return last;
+}
+
+std::size_t held_bytes(const TensorType& type) {
+  const std::size_t size = is_floating(type.element) ? sizeof(Real) : element_size(type.element);
+  return size * static_cast<std::size_t>(type.shape.elements());
+}
+
+RuntimeTensor runtime_tensor(const ReferenceTensor& tensor, ElementType element) {
+  RuntimeTensor made{"", {tensor.type.shape, element}, {}};
+  made.bytes = is_floating(tensor.type.element) ? to_bytes(element, tensor.numbers) : tensor.bytes;
+  return made;
+}
+
+}  // namespace
+
+Result<ReferenceTensor> reference_tensor(const TensorType& type, std::span<const std::byte> bytes) {
+  const auto count = static_cast<std::size_t>(type.shape.elements());
+  if (is_floating(type.element)) {
+    REWRIGHT_TRY(auto numbers, to_numbers(type.element, bytes, count));
+    return ReferenceTensor{type, std::move(numbers), {}};
+  }
+  if (element_size(type.element) * count != bytes.size() || element_size(type.element) == 0)
+    return make_error(ErrorCode::kUnsupported, "a tensor of element type {} has no numbers",
+                      static_cast<int>(type.element));
+  return ReferenceTensor{type, {}, {bytes.begin(), bytes.end()}};
+}
+
+ReferenceTensor tensor_of(const TensorType& type, std::vector<Real> numbers) {
+  if (is_floating(type.element)) return {type, std::move(numbers), {}};
+  return {type, {}, to_bytes(type.element, numbers)};
+}
+
+std::vector<Real> numbers_of(const ReferenceTensor& tensor) {
+  if (is_floating(tensor.type.element)) return tensor.numbers;
+  auto numbers = to_numbers(tensor.type.element, tensor.bytes, static_cast<std::size_t>(tensor.type.shape.elements()));
+  return numbers ? *std::move(numbers) : std::vector<Real>();
+}
+
+// --- one evaluation --------------------------------------------------------------------------------------------
+
+class Evaluation {
+ public:
+  Evaluation(Reference& reference, const Graph& graph, const ReferenceInputs& inputs, Arithmetic arithmetic)
+      : reference_(reference),
+        graph_(graph),
+        inputs_(inputs),
+        arithmetic_(arithmetic),
+        last_use_(last_uses(graph)),
+        made_(graph.nodes().size()) {}
+
+  Result<ReferenceRun> run() {
+    for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
+      if (graph_.nodes()[i].is_input()) continue;
+      REWRIGHT_CHECK(compute(NodeId{i}));
+      for (const Port operand : graph_.nodes()[i].inputs)
+        if (last_use_[operand.node.value] == i) made_[operand.node.value] = {};
+    }
+    ReferenceRun run;
+    for (const Port port : graph_.outputs()) {
+      REWRIGHT_TRY(const ReferenceTensor* tensor, value(port));
+      run.outputs.push_back(*tensor);
+    }
+    run.trouble = std::move(trouble_);
+    return run;
+  }
+
+ private:
+  /// The tensor at a port; inputs are looked up, and weights read, when they are first asked for.
+  Result<const ReferenceTensor*> value(Port port) {
+    const Node& node = graph_.node(port.node);
+    std::vector<ReferenceTensor>& made = made_[port.node.value];
+    if (node.is_input() && made.empty()) {
+      if (const auto given = inputs_.find(node.name); given != inputs_.end()) return &given->second;
+      if (node.input_kind == InputKind::kData) {
+        note(fmt::format("input '{}' has no value", node.name));
+        made.resize(1);
+      } else {
+        REWRIGHT_TRY(ReferenceTensor weight, read_weight(node));
+        made.push_back(std::move(weight));
+      }
+    }
+    return &made[port.output];
+  }
+
+  Result<ReferenceTensor> read_weight(const Node& node) {
+    const TensorType& type = node.outputs[0];
+    if (node.constant) {
+      if (!is_floating(type.element)) {
+        const auto* bytes = std::get_if<std::vector<std::byte>>(&node.constant->value);
+        if (bytes != nullptr) return reference_tensor(type, *bytes);
+      }
+      REWRIGHT_TRY(std::vector<Real> numbers, to_numbers(*node.constant));
+      return tensor_of(type, std::move(numbers));
+    }
+    if (reference_.external_ != nullptr) {
+      if (const auto lies = reference_.external_->find(node.name); lies != reference_.external_->end()) {
+        REWRIGHT_TRY(const std::vector<std::byte> bytes, model::read_external(lies->second));
+        return reference_tensor(type, bytes);
+      }
+    }
+    if (!is_floating(type.element)) {
+      note(fmt::format("weight '{}' has no value", node.name));
+      return ReferenceTensor{};
+    }
+    REWRIGHT_TRY(std::vector<Real> numbers, to_numbers(random_weight(node.name, type, 1)));
+    return ReferenceTensor{type, std::move(numbers), {}};
+  }
+
+  Status compute(NodeId id) {
+    const Node& node = graph_.node(id);
+    std::vector<const ReferenceTensor*> operands;
+    bool complete = true;
+    for (const Port port : node.inputs) {
+      REWRIGHT_TRY(const ReferenceTensor* operand, value(port));
+      operands.push_back(operand);
+      complete = complete && operand->is_there();
+    }
+    std::vector<ReferenceTensor>& made = made_[id.value];
+    if (!complete) {
+      made.assign(node.outputs.size(), {});
+    } else if (node.op != nullptr) {
+      made = apply(node, operands);
+    } else {
+      made = run_opaque(node, operands);
+    }
+    if (arithmetic_ == Arithmetic::kOwn)
+      for (ReferenceTensor& tensor : made) round_to(tensor.type.element, tensor.numbers);
+    return {};
+  }
+
+  static std::vector<ReferenceTensor> apply(const Node& node, std::span<const ReferenceTensor* const> operands) {
+    std::vector<TensorView<const Real>> in;
+    std::vector<std::vector<Real>> converted(operands.size());
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const ReferenceTensor& operand = *operands[i];
+      const bool has_fraction = is_floating(operand.type.element);
+      if (!has_fraction) converted[i] = numbers_of(operand);
+      in.emplace_back(has_fraction ? operand.numbers.data() : converted[i].data(), operand.type.shape);
+    }
+    std::vector<std::vector<Real>> results;
+    std::vector<TensorView<Real>> out;
+    for (const TensorType& type : node.outputs) results.emplace_back(static_cast<std::size_t>(type.shape.elements()));
+    for (std::size_t i = 0; i < results.size(); ++i) out.emplace_back(results[i].data(), node.outputs[i].shape);
+    node.op->evaluate(node.params, Inputs<Real>(in), Outputs<Real>(out));
+    std::vector<ReferenceTensor> made;
+    for (std::size_t i = 0; i < results.size(); ++i) made.push_back(tensor_of(node.outputs[i], std::move(results[i])));
+    return made;
+  }
+
+  std::vector<ReferenceTensor> run_opaque(const Node& node, std::span<const ReferenceTensor* const> operands) {
+    const std::size_t count = node.outputs.size();
+    const auto missing = [&](const std::string& why) {
+      note(why);
+      return std::vector<ReferenceTensor>(count);
+    };
+    if (!reference_.runner_)
+      return missing(fmt::format("no operator knows node '{}', and there is no runtime for it", node.opaque->type));
+    std::vector<ElementType> types;
+    for (const ReferenceTensor* operand : operands) types.push_back(operand->type.element);
+    const auto give = [&](std::size_t i, ElementType element) { return runtime_tensor(*operands[i], element); };
+    const bool wide = arithmetic_ == Arithmetic::kExact;
+    auto run = reference_.runner_->run(node, types, wide, give);
+    if (!run) return missing(run.error().message);
+    std::vector<ReferenceTensor> made;
+    for (std::size_t i = 0; i < count; ++i) {
+      RuntimeTensor& tensor = (*run)[i];
+      auto converted = tensor.type.element == ElementType::kUnknown ? Result<ReferenceTensor>(ReferenceTensor{})
+                                                                    : reference_tensor(tensor.type, tensor.bytes);
+      if (!converted) return missing(converted.error().message);
+      made.push_back(*std::move(converted));
+      restore_type(node, i, types, give, made.back());
+    }
+    return made;
+  }
+
+  /// A tensor that was computed in double precision is of the type that the model gives it: as the graph says, or as
+  /// the node makes it of operands in their own types.
+  void restore_type(const Node& node, std::size_t i, std::span<const ElementType> types,
+                    const NodeRunner::Operands& give, ReferenceTensor& tensor) {
+    if (tensor.type.element != ElementType::kFloat64 || arithmetic_ == Arithmetic::kOwn) return;
+    if (is_floating(node.outputs[i].element)) {
+      tensor.type.element = node.outputs[i].element;
+    } else if (auto own = reference_.runner_->run(node, types, false, give); own) {
+      tensor.type.element = (*own)[i].type.element;
+    }
+  }
+
+  void note(std::string why) {
+    if (trouble_.empty()) trouble_ = std::move(why);
+  }
+
+  Reference& reference_;
+  const Graph& graph_;
+  const ReferenceInputs& inputs_;
+  const Arithmetic arithmetic_;
+  const std::vector<std::size_t> last_use_;
+  std::vector<std::vector<ReferenceTensor>> made_;  ///< By node; empty before it is computed and after its last use.
+  std::string trouble_;
+};
+
+Status Reference::set_model(std::string_view model) { return runner_ ? runner_->set_model(model) : Status{}; }
+
+Result<ReferenceRun> Reference::evaluate(const Graph& graph, const ReferenceInputs& inputs, Arithmetic arithmetic) {
+  auto run = Evaluation(*this, graph, inputs, arithmetic).run();
+  if (runner_ && evaluation_bytes(graph) > kLargeBytes) runner_->drop_sessions();
+  return run;
+}
+
+double evaluation_bytes(const Graph& graph) {
+  const std::vector<std::size_t> last = last_uses(graph);
+  double held = 0, most = 0;
+  const auto size_of = [&](std::size_t i) {
+    double bytes = 0;
+    for (const TensorType& type : graph.nodes()[i].outputs) bytes += static_cast<double>(held_bytes(type));
+    return bytes;
+  };
+  const auto is_weight = [&](std::size_t i) { return graph.nodes()[i].input_kind == InputKind::kWeight; };
+  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+    if (graph.nodes()[i].is_input() && is_weight(i)) continue;  // Read where it is used.
+    std::vector<std::uint32_t> operands;
+    for (const Port operand : graph.nodes()[i].inputs) operands.push_back(operand.node.value);
+    std::ranges::sort(operands);
+    operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
+    double weights = 0;
+    for (const std::uint32_t operand : operands)
+      if (graph.nodes()[operand].is_input() && is_weight(operand)) weights += size_of(operand);
+    held += size_of(i);
+    most = std::max(most, held + weights);
+    for (const std::uint32_t operand : operands)
+      if (last[operand] == i && !(graph.nodes()[operand].is_input() && is_weight(operand))) held -= size_of(operand);
+  }
+  return most;
+}
+
+double evaluation_flops(const Graph& graph) {
+  double flops = 0;
+  for (const Node& node : graph.nodes()) {
+    if (node.op == nullptr) continue;
+    std::vector<Shape> in;
+    for (const Port operand : node.inputs) in.push_back(graph.shape(operand));
+    flops += node.op->work(node.params, in).flops;
+  }
+  return flops;
+}
+
+}  // namespace rewright

@@ -1,0 +1,226 @@
+#include "rule/rule_class.h"
+
+#include <rewright/term_program.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "rule/example.h"
+#include "rule/uninterpreted.h"
+
+namespace rewright {
+namespace {
+
+constexpr std::size_t kSizes = 4;
+/// Of all inputs together; larger ones are passed over where there are smaller ones.
+constexpr std::int64_t kMostElements = 4096;
+constexpr double kTolerance = 1e-9;
+constexpr int kUninterpretedDraws = 3;
+/// Places where a special number is put, for each and each input.
+constexpr int kPlaces = 3;
+constexpr int kFalseDraws = 8;
+constexpr double kFalseTolerance = 1e-6;
+
+using Random = std::mt19937_64;
+
+/// Both sides of a rule at some sizes.
+struct Sides {
+  Graph source, target;
+
+  [[nodiscard]] std::int64_t input_elements() const {
+    std::int64_t sum = 0;
+    for (const NodeId id : source.inputs()) sum += source.node(id).outputs[0].shape.elements();
+    return sum;
+  }
+};
+
+std::vector<Sides> sides_of(const Rule& rule) {
+  std::vector<Sides> all;
+  for (const RuleSizes& sizes : small_sizes(rule, kSizes)) {
+    const DimBinding extra = bind_sizes(sizes.extra);
+    auto source = instantiate(rule.inputs, rule.source, sizes.shapes, extra);
+    auto target = instantiate(rule.inputs, rule.target, sizes.shapes, extra);
+    if (source && target) all.push_back({*std::move(source), *std::move(target)});
+  }
+  std::ranges::stable_sort(all, {}, &Sides::input_elements);
+  while (all.size() > 1 && all.back().input_elements() > kMostElements) all.pop_back();
+  return all;
+}
+
+// --- draws -----------------------------------------------------------------------------------------------------------
+
+/// A magnitude in [1, 2) * 2^exponent, the exponent between both.
+struct Magnitudes {
+  int low = 0;
+  int high = 0;
+};
+constexpr Magnitudes kOrdinary{-1, 1}, kMixed{-30, 30}, kWide{-500, 500}, kHuge{400, 1023}, kTiny{-1060, -400};
+
+double draw(Random& random, Magnitudes magnitudes, bool positive) {
+  const double mantissa = 1 + static_cast<double>(random() >> 12) * 0x1p-52;
+  const auto span = static_cast<std::uint64_t>(magnitudes.high - magnitudes.low + 1);
+  const double size = std::ldexp(mantissa, magnitudes.low + static_cast<int>(random() % span));
+  return positive || (random() & 1) == 0 ? size : -size;
+}
+
+using Reals = std::vector<Tensor<Real>>;
+
+Reals draw_inputs(const Graph& graph, Random& random, Magnitudes magnitudes, bool positive) {
+  Reals inputs;
+  for (const NodeId id : graph.inputs()) {
+    inputs.emplace_back(graph.node(id).outputs[0].shape);
+    for (Real& x : inputs.back().values()) x.value = draw(random, magnitudes, positive);
+  }
+  return inputs;
+}
+
+// --- exact -----------------------------------------------------------------------------------------------------------
+
+bool same_numbers(const Reals& a, const Reals& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const bool same = std::ranges::equal(a[i].values(), b[i].values(), [](Real x, Real y) {
+      return x == y || (std::isnan(x.value) && std::isnan(y.value));
+    });
+    if (!same) return false;
+  }
+  return true;
+}
+
+bool agree_on(const Sides& sides, const Reals& inputs) {
+  const auto a = evaluate<Real>(sides.source, inputs), b = evaluate<Real>(sides.target, inputs);
+  return a && b && same_numbers(*a, *b);
+}
+
+/// Ordinary numbers, and `special` in one of the inputs, each in its turn: all over it, where a zero that it meets on
+/// one side alone shows (positive numbers beside it, so that infinities do not cancel), and at a few places.
+bool agree_beside(const Sides& sides, Random& random, double special) {
+  for (std::size_t k = 0; k < sides.source.inputs().size(); ++k) {
+    Reals all_over = draw_inputs(sides.source, random, kOrdinary, true);
+    for (Real& x : all_over[k].values()) x.value = special;
+    if (!agree_on(sides, all_over)) return false;
+    for (int i = 0; i < kPlaces; ++i) {
+      Reals inputs = draw_inputs(sides.source, random, kOrdinary, false);
+      auto& values = inputs[k].values();
+      if (!values.empty()) values[random() % values.size()].value = special;
+      if (!agree_on(sides, inputs)) return false;
+    }
+  }
+  return true;
+}
+
+bool is_exact_at(const Sides& sides, Random& random) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  // Few numbers show less at a time.
+  const std::int64_t repeats = std::max<std::int64_t>(1, 24 / std::max<std::int64_t>(1, sides.input_elements()));
+  for (std::int64_t i = 0; i < repeats; ++i) {
+    for (const Magnitudes magnitudes : {kOrdinary, kMixed, kWide, kHuge, kTiny}) {
+      for (const bool positive : {false, true})
+        if (!agree_on(sides, draw_inputs(sides.source, random, magnitudes, positive))) return false;
+    }
+  }
+  for (const double special : {0.0, kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN()})
+    if (!agree_beside(sides, random, special)) return false;
+  return true;
+}
+
+// --- reassociating ---------------------------------------------------------------------------------------------------
+
+Result<std::vector<Term>> terms_of(const Graph& graph) {
+  std::vector<Tensor<Term>> inputs;
+  std::uint32_t next = 0;
+  for (const NodeId id : graph.inputs()) {
+    inputs.emplace_back(graph.node(id).outputs[0].shape);
+    for (Term& term : inputs.back().values()) term = Term::variable(next++);
+  }
+  REWRIGHT_TRY(const auto outputs, evaluate<Term>(graph, inputs));
+  std::vector<Term> terms;
+  for (const Tensor<Term>& output : outputs) terms.insert(terms.end(), output.values().begin(), output.values().end());
+  return terms;
+}
+
+bool has_functions(const TermProgram& program) {
+  return std::ranges::any_of(program.steps(), [&](const TermStep& step) {
+    return step.kind == Term::Kind::kFunction ||
+           (step.kind == Term::Kind::kDivide && program.steps()[step.right].kind != Term::Kind::kNumber);
+  });
+}
+
+bool are_close(const std::vector<Uninterpreted>& a, const std::vector<Uninterpreted>& b) {
+  return std::ranges::equal(a, b, [](Uninterpreted x, Uninterpreted y) {
+    return std::abs(x.value - y.value) <= kTolerance * (1 + std::abs(x.value) + std::abs(y.value));
+  });
+}
+
+bool is_reassociating_at(const Sides& sides, Random& random) {
+  const auto source = terms_of(sides.source), target = terms_of(sides.target);
+  if (!source || !target) return false;
+  const TermProgram a(*source), b(*target);
+  if (!has_functions(a) && !has_functions(b)) return true;
+  for (int i = 0; i < kUninterpretedDraws; ++i) {
+    std::vector<Uninterpreted> variables(static_cast<std::size_t>(sides.input_elements()));
+    for (Uninterpreted& x : variables) x = {draw(random, {-1, 0}, false), false};
+    const auto variable = [&](std::uint32_t v) { return variables[v]; };
+    if (!are_close(a.run<Uninterpreted>(variable), b.run<Uninterpreted>(variable))) return false;
+  }
+  return true;
+}
+
+/// Whether the sides differ by more than rounding where both are ordinary numbers: no law of any function then.
+bool is_false_at(const Sides& sides, Random& random) {
+  for (int i = 0; i < kFalseDraws; ++i) {
+    const Reals inputs = draw_inputs(sides.source, random, kOrdinary, i % 2 == 0);
+    const auto a = evaluate<Real>(sides.source, inputs), b = evaluate<Real>(sides.target, inputs);
+    if (!a || !b || a->size() != b->size()) return true;
+    for (std::size_t k = 0; k < a->size(); ++k) {
+      const bool close = std::ranges::equal((*a)[k].values(), (*b)[k].values(), [](Real x, Real y) {
+        const double bound = kFalseTolerance * (1 + std::abs(x.value) + std::abs(y.value));
+        return !std::isfinite(bound) || std::abs(x.value - y.value) <= bound;
+      });
+      if (!close) return true;
+    }
+  }
+  return false;
+}
+
+/// What the operators say by themselves, where there are no sizes to try; a size in a parameter counts for nothing.
+RuleClass class_by_operators(const Rule& rule) {
+  for (const Pattern* side : {&rule.source, &rule.target}) {
+    for (const PatternNode& node : side->nodes) {
+      const auto params = evaluate(node.params, [](std::string_view) { return std::optional<std::int64_t>(1); });
+      const Traits traits = node.op->traits(*params);
+      if (traits.uses_functions || !(traits.multilinear || traits.uses_order)) return RuleClass::kRangeChanging;
+    }
+  }
+  return RuleClass::kReassociating;
+}
+
+}  // namespace
+
+std::string_view name_of(RuleClass rule_class) {
+  switch (rule_class) {
+    case RuleClass::kExact: return "exact";
+    case RuleClass::kReassociating: return "reassociating";
+    case RuleClass::kRangeChanging: break;
+  }
+  return "range-changing";
+}
+
+RuleClass classify(const Rule& rule) {
+  Random random(1);
+  const std::vector<Sides> all = sides_of(rule);
+  if (all.empty()) return class_by_operators(rule);
+  if (std::ranges::all_of(all, [&](const Sides& sides) { return is_exact_at(sides, random); }))
+    return RuleClass::kExact;
+  const std::span<const Sides> smallest(all.begin(), std::min<std::size_t>(all.size(), 2));
+  if (std::ranges::all_of(smallest, [&](const Sides& sides) { return is_reassociating_at(sides, random); }))
+    return RuleClass::kReassociating;
+  const bool is_false = std::ranges::any_of(all, [&](const Sides& sides) { return is_false_at(sides, random); });
+  return is_false ? RuleClass::kReassociating : RuleClass::kRangeChanging;
+}
+
+}  // namespace rewright
