@@ -1,5 +1,7 @@
 #include "cli/optimize_arguments.h"
 
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -116,15 +118,17 @@ Result<std::vector<Rule>> read_axiom_rules(const std::vector<std::string>& files
 std::vector<Rule> of_classes(std::vector<Rule> rules, const OptimizeArguments& arguments, bool quiet) {
   if (arguments.fast_math) return rules;
   std::size_t reassociating = 0, range_changing = 0;
+  std::vector<RuleClass> classes(rules.size());
+  tbb::parallel_for(std::size_t{0}, rules.size(), [&](std::size_t i) { classes[i] = classify(rules[i]); });
   std::vector<Rule> kept;
-  for (Rule& rule : rules) {
-    const RuleClass found = classify(rule);
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const RuleClass found = classes[i];
     if (found == RuleClass::kRangeChanging) {
       ++range_changing;
     } else if (found == RuleClass::kReassociating && arguments.strict) {
       ++reassociating;
     } else {
-      kept.push_back(std::move(rule));
+      kept.push_back(std::move(rules[i]));
     }
   }
   const auto say = [&](std::size_t count, std::string_view why) {

@@ -115,9 +115,10 @@ void print_sizes(const OptimizeArguments& arguments, const OptimizeOutcome& outc
   std::string line = fmt::format("Open sizes: {}{}", first,
                                  outcome.sizes_are_chosen ? ", chosen here (--dim NAME=SIZE gives others)" : "");
   std::vector<std::string> others;
-  for (std::size_t i = 1; i < outcome.sizes.size(); ++i) others.push_back(to_text(outcome.sizes[i]));
+  for (const std::size_t i : outcome.judged.equivalence.cases)
+    if (i > 0) others.push_back(to_text(outcome.sizes[i]));
   if (!others.empty()) line += fmt::format("; compared at {} too", fmt::join(others, " and at "));
-  if (others.empty() && !outcome.refused_sizes.empty())
+  if (others.empty() && !outcome.refused_sizes.empty() && !outcome.judged.equivalence.cases.empty())
     line += fmt::format("; the model itself does not run at {}, so that nothing was compared there",
                         to_text(outcome.refused_sizes.front()));
   print_line(line + ".");
@@ -222,8 +223,8 @@ Json to_json(const OptimizeArguments& arguments, const OptimizeOutcome& outcome)
   json["sizes"] = outcome.sizes.empty() ? Json::object() : Json(outcome.sizes.front());
   json["frozen"] = arguments.freeze && !outcome.sizes.empty() ? Json(outcome.sizes.front()) : Json::object();
   json["compared_at"] = Json::array();
-  for (const Sizes& sizes : outcome.sizes)
-    if (!sizes.empty()) json["compared_at"].push_back(sizes);
+  for (const std::size_t i : outcome.judged.equivalence.cases)
+    if (!outcome.sizes[i].empty()) json["compared_at"].push_back(outcome.sizes[i]);
   if (!outcome.judged.reason.empty()) json["reason"] = outcome.judged.reason;
   json["left_out"] = Json::array();
   for (const auto& [rule, reason] : outcome.left_out) json["left_out"].push_back({{"rule", rule}, {"reason", reason}});

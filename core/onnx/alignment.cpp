@@ -34,6 +34,16 @@ std::vector<std::pair<std::size_t, std::uint32_t>> places(const Node& user, Node
   return found;
 }
 
+/// By node: a weight, or an application on such alone.
+std::vector<bool> nodes_on_weights(const Graph& graph) {
+  std::vector<bool> known;
+  for (const Node& node : graph.nodes()) {
+    const bool on_known = std::ranges::all_of(node.inputs, [&](Port port) { return known[port.node.value]; });
+    known.push_back(node.is_input() ? node.input_kind == InputKind::kWeight : node.op != nullptr && on_known);
+  }
+  return known;
+}
+
 }  // namespace
 
 std::vector<std::vector<NodeId>> users_of(const Graph& graph) {
@@ -55,6 +65,7 @@ Alignment::Alignment(const Graph& now, const Graph& then)
   match_same();
   match_outputs();
   match_users();
+  match_weights();
   match_rest();
 }
 
@@ -162,7 +173,37 @@ void Alignment::match_users_of(NodeId now) {
   }
 }
 
-/// (4), the nodes first that there are fewest of.
+/// (4).
+void Alignment::match_weights() {
+  const std::vector<bool> on_weights = nodes_on_weights(now_);
+  std::vector<std::vector<NodeId>> weights(on_weights.size());  // Those of the original that a node on weights reads.
+  for (std::uint32_t i = 0; i < on_weights.size(); ++i) {
+    if (!on_weights[i]) continue;
+    if (now_.nodes()[i].is_input() && then_of_[i]) weights[i].push_back(*then_of_[i]);
+    for (const Port& port : now_.nodes()[i].inputs) {
+      const auto& read = weights[port.node.value];
+      if (weights[i].size() + read.size() <= kMostUsers) weights[i].insert(weights[i].end(), read.begin(), read.end());
+    }
+  }
+  for (std::uint32_t i = 0; i < on_weights.size(); ++i) {
+    if (on_weights[i] || then_of_[i]) continue;
+    std::optional<NodeId> only;
+    bool is_only = true;
+    for (const Port& port : now_.nodes()[i].inputs) {
+      for (const NodeId weight : weights[port.node.value]) {
+        for (const NodeId user : users_then_[weight.value]) {
+          if (now_of_[user.value] || !alike(now_.nodes()[i], then_.node(user))) continue;
+          is_only = is_only && (!only || *only == user);
+          only = user;
+        }
+      }
+    }
+    if (only && is_only) match(NodeId{i}, *only);
+  }
+  match_neighbours();
+}
+
+/// (5), the nodes first that there are fewest of.
 void Alignment::match_rest() {
   struct Class {
     std::vector<NodeId> now, then;

@@ -5,8 +5,10 @@
 //   (1) their operands correspond: then they compute the same; or
 //   (2) they make the same output of the graphs, or the same operand of corresponding nodes; or
 //   (3) they are the only such users of corresponding tensors; or
-//   (4) of nodes like them, both graphs have as many left: they are the n-th ones.
-// (2) to (4) are guesses that names are given by, not claims about values: what is written is a node that applies the
+//   (4) of nodes like them they alone work on a weight, which may have been worked on itself (a convolution, into whose
+//       weight a scale went); or
+//   (5) of nodes like them, both graphs have as many left: they are the n-th ones.
+// (2) to (5) are guesses that names are given by, not claims about values: what is written is a node that applies the
 // operator to the operands of the rewritten graph, whatever the guess.
 #pragma once
 
@@ -37,6 +39,7 @@ class Alignment {
   void match_same();
   void match_outputs();
   void match_users();
+  void match_weights();
   void match_rest();
   bool match(NodeId now, NodeId then);
   void match_operands();

@@ -292,6 +292,9 @@ class Check {
   }
 
   void conclude() {
+    for (const Expected& expected : state_.expected)
+      if (std::ranges::find(result_.cases, expected.setting.case_index) == result_.cases.end())
+        result_.cases.push_back(expected.setting.case_index);
     if (!result_.difference.empty()) {
       result_.verdict = GateVerdict::kDifferent;
     } else if (result_.reason.empty() && compared_ > 0) {

@@ -74,13 +74,14 @@ enum class GateVerdict : std::uint8_t {
 
 struct Equivalence {
   GateVerdict verdict = GateVerdict::kNotComparable;
-  double max_abs_error = 0;       ///< Greatest |a - b| over all outputs of all runs.
-  double tolerance = 0;           ///< The noise floor of the element in which it occurred.
-  std::vector<std::string> runs;  ///< What was compared: "ONNX Runtime 1.30.0, 2 random inputs".
-  std::string difference;         ///< Different: one sentence.
-  bool is_rounding = false;       ///< Different, and equal in double precision: in the model's own arithmetic alone.
-  std::size_t case_index = 0;     ///< Different at this case, and at none before it.
-  std::string reason;             ///< Not comparable: one sentence.
+  double max_abs_error = 0;             ///< Greatest |a - b| over all outputs of all runs.
+  double tolerance = 0;                 ///< The noise floor of the element in which it occurred.
+  std::vector<std::string> runs;        ///< What was compared: "ONNX Runtime 1.30.0, 2 random inputs".
+  std::vector<std::size_t> cases = {};  ///< At which it was compared.
+  std::string difference;               ///< Different: one sentence.
+  bool is_rounding = false;    ///< Different, and equal in double precision: in the model's own arithmetic alone.
+  std::size_t case_index = 0;  ///< Different at this case, and at none before it.
+  std::string reason;          ///< Not comparable: one sentence.
   [[nodiscard]] bool equal() const { return verdict == GateVerdict::kEqual; }
 };
 

@@ -31,7 +31,7 @@ constexpr double kMostBytes = 1.2e9;
 constexpr double kLargeBytes = 2e8;
 /// After so many operations or seconds on the original no further setting is begun.
 constexpr double kSettingFlops = 6e9;
-constexpr double kSettingSeconds = 1;
+constexpr double kSettingSeconds = 0.7;
 /// An original that overflows is run on smaller inputs, so many times.
 constexpr int kMostShrinks = 4;
 

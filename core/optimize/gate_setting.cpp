@@ -21,8 +21,9 @@ GateSetting scaled(double scale) { return drawn(0, {.scale = scale}, fmt::format
 }  // namespace
 
 std::vector<GateSetting> gate_settings(std::size_t cases, int trials, bool infinite, double large) {
-  std::vector<GateSetting> settings = {drawn(0, {}, ""), scaled(kLarge)};
-  for (std::size_t i = 1; i < cases; ++i) settings.push_back(drawn(i, {}, ""));
+  std::vector<GateSetting> settings;
+  for (std::size_t i = 0; i < cases; ++i) settings.push_back(drawn(i, {}, ""));
+  settings.push_back(scaled(kLarge));
   for (int trial = 1; trial < trials; ++trial)
     settings.push_back(drawn(0, {.trial = trial}, fmt::format("trial {}", trial + 1)));
   if (large > 1) settings.push_back(scaled(large));

@@ -14,7 +14,7 @@
 // F is at least 2^-46 |x| and 2^-50 of that mean everywhere.
 //
 // An element is beyond the floor where the difference is greater, or where one of both is not finite and the other is
-// not the same.
+// not the same; an infinity is explained where the noise reaches beyond the type's greatest number.
 #pragma once
 
 #include <rewright/export.h>
@@ -37,12 +37,15 @@ class REWRIGHT_API NoiseFloor {
   NoiseFloor(ElementType type, std::span<const Real> exact, std::span<const std::span<const Real>> rounded);
 
   [[nodiscard]] double at(double exact) const;
+  /// The greatest finite number of the output's type.
+  [[nodiscard]] double greatest() const { return greatest_; }
 
  private:
   /// By the bits of a double's exponent: what at() adds to the unit roundoff.
   std::vector<double> by_exponent_;
   double unit_roundoff_;
   double least_error_;
+  double greatest_;
 };
 
 /// How far an output is from the original's.

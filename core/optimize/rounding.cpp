@@ -80,6 +80,15 @@ double least_error(ElementType type) {
   }
 }
 
+double greatest_number(ElementType type) {
+  switch (type) {
+    case ElementType::kFloat32: return 0x1.fffffep127;
+    case ElementType::kFloat16: return 65504;
+    case ElementType::kBFloat16: return 0x1.fep127;
+    default: return std::numeric_limits<double>::max();
+  }
+}
+
 void round_to(ElementType type, std::span<Real> numbers) {
   if (type == ElementType::kFloat16) return round_numbers(kFloat16, numbers);
   if (type == ElementType::kBFloat16) return round_numbers(kBFloat16, numbers);

@@ -17,6 +17,8 @@ namespace rewright {
 
 /// Half the spacing of the type's least numbers: the greatest error of rounding those.
 [[nodiscard]] REWRIGHT_API double least_error(ElementType type);
+/// The greatest finite number of the type; a double's for other types.
+[[nodiscard]] REWRIGHT_API double greatest_number(ElementType type);
 
 /// Each to the nearest number of a floating-point type, ties to even; beyond its greatest to an infinity.
 REWRIGHT_API void round_to(ElementType type, std::span<Real> numbers);

@@ -32,7 +32,7 @@ struct Profile {
   std::int64_t step;  ///< Between the sizes of two lengths, and of two sides of an image.
 };
 constexpr std::array kProfiles = {
-    Profile{2, 3, 224, 16, 4},  Profile{1, 3, 224, 16, 4},   Profile{2, 3, 224, 16, 0}, Profile{1, 3, 224, 16, 0},
+    Profile{2, 3, 96, 16, 4},   Profile{1, 3, 96, 16, 4},    Profile{2, 3, 224, 16, 0}, Profile{1, 3, 224, 16, 0},
     Profile{1, 3, 64, 128, 0},  Profile{1, 3, 320, 512, 0},  Profile{1, 3, 640, 8, 0},  Profile{1, 1, 28, 1, 0},
     Profile{1, 1, 32, 1024, 0}, Profile{1, 3, 48, 16000, 0},
 };
@@ -75,7 +75,7 @@ std::int64_t larger(Role role, std::int64_t size) {
 std::int64_t smaller(Role role, std::int64_t size) {
   switch (role) {
     case Role::kBatch: return 1;
-    case Role::kSpace: return size % 64 == 0 || size > 64 ? std::max<std::int64_t>(size / 2 / 32 * 32, 32) : size;
+    case Role::kSpace: return size > 64 ? std::max<std::int64_t>(size / 2 / 32 * 32, 32) : size;
     case Role::kChannels: return size;
     case Role::kLength: break;
   }

@@ -94,5 +94,15 @@ TEST(Comparison, OfIntegersKnowsNoRounding) {
   EXPECT_EQ(compare_whole(std::vector<Real>{{1}, {2}, {3}}, std::vector<Real>{{1}, {2}, {4}}).beyond, 1u);
 }
 
+TEST(Compare, ExplainsAnInfinityWhereTheNoiseReachesBeyondTheType) {
+  const Real expected[] = {{60'000}, {1}}, rounded[] = {{58'000}, {1}};
+  const std::span<const Real> ways[] = {rounded};
+  const NoiseFloor floor(ElementType::kFloat16, expected, ways);
+  EXPECT_EQ(floor.greatest(), 65504);
+  const Real above[] = {{HUGE_VAL}, {1}}, far[] = {{60'000}, {HUGE_VAL}};
+  EXPECT_FALSE(compare(expected, above, floor, 8).is_too_far());
+  EXPECT_TRUE(compare(expected, far, floor, 8).is_too_far()) << "1 is nowhere near it";
+}
+
 }  // namespace
 }  // namespace rewright
