@@ -53,7 +53,7 @@ std::vector<std::vector<NodeId>> users_of(const Graph& graph) {
   return users;
 }
 
-Alignment::Alignment(const Graph& now, const Graph& then)
+Alignment::Alignment(const Graph& now, const Graph& then, Guesses guesses)
     : now_(now),
       then_(then),
       then_of_(now.nodes().size()),
@@ -63,10 +63,12 @@ Alignment::Alignment(const Graph& now, const Graph& then)
       users_then_(users_of(then)) {
   match_inputs();
   match_same();
-  match_outputs();
-  match_users();
-  match_weights();
-  match_rest();
+  if (guesses >= Guesses::kNeighbours) {
+    match_outputs();
+    match_users();
+  }
+  if (guesses >= Guesses::kWeights) match_weights();
+  if (guesses >= Guesses::kAll) match_rest();
 }
 
 void Alignment::match_inputs() {

@@ -14,16 +14,20 @@
 
 #include <rewright/graph.h>
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
 
 namespace rewright::model {
 
+/// How far guesses go: none, (2) and (3), (4) as well, all. Each further one may be a wrong one more often.
+enum class Guesses : std::uint8_t { kNone, kNeighbours, kWeights, kAll };
+
 class Alignment {
  public:
   /// Borrows both.
-  Alignment(const Graph& now, const Graph& then);
+  Alignment(const Graph& now, const Graph& then, Guesses guesses = Guesses::kAll);
 
   [[nodiscard]] std::optional<NodeId> then_of(NodeId now) const { return then_of_[now.value]; }
   [[nodiscard]] std::optional<NodeId> now_of(NodeId then) const { return now_of_[then.value]; }

@@ -27,15 +27,9 @@ bool is_product(const NodeProto& node) {
 
 Result<std::string> Exporter::run() {
   reserve_names();
-  if (options_.keep_original && !origin_.origin.nodes.empty()) kept_.emplace(graph_, origin_);
-  auto units = plan_units();
-  if (!units && units.error().code == ErrorCode::kMismatch) {
-    kept_.reset();
-    units = plan_units();
-  }
-  if (!units) return units.error();
-  count_uses(*units);
-  REWRIGHT_CHECK(write_units(*units));
+  REWRIGHT_TRY(const std::vector<Unit> units, plan_kept_units());
+  count_uses(units);
+  REWRIGHT_CHECK(write_units(units));
   REWRIGHT_CHECK(write_outputs());
   REWRIGHT_CHECK(choose_opset());
   return assemble();

@@ -52,6 +52,19 @@ Result<std::optional<Exporter::Unit>> Exporter::maker_of_output(std::size_t i) {
   return std::optional(Unit{true, static_cast<std::uint32_t>(source.maker)});
 }
 
+/// With as many guesses of what stands where as lead to no circle.
+Result<std::vector<Exporter::Unit>> Exporter::plan_kept_units() {
+  if (options_.keep_original && !origin_.origin.nodes.empty()) {
+    for (const Guesses guesses : {Guesses::kAll, Guesses::kWeights, Guesses::kNeighbours, Guesses::kNone}) {
+      kept_.emplace(graph_, origin_, guesses);
+      auto units = plan_units();
+      if (units || units.error().code != ErrorCode::kMismatch) return units;
+    }
+  }
+  kept_.reset();
+  return plan_units();
+}
+
 /// Depth first from the outputs; then in the order of the original, what is new as soon as its operands are there.
 /// Errors: kMismatch where original nodes and new ones wait for each other.
 Result<std::vector<Exporter::Unit>> Exporter::plan_units() {

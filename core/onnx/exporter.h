@@ -62,6 +62,7 @@ class Exporter final : public OnnxWriter {
   std::string fresh(std::string_view hint);
 
   // What is written, and in which order.
+  Result<std::vector<Unit>> plan_kept_units();
   Result<std::vector<Unit>> plan_units();
   Result<std::optional<Unit>> maker(Port port);
   Result<std::vector<Unit>> needed_by(const Unit& unit);

@@ -5,10 +5,10 @@
 
 namespace rewright::model {
 
-Kept::Kept(const Graph& now, const ImportedModel& origin)
+Kept::Kept(const Graph& now, const ImportedModel& origin, Guesses guesses)
     : now_(now),
       origin_(origin),
-      alignment_(now, origin.graph),
+      alignment_(now, origin.graph, guesses),
       users_now_(users_of(now)),
       users_then_(users_of(origin.graph)),
       is_written_(origin.origin.nodes.size(), false),

@@ -38,7 +38,7 @@ struct InputSource {
 class Kept {
  public:
   /// Borrows both.
-  Kept(const Graph& now, const ImportedModel& origin);
+  Kept(const Graph& now, const ImportedModel& origin, Guesses guesses = Guesses::kAll);
 
   /// The original node, and which output of it, that makes this tensor of the rewritten graph.
   [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> maker_of(Port now) const;
