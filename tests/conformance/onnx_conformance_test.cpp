@@ -104,8 +104,7 @@ Result<std::string> difference_when_evaluated(const Imported& imported) {
 }
 
 Result<std::string> difference_when_exported(const Runtime& runtime, const Imported& imported) {
-  REWRIGHT_TRY(const std::string model,
-               export_model(imported.model.graph, imported.model, {.keep_original = false}));
+  REWRIGHT_TRY(const std::string model, export_model(imported.model.graph, imported.model, {.keep_original = false}));
   REWRIGHT_TRY(const auto session, runtime.load(std::as_bytes(std::span(model)), {}));
   REWRIGHT_TRY(const auto outputs, session->run(imported.data.inputs));
   for (std::size_t i = 0; i < outputs.size(); ++i) {

@@ -41,8 +41,8 @@ void set(::onnx::NodeProto& node, const std::string& attribute, const std::vecto
 
 std::span<const std::byte> bytes_of(const std::string& text);
 Result<ImportedModel> import(const Model& model, const ImportOptions& options = {});
-/// Imports and exports; fails the test where that fails. Unless the options say otherwise, operators write all that they
-/// read.
+/// Imports and exports; fails the test where that fails. Unless the options say otherwise, operators write all that
+/// they read.
 Model round_trip(const Model& model, const ExportOptions& options = {.keep_original = false});
 Model parse(const std::string& bytes);
 
