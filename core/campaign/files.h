@@ -14,8 +14,8 @@ namespace rewright {
 /// Errors: kNotFound or kIo, with the name and what the system said.
 [[nodiscard]] REWRIGHT_API Result<std::string> read_file(const std::string& path);
 /// Writes to a temporary name beside `path`, or beside what it is a symbolic link to, then renames; what was written
-/// outlives a loss of power. Errors: kIo; `path` is then as it was before. What is no regular file (a pipe, a device) is
-/// written as it stands.
+/// outlives a loss of power. Errors: kIo; `path` is then as it was before. What is no regular file (a pipe, a device)
+/// is written as it stands.
 REWRIGHT_API Status write_file(const std::string& path, std::string_view content);
 
 /// 32 hexadecimal digits: XXH3 of 128 bits.
