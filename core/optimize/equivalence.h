@@ -13,7 +13,7 @@
 // cannot be had (a node that runs nowhere by itself, a model beyond the budget), R(O) without optimisations takes its
 // place and 32 F are allowed. Integers must be equal in all but 1 % of the elements, or the share that rounding changes
 // in the original. Models that repeat one number in their weights (made for timing) are compared once more with random
-// numbers in their place.
+// numbers in their place; of large ones O is had of that run alone.
 //
 // Nothing is equal where nothing was compared. The answer is "not comparable" where the original runs nowhere, differs
 // from itself, where fewer than a quarter of an output's elements are finite on every input, or fewer than a tenth of

@@ -33,6 +33,8 @@ constexpr double kLargeBytes = 2e8;
 /// After so many operations or seconds on the original no further setting is begun.
 constexpr double kSettingFlops = 6e9;
 constexpr double kSettingSeconds = 0.7;
+/// From so many operations on, a model that repeats one number in its weights is evaluated with random ones alone.
+constexpr double kTimingFlops = 1e9;
 /// An original that overflows is run on smaller inputs, so many times.
 constexpr int kMostShrinks = 4;
 
@@ -104,6 +106,7 @@ class OriginalRuns {
 
   Status run() {
     REWRIGHT_CHECK(check_given(state_.original(), state_.options.inputs));
+    state_.uniform = uniform_weights(state_.original());
     REWRIGHT_CHECK(prepare_models());
     state_.structures = output_structures(state_.original());
     const double start = seconds_now();
@@ -131,6 +134,7 @@ class OriginalRuns {
     const double flops = evaluation_flops(state_.original());
     state_.is_evaluated = 4 * flops <= options.reference_flops && evaluation_bytes(state_.original()) <= kMostBytes;
     state_.reference = std::make_unique<Reference>(options.runtime, options.directory, options.external);
+    state_.is_evaluated_as_given = state_.is_evaluated;
     if (options.runtime == nullptr) return {};
     REWRIGHT_TRY(state_.runtime_version, options.runtime->version());
     if (options.original_model.empty()) {
@@ -141,6 +145,8 @@ class OriginalRuns {
         if (!options.inputs.contains(name)) take_default(name, std::move(value));
     }
     state_.is_evaluated = state_.is_evaluated && state_.reference->set_model(options.original_model);
+    const bool is_for_timing = !state_.uniform.empty() && 2 * flops > kTimingFlops;
+    state_.is_evaluated_as_given = state_.is_evaluated && !is_for_timing;
     for (const bool optimise : {false, true}) {
       Level level{optimise};
       auto session = state_.load(options.original_model, optimise);
@@ -186,13 +192,12 @@ class OriginalRuns {
   /// In every way that there is. A level at which the original does not run is not used again.
   Result<Computed> compute(const Graph& graph, const Expected& expected) {
     Computed computed;
-    if (state_.is_evaluated) {
+    if (state_.is_evaluated_as_given) {
       REWRIGHT_TRY(const ReferenceInputs inputs, state_.reference_inputs(expected));
-      REWRIGHT_TRY(ReferenceRun exact, state_.reference->evaluate(graph, inputs, Arithmetic::kExact));
-      REWRIGHT_TRY(ReferenceRun own, state_.reference->evaluate(graph, inputs, Arithmetic::kOwn));
-      if (trouble_.empty()) trouble_ = exact.trouble;
-      computed.exact = std::move(exact.outputs);
-      computed.own = std::move(own.outputs);
+      REWRIGHT_TRY(ReferenceRuns both, state_.reference->evaluate_both(graph, inputs));
+      if (trouble_.empty()) trouble_ = both.exact.trouble;
+      computed.exact = std::move(both.exact.outputs);
+      computed.own = std::move(both.own.outputs);
     }
     for (std::size_t i = 0; i < state_.levels.size(); ++i) {
       computed.by_level.emplace_back();
@@ -425,16 +430,14 @@ class OriginalRuns {
   }
 
   Status run_randomised() {
-    state_.uniform = uniform_weights(state_.original());
     if (state_.uniform.empty()) return {};
     Expected expected{state_.expected.front().setting, state_.expected.front().inputs};
     REWRIGHT_TRY(const Graph graph, state_.with_random_weights(state_.original()));
     Computed computed;
     if (state_.is_evaluated) {
       REWRIGHT_TRY(const ReferenceInputs inputs, state_.reference_inputs(expected));
-      REWRIGHT_TRY(ReferenceRun exact, state_.reference->evaluate(graph, inputs, Arithmetic::kExact));
-      REWRIGHT_TRY(ReferenceRun own, state_.reference->evaluate(graph, inputs, Arithmetic::kOwn));
-      computed = {std::move(exact.outputs), std::move(own.outputs), {}};
+      REWRIGHT_TRY(ReferenceRuns both, state_.reference->evaluate_both(graph, inputs));
+      computed = {std::move(both.exact.outputs), std::move(both.own.outputs), {}};
     } else if (state_.options.runtime != nullptr) {
       REWRIGHT_TRY(const std::string model, state_.model_of(graph));
       for (const Level& level : state_.levels) {

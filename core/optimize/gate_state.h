@@ -61,6 +61,9 @@ struct GateState {
   std::vector<Level> levels;  ///< None without a runtime.
   std::unique_ptr<Reference> reference;
   bool is_evaluated = false;  ///< Is evaluation within its budget?
+  /// Also with the model's own weights? Not where the model is large and repeats one number in them: then the run with
+  /// random weights is the one that is evaluated.
+  bool is_evaluated_as_given = false;
   std::vector<Expected> expected;
   std::set<std::string> uniform;       ///< Weights of one repeated number.
   std::optional<Expected> randomised;  ///< The original with random weights in their place.

@@ -1,5 +1,7 @@
 #include "optimize/reference.h"
 
+#include <tbb/parallel_invoke.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -12,6 +14,8 @@ namespace {
 
 /// Sessions of nodes hold memory of the size of what they made: from here on they are not kept.
 constexpr double kLargeBytes = 2e8;
+/// Evaluations that hold more do not run at the same time.
+constexpr double kMostBytesAtOnce = 4e8;
 
 /// By node: the place of the last node that uses it.
 std::vector<std::size_t> last_uses(const Graph& graph) {
@@ -177,6 +181,7 @@ class Evaluation {
     };
     if (!reference_.runner_)
       return missing(fmt::format("no operator knows node '{}', and there is no runtime for it", node.opaque->type));
+    const std::scoped_lock lock(reference_.runner_mutex_);
     std::vector<ElementType> types;
     for (const ReferenceTensor* operand : operands) types.push_back(operand->type.element);
     const auto give = [&](std::size_t i, ElementType element) { return runtime_tensor(*operands[i], element); };
@@ -224,8 +229,24 @@ Status Reference::set_model(std::string_view model) { return runner_ ? runner_->
 
 Result<ReferenceRun> Reference::evaluate(const Graph& graph, const ReferenceInputs& inputs, Arithmetic arithmetic) {
   auto run = Evaluation(*this, graph, inputs, arithmetic).run();
+  const std::scoped_lock lock(runner_mutex_);
   if (runner_ && evaluation_bytes(graph) > kLargeBytes) runner_->drop_sessions();
   return run;
+}
+
+Result<ReferenceRuns> Reference::evaluate_both(const Graph& graph, const ReferenceInputs& inputs) {
+  Result<ReferenceRun> exact = ReferenceRun{}, own = ReferenceRun{};
+  const auto run_exact = [&] { exact = evaluate(graph, inputs, Arithmetic::kExact); };
+  const auto run_own = [&] { own = evaluate(graph, inputs, Arithmetic::kOwn); };
+  if (evaluation_bytes(graph) <= kMostBytesAtOnce) {
+    tbb::parallel_invoke(run_exact, run_own);
+  } else {
+    run_exact();
+    run_own();
+  }
+  if (!exact) return exact.error();
+  if (!own) return own.error();
+  return ReferenceRuns{*std::move(exact), *std::move(own)};
 }
 
 double evaluation_bytes(const Graph& graph) {

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -52,6 +53,12 @@ struct ReferenceRun {
   std::string trouble;  ///< Why the first of the missing ones is missing; empty where none is.
 };
 
+/// The same graph on the same inputs, in both arithmetics.
+struct ReferenceRuns {
+  ReferenceRun exact, own;
+};
+
+/// Threads may evaluate at the same time; nodes that run in the runtime take turns.
 class REWRIGHT_API Reference {
  public:
   /// Borrows everything. `runtime` may be null: then nodes that no operator knows are missing. `external`: weights
@@ -67,11 +74,14 @@ class REWRIGHT_API Reference {
   /// Weights without a value are drawn at random, by their names. Errors: kUsage, an input that is not given; what a
   /// weight cannot be read for.
   [[nodiscard]] Result<ReferenceRun> evaluate(const Graph& graph, const ReferenceInputs& inputs, Arithmetic arithmetic);
+  /// Both at the same time where memory allows it. Errors: as `evaluate`.
+  [[nodiscard]] Result<ReferenceRuns> evaluate_both(const Graph& graph, const ReferenceInputs& inputs);
 
  private:
   friend class Evaluation;
   const std::map<std::string, ExternalWeight>* external_;
   std::optional<NodeRunner> runner_;
+  std::mutex runner_mutex_;
 };
 
 /// Bytes that evaluation holds at most at a time, about.

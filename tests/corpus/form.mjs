@@ -98,15 +98,26 @@ function compareNodes(before, after, found) {
   return kept;
 }
 
-/// Nodes of one type whose names are gone while the result has new names of that type: at least what rewrites made.
+/// Each node with its type and with which of its inputs do not depend on the graph's: a normalisation that a rewrite
+/// moved from data onto weights is another node.
+function* kinds(graph) {
+  const constants = new Set(graph.initializer.map(({ name }) => name));
+  for (const node of allNodes(graph)) {
+    const fixed = node.input.map((name) => (name === "" || constants.has(name) ? 1 : 0)).join("");
+    if (!fixed.includes("0")) node.output.forEach((name) => constants.add(name));
+    yield [node.name, `${node.opType} ${fixed}`];
+  }
+}
+
+/// Nodes of one kind whose names are gone while the result has new names of that kind: at least what rewrites made.
 function countRenamed(before, after) {
-  const names = new Set([...allNodes(after)].map(({ name }) => name)), gone = new Map();
-  for (const { name, opType } of allNodes(before)) if (name && !names.has(name)) gone.set(opType, (gone.get(opType) ?? 0) + 1);
-  const own = new Set([...allNodes(before)].map(({ name }) => name));
+  const old = [...kinds(before)], now = [...kinds(after)], gone = new Map();
+  const names = new Set(now.map(([name]) => name)), own = new Set(old.map(([name]) => name));
+  for (const [name, kind] of old) if (name && !names.has(name)) gone.set(kind, (gone.get(kind) ?? 0) + 1);
   let renamed = 0;
-  for (const { name, opType } of allNodes(after)) {
-    if (own.has(name) || !gone.get(opType)) continue;
-    gone.set(opType, gone.get(opType) - 1);
+  for (const [name, kind] of now) {
+    if (own.has(name) || !gone.get(kind)) continue;
+    gone.set(kind, gone.get(kind) - 1);
     ++renamed;
   }
   return renamed;
