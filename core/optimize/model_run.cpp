@@ -93,8 +93,10 @@ class Judge {
     if (rewrites == 0) return model_.imported.graph;
     return written_form(path[rewrites - 1].graph, report_.exact);
   }
+  /// Where it was found equal: the same bytes that were checked.
   [[nodiscard]] Result<std::string> bytes_after(std::size_t rewrites) const {
     if (rewrites == 0) return model_.source->bytes;
+    if (rewrites == equal_after_) return equal_bytes_;
     REWRIGHT_TRY(const Graph graph, graph_after(rewrites));
     return write(graph);
   }
@@ -113,12 +115,15 @@ class Judge {
   }
   [[nodiscard]] Result<Equivalence> check(std::size_t rewrites) const {
     REWRIGHT_TRY(const Graph graph, graph_after(rewrites));
-    const auto bytes = rewrites == 0 ? Result<std::string>(model_.source->bytes) : write(graph);
+    auto bytes = rewrites == 0 ? Result<std::string>(model_.source->bytes) : write(graph);
     if (!bytes && bytes.error().code != ErrorCode::kUnsupported) return bytes.error();
     if (bytes) {
       REWRIGHT_TRY(Equivalence checked, gate_.check(graph, *bytes));
-      if (!checked.equal())
+      if (checked.equal()) {
+        equal_after_ = rewrites, equal_bytes_ = *std::move(bytes);
+      } else {
         cause_ = checked.is_rounding ? Cause::kRounding : checked.case_index > 0 ? Cause::kSizes : Cause::kWrong;
+      }
       return checked;
     }
     cause_ = Cause::kWriting;
@@ -136,6 +141,8 @@ class Judge {
   const EquivalenceGate& gate_;
   bool fast_math_;
   mutable Cause cause_ = Cause::kWrong;
+  mutable std::size_t equal_after_ = 0;  ///< Of the last check that said equal: how many rewrites, and the model.
+  mutable std::string equal_bytes_;
 };
 
 /// Whether the graph itself, before its weights were rounded, equals the original in double precision.

@@ -192,6 +192,7 @@ RuleClass class_by_operators(const Rule& rule) {
   for (const Pattern* side : {&rule.source, &rule.target}) {
     for (const PatternNode& node : side->nodes) {
       const auto params = evaluate(node.params, [](std::string_view) { return std::optional<std::int64_t>(1); });
+      if (!params) return RuleClass::kRangeChanging;
       const Traits traits = node.op->traits(*params);
       if (traits.uses_functions || !(traits.multilinear || traits.uses_order)) return RuleClass::kRangeChanging;
     }
@@ -221,6 +222,10 @@ RuleClass classify(const Rule& rule) {
     return RuleClass::kReassociating;
   const bool is_false = std::ranges::any_of(all, [&](const Sides& sides) { return is_false_at(sides, random); });
   return is_false ? RuleClass::kReassociating : RuleClass::kRangeChanging;
+}
+
+bool is_range_changing(const Rule& rule) {
+  return class_by_operators(rule) == RuleClass::kRangeChanging && classify(rule) == RuleClass::kRangeChanging;
 }
 
 }  // namespace rewright

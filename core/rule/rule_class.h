@@ -39,5 +39,7 @@ enum class RuleClass : std::uint8_t { kExact, kReassociating, kRangeChanging };
 /// ones and those of order alone are reassociating, all else is range-changing. Thread-safe; the same rule has the same
 /// class.
 [[nodiscard]] REWRIGHT_API RuleClass classify(const Rule& rule);
+/// classify(rule) == kRangeChanging, at once where the operators of the rule have no laws of that kind.
+[[nodiscard]] REWRIGHT_API bool is_range_changing(const Rule& rule);
 
 }  // namespace rewright

@@ -112,6 +112,7 @@ TEST(RuleClassesOfTheLibrary, ExactRulesGiveTheSameSinglesAndSomeOthersDoNot) {
   int tried = 0, others_that_differ = 0;
   for (const Rule& rule : library()) {
     const RuleClass rule_class = classify(rule);
+    EXPECT_EQ(is_range_changing(rule), rule_class == RuleClass::kRangeChanging) << to_text(rule);
     const Agreement found = agreement(rule, random);
     if (rule_class == RuleClass::kExact) {
       EXPECT_EQ(found.differ, 0) << to_text(rule) << "\n" << found.numbers << " numbers";

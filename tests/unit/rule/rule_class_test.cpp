@@ -17,7 +17,10 @@ struct Claim {
 
 class RuleClasses : public ::testing::TestWithParam<Claim> {};
 
-TEST_P(RuleClasses, AreDerivedFromBothSides) { EXPECT_EQ(class_of(GetParam().rule), GetParam().rule_class); }
+TEST_P(RuleClasses, AreDerivedFromBothSides) {
+  EXPECT_EQ(class_of(GetParam().rule), GetParam().rule_class);
+  EXPECT_EQ(is_range_changing(rule(GetParam().rule)), GetParam().rule_class == std::string("range-changing"));
+}
 
 constexpr Claim kExact[] = {
     {"(x:2, y:2) ewadd(x, y) => ewadd(y, x)", "exact"},
