@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "onnx/proto.h"
+#include "optimize/reference.h"
 
 namespace rewright {
 namespace {
@@ -15,7 +16,8 @@ namespace {
 constexpr double kBatchUs = 500;
 constexpr double kShortUs = 10000;  // Several batches of what takes less; the least of them counts.
 constexpr int kBatches = 3;
-constexpr int kFewestRounds = 3;
+constexpr int kFewestRounds = 3, kFewestOfLong = 2;
+constexpr double kLong = 8;           // From so many times the budget on, fewer rounds are made.
 constexpr double kWantedRounds = 16;  // What the budget should suffice for.
 constexpr double kSame = 0.02;        // An interval within 1 +- kSame is clear, too: there is no gain.
 
@@ -50,15 +52,16 @@ TimeVerdict verdict_of(const RatioSpread& gain) {
 class Rounds {
  public:
   Rounds(const Runtime& runtime, const std::string& before, const std::string& after,
-         const std::vector<RuntimeTensor>& inputs, const ComparisonOptions& options)
-      : runtime_(runtime), models_{&before, &after}, inputs_(inputs), options_(options) {}
+         const std::vector<RuntimeTensor>& inputs, bool is_lean, const ComparisonOptions& options)
+      : runtime_(runtime), models_{&before, &after}, inputs_(inputs), is_lean_(is_lean), options_(options) {}
 
   [[nodiscard]] bool goes_on() const {
     if (count() == 0) return true;
     if (count() >= options_.rounds) return false;
     const double share = std::max(static_cast<double>(count()) / options_.rounds, spent_s() / options_.seconds);
     if (options_.keep_going && !options_.keep_going(count(), std::min(share, 1.0))) return false;
-    if (count() >= kFewestRounds && spent_s() >= options_.seconds) return false;
+    const int fewest = spent_s() >= kLong * options_.seconds ? kFewestOfLong : kFewestRounds;
+    if (count() >= fewest && spent_s() >= options_.seconds) return false;
     return !options_.stop_when_clear || !is_clear();
   }
 
@@ -104,7 +107,7 @@ class Rounds {
     sessions_ = {};
     for (const int which : {first, 1 - first}) {
       const auto at = static_cast<std::size_t>(which);
-      REWRIGHT_TRY(sessions_[at], runtime_.load(bytes_of(*models_[at]), {options_.directory}));
+      REWRIGHT_TRY(sessions_[at], runtime_.load(bytes_of(*models_[at]), {options_.directory, true, is_lean_}));
     }
     load_s_ = now_s() - start_s;
     ratios_.emplace_back();
@@ -139,6 +142,7 @@ class Rounds {
   const Runtime& runtime_;
   std::array<const std::string*, 2> models_;
   const std::vector<RuntimeTensor>& inputs_;
+  const bool is_lean_;
   const ComparisonOptions& options_;
   std::array<std::unique_ptr<RuntimeSession>, 2> sessions_;
   std::array<std::vector<double>, 2> times_;
@@ -169,7 +173,7 @@ RatioSpread spread_of_median(std::vector<double> ratios, double confidence) {
 Result<TimeComparison> compare_times(const Runtime& runtime, const Graph& graph, const std::string& before,
                                      const std::string& after, const ComparisonOptions& options) {
   REWRIGHT_TRY(const auto inputs, random_inputs(graph, 1, options.inputs));
-  Rounds rounds(runtime, before, after, inputs, options);
+  Rounds rounds(runtime, before, after, inputs, holds_much(graph), options);
   while (rounds.goes_on()) REWRIGHT_CHECK(rounds.run());
   return rounds.result();
 }

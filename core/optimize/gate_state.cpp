@@ -12,7 +12,7 @@ Result<std::string> GateState::model_of(const Graph& graph) const {
 }
 
 Result<std::unique_ptr<RuntimeSession>> GateState::load(const std::string& model, bool optimise) const {
-  return options.runtime->load(std::as_bytes(std::span(model)), {options.directory, optimise});
+  return options.runtime->load(std::as_bytes(std::span(model)), {options.directory, optimise, holds_much});
 }
 
 Result<Graph> GateState::with_random_weights(const Graph& graph) const {

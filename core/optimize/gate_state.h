@@ -60,6 +60,7 @@ struct GateState {
   std::string runtime_version;
   std::vector<Level> levels;  ///< None without a runtime.
   std::unique_ptr<Reference> reference;
+  bool holds_much = false;    ///< Does the original, so that at most one session's memory is held?
   bool is_evaluated = false;  ///< Is evaluation within its budget?
   /// Also with the model's own weights? Not where the model is large and repeats one number in them: then the run with
   /// random weights is the one that is evaluated.

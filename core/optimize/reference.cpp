@@ -12,7 +12,6 @@
 namespace rewright {
 namespace {
 
-/// Sessions of nodes hold memory of the size of what they made: from here on they are not kept.
 constexpr double kLargeBytes = 2e8;
 /// Evaluations that hold more do not run at the same time.
 constexpr double kMostBytesAtOnce = 4e8;
@@ -230,7 +229,7 @@ Status Reference::set_model(std::string_view model) { return runner_ ? runner_->
 Result<ReferenceRun> Reference::evaluate(const Graph& graph, const ReferenceInputs& inputs, Arithmetic arithmetic) {
   auto run = Evaluation(*this, graph, inputs, arithmetic).run();
   const std::scoped_lock lock(runner_mutex_);
-  if (runner_ && evaluation_bytes(graph) > kLargeBytes) runner_->drop_sessions();
+  if (runner_ && holds_much(graph)) runner_->drop_sessions();  // They hold as much as they made.
   return run;
 }
 
@@ -274,6 +273,8 @@ double evaluation_bytes(const Graph& graph) {
   }
   return most;
 }
+
+bool holds_much(const Graph& graph) { return evaluation_bytes(graph) > kLargeBytes; }
 
 double evaluation_flops(const Graph& graph) {
   double flops = 0;

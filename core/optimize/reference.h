@@ -86,6 +86,8 @@ class REWRIGHT_API Reference {
 
 /// Bytes that evaluation holds at most at a time, about.
 [[nodiscard]] REWRIGHT_API double evaluation_bytes(const Graph& graph);
+/// Are they so many that no memory should be kept for another run?
+[[nodiscard]] REWRIGHT_API bool holds_much(const Graph& graph);
 /// Floating-point operations of the graph's operators.
 [[nodiscard]] REWRIGHT_API double evaluation_flops(const Graph& graph);
 

@@ -49,6 +49,8 @@ enum Slot : std::size_t {
   kRun = 9,
   kCreateSessionOptions = 10,
   kSetOptimizedModelFilePath = 11,
+  kDisableMemPattern = 17,
+  kDisableCpuMemArena = 19,
   kSetSessionLogSeverityLevel = 22,
   kSetSessionGraphOptimizationLevel = 23,
   kSetIntraOpNumThreads = 24,
@@ -352,6 +354,10 @@ Status configure(const Api& api, OrtSessionOptions* options, const LoadOptions& 
       api.call(kSetSessionGraphOptimizationLevel, options, load.optimise ? kAllOptimisations : kNoOptimisation));
   REWRIGHT_CHECK(api.call(kSetIntraOpNumThreads, options, kOneThread));
   REWRIGHT_CHECK(api.call(kSetInterOpNumThreads, options, kOneThread));
+  if (load.is_lean) {
+    REWRIGHT_CHECK(api.call(kDisableMemPattern, options));
+    REWRIGHT_CHECK(api.call(kDisableCpuMemArena, options));
+  }
   if (!load.directory.empty()) {
     REWRIGHT_CHECK(api.call(kAddSessionConfigEntry, options, "session.model_external_initializers_file_folder_path",
                             load.directory.c_str()));

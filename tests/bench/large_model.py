@@ -39,9 +39,9 @@ def value(name, size):
     return message(1, name.encode()) + message(2, message(1, number(1, 1) + message(2, shape)))
 
 
-def node(operator, inputs, output):
+def node(operator, inputs, output, attributes=b""):
     names = b"".join(message(1, name.encode()) for name in inputs)
-    return message(1, names + message(2, output.encode()) + message(4, operator.encode()))
+    return message(1, names + message(2, output.encode()) + message(4, operator.encode()) + attributes)
 
 
 def main():

@@ -40,7 +40,7 @@ namespace rewright {
 
 /// Raised whenever a public header changes, comments aside: a plugin built before might misread an object. A test holds
 /// the headers against tests/architecture/public_headers.txt.
-inline constexpr std::uint32_t kPluginAbiVersion = 3;
+inline constexpr std::uint32_t kPluginAbiVersion = 4;
 
 #define REWRIGHT_STRINGIFY_(x) #x
 #define REWRIGHT_STRINGIFY(x) REWRIGHT_STRINGIFY_(x)

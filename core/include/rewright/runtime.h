@@ -42,6 +42,8 @@ class REWRIGHT_API RuntimeSession {
 struct LoadOptions {
   std::string directory = {};  ///< Where external data lies.
   bool optimise = true;        ///< All graph optimisations, or none.
+  /// Tensors are given back to the system after their last use, not kept for the next: for models that hold much.
+  bool is_lean = false;
 };
 
 class REWRIGHT_API Runtime {
