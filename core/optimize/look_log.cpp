@@ -223,6 +223,11 @@ SearchPartScope::SearchPartScope(const Place& outer, std::size_t i) : place_{out
 
 SearchPartScope::~SearchPartScope() { scope = outer_; }
 
-SearchPartScope::Place SearchPartScope::here() { return scope == nullptr ? Place{} : scope->place_; }
+SearchPartScope::Place SearchPartScope::fork() {
+  if (scope == nullptr) return {};
+  const Place place = scope->place_;
+  ++scope->place_.spaces;
+  return place;
+}
 
 }  // namespace rewright

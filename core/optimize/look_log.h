@@ -98,7 +98,7 @@ class REWRIGHT_API SearchPartScope {
   struct Place {
     LookLog* log = nullptr;  ///< Null: nothing is kept.
     std::uint64_t part = 0;
-    std::uint32_t spaces = 0;  ///< Opened so far.
+    std::uint32_t spaces = 0;  ///< Opened so far, and forks.
   };
   /// A whole search.
   explicit SearchPartScope(LookLog* log);
@@ -108,7 +108,8 @@ class REWRIGHT_API SearchPartScope {
   SearchPartScope(const SearchPartScope&) = delete;
   SearchPartScope& operator=(const SearchPartScope&) = delete;
 
-  [[nodiscard]] static Place here();
+  /// Where parts begin that run side by side; each call is another place.
+  [[nodiscard]] static Place fork();
 
  private:
   friend class LookStream;

@@ -146,7 +146,7 @@ Result<OptimizeReport> optimize(const Graph& graph, std::vector<Rule> rules, Sea
   for (Rule& rule : rules) rule = chain_form(std::move(rule));
   SearchEngine engine(std::move(rules), search_cost);
   const SearchProblem problem{start,        engine,          options.steps, options.candidates,
-                              options.seed, options.threads, progress};
+                              options.seed, options.threads, progress,      options.registry};
   // First of all: whatever is found is held against the graph as it is.
   Watching watching(options, cost);
   REWRIGHT_TRY(const double in_order_us, cost.cost_us(graph));

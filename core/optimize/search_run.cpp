@@ -147,10 +147,11 @@ Result<std::vector<SearchResult>> search_side_by_side(const SearchProblem& probl
   }
   JointProgress progress(problem, std::move(start_us), sum_costs);
   std::vector<std::optional<Result<SearchResult>>> found(starts.size());
-  const SearchPartScope::Place here = SearchPartScope::here();
+  const SearchPartScope::Place here = SearchPartScope::fork();
   const auto run = [&](std::size_t i) {
     const SearchPartScope scope(here, i);
     SearchProblem part{*starts[i], problem.engine};
+    part.registry = problem.registry;
     part.steps = share(problem.steps, i, starts.size());
     if (problem.candidates > 0)
       part.candidates = std::max<std::uint64_t>(share(problem.candidates, i, starts.size()), 1);

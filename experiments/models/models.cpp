@@ -23,6 +23,11 @@ const std::vector<Recipe>& recipes() {
       {"llama", "one LLaMA block of width 512, 128 tokens", kFilled, llama},
       {"lora", "an encoder layer of width 512 with LoRA adapters, 128 tokens", kFilled, lora},
       {"linear_attention", "two layers of linear attention of width 256, 512 tokens", kFilled, linear_attention},
+      {"fire_modules", "four fire modules, 56 x 56", kFilled, fire_modules},
+      {"shared_recurrence", "four steps of a recurrence that read one input of size 512", kFilled, shared_recurrence},
+      {"plain_encoder", "four encoder layers of width 512 without softmax, 64 tokens", kFilled, plain_encoder},
+      {"pooled_branches", "three blocks of branches with pools, 35 x 35", kFilled, pooled_branches},
+      {"grouped_blocks", "four residual blocks of 32 groups, 28 x 28", kFilled, grouped_blocks},
   };
   return kRecipes;
 }

@@ -31,4 +31,11 @@ std::string llama(ModelBuilder& m);
 std::string lora(ModelBuilder& m);
 std::string linear_attention(ModelBuilder& m);
 
+// forms.cpp
+std::string fire_modules(ModelBuilder& m);
+std::string shared_recurrence(ModelBuilder& m);
+std::string plain_encoder(ModelBuilder& m);
+std::string pooled_branches(ModelBuilder& m);
+std::string grouped_blocks(ModelBuilder& m);
+
 }  // namespace models

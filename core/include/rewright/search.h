@@ -45,6 +45,7 @@ struct RefusedRule {
 };
 
 class ProgramEGraph;
+class Registry;
 struct SearchEngineContent;
 
 /// The graphs that the rules reach from one graph, as far as a search has entered them. For one thread at a time.
@@ -118,6 +119,7 @@ struct SearchProblem {
   int threads = 1;  ///< No result depends on it.
   /// Called at each step and now and then with (steps done, candidates seen, best cost); false ends the search early.
   std::function<bool(std::uint64_t, std::uint64_t, double)> progress = {};
+  const Registry* registry = nullptr;  ///< For strategies that use others; null: there are none.
 };
 
 struct SearchResult {

@@ -45,7 +45,8 @@ TEST_P(Models, AreTheSameAfterARoundTrip) {
 INSTANTIATE_TEST_SUITE_P(Experiments, Models,
                          testing::Values("quickstart", "squeezenet", "resnet18", "resnet50", "resnext50",
                                          "inception_v3", "mobilenet_v2", "nasnet_a", "repvgg", "acnet", "nasrnn",
-                                         "bert_layer", "bert", "llama", "lora", "linear_attention"),
+                                         "bert_layer", "bert", "llama", "lora", "linear_attention", "fire_modules",
+                                         "shared_recurrence", "plain_encoder", "pooled_branches", "grouped_blocks"),
                          [](const auto& info) { return std::string(info.param); });
 
 /// How many applications of each operator a model imports as; opaque nodes by their ONNX type.
@@ -72,12 +73,18 @@ TEST(Architectures, HaveAsManyLayersAsTheirPapersSay) {
   EXPECT_EQ(operators_of("bert")["softmax"], 8);
   EXPECT_EQ(operators_of("bert")["layer_norm"], 16);
   EXPECT_EQ(operators_of("nasrnn")["matmul"], 80) << "two products for each of eight sums in five steps";
+  EXPECT_EQ(operators_of("fire_modules")["concat"], 4);
+  EXPECT_EQ(operators_of("shared_recurrence")["matmul"], 64);
+  EXPECT_EQ(operators_of("plain_encoder")["softmax"], 0);
+  EXPECT_EQ(operators_of("pooled_branches")["pool2d_avg"], 3);
+  EXPECT_EQ(operators_of("grouped_blocks")["conv2d"], 12);
   EXPECT_EQ(operators_of("lora")["matmul"], 12) << "four projections, two adapters, attention, two layers behind";
 }
 
 TEST(Architectures, AreKnownToOperatorsThroughout) {
   for (const char* name :
-       {"resnext50", "inception_v3", "mobilenet_v2", "nasnet_a", "acnet", "bert", "llama", "lora", "linear_attention"})
+       {"resnext50", "inception_v3", "mobilenet_v2", "nasnet_a", "acnet", "bert", "llama", "lora", "linear_attention",
+        "fire_modules", "shared_recurrence", "plain_encoder", "pooled_branches", "grouped_blocks"})
     for (const auto& [op, count] : operators_of(name))
       EXPECT_NE(registry().find<Operator>(op), nullptr) << name << " carries " << count << " of " << op;
 }

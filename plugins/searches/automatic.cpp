@@ -1,0 +1,207 @@
+/// A portfolio: several searches take turns, each with a slice of looks that doubles, until none finds more.
+///
+///   best = start
+///   repeat: each member searches from the start and, where that is another graph, from the best so far
+///           best = the cheapest of all that was found; the slice doubles
+///   until `patience` rounds in a row found nothing better, or every member came to its end
+///
+/// No strategy is good on all graphs: steepest descent stops at the first plateau, a queue fills with graphs of equal
+/// cost, an e-graph grows past its limits. What one finds is where the others go on.
+///
+/// A step   one round.
+/// Options  slice (1000): graphs that a member looks at in the first round, and at least as many as there are moves at
+///          the start; patience (2): rounds without gain after which the search ends.
+/// Order    Members have one order and slices are counted in graphs, so that the result depends neither on threads nor
+///          on time.
+/// Source   Huberman, Lukose, Hogg: An Economics Approach to Hard Computational Problems, Science 275, 1997
+/// (portfolios);
+///          Luby, Sinclair, Zuckerman: Optimal Speedup of Las Vegas Algorithms, 1993 (slices that grow).
+#include <rewright/plugin.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace {
+using namespace rewright;
+
+/// A strategy of the portfolio, and how much of a slice it gets: an e-graph takes far longer for a match than a walk
+/// for a look.
+struct Member {
+  const char* name;
+  double share;
+  Options options = {};
+};
+
+std::vector<Member> members() {
+  return {{"greedy", 1},     {"backtracking", 1},
+          {"beam", 1},       {"mcts", 0.5},
+          {"sampling", 0.5}, {"egraph", 0.125, {{"exact", std::int64_t{0}}, {"applications", std::int64_t{4000}}}}};
+}
+
+/// A member on a graph.
+struct Part {
+  std::unique_ptr<SearchStrategy> strategy;
+  bool from_best;  ///< Or from the start.
+  std::uint64_t candidates;
+};
+
+class Run {
+ public:
+  explicit Run(const SearchProblem& problem) : problem_(problem) {}
+
+  Result<SearchResult> run(double slice, int patience) {
+    REWRIGHT_CHECK(begin(slice));
+    int without_gain = 0;
+    while (without_gain < patience && goes_on()) {
+      const double before_us = result_.cost_after_us;
+      REWRIGHT_TRY(const bool all_ended, round());
+      ++result_.steps;
+      const bool has_gained = cheaper(result_.cost_after_us, before_us);
+      without_gain = has_gained ? 0 : without_gain + 1;
+      if (all_ended && !has_gained) break;
+      slice_ *= 2;
+    }
+    return std::move(result_);
+  }
+
+ private:
+  Status begin(double slice) {
+    REWRIGHT_TRY(const auto space, problem_.engine.open(problem_.start));
+    result_.best = problem_.start;
+    result_.cost_before_us = result_.cost_after_us = space->cost_us(SearchSpace::kStart);
+    result_.curve = {{0, 0, 0, result_.cost_before_us}};
+    slice_ = std::max(slice, static_cast<double>(space->move_count(SearchSpace::kStart)));
+    for (Member& member : members()) {
+      const SearchStrategy* known =
+          problem_.registry == nullptr ? nullptr : problem_.registry->find<SearchStrategy>(member.name);
+      if (known == nullptr) continue;
+      members_.push_back(std::move(member));
+    }
+    if (members_.empty())
+      return make_error(
+          ErrorCode::kNotFound,
+          "search auto has no other search to use: none of greedy, backtracking, beam, mcts, sampling and "
+          "egraph is loaded");
+    return {};
+  }
+
+  [[nodiscard]] bool goes_on() const {
+    return !result_.stopped_early && result_.steps < problem_.steps &&
+           (problem_.candidates == 0 || result_.candidates < problem_.candidates);
+  }
+
+  [[nodiscard]] Result<std::vector<Part>> parts() const {
+    std::vector<Part> parts;
+    for (const bool from_best : {false, true}) {
+      if (from_best && result_.path.empty()) break;
+      for (const Member& member : members_) {
+        REWRIGHT_TRY(const SearchStrategy* known, problem_.registry->get<SearchStrategy>(member.name));
+        Part part{known->clone(), from_best, static_cast<std::uint64_t>(slice_ * member.share) + 1};
+        REWRIGHT_CHECK(part.strategy->configure(member.options));
+        parts.push_back(std::move(part));
+      }
+    }
+    return parts;
+  }
+
+  /// True where every member came to its end before that of its slice.
+  Result<bool> round() {
+    REWRIGHT_TRY(std::vector<Part> all, parts());
+    limit(all);
+    const Graph best = result_.best;
+    const std::vector<RewriteStep> path = result_.path;
+    std::vector<const Graph*> starts;
+    for (const Part& part : all) starts.push_back(part.from_best ? &best : &problem_.start);
+    const SearchProblem batch = batch_problem();
+    const auto search = [&](const SearchProblem& given, std::size_t i) {
+      SearchProblem part = given;
+      part.steps = kUnlimited;
+      part.candidates = all[i].candidates;
+      return all[i].strategy->run(part);
+    };
+    REWRIGHT_TRY(std::vector<SearchResult> found, search_side_by_side(batch, starts, false, search));
+    bool all_ended = true;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      all_ended = all_ended && found[i].candidates < all[i].candidates;
+      take(std::move(found[i]), all[i].from_best ? path : std::vector<RewriteStep>());
+    }
+    return all_ended;
+  }
+
+  /// What is left of the candidates, in the order of the members.
+  void limit(std::vector<Part>& all) const {
+    if (problem_.candidates == 0) return;
+    std::uint64_t left = problem_.candidates - result_.candidates;
+    for (Part& part : all) {
+      part.candidates = std::min(part.candidates, left);
+      left -= part.candidates;
+    }
+    std::erase_if(all, [](const Part& part) { return part.candidates == 0; });
+  }
+
+  [[nodiscard]] SearchProblem batch_problem() const {
+    SearchProblem batch = problem_;
+    batch.steps = kUnlimited;
+    batch.candidates = 0;
+    batch.seed = SearchRandom(problem_.seed + result_.steps).bits();
+    if (problem_.progress) {
+      batch.progress = [this](std::uint64_t, std::uint64_t candidates, double best_us) {
+        return problem_.progress(result_.steps, result_.candidates + candidates,
+                                 std::min(best_us, result_.cost_after_us));
+      };
+    }
+    return batch;
+  }
+
+  /// `path`: from the problem's start to the graph that the part began with.
+  void take(SearchResult&& found, std::vector<RewriteStep> path) {
+    for (CurvePoint point : found.curve) {
+      if (!cheaper(point.best_us, result_.curve.back().best_us)) continue;
+      point.steps = result_.steps, point.candidates += result_.candidates, point.seconds += seconds_;
+      result_.curve.push_back(point);
+    }
+    if (!found.curve.empty()) seconds_ += found.curve.back().seconds;
+    result_.candidates += found.candidates;
+    result_.stopped_early = result_.stopped_early || found.stopped_early;
+    if (!cheaper(found.cost_after_us, result_.cost_after_us)) return;
+    result_.cost_after_us = found.cost_after_us;
+    result_.path = std::move(path);
+    for (RewriteStep& step : found.path) result_.path.push_back(std::move(step));
+    result_.best = std::move(found.best);
+  }
+
+  static constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 62;
+  const SearchProblem& problem_;
+  std::vector<Member> members_;
+  SearchResult result_;
+  double slice_ = 0;
+  double seconds_ = 0;
+};
+
+class Automatic final : public SearchStrategy {
+ public:
+  [[nodiscard]] std::string name() const override { return "auto"; }
+  [[nodiscard]] std::string summary() const override {
+    return "The other searches in turn, with slices that double, until none finds more; a step is a round";
+  }
+  [[nodiscard]] std::vector<SearchOption> options() override {
+    return {{"slice", &slice_, 1, 1e9, "graphs that each search looks at in the first round"},
+            {"patience", &patience_, 1, 1e3, "rounds without gain after which the search ends"}};
+  }
+  [[nodiscard]] Result<SearchResult> run(const SearchProblem& problem) override {
+    return Run(problem).run(slice_, static_cast<int>(patience_));
+  }
+  [[nodiscard]] std::unique_ptr<SearchStrategy> clone() const override { return std::make_unique<Automatic>(*this); }
+
+ private:
+  double slice_ = 1'000;
+  double patience_ = 2;
+};
+
+}  // namespace
+
+REWRIGHT_PLUGIN("search.auto", "1.0.0", "A portfolio of the other searches") {
+  registry.add<SearchStrategy>(std::make_unique<Automatic>());
+}
