@@ -32,15 +32,23 @@ constexpr double kLeastGain = 0.97;
 constexpr double kBriefUs = 50;
 /// Of a search without limits of the user's: graphs, and operators of all graphs together.
 constexpr std::uint64_t kMostCandidates = 100'000, kMostNodesLookedAt = 20'000'000;
+/// Of a search without any limit of the user's.
+constexpr double kMostSeconds = 60;
 /// So many rules may be left out of one model, each after a search of its own.
 constexpr std::size_t kMostLeftOut = 8;
 
 /// Without limits of the user's a search looks at the fewer graphs the more operators the model has: it takes seconds.
+/// A portfolio knows itself when to end.
 std::uint64_t candidate_bound(const OptimizeArguments& arguments, const Graph& graph) {
   if (arguments.candidates) return *arguments.candidates;
-  if (arguments.steps_given) return 0;
+  if (arguments.steps_given || arguments.seconds || arguments.search == "auto") return 0;
   return std::min<std::uint64_t>(kMostCandidates,
                                  kMostNodesLookedAt / std::max<std::size_t>(graph.operator_count(), 1));
+}
+
+double second_bound(const OptimizeArguments& arguments) {
+  const bool is_limited = arguments.candidates || arguments.steps_given;
+  return arguments.seconds.value_or(is_limited ? 0 : kMostSeconds);
 }
 
 Result<OptimizeReport> search_graph(const Graph& graph, std::vector<Rule> rules, const OptimizeArguments& arguments,
@@ -55,16 +63,17 @@ Result<OptimizeReport> search_graph(const Graph& graph, std::vector<Rule> rules,
                       arguments.layout, setting.model->name(), setting.model->device());
   GraphCost cost(*setting.model, setting.cache.get());
   GraphCost in_layouts(*setting.model, setting.cache.get(), transpose);
-  OptimizeOptions options{arguments.steps,
-                          arguments.seed,
-                          &registry,
-                          candidate_bound(arguments, graph),
-                          arguments.threads,
-                          arguments.region_size,
-                          layout,
-                          &in_layouts,
-                          looks};
-  options.exact = arguments.strict;
+  OptimizeOptions options{.steps = arguments.steps,
+                          .seed = arguments.seed,
+                          .registry = &registry,
+                          .candidates = candidate_bound(arguments, graph),
+                          .seconds = second_bound(arguments),
+                          .threads = arguments.threads,
+                          .region_size = arguments.region_size,
+                          .layout = layout,
+                          .in_layouts = &in_layouts,
+                          .looks = looks,
+                          .exact = arguments.strict};
   std::mutex line_mutex;  // Measurements come from any thread that searches.
   std::uint64_t looked_at = 0;
   double done = 0;
@@ -185,6 +194,10 @@ void say_what_was_refused(const OptimizeReport& report, bool quiet) {
                      refused.times == 1 ? "once" : fmt::format("{} times", refused.times)),
          quiet);
   if (!report.search.note.empty()) note(report.search.note, quiet);
+  if (report.out_of_time)
+    note(fmt::format("the search was ended after {:.0f} s with its best so far; --seconds gives it more time",
+                     report.seconds),
+         quiet);
 }
 
 void say_what_is_resumed(const OptimizeArguments& arguments, const LookLog& looks, bool quiet) {
@@ -351,7 +364,13 @@ void add_optimize(Program& program) {
       ->excludes(strict);
   command.add_option("--search", arguments->search, "Search strategy; see rewright searches list")
       ->capture_default_str();
-  command.add_option("--alpha", arguments->alpha, "Backtracking: graphs up to this many times the best cost are kept");
+  command.add_option_function<double>(
+      "--alpha",
+      [arguments](double alpha) {
+        arguments->alpha = alpha;
+        if (arguments->search == "auto") arguments->search = "backtracking";
+      },
+      "Backtracking: graphs up to this many times the best cost are kept");
   command.add_option("--search-option", arguments->search_options, "NAME=VALUE for the search (repeatable)")
       ->expected(1)
       ->take_all();
@@ -367,10 +386,17 @@ void add_optimize(Program& program) {
       ->check(whole_number(0))
       ->default_str(std::to_string(arguments->steps));
   command
-      .add_option(
-          "--candidates", arguments->candidates,
-          "Graphs looked at, at most (default: any number with --steps, otherwise so many that it takes seconds)")
+      .add_option("--candidates", arguments->candidates,
+                  "Graphs looked at, at most (default: any number for search auto or with another limit, otherwise so "
+                  "many that "
+                  "it takes seconds)")
       ->check(whole_number(1));
+  command
+      .add_option(
+          "--seconds", arguments->seconds,
+          "After so many the search ends with its best so far (default: 60 unless another limit is given). What "
+          "is found then depends on the machine's speed")
+      ->check(CLI::PositiveNumber);
   command
       .add_option("--region-size", arguments->region_size,
                   "Graphs of more operators are cut into regions of at most this many, searched side by side")

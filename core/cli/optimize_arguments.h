@@ -25,7 +25,7 @@ struct OptimizeArguments {
   std::string output;
   std::vector<std::string> rules;
   std::string trust = "solver";
-  std::string search = "backtracking";
+  std::string search = "auto";
   std::string cost = "flops";
   std::vector<std::string> search_options;
   std::vector<std::string> cost_options;
@@ -33,6 +33,7 @@ struct OptimizeArguments {
   std::uint64_t steps = 1000;
   std::optional<std::uint64_t> candidates;  ///< None: as many as the model's size suggests (candidate_bound).
   bool steps_given = false;
+  std::optional<double> seconds;  ///< None: a minute, unless another limit is given.
   int threads = 1;
   std::size_t region_size = 0;
   std::string layout = "none";

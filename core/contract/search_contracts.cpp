@@ -62,6 +62,7 @@ Result<OptimizeReport> search(const SearchStrategy& strategy, const Registry& re
   OptimizeOptions options;
   options.steps = setting.steps;
   options.seed = setting.seed;
+  options.strategies = &registry;
   return optimize(graph, std::move(rules), *fresh, cost, options,
                   [&](std::uint64_t, std::uint64_t, double) { return !setting.stop; });
 }

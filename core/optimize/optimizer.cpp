@@ -26,6 +26,10 @@ double cpu_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 /// Puts the step to the normal form before the path, or takes the graph as it was given where the whole way does not
 /// pay.
 void enter_normal_form(const Graph& given, double given_us, const Graph& start, SearchResult& search) {
@@ -145,8 +149,13 @@ Result<OptimizeReport> optimize(const Graph& graph, std::vector<Rule> rules, Sea
   GraphCost& search_cost = is_joint ? *options.in_layouts : cost;
   for (Rule& rule : rules) rule = chain_form(std::move(rule));
   SearchEngine engine(std::move(rules), search_cost);
-  const SearchProblem problem{start,        engine,          options.steps, options.candidates,
-                              options.seed, options.threads, progress,      options.registry};
+  SearchProblem problem{start, engine, options.steps, options.candidates, options.seed, options.threads};
+  problem.registry = options.strategies != nullptr ? options.strategies : options.registry;
+  std::atomic<bool> out_of_time = false;
+  problem.progress = [&](std::uint64_t steps, std::uint64_t candidates, double best_us) {
+    if (options.seconds > 0 && seconds_since(start_time) > options.seconds) out_of_time = true;
+    return (!progress || progress(steps, candidates, best_us)) && !out_of_time;
+  };
   // First of all: whatever is found is held against the graph as it is.
   Watching watching(options, cost);
   REWRIGHT_TRY(const double in_order_us, cost.cost_us(graph));
@@ -176,7 +185,8 @@ Result<OptimizeReport> optimize(const Graph& graph, std::vector<Rule> rules, Sea
   report.search.stopped_early = report.search.stopped_early || watching.stopped();
   report.unusable = engine.unusable();
   report.refused = engine.refused();
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_time).count();
+  report.seconds = seconds_since(start_time);
+  report.out_of_time = out_of_time;
   report.cpu_seconds = cpu_seconds() - start_cpu;
   return report;
 }

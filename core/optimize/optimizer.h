@@ -40,7 +40,10 @@ struct OptimizeOptions {
   std::uint64_t seed = 1;
   /// Serves the normal form that the search starts from (normal_form.h); null: it starts from the graph as it is.
   const Registry* registry = nullptr;
+  /// The strategies that there are, for one that uses others; null: those of `registry`.
+  const Registry* strategies = nullptr;
   std::uint64_t candidates = 0;  ///< Graphs looked at, at most; 0: any number.
+  double seconds = 0;            ///< After so many the search ends with its best so far; 0: never.
   int threads = 1;               ///< No result depends on it.
   /// Graphs of more operators are cut into regions of at most this many (regions.h); 0: never.
   std::size_t region_size = 0;
@@ -67,6 +70,7 @@ struct OptimizeReport {
   std::size_t reordered = 0;  ///< Tensors of the result that do not lie in order.
   double seconds = 0;
   double cpu_seconds = 0;             ///< Of all threads.
+  bool out_of_time = false;           ///< OptimizeOptions::seconds ended the search.
   std::vector<std::string> unusable;  ///< Sentences: rules that can never be applied.
   std::vector<RefusedRule> refused;
 };

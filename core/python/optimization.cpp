@@ -145,19 +145,25 @@ void bind_optimization(py::module_& module) {
       "optimize",
       [](const py::bytes& model, const std::vector<OwnedRule>& rules, const std::string& search,
          const std::string& cost, const Options& search_options, const Options& cost_options, std::uint64_t steps,
-         std::uint64_t candidates, std::size_t region_size, int threads, std::uint64_t seed,
+         std::uint64_t candidates, double seconds, std::size_t region_size, int threads, std::uint64_t seed,
          const std::map<std::string, std::int64_t>& dimensions, const std::string& folder, const std::string& trust,
          const std::string& runtime, const py::object& progress, const std::optional<Plugins>& plugins) {
         const Plugins owner = plugins ? *plugins : rules.empty() ? plugins_or_own({}) : rules.front().plugins;
-        const OptimizeOptions limits{steps, seed, owner.get(), candidates, threads, region_size};
+        const OptimizeOptions limits{.steps = steps,
+                                     .seed = seed,
+                                     .registry = owner.get(),
+                                     .candidates = candidates,
+                                     .seconds = seconds,
+                                     .threads = threads,
+                                     .region_size = region_size};
         return optimize_model({model, trusted(rules, trust), search, cost, search_options, cost_options, limits,
                                dimensions, folder, runtime},
                               progress, *owner);
       },
-      py::arg("model"), py::arg("rules"), py::kw_only(), py::arg("search") = "backtracking", py::arg("cost") = "flops",
+      py::arg("model"), py::arg("rules"), py::kw_only(), py::arg("search") = "auto", py::arg("cost") = "flops",
       py::arg("search_options") = Options(), py::arg("cost_options") = Options(), py::arg("steps") = 1000,
-      py::arg("candidates") = 0, py::arg("region_size") = 0, py::arg("threads") = 1, py::arg("seed") = 1,
-      py::arg("dimensions") = std::map<std::string, std::int64_t>(), py::arg("folder") = "",
+      py::arg("candidates") = 0, py::arg("seconds") = 60, py::arg("region_size") = 0, py::arg("threads") = 1,
+      py::arg("seed") = 1, py::arg("dimensions") = std::map<std::string, std::int64_t>(), py::arg("folder") = "",
       py::arg("trust") = "solver", py::arg("runtime") = "onnxruntime", py::arg("progress") = py::none(),
       py::arg("plugins") = py::none(),
       "Makes a serialized ONNX model cheaper with rules of at least that trust, and compares the result with the "
