@@ -190,9 +190,7 @@ void say_what_costs_are_missing(const OptimizeReport& report, bool is_kept, bool
 void say_what_was_refused(const OptimizeReport& report, bool quiet) {
   for (const std::string& sentence : report.unusable) note(sentence, quiet);
   for (const RefusedRule& refused : report.refused)
-    note(fmt::format("{}; left out there ({})", refused.reason,
-                     refused.times == 1 ? "once" : fmt::format("{} times", refused.times)),
-         quiet);
+    note(fmt::format("{}; left out there", refused.reason), quiet);
   if (!report.search.note.empty()) note(report.search.note, quiet);
   if (report.out_of_time)
     note(fmt::format("the search was ended after {:.0f} s with its best so far; --seconds gives it more time",

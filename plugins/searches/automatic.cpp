@@ -117,8 +117,7 @@ class Run {
     const SearchProblem batch = batch_problem();
     const auto search = [&](const SearchProblem& given, std::size_t i) {
       SearchProblem part = given;
-      part.steps = kUnlimited;
-      part.candidates = all[i].candidates;
+      part.steps = part.candidates = all[i].candidates;  // Walks whose moves are all refused look at nothing.
       return all[i].strategy->run(part);
     };
     REWRIGHT_TRY(std::vector<SearchResult> found, search_side_by_side(batch, starts, false, search));

@@ -201,7 +201,7 @@ TEST_F(OptimizeProgram, NotesInTheStoreWhichRulesGainedWhat) {
   double gain = 0;
   for (const UseRecord& use : found) {
     EXPECT_EQ(use.model, "model.onnx");
-    EXPECT_EQ(use.search, "backtracking");
+    EXPECT_EQ(use.search, "auto");
     times += use.times;
     gain += use.gain_us;
   }
