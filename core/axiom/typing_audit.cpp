@@ -318,10 +318,8 @@ bool TypingAudit::reals_differ(std::span<const std::int64_t> sizes, Draw draw, s
   bool suspect = false;
   for (std::size_t i = 0; i < left.values.size(); ++i) {
     const double a = left.values[i].value, b = right.values[i].value;
-    if (std::isfinite(a) && std::isfinite(b))
-      suspect |= !near(a, b);
-    else if (!(std::isnan(a) && std::isnan(b)) && a != b)
-      return true;
+    if (std::isfinite(a) != std::isfinite(b)) return true;
+    suspect |= std::isfinite(a) && !near(a, b);
   }
   if (!suspect) return false;
   // What is left may be rounding: every step rounded otherwise says how much that is.
