@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <sstream>
 
 namespace rewright {
 namespace {
@@ -164,9 +165,11 @@ bool is_proved(const RuleImportReport& report) {
 
 /// "groups = 1" where all are 1, else the numbers themselves.
 std::string groups_condition(const std::string& groups) {
-  const bool ones = std::ranges::none_of(groups, [](char c) { return c >= '2' && c <= '9'; }) &&
-                    groups.find("10") == std::string::npos && groups.find("11") == std::string::npos;
-  return ones ? "groups = 1" : fmt::format("groups {}", groups);
+  std::istringstream words(groups);
+  for (std::string word; words >> word;) {
+    if (word != "1" && word != "1," && word != "=>") return fmt::format("groups {}", groups);
+  }
+  return "groups = 1";
 }
 
 /// An entry that is wrong at other groups: where it is proved, a condition more; where nothing is known, refuted.
@@ -191,12 +194,13 @@ void judge_groups(const ImportInstance& other, const RuleReport& said, RuleImpor
 Status import_candidate(const ImportCandidate& candidate, std::span<const RuleReport> said, std::size_t& next,
                         Books& books, std::vector<RuleImportReport>& reports) {
   const std::size_t entry = reports.size();
-  reports.push_back({candidate.index});
+  reports.emplace_back().index = candidate.index;
   reports[entry].reason = candidate.reason;
   for (std::size_t i = 0; i < candidate.instances.size(); ++i) {
     const ImportInstance& instance = candidate.instances[i];
     const RuleReport& about = said[next++];
-    RuleImportReport report{candidate.index};
+    RuleImportReport report;
+    report.index = candidate.index;
     report.groups = instance.groups;
     REWRIGHT_TRY(const std::optional<Rule> proved, judge(instance.rule, about, report));
     REWRIGHT_CHECK(books.add(instance.rule, about, proved));

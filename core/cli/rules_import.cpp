@@ -54,9 +54,9 @@ void print_report(const RuleImportReport& report) {
   for (std::string line; std::getline(lines, line);) print_line("    " + line);
 }
 
-/// How many entries each verdict has.
+/// How many rules each verdict has.
 std::string verdict_table(std::span<const std::size_t> counts) {
-  Table table({"verdict", "entries"});
+  Table table({"verdict", "rules"});
   table.align_right({1});
   for (const ImportVerdict verdict : {ImportVerdict::kProved, ImportVerdict::kConditional, ImportVerdict::kRefuted,
                                       ImportVerdict::kUnknown})
@@ -100,7 +100,7 @@ Result<ExitCode> import(const Settings& settings, const Arguments& arguments) {
     print(verdict_table(counts));
   const std::size_t open = counts[2] + counts[3];
   if (open > 0)
-    note(fmt::format("{} of {} entries are not proved; the store '{}' holds the others", open, reports.size(),
+    note(fmt::format("{} of {} rules are not proved; the store '{}' holds the others", open, reports.size(),
                      arguments.store),
          settings.quiet);
   return open == 0 ? ExitCode::kDone : ExitCode::kNegative;

@@ -29,7 +29,7 @@ namespace rewright {
 /// What an entry says of convolutions of so many groups, where the file leaves them open.
 struct TasoInstance {
   Rule rule;
-  std::string groups;  ///< "1, 1 => 2": of the source's and of the target's convolutions; "" where the file says all.
+  std::string groups;  ///< "1, 1 => 2": of the source's and of the target's convolutions; "" where none are open.
 };
 
 /// A rule of a file, at one choice of ranks. It is a candidate: nothing of it is proved.

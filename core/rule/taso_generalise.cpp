@@ -77,6 +77,16 @@ std::optional<SizeAssignment> find_sizes(std::span<const PatternInput> inputs, c
   return found;
 }
 
+/// Outputs per group are as many in each of a side's convolutions: what most laws of groups need. Nothing of one group.
+std::vector<Constraint> even_groups(const Side& side) {
+  std::vector<Constraint> even;
+  if (std::ranges::all_of(side.convolutions, [](const auto& conv) { return conv.second == 1; })) return even;
+  const auto& [first, of_first] = side.convolutions.front();
+  for (const auto& [channels, groups] : side.convolutions)
+    even.push_back({Constraint::Kind::kEqual, channels * SymbolicDim(of_first), first * SymbolicDim(groups)});
+  return even;
+}
+
 /// Kernel sizes that the file asks for, as conditions, where the weight is an input.
 Result<Rule> with_kernels(Rule rule, const std::vector<Constraint>& kernels) {
   std::vector<Constraint> wanted;
@@ -120,7 +130,11 @@ Result<Rule> make_rule(std::span<const PatternInput> inputs, const Side& source,
                         right.rank());
     for (int axis = 0; axis < left.rank(); ++axis) all.push_back({Constraint::Kind::kEqual, left[axis], right[axis]});
   }
-  const auto sizes = find_sizes(inputs, source, target, all);
+  // A prover looks for conditions that hold at these sizes; so where it can be, they are met.
+  std::vector<Constraint> preferred = even_groups(source);
+  preferred.insert(preferred.end(), all.begin(), all.end());
+  auto sizes = preferred.size() > all.size() ? find_sizes(inputs, source, target, preferred) : std::nullopt;
+  if (!sizes) sizes = find_sizes(inputs, source, target, all);
   if (!sizes) return make_error(ErrorCode::kShape, "no small sizes were found at which both sides are defined");
   std::vector<Shape> shapes;
   for (const PatternInput& input : inputs) {

@@ -29,6 +29,13 @@ std::vector<Groups> source_choices(std::size_t count) {
   return all;
 }
 
+/// "1, 1 => 2"; "=> 2" where the target alone has open convolutions; "" where no side has.
+std::string groups_text(const Groups& source, const Groups& target) {
+  if (source.empty() && target.empty()) return "";
+  return fmt::format("{}{}=>{}{}", fmt::join(source, ", "), source.empty() ? "" : " ", target.empty() ? "" : " ",
+                     fmt::join(target, ", "));
+}
+
 class GroupReader {
  public:
   GroupReader(const taso::Rule& rule, Scope scope) : rule_(rule), scope_(std::move(scope)) {}
@@ -75,10 +82,7 @@ class GroupReader {
       last_error_ = rule.error();
       return;
     }
-    const bool is_open = !source.open_groups.empty() || !target->open_groups.empty();
-    instances_.push_back({*std::move(rule), is_open ? fmt::format("{} => {}", fmt::join(source.open_groups, ", "),
-                                                                  fmt::join(target->open_groups, ", "))
-                                                    : ""});
+    instances_.push_back({*std::move(rule), groups_text(source.open_groups, target->open_groups)});
   }
 
   const taso::Rule& rule_;

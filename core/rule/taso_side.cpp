@@ -98,6 +98,7 @@ class SideReader {
         if (!params.has(kGroup)) made.open_groups.push_back(open_groups(made.open_groups.size(), shape(0), shape(1)));
         const std::int64_t open = made.open_groups.empty() ? 1 : made.open_groups.back();
         REWRIGHT_TRY(const std::int64_t groups, params.get(kGroup, 1, 1000, open));
+        if (shape(1).rank() == 4) made.convolutions.emplace_back(shape(1)[0], groups);
         named.push_back({"groups", groups});
         named.push_back({"activation", std::string(kActivations[static_cast<std::size_t>(activation)])});
         if (params.has(kKernelH) && params.has(kKernelW)) {
