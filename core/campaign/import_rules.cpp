@@ -4,6 +4,7 @@
 #include "campaign/identity.h"
 #include "campaign/proposals.h"
 #include "rule/canonical.h"
+#include "rule/conditions.h"
 #include "rule/taso.h"
 
 #include <nlohmann/json.hpp>
@@ -202,6 +203,14 @@ Status import_candidate(const ImportCandidate& candidate, std::span<const RuleRe
     RuleImportReport report;
     report.index = candidate.index;
     report.groups = instance.groups;
+    if (const auto unmet = unmet_condition(instance.rule)) {
+      report.text = to_text(instance.rule);
+      report.reason = fmt::format("no sizes meet its condition {}, so that it is never used; it is not kept",
+                                  to_string(*unmet));
+      if (i > 0) reports.emplace_back();
+      (i > 0 ? reports.back() : reports[entry]) = std::move(report);
+      continue;
+    }
     REWRIGHT_TRY(const std::optional<Rule> proved, judge(instance.rule, about, report));
     REWRIGHT_CHECK(books.add(instance.rule, about, proved));
     if (i == 0) {

@@ -32,14 +32,15 @@ std::vector<std::string> default_verifiers(const Registry& registry) {
 }
 
 Json to_json(const RuleImportReport& report) {
-  return {{"index", report.index},
-          {"groups", report.groups},
+  Json json = {{"index", report.index},
           {"verdict", name_of(report.verdict)},
           {"rule", report.text},
           {"precondition", report.precondition},
           {"reason", report.reason},
           {"counterexample", report.counterexample},
           {"certificate", report.certificate}};
+  if (!report.groups.empty()) json["groups"] = report.groups;
+  return json;
 }
 
 void print_report(const RuleImportReport& report) {
