@@ -142,6 +142,7 @@ AuditResult merge(const Axiom& axiom, const AxiomTypings& all, std::span<const T
   std::vector<std::size_t> failed;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     result.combinations += parts[i].part.combinations;
+    result.drawn += parts[i].part.drawn;
     result.sampled += parts[i].part.sampled;
     result.error = std::max(result.error, parts[i].part.error);
     result.complete &= parts[i].part.complete;
@@ -212,7 +213,7 @@ Result<std::vector<AuditResult>> audit(std::span<const Axiom> axioms, const Audi
           for (std::size_t t = range.begin(); t != range.end() && !monitor.stop(); ++t) {
             TypingResult& result = parts[tasks[t].axiom][tasks[t].typing];
             result = audit_typing(**prepared[tasks[t].axiom], tasks[t].typing, options, [&] { return monitor.stop(); });
-            monitor.done(result.part.combinations);
+            monitor.done(result.part.combinations + result.part.drawn);
           }
         },
         tbb::simple_partitioner());

@@ -53,8 +53,9 @@ struct AuditOptions {
 
 struct AuditResult {
   std::string name;
-  std::uint64_t combinations = 0;  ///< Of ranks, parameters and sizes at which both sides were compared.
-  std::uint64_t sampled = 0;       ///< Of these, without a bound: order or functions are used.
+  std::uint64_t combinations = 0;  ///< Of ranks, parameters and sizes of the domain at which both sides were compared.
+  std::uint64_t drawn = 0;         ///< The same of the wide part.
+  std::uint64_t sampled = 0;       ///< Of the domain's, without a bound: order or functions are used.
   double error = 0;                ///< Greatest bound of the others.
   bool complete = true;            ///< Every combination of the domain, none left out.
   bool stopped = false;            ///< Ended before that: what is said is of the combinations that were done.

@@ -148,13 +148,16 @@ std::optional<AuditFailure> TypingAudit::run_wide(std::size_t count, AuditResult
   constexpr std::size_t kSteps = 300, kIndex = 1'000'000;
   if (wide_search_.names() != search_.names()) return std::nullopt;
   Sequence random(options_.seed);
+  AuditResult drawn;
   for (std::size_t i = 0; i < count && !stop(); ++i) {
-    const auto drawn = wide_search_.draw(random, kSteps);
-    if (drawn.size() != variables_.size()) continue;
-    const std::vector<std::int64_t> sizes(drawn.begin(), drawn.end());
-    const auto point = difference_at(sizes, kIndex + i, 2, result);
+    const auto found = wide_search_.draw(random, kSteps);
+    if (found.size() != variables_.size()) continue;
+    const std::vector<std::int64_t> sizes(found.begin(), found.end());
+    const auto point = difference_at(sizes, kIndex + i, 2, drawn);
     if (point) return AuditFailure{sizes, *point, elements(*point)};
   }
+  result.drawn += drawn.combinations;
+  result.error = std::max(result.error, drawn.error);
   return std::nullopt;
 }
 
