@@ -53,7 +53,7 @@ struct ParamDomain {
 /// Every combination of the parameters' values, the last variable changing fastest.
 [[nodiscard]] std::vector<ParamBinding> bindings_of(const ParamDomain& domain);
 
-/// One value for each parameter variable out of all that is claimed, or, one time in two, out of those that the domain
+/// One value for each parameter variable out of all that is claimed, or, one time in three, out of those that the domain
 /// tries. Relations between variables are not looked at.
 [[nodiscard]] ParamBinding wide_binding(const ParamDomain& domain, Sequence& random);
 

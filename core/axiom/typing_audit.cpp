@@ -279,11 +279,24 @@ std::optional<AuditPoint> TypingAudit::ordered_difference(std::span<const std::i
     for (std::size_t kind = 0; kind < std::size(kDraws); ++kind) {
       if (rounds == 1 && kind != index % std::size(kDraws)) continue;
       const std::uint64_t own = mix(seed + static_cast<std::uint64_t>(round) * std::size(kDraws) + kind);
-      if (differs(exact_, sizes, kDraws[kind], own, compared))
+      if (exact_differs(sizes, kDraws[kind], own, compared))
         return AuditPoint{AuditPoint::Algebra::kExact, kDraws[kind], own};
     }
   }
   return wide_difference(sizes, seed, index, rounds, compared);
+}
+
+bool TypingAudit::exact_differs(std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed, bool& compared) {
+  const bool differ = differs(exact_, sizes, draw, seed, compared);
+  if (!differ || !exact_.defined()) return false;
+  if (!is_wide(draw)) return true;
+  const auto &left = exact_.value(program_.left()), &right = exact_.value(program_.right());
+  if (left.shape != right.shape) return true;
+  for (std::size_t i = 0; i < left.values.size(); ++i) {
+    const Exact &a = left.values[i], &b = right.values[i];
+    if (a.defined() && b.defined() && !(a == b)) return true;
+  }
+  return false;
 }
 
 std::optional<AuditPoint> TypingAudit::functional_difference(std::span<const std::int64_t> sizes, std::uint64_t seed,

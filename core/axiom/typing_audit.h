@@ -60,6 +60,9 @@ class REWRIGHT_API TypingAudit {
     compared |= values.defined();
     return !values.equal();
   }
+  /// Over exact numbers, where the left side has any. One that is too large for them is no value: with numbers of many
+  /// magnitudes it says nothing beside one that is not.
+  bool exact_differs(std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed, bool& compared);
   /// Over doubles: do both sides differ by more than what rounding each step otherwise changes? Values that are no
   /// numbers count where inputs are small, since nothing can overflow there.
   bool reals_differ(std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed, bool& compared);

@@ -89,9 +89,8 @@ ParamValue wide_value(const ParamVariable& variable, Sequence& random, int max_r
 ParamValue claimed_value(const ParamVariable& variable, const ClaimEntry* entry, Sequence& random, int max_rank) {
   if (entry == nullptr || entry->any || entry->values.size() + entry->ranges.size() == 0)
     return wide_value(variable, random, max_rank);
-  const std::size_t choice = random.below(entry->values.size() + entry->ranges.size());
-  if (choice < entry->values.size()) return entry->values[choice];
-  const ClaimRange& range = entry->ranges[choice - entry->values.size()];
+  if (entry->ranges.empty()) return random.one_of(entry->values);
+  const ClaimRange& range = random.one_of(entry->ranges);
   if (variable.spec->kind == ParamKind::kReal) return in_range(range, random);
   if (variable.spec->kind != ParamKind::kInts || variable.is_element) return integer_in_range(range, random);
   Ints list(wide_list(variable.spec->name, random, max_rank).size());
@@ -105,7 +104,7 @@ ParamBinding wide_binding(const ParamDomain& domain, Sequence& random) {
   ParamBinding binding;
   for (std::size_t i = 0; i < domain.params.size(); ++i) {
     const auto& [name, tried] = domain.params[i];
-    const bool known = random.below(2) == 0 && !tried.empty();
+    const bool known = random.below(3) == 0 && !tried.empty();
     binding[name] = known ? random.one_of(tried)
                           : claimed_value(domain.variables[i], domain.claim.param(name), random, domain.max_rank);
   }
