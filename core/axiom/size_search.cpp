@@ -108,8 +108,9 @@ bool SizeSearch::meets(const Check& check) const {
 
 bool SizeSearch::solve(const Solved& solved) {
   const auto value = solved.value(values_);
-  if (!value || *value < 1) return false;
-  if (!solved.allowed.empty() && !std::ranges::binary_search(solved.allowed, *value)) return false;
+  if (!value) return false;
+  // 0 is a size where it is listed: a slice begins there.
+  if (solved.allowed.empty() ? *value < 1 : !std::ranges::binary_search(solved.allowed, *value)) return false;
   values_[solved.position] = *value;
   return true;
 }
