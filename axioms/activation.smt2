@@ -54,14 +54,14 @@
     (= (split.0 a s (abs/1 x)) (abs/1 (split.0 a s x))))
   :named split-first-of-abs
   :ranks "x 1..4"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: abs-of-concat and concat-of-splits"))
 
 (assert (! (forall ((a Int) (s Sizes) (x Tensor))
     (= (split.1 a s (abs/1 x)) (abs/1 (split.1 a s x))))
   :named split-second-of-abs
   :ranks "x 1..4"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: abs-of-concat and concat-of-splits"))
 
 (assert (! (forall ((k Sizes) (x Tensor))
@@ -80,14 +80,14 @@
     (= (split.0 a s (neg x)) (neg (split.0 a s x))))
   :named split-first-of-neg
   :ranks "x 1..4"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: neg-of-concat and concat-of-splits"))
 
 (assert (! (forall ((a Int) (s Sizes) (x Tensor))
     (= (split.1 a s (neg x)) (neg (split.1 a s x))))
   :named split-second-of-neg
   :ranks "x 1..4"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: neg-of-concat and concat-of-splits"))
 
 (assert (! (forall ((k Sizes) (x Tensor))
@@ -106,14 +106,14 @@
     (= (split.0 a s (exp x)) (exp (split.0 a s x))))
   :named split-first-of-exp
   :ranks "x 1..4"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: exp-of-concat and concat-of-splits"))
 
 (assert (! (forall ((a Int) (s Sizes) (x Tensor))
     (= (split.1 a s (exp x)) (exp (split.1 a s x))))
   :named split-second-of-exp
   :ranks "x 1..4"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: exp-of-concat and concat-of-splits"))
 
 (assert (! (forall ((k Sizes) (x Tensor))
@@ -132,14 +132,14 @@
     (= (split.0 a s (log x)) (log (split.0 a s x))))
   :named split-first-of-log
   :ranks "x 1..4"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: log-of-concat and concat-of-splits"))
 
 (assert (! (forall ((a Int) (s Sizes) (x Tensor))
     (= (split.1 a s (log x)) (log (split.1 a s x))))
   :named split-second-of-log
   :ranks "x 1..4"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: log-of-concat and concat-of-splits"))
 
 (assert (! (forall ((k Sizes) (x Tensor))
@@ -158,14 +158,14 @@
     (= (split.0 a s (sqrt x)) (sqrt (split.0 a s x))))
   :named split-first-of-sqrt
   :ranks "x 1..4"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: sqrt-of-concat and concat-of-splits"))
 
 (assert (! (forall ((a Int) (s Sizes) (x Tensor))
     (= (split.1 a s (sqrt x)) (sqrt (split.1 a s x))))
   :named split-second-of-sqrt
   :ranks "x 1..4"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: sqrt-of-concat and concat-of-splits"))
 
 (assert (! (forall ((k Sizes) (x Tensor))
@@ -184,14 +184,14 @@
     (= (split.0 a s (erf x)) (erf (split.0 a s x))))
   :named split-first-of-erf
   :ranks "x 1..4"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: erf-of-concat and concat-of-splits"))
 
 (assert (! (forall ((a Int) (s Sizes) (x Tensor))
     (= (split.1 a s (erf x)) (erf (split.1 a s x))))
   :named split-second-of-erf
   :ranks "x 1..4"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: erf-of-concat and concat-of-splits"))
 
 (assert (! (forall ((k Sizes) (x Tensor))
@@ -210,14 +210,14 @@
     (= (split.0 a s (sigmoid x)) (sigmoid (split.0 a s x))))
   :named split-first-of-sigmoid
   :ranks "x 1..4"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: sigmoid-of-concat and concat-of-splits"))
 
 (assert (! (forall ((a Int) (s Sizes) (x Tensor))
     (= (split.1 a s (sigmoid x)) (sigmoid (split.1 a s x))))
   :named split-second-of-sigmoid
   :ranks "x 1..4"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: sigmoid-of-concat and concat-of-splits"))
 
 (assert (! (forall ((k Sizes) (x Tensor))
@@ -236,14 +236,14 @@
     (= (split.0 a s (tanh x)) (tanh (split.0 a s x))))
   :named split-first-of-tanh
   :ranks "x 1..4"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: tanh-of-concat and concat-of-splits"))
 
 (assert (! (forall ((a Int) (s Sizes) (x Tensor))
     (= (split.1 a s (tanh x)) (tanh (split.1 a s x))))
   :named split-second-of-tanh
   :ranks "x 1..4"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: tanh-of-concat and concat-of-splits"))
 
 (assert (! (forall ((k Sizes) (x Tensor))
@@ -262,14 +262,14 @@
     (= (split.0 a s (softplus x)) (softplus (split.0 a s x))))
   :named split-first-of-softplus
   :ranks "x 1..4"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: softplus-of-concat and concat-of-splits"))
 
 (assert (! (forall ((a Int) (s Sizes) (x Tensor))
     (= (split.1 a s (softplus x)) (softplus (split.1 a s x))))
   :named split-second-of-softplus
   :ranks "x 1..4"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: softplus-of-concat and concat-of-splits"))
 
 (assert (! (forall ((k Sizes) (x Tensor))
@@ -288,14 +288,14 @@
     (= (split.0 a s (leaky_relu u x)) (leaky_relu u (split.0 a s x))))
   :named split-first-of-leaky-relu
   :ranks "x 1..4"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: leaky-relu-of-concat and concat-of-splits"))
 
 (assert (! (forall ((u Real) (a Int) (s Sizes) (x Tensor))
     (= (split.1 a s (leaky_relu u x)) (leaky_relu u (split.1 a s x))))
   :named split-second-of-leaky-relu
   :ranks "x 1..4"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: leaky-relu-of-concat and concat-of-splits"))
 
 (assert (! (forall ((u Real) (k Sizes) (x Tensor))
@@ -314,14 +314,14 @@
     (= (split.0 a s (elu u v x)) (elu u v (split.0 a s x))))
   :named split-first-of-elu
   :ranks "x 1..4"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: elu-of-concat and concat-of-splits"))
 
 (assert (! (forall ((u Real) (v Real) (a Int) (s Sizes) (x Tensor))
     (= (split.1 a s (elu u v x)) (elu u v (split.1 a s x))))
   :named split-second-of-elu
   :ranks "x 1..4"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: elu-of-concat and concat-of-splits"))
 
 (assert (! (forall ((u Real) (v Real) (k Sizes) (x Tensor))
@@ -334,84 +334,84 @@
     (= (hard_sigmoid u v (concat a x y)) (concat a (hard_sigmoid u v x) (hard_sigmoid u v y))))
   :named hard-sigmoid-of-concat
   :ranks "x y 1..4"
-  :domain "u 0.2 -1.5; v 0.5"
+  :domain "u any 0.2 -1.5; v any 0.5"
   :source "element by element"))
 
 (assert (! (forall ((u Real) (v Real) (a Int) (s Sizes) (x Tensor))
     (= (split.0 a s (hard_sigmoid u v x)) (hard_sigmoid u v (split.0 a s x))))
   :named split-first-of-hard-sigmoid
   :ranks "x 1..4"
-  :domain "u 0.2 -1.5; v 0.5; s _2"
+  :domain "u any 0.2 -1.5; v any 0.5; s any _2"
   :source "lemma: hard-sigmoid-of-concat and concat-of-splits"))
 
 (assert (! (forall ((u Real) (v Real) (a Int) (s Sizes) (x Tensor))
     (= (split.1 a s (hard_sigmoid u v x)) (hard_sigmoid u v (split.1 a s x))))
   :named split-second-of-hard-sigmoid
   :ranks "x 1..4"
-  :domain "u 0.2 -1.5; v 0.5; s _2"
+  :domain "u any 0.2 -1.5; v any 0.5; s any _2"
   :source "lemma: hard-sigmoid-of-concat and concat-of-splits"))
 
 (assert (! (forall ((u Real) (v Real) (k Sizes) (x Tensor))
     (= (transpose k (hard_sigmoid u v x)) (hard_sigmoid u v (transpose k x))))
   :named transpose-of-hard-sigmoid
   :ranks "x 2..4"
-  :domain "u 0.2 -1.5; v 0.5"
+  :domain "u any 0.2 -1.5; v any 0.5"
   :source "element by element"))
 
 (assert (! (forall ((u Real) (v Real) (a Int) (x Tensor) (y Tensor))
     (= (clip u v (concat a x y)) (concat a (clip u v x) (clip u v y))))
   :named clip-of-concat
   :ranks "x y 1..4"
-  :domain "u -1.0 0.0; v 0.5 2.0"
+  :domain "u any -1.0 0.0; v any 0.5 2.0"
   :source "element by element"))
 
 (assert (! (forall ((u Real) (v Real) (a Int) (s Sizes) (x Tensor))
     (= (split.0 a s (clip u v x)) (clip u v (split.0 a s x))))
   :named split-first-of-clip
   :ranks "x 1..4"
-  :domain "u -1.0 0.0; v 0.5 2.0; s _2"
+  :domain "u any -1.0 0.0; v any 0.5 2.0; s any _2"
   :source "lemma: clip-of-concat and concat-of-splits"))
 
 (assert (! (forall ((u Real) (v Real) (a Int) (s Sizes) (x Tensor))
     (= (split.1 a s (clip u v x)) (clip u v (split.1 a s x))))
   :named split-second-of-clip
   :ranks "x 1..4"
-  :domain "u -1.0 0.0; v 0.5 2.0; s _2"
+  :domain "u any -1.0 0.0; v any 0.5 2.0; s any _2"
   :source "lemma: clip-of-concat and concat-of-splits"))
 
 (assert (! (forall ((u Real) (v Real) (k Sizes) (x Tensor))
     (= (transpose k (clip u v x)) (clip u v (transpose k x))))
   :named transpose-of-clip
   :ranks "x 2..4"
-  :domain "u -1.0 0.0; v 0.5 2.0"
+  :domain "u any -1.0 0.0; v any 0.5 2.0"
   :source "element by element"))
 
 (assert (! (forall ((u Int) (a Int) (x Tensor) (y Tensor))
     (= (power u (concat a x y)) (concat a (power u x) (power u y))))
   :named power-of-concat
   :ranks "x y 1..4"
-  :domain "u 2 3 -1"
+  :domain "u any 2 3 -1"
   :source "element by element"))
 
 (assert (! (forall ((u Int) (a Int) (s Sizes) (x Tensor))
     (= (split.0 a s (power u x)) (power u (split.0 a s x))))
   :named split-first-of-power
   :ranks "x 1..4"
-  :domain "u 2 3 -1; s _2"
+  :domain "u any 2 3 -1; s any _2"
   :source "lemma: power-of-concat and concat-of-splits"))
 
 (assert (! (forall ((u Int) (a Int) (s Sizes) (x Tensor))
     (= (split.1 a s (power u x)) (power u (split.1 a s x))))
   :named split-second-of-power
   :ranks "x 1..4"
-  :domain "u 2 3 -1; s _2"
+  :domain "u any 2 3 -1; s any _2"
   :source "lemma: power-of-concat and concat-of-splits"))
 
 (assert (! (forall ((u Int) (k Sizes) (x Tensor))
     (= (transpose k (power u x)) (power u (transpose k x))))
   :named transpose-of-power
   :ranks "x 2..4"
-  :domain "u 2 3 -1"
+  :domain "u any 2 3 -1"
   :source "element by element"))
 
 ; --- negation ---
@@ -542,7 +542,7 @@
     (= (clip u v (clip u v x)) (clip u v x)))
   :named clip-clip
   :ranks "x 0..4"
-  :domain "u -1.0 0.0; v 0.5 2.0"
+  :domain "u any -1.0 0.0; v any 0.5 2.0"
   :source "what lies between the bounds stays"))
 
 (assert (! (forall ((v Real) (x Tensor))
@@ -550,7 +550,7 @@
   :named clip-of-relu
   :ranks "x 0..4"
   :needs "real-relu"
-  :domain "v 0.5 2.0 6.0"
+  :domain "v any 0.5 2.0 6.0"
   :source "min(max(max(x, 0), 0), v) = min(max(x, 0), v)"))
 
 (assert (! (forall ((v Real) (x Tensor))
@@ -558,7 +558,7 @@
   :named relu-of-clip
   :ranks "x 0..4"
   :needs "real-relu"
-  :domain "v 0.5 2.0 6.0"
+  :domain "v any 0.5 2.0 6.0"
   :source "a clamp from 0 on is >= 0"))
 
 (assert (! (forall ((x Tensor))
@@ -573,7 +573,7 @@
   :named relu-of-hard-sigmoid
   :ranks "x 0..4"
   :needs "real-relu"
-  :domain "u 0.25 -1.5; v 0.5"
+  :domain "u any 0.25 -1.5; v any 0.5"
   :source "a clamp from 0 to 1 is >= 0"))
 
 (assert (! (forall ((x Tensor))
@@ -726,7 +726,7 @@
     (= (power u (ewmul x y)) (ewmul (power u x) (power u y))))
   :named power-of-ewmul
   :ranks "x y 0..4"
-  :domain "u 2 3 5"
+  :domain "u any 2 3 5"
   :source "(x y)^n = x^n y^n"))
 
 ; --- fused activations ---

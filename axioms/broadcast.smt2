@@ -345,7 +345,7 @@
     (= (split.0 a s (bias_add a x b)) (bias_add a (split.0 a s x) (split.0 0 s b))))
   :named split-first-of-bias
   :ranks "x 1..4, b 1"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: bias-of-concats and concat-of-splits"))
 
 (assert (! (forall ((a Int) (e Int) (s Sizes) (x Tensor) (b Tensor))
@@ -353,14 +353,14 @@
   :named split-first-of-bias-elsewhere
   :ranks "x 2..4, b 1"
   :condition "a != e"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: bias-of-concat-elsewhere and concat-of-splits"))
 
 (assert (! (forall ((a Int) (s Sizes) (x Tensor) (b Tensor))
     (= (split.1 a s (bias_add a x b)) (bias_add a (split.1 a s x) (split.1 0 s b))))
   :named split-second-of-bias
   :ranks "x 1..4, b 1"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: bias-of-concats and concat-of-splits"))
 
 (assert (! (forall ((a Int) (e Int) (s Sizes) (x Tensor) (b Tensor))
@@ -368,7 +368,7 @@
   :named split-second-of-bias-elsewhere
   :ranks "x 2..4, b 1"
   :condition "a != e"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: bias-of-concat-elsewhere and concat-of-splits"))
 
 (assert (! (forall ((x Tensor) (b Tensor))
@@ -437,28 +437,28 @@
     (= (broadcast_matmul l r x (ewadd y z)) (ewadd (broadcast_matmul l r x y) (broadcast_matmul l r x z))))
   :named broadcast-matmul-over-right-ewadd
   :ranks "x 2..3, y z 2..3"
-  :domain "l [] [0]; r [] [0]"
+  :domain "l any [] [0]; r any [] [0]"
   :source "bilinearity of the matrix product"))
 
 (assert (! (forall ((l Sizes) (r Sizes) (x Tensor) (y Tensor) (z Tensor))
     (= (broadcast_matmul l r (ewadd x y) z) (ewadd (broadcast_matmul l r x z) (broadcast_matmul l r y z))))
   :named broadcast-matmul-over-left-ewadd
   :ranks "x y 2..3, z 2..3"
-  :domain "l [] [0]; r [] [0]"
+  :domain "l any [] [0]; r any [] [0]"
   :source "bilinearity of the matrix product"))
 
 (assert (! (forall ((l Sizes) (r Sizes) (x Tensor) (y Tensor) (s Tensor))
     (= (smul (broadcast_matmul l r x y) s) (broadcast_matmul l r (smul x s) y)))
   :named smul-through-left-of-broadcast-matmul
   :ranks "x 2..3, y 2..3, s 0"
-  :domain "l [] [0]; r [] [0]"
+  :domain "l any [] [0]; r any [] [0]"
   :source "bilinearity of the matrix product"))
 
 (assert (! (forall ((l Sizes) (r Sizes) (x Tensor) (y Tensor) (s Tensor))
     (= (smul (broadcast_matmul l r x y) s) (broadcast_matmul l r x (smul y s))))
   :named smul-through-right-of-broadcast-matmul
   :ranks "x 2..3, y 2..3, s 0"
-  :domain "l [] [0]; r [] [0]"
+  :domain "l any [] [0]; r any [] [0]"
   :source "bilinearity of the matrix product"))
 
 (assert (! (forall ((x Tensor) (y Tensor) (z Tensor))

@@ -19,7 +19,7 @@
   :named conv-of-pointwise-conv
   :ranks "x u w 4"
   :condition "u.2 = 1; u.3 = 1"
-  :domain "u.2 1; u.3 1"
+  :domain "u.2 any 1; u.3 any 1"
   :source "Ding et al., Diverse Branch Block, CVPR 2021, transform III; a product of matrices at each tap"))
 
 (assert (! (forall ((s Sizes) (p Int) (q Sizes) (d Sizes) (x Tensor) (u Tensor) (w Tensor))
@@ -28,5 +28,5 @@
   :named pointwise-conv-of-conv
   :ranks "x u w 4"
   :condition "u.2 = 1; u.3 = 1"
-  :domain "u.2 1; u.3 1"
+  :domain "u.2 any 1; u.3 any 1"
   :source "Ding et al., Diverse Branch Block, CVPR 2021, transform III; a product of matrices at each tap"))

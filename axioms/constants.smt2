@@ -42,7 +42,7 @@
        (enlarge (sizes2 3 3) w)))
   :named conv-of-identity-images
   :ranks "w 4"
-  :domain "w.2 1 2 3; w.3 1 2 3"
+  :domain "w.2 any 1 2 3; w.3 any 1 2 3"
   :source "turned round twice, a kernel is as it was"))
 
 (assert (! (forall ((q Sizes) (w Tensor))
@@ -60,7 +60,7 @@
        (ewmul (constant_conv (sizes4 (dim 0 w) (dim 0 w) 3 3)) (enlarge (sizes2 3 3) w))))
   :named centre-of-conv-of-larger-identity-image
   :ranks "w 4"
-  :domain "w.2 1 2 3; w.3 1 2 3"
+  :domain "w.2 any 1 2 3; w.3 any 1 2 3"
   :source "the centre of each kernel comes to the centre"))
 
 (assert (! (forall ((q Sizes) (x Tensor) (w Tensor))
@@ -103,7 +103,7 @@
        (conv2d s p r (sizes2 1 1) g activation.none x (constant_pool (sizes4 a b m n)))))
   :named identity-weight-on-average
   :ranks "x 4"
-  :domain "m 1 3; n 1 3; k 1 3; l 1 3; a 1 2 3 4; b 1 2"
+  :domain "m any 1 3; n any 1 3; k any 1 3; l any 1 3; a any 1 2 3 4; b any 1 2"
   :source "the average of each channel, copied"))
 
 (assert (! (forall ((s Sizes) (p Int) (r Sizes) (q Sizes) (g Int) (a Int) (b Int) (k Int) (l Int) (m Int) (n Int) (x Tensor))
@@ -112,7 +112,7 @@
        (conv2d s p r (sizes2 1 1) g activation.none x (constant_pool (sizes4 a b m n)))))
   :named average-of-identity-weight-on-image
   :ranks "x 4"
-  :domain "m 1 3; n 1 3; k 1 3; l 1 3; a 1 2 3 4; b 1 2"
+  :domain "m any 1 3; n any 1 3; k any 1 3; l any 1 3; a any 1 2 3 4; b any 1 2"
   :source "each channel copied, and averaged"))
 
 ; --- maxima ---
@@ -189,7 +189,7 @@
        (constant_one (sizes4 a b m n))))
   :named maximum-of-average-of-constant_one
   :condition "m >= 3; n >= 3"
-  :domain "m 3 4 5; n 3 4 5"
+  :domain "m any 3 4 5; n any 3 4 5"
   :source "every window holds a place that is not at the border, where the average is that of ones alone"))
 
 (assert (! (forall ((q Sizes) (r Sizes) (a Int) (b Int) (m Int) (n Int))
@@ -198,7 +198,7 @@
        (constant_pool (sizes4 a b m n))))
   :named maximum-of-average-of-constant_pool
   :condition "m >= 3; n >= 3"
-  :domain "m 3 4 5; n 3 4 5"
+  :domain "m any 3 4 5; n any 3 4 5"
   :source "every window holds a place that is not at the border, where the average is that of equal numbers alone"))
 
 (assert (! (forall ((q Sizes) (r Sizes) (x Tensor) (a Int))

@@ -110,7 +110,7 @@
          (conv2d s p q d h a x (merge_gconv c h w))))
   :named conv-of-merged-groups
   :ranks "x w 4"
-  :domain "c 1 2 3; h 1 2"
+  :domain "c any 1 2 3; h any 1 2"
   :source "definition of merge_gconv; what TASO's rule files mean by it, there without saying how many groups there are"))
 
 (assert (! (forall ((c Int) (h Int) (x Tensor) (y Tensor))
@@ -118,7 +118,7 @@
          (ewadd (merge_gconv c h x) (merge_gconv c h y))))
   :named merge-of-ewadd
   :ranks "x y 4"
-  :domain "c 1 2 3; h 1 2"
+  :domain "c any 1 2 3; h any 1 2"
   :source "zeros and copies"))
 
 (assert (! (forall ((c Int) (h Int) (x Tensor) (y Tensor))
@@ -126,7 +126,7 @@
          (ewmul (merge_gconv c h x) (merge_gconv c h y))))
   :named merge-of-ewmul
   :ranks "x y 4"
-  :domain "c 1 2 3; h 1 2"
+  :domain "c any 1 2 3; h any 1 2"
   :source "zeros and copies"))
 
 (assert (! (forall ((c Int) (h Int) (x Tensor) (t Tensor))
@@ -134,7 +134,7 @@
          (smul (merge_gconv c h x) t)))
   :named merge-of-smul
   :ranks "x 4, t 0"
-  :domain "c 1 2 3; h 1 2"
+  :domain "c any 1 2 3; h any 1 2"
   :source "zeros and copies"))
 
 (assert (! (forall ((c Int) (h Int) (x Tensor))
@@ -143,7 +143,7 @@
   :named merge-of-relu
   :ranks "x 4"
   :needs "real-relu"
-  :domain "c 1 2 3; h 1 2"
+  :domain "c any 1 2 3; h any 1 2"
   :source "zeros and copies; relu of 0 is 0"))
 
 (assert (! (forall ((c Int) (h Int) (k Sizes) (x Tensor))
@@ -151,7 +151,7 @@
          (enlarge k (merge_gconv c h x))))
   :named merge-of-enlarge
   :ranks "x 4"
-  :domain "c 1 2 3; h 1 2; k [3,3] [1,3]"
+  :domain "c any 1 2 3; h any 1 2; k any [3,3] [1,3]"
   :source "zeros and copies"))
 
 (assert (! (forall ((b Int) (c Int) (h Int) (x Tensor))
@@ -159,7 +159,7 @@
          (merge_gconv (* b c) h x)))
   :named merge-merge
   :ranks "x 4"
-  :domain "b 1 2; c 1 2 3; h 1 2"
+  :domain "b any 1 2; c any 1 2 3; h any 1 2"
   :source "both are the weight of one convolution"))
 
 (assert (! (forall ((h Int) (x Tensor))
@@ -167,7 +167,7 @@
          x))
   :named merge-of-one
   :ranks "x 4"
-  :domain "h 1 2"
+  :domain "h any 1 2"
   :source "a group by itself"))
 
 (assert (! (forall ((t Sizes) (s Sizes) (p Int) (q Sizes) (d Sizes) (a Int) (x Tensor) (w Tensor))
@@ -304,7 +304,7 @@
          (pool2d_avg (sizes2 m n) s p q count_include_pad.yes x)))
   :named convolution-as-average
   :ranks "x 4"
-  :domain "m 1 2 3; n 1 2 3"
+  :domain "m any 1 2 3; n any 1 2 3"
   :source "average-as-convolution for every number of groups"))
 
 (assert (! (forall ((k Sizes) (s Sizes) (q Sizes) (x Tensor))
@@ -505,7 +505,7 @@
     (= (enlarge (sizes2 g h) (constant_conv (sizes4 a b m n)))
          (constant_conv (sizes4 a b g h))))
   :named enlarge-of-identity
-  :domain "g 1 2 3; h 1 2 3"
+  :domain "g any 1 2 3; h any 1 2 3"
   :source "centre on centre"))
 
 (assert (! (forall ((a Int) (b Int) (m Int) (n Int))
@@ -552,5 +552,5 @@
          (constant_pool (sizes4 a b m n))))
   :named average-of-identity-weight
   :condition "2 | m + 1; 2 | n + 1"
-  :domain "m 1 2 3 5; n 1 2 3 5"
+  :domain "m any 1 2 3 5; n any 1 2 3 5"
   :source "Jia et al., TASO, SOSP 2019, table 3, there without odd kernels"))

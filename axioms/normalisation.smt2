@@ -92,7 +92,7 @@
   :named reduce-sum-of-concat-elsewhere
   :ranks "x y 2..4"
   :condition "a != b"
-  :domain "b 0 1 2 3"
+  :domain "b any 0 1 2 3"
   :source "index by index of the other axes"))
 
 (assert (! (forall ((a Int) (b Int) (x Tensor))
@@ -100,7 +100,7 @@
          (reduce_sum (sizes1 b) keepdims.yes (reduce_sum (sizes1 a) keepdims.yes x))))
   :named reduce-sum-twice
   :ranks "x 2..4"
-  :domain "a 0 1 2; b 0 1 2 3"
+  :domain "a any 0 1 2; b any 0 1 2 3"
   :source "the order does not count"))
 
 (assert (! (forall ((b Int) (a Int) (x Tensor) (y Tensor))
@@ -109,7 +109,7 @@
   :named reduce-mean-of-concat-elsewhere
   :ranks "x y 2..4"
   :condition "a != b"
-  :domain "b 0 1 2 3"
+  :domain "b any 0 1 2 3"
   :source "index by index of the other axes"))
 
 (assert (! (forall ((a Int) (b Int) (x Tensor))
@@ -117,7 +117,7 @@
          (reduce_mean (sizes1 b) keepdims.yes (reduce_mean (sizes1 a) keepdims.yes x))))
   :named reduce-mean-twice
   :ranks "x 2..4"
-  :domain "a 0 1 2; b 0 1 2 3"
+  :domain "a any 0 1 2; b any 0 1 2 3"
   :source "the order does not count"))
 
 (assert (! (forall ((b Int) (a Int) (x Tensor) (y Tensor))
@@ -126,7 +126,7 @@
   :named reduce-max-of-concat-elsewhere
   :ranks "x y 2..4"
   :condition "a != b"
-  :domain "b 0 1 2 3"
+  :domain "b any 0 1 2 3"
   :source "index by index of the other axes"))
 
 (assert (! (forall ((a Int) (b Int) (x Tensor))
@@ -134,14 +134,14 @@
          (reduce_max (sizes1 b) keepdims.yes (reduce_max (sizes1 a) keepdims.yes x))))
   :named reduce-max-twice
   :ranks "x 2..4"
-  :domain "a 0 1 2; b 0 1 2 3"
+  :domain "a any 0 1 2; b any 0 1 2 3"
   :source "the order does not count"))
 
 (assert (! (forall ((a Int) (d Int) (x Tensor) (y Tensor))
     (= (reduce_sum (sizes1 a) d (concat a x y)) (ewadd (reduce_sum (sizes1 a) d x) (reduce_sum (sizes1 a) d y))))
   :named reduce-sum-of-concat
   :ranks "x y 1..4"
-  :domain "a 0 1 2 3"
+  :domain "a any 0 1 2 3"
   :source "a sum of two parts"))
 
 (assert (! (forall ((a Int) (d Int) (x Tensor) (y Tensor))
@@ -149,7 +149,7 @@
          (broadcast_max sizes0 sizes0 (reduce_max (sizes1 a) d x) (reduce_max (sizes1 a) d y))))
   :named reduce-max-of-concat
   :ranks "x y 1..4"
-  :domain "a 0 1 2 3"
+  :domain "a any 0 1 2 3"
   :source "the greatest of two parts"))
 
 (assert (! (forall ((x Tensor))
@@ -222,7 +222,7 @@
   :ranks "x 2..4"
   :condition "a != b"
   :needs "real-functions"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: softmax-of-concat and concat-of-splits"))
 
 (assert (! (forall ((b Int) (s Sizes) (a Int) (x Tensor))
@@ -231,7 +231,7 @@
   :ranks "x 2..4"
   :condition "a != b"
   :needs "real-functions"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: softmax-of-concat and concat-of-splits"))
 
 (assert (! (forall ((x Tensor))
@@ -269,7 +269,7 @@
   :ranks "x 2..4"
   :condition "a != b"
   :needs "real-functions"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: log-softmax-of-concat and concat-of-splits"))
 
 (assert (! (forall ((b Int) (s Sizes) (a Int) (x Tensor))
@@ -278,7 +278,7 @@
   :ranks "x 2..4"
   :condition "a != b"
   :needs "real-functions"
-  :domain "s _2"
+  :domain "s any _2"
   :source "lemma: log-softmax-of-concat and concat-of-splits"))
 
 (assert (! (forall ((x Tensor))
@@ -337,7 +337,7 @@
   :named layer-norm-of-concat
   :ranks "x y 2..3, s 1..2"
   :condition "a >= b + 1"
-  :domain "e 0.00001 0.5"
+  :domain "e any 0.00001 0.5"
   :source "each part behind axis a by itself"))
 
 (assert (! (forall ((a Int) (b Int) (e Real) (x Tensor) (y Tensor) (s Tensor) (t Tensor))
@@ -345,28 +345,28 @@
   :named layer-norm-of-concat-with-bias
   :ranks "x y 2..3, s t 1..2"
   :condition "a >= b + 1"
-  :domain "e 0.00001 0.5"
+  :domain "e any 0.00001 0.5"
   :source "each part behind axis a by itself"))
 
 (assert (! (forall ((a Int) (e Real) (x Tensor) (s Tensor) (t Tensor))
     (= (layer_norm/3 a e x s t) (broadcast_add sizes0 sizes0 (layer_norm/2 a e x s) t)))
   :named layer-norm-bias
   :ranks "x 1..3, s t 1..3"
-  :domain "e 0.00001 0.5"
+  :domain "e any 0.00001 0.5"
   :source "the bias is added last"))
 
 (assert (! (forall ((a Int) (e Real) (x Tensor) (s Tensor) (t Tensor))
     (= (layer_norm/2 a e x (ewmul s t)) (broadcast_mul sizes0 sizes0 (layer_norm/2 a e x s) t)))
   :named layer-norm-scale
   :ranks "x 1..3, s t 1..3"
-  :domain "e 0.00001 0.5"
+  :domain "e any 0.00001 0.5"
   :source "the scale is a factor"))
 
 (assert (! (forall ((a Int) (e Real) (x Tensor) (s Tensor) (t Tensor) (u Tensor))
     (= (layer_norm/3 a e x s (ewadd t u)) (broadcast_add sizes0 sizes0 (layer_norm/3 a e x s t) u)))
   :named layer-norm-biases
   :ranks "x 1..3, s t u 1..3"
-  :domain "e 0.00001 0.5"
+  :domain "e any 0.00001 0.5"
   :source "lemma: layer-norm-bias and broadcast-add-of-small-sum"))
 
 ; --- batch normalisation ---
@@ -375,7 +375,7 @@
     (= (batch_norm e (concat 0 x y) s b m v) (concat 0 (batch_norm e x s b m v) (batch_norm e y s b m v))))
   :named batch-norm-of-concat
   :ranks "x y 2..4, s b m v 1"
-  :domain "e 0.00001 0.5"
+  :domain "e any 0.00001 0.5"
   :source "image by image"))
 
 (assert (! (forall ((e Real) (x Tensor) (s Tensor) (b Tensor) (m Tensor) (v Tensor) (y Tensor) (t Tensor) (c Tensor) (n Tensor) (w Tensor))
@@ -383,21 +383,21 @@
          (concat 1 (batch_norm e x s b m v) (batch_norm e y t c n w))))
   :named batch-norm-of-channel-concat
   :ranks "x y 2..4, s b m v t c n w 1"
-  :domain "e 0.00001 0.5"
+  :domain "e any 0.00001 0.5"
   :source "channel by channel"))
 
 (assert (! (forall ((e Real) (x Tensor) (s Tensor) (b Tensor) (m Tensor) (v Tensor) (c Tensor))
     (= (batch_norm e (bias_add 1 x c) s b m v) (batch_norm e x s b (broadcast_sub sizes0 sizes0 m c) v)))
   :named batch-norm-of-bias
   :ranks "x 2..4, s b m v c 1"
-  :domain "e 0.00001 0.5"
+  :domain "e any 0.00001 0.5"
   :source "the mean moves with the channel"))
 
 (assert (! (forall ((e Real) (x Tensor) (s Tensor) (b Tensor) (m Tensor) (v Tensor) (c Tensor))
     (= (bias_add 1 (batch_norm e x s b m v) c) (batch_norm e x s (ewadd b c) m v)))
   :named bias-of-batch-norm
   :ranks "x 2..4, s b m v c 1"
-  :domain "e 0.00001 0.5"
+  :domain "e any 0.00001 0.5"
   :source "the bias is added last"))
 
 (assert (! (forall ((e Real) (x Tensor) (s Tensor) (t Tensor) (b Tensor) (m Tensor) (v Tensor))
@@ -405,7 +405,7 @@
          (transpose (sizes4 0 3 1 2) (broadcast_mul sizes0 sizes0 (transpose (sizes4 0 2 3 1) (batch_norm e x s b m v)) t))))
   :named batch-norm-scale
   :ranks "x 4, s t b m v 1"
-  :domain "e 0.00001 0.5"
+  :domain "e any 0.00001 0.5"
   :source "a factor for each channel"))
 
 ; Folding into the weights of the convolution before: they and the biases change, the image does not. z is a vector of zeros.
@@ -415,7 +415,7 @@
          (bias_add 1 (conv2d t p q d g activation.none x (transpose (sizes4 1 0 2 3) (batch_norm e (transpose (sizes4 1 0 2 3) w) s (broadcast_sub sizes0 sizes0 m m) (broadcast_sub sizes0 sizes0 m m) v))) (reshape (sizes1 (dim 0 m)) (batch_norm e (reshape (sizes2 1 (dim 0 m)) (broadcast_sub sizes0 sizes0 m m)) s b m v)))))
   :named batch-norm-of-conv
   :ranks "x w 4, s b m v 1"
-  :domain "e 0.00001"
+  :domain "e any 0.00001"
   :source "linear in the image for each channel (Jacob et al., CVPR 2018, section 3.2)"))
 
 (assert (! (forall ((e Real) (x Tensor) (w Tensor) (s Tensor) (b Tensor) (m Tensor) (v Tensor))
@@ -423,5 +423,5 @@
          (bias_add 1 (matmul x (batch_norm e w s (broadcast_sub sizes0 sizes0 m m) (broadcast_sub sizes0 sizes0 m m) v)) (reshape (sizes1 (dim 0 m)) (batch_norm e (reshape (sizes2 1 (dim 0 m)) (broadcast_sub sizes0 sizes0 m m)) s b m v)))))
   :named batch-norm-of-matmul
   :ranks "x w 2, s b m v 1"
-  :domain "e 0.00001"
+  :domain "e any 0.00001"
   :source "linear in the row for each column"))

@@ -49,7 +49,7 @@
     (= (reshape s (reshape t x)) (reshape s x)))
   :named reshape-reshape
   :ranks "x 0..4"
-  :domain "s _1 _2 _3; t _1 _2 _3"
+  :domain "s any _1 _2 _3; t any _1 _2 _3"
   :source "row-major order does not change"))
 
 (assert (! (forall ((x Tensor))
@@ -80,126 +80,126 @@
     (= (reshape s (ewadd x y)) (ewadd (reshape s x) (reshape s y))))
   :named reshape-of-ewadd
   :ranks "x y 1..4"
-  :domain "s _1 _2 _3"
+  :domain "s any _1 _2 _3"
   :source "element by element"))
 
 (assert (! (forall ((s Sizes) (x Tensor) (y Tensor))
     (= (reshape s (ewmul x y)) (ewmul (reshape s x) (reshape s y))))
   :named reshape-of-ewmul
   :ranks "x y 1..4"
-  :domain "s _1 _2 _3"
+  :domain "s any _1 _2 _3"
   :source "element by element"))
 
 (assert (! (forall ((s Sizes) (x Tensor) (t Tensor))
     (= (reshape s (smul x t)) (smul (reshape s x) t)))
   :named reshape-of-smul
   :ranks "x 1..4, t 0"
-  :domain "s _1 _2 _3"
+  :domain "s any _1 _2 _3"
   :source "element by element"))
 
 (assert (! (forall ((s Sizes) (x Tensor))
     (= (reshape s (relu x)) (relu (reshape s x))))
   :named reshape-of-relu
   :ranks "x 1..4"
-  :domain "s _1 _2 _3"
+  :domain "s any _1 _2 _3"
   :source "element by element"))
 
 (assert (! (forall ((s Sizes) (x Tensor))
     (= (reshape s (abs/1 x)) (abs/1 (reshape s x))))
   :named reshape-of-abs
   :ranks "x 1..4"
-  :domain "s _1 _2 _3"
+  :domain "s any _1 _2 _3"
   :source "element by element"))
 
 (assert (! (forall ((s Sizes) (x Tensor))
     (= (reshape s (neg x)) (neg (reshape s x))))
   :named reshape-of-neg
   :ranks "x 1..4"
-  :domain "s _1 _2 _3"
+  :domain "s any _1 _2 _3"
   :source "element by element"))
 
 (assert (! (forall ((s Sizes) (x Tensor))
     (= (reshape s (exp x)) (exp (reshape s x))))
   :named reshape-of-exp
   :ranks "x 1..4"
-  :domain "s _1 _2 _3"
+  :domain "s any _1 _2 _3"
   :source "element by element"))
 
 (assert (! (forall ((s Sizes) (x Tensor))
     (= (reshape s (log x)) (log (reshape s x))))
   :named reshape-of-log
   :ranks "x 1..4"
-  :domain "s _1 _2 _3"
+  :domain "s any _1 _2 _3"
   :source "element by element"))
 
 (assert (! (forall ((s Sizes) (x Tensor))
     (= (reshape s (sqrt x)) (sqrt (reshape s x))))
   :named reshape-of-sqrt
   :ranks "x 1..4"
-  :domain "s _1 _2 _3"
+  :domain "s any _1 _2 _3"
   :source "element by element"))
 
 (assert (! (forall ((s Sizes) (x Tensor))
     (= (reshape s (erf x)) (erf (reshape s x))))
   :named reshape-of-erf
   :ranks "x 1..4"
-  :domain "s _1 _2 _3"
+  :domain "s any _1 _2 _3"
   :source "element by element"))
 
 (assert (! (forall ((s Sizes) (x Tensor))
     (= (reshape s (sigmoid x)) (sigmoid (reshape s x))))
   :named reshape-of-sigmoid
   :ranks "x 1..4"
-  :domain "s _1 _2 _3"
+  :domain "s any _1 _2 _3"
   :source "element by element"))
 
 (assert (! (forall ((s Sizes) (x Tensor))
     (= (reshape s (tanh x)) (tanh (reshape s x))))
   :named reshape-of-tanh
   :ranks "x 1..4"
-  :domain "s _1 _2 _3"
+  :domain "s any _1 _2 _3"
   :source "element by element"))
 
 (assert (! (forall ((s Sizes) (x Tensor))
     (= (reshape s (softplus x)) (softplus (reshape s x))))
   :named reshape-of-softplus
   :ranks "x 1..4"
-  :domain "s _1 _2 _3"
+  :domain "s any _1 _2 _3"
   :source "element by element"))
 
 (assert (! (forall ((u Real) (s Sizes) (x Tensor))
     (= (reshape s (leaky_relu u x)) (leaky_relu u (reshape s x))))
   :named reshape-of-leaky-relu
   :ranks "x 1..4"
-  :domain "s _1 _2 _3"
+  :domain "s any _1 _2 _3"
   :source "element by element"))
 
 (assert (! (forall ((u Real) (v Real) (s Sizes) (x Tensor))
     (= (reshape s (elu u v x)) (elu u v (reshape s x))))
   :named reshape-of-elu
   :ranks "x 1..4"
-  :domain "s _1 _2 _3"
+  :domain "s any _1 _2 _3"
   :source "element by element"))
 
 (assert (! (forall ((u Real) (v Real) (s Sizes) (x Tensor))
     (= (reshape s (hard_sigmoid u v x)) (hard_sigmoid u v (reshape s x))))
   :named reshape-of-hard-sigmoid
   :ranks "x 1..4"
-  :domain "u 0.2 -1.5; v 0.5; s _1 _2 _3"
+  :domain "u any 0.2 -1.5; v any 0.5; s any _1 _2 _3"
   :source "element by element"))
 
 (assert (! (forall ((u Real) (v Real) (s Sizes) (x Tensor))
     (= (reshape s (clip u v x)) (clip u v (reshape s x))))
   :named reshape-of-clip
   :ranks "x 1..4"
-  :domain "u -1.0 0.0; v 0.5 2.0; s _1 _2 _3"
+  :domain "u any -1.0 0.0; v any 0.5 2.0; s any _1 _2 _3"
   :source "element by element"))
 
 (assert (! (forall ((u Int) (s Sizes) (x Tensor))
     (= (reshape s (power u x)) (power u (reshape s x))))
   :named reshape-of-power
   :ranks "x 1..4"
-  :domain "u 2 3 -1; s _1 _2 _3"
+  :domain "u any 2 3 -1; s any _1 _2 _3"
   :source "element by element"))
 
 (assert (! (forall ((n Int) (x Tensor) (y Tensor))
@@ -226,25 +226,25 @@
 (assert (! (forall ((a Int) (s Sizes))
     (= (reshape s (constant_one (sizes1 a))) (constant_one s)))
   :named reshape-of-ones-1
-  :domain "s _1 _2 _3"
+  :domain "s any _1 _2 _3"
   :source "all elements are 1"))
 
 (assert (! (forall ((a Int) (b Int) (s Sizes))
     (= (reshape s (constant_one (sizes2 a b))) (constant_one s)))
   :named reshape-of-ones-2
-  :domain "s _1 _2 _3"
+  :domain "s any _1 _2 _3"
   :source "all elements are 1"))
 
 (assert (! (forall ((a Int) (b Int) (c Int) (s Sizes))
     (= (reshape s (constant_one (sizes3 a b c))) (constant_one s)))
   :named reshape-of-ones-3
-  :domain "s _1 _2 _3"
+  :domain "s any _1 _2 _3"
   :source "all elements are 1"))
 
 (assert (! (forall ((a Int) (b Int) (c Int) (d Int) (s Sizes))
     (= (reshape s (constant_one (sizes4 a b c d))) (constant_one s)))
   :named reshape-of-ones-4
-  :domain "s _1 _2 _3"
+  :domain "s any _1 _2 _3"
   :source "all elements are 1"))
 
 ; Rows of all batches under each other: only where every batch has the same second factor.
@@ -275,63 +275,63 @@
          (slice (sizes1 a) (sizes1 (+ p q)) (sizes1 m) (sizes1 1) x)))
   :named slice-slice
   :ranks "x 1..3"
-  :domain "p 0 1 2; q 0 1"
+  :domain "p any 0 1 2; q any 0 1"
   :source "position p of what begins at q"))
 
 (assert (! (forall ((k Sizes) (p Sizes) (m Sizes) (t Sizes) (x Tensor) (y Tensor))
     (= (slice k p m t (ewadd x y)) (ewadd (slice k p m t x) (slice k p m t y))))
   :named slice-of-ewadd
   :ranks "x y 1..2"
-  :domain "k [0] [1] [0,1]; p _1 _2; m _1 _2; t [1] [2] [-1] [1,1] [2,1]"
+  :domain "k any [0] [1] [0,1]; p any _1 _2; m any _1 _2; t any [1] [2] [-1] [1,1] [2,1]"
   :source "positions are taken, not values"))
 
 (assert (! (forall ((k Sizes) (p Sizes) (m Sizes) (t Sizes) (x Tensor) (y Tensor))
     (= (slice k p m t (ewmul x y)) (ewmul (slice k p m t x) (slice k p m t y))))
   :named slice-of-ewmul
   :ranks "x y 1..2"
-  :domain "k [0] [1] [0,1]; p _1 _2; m _1 _2; t [1] [2] [-1] [1,1] [2,1]"
+  :domain "k any [0] [1] [0,1]; p any _1 _2; m any _1 _2; t any [1] [2] [-1] [1,1] [2,1]"
   :source "positions are taken, not values"))
 
 (assert (! (forall ((k Sizes) (p Sizes) (m Sizes) (t Sizes) (x Tensor) (w Tensor))
     (= (slice k p m t (smul x w)) (smul (slice k p m t x) w)))
   :named slice-of-smul
   :ranks "x 1..2, w 0"
-  :domain "k [0] [1] [0,1]; p _1 _2; m _1 _2; t [1] [2] [-1] [1,1] [2,1]"
+  :domain "k any [0] [1] [0,1]; p any _1 _2; m any _1 _2; t any [1] [2] [-1] [1,1] [2,1]"
   :source "positions are taken, not values"))
 
 (assert (! (forall ((k Sizes) (p Sizes) (m Sizes) (t Sizes) (x Tensor))
     (= (slice k p m t (relu x)) (relu (slice k p m t x))))
   :named slice-of-relu
   :ranks "x 1..2"
-  :domain "k [0] [1] [0,1]; p _1 _2; m _1 _2; t [1] [2] [-1] [1,1] [2,1]"
+  :domain "k any [0] [1] [0,1]; p any _1 _2; m any _1 _2; t any [1] [2] [-1] [1,1] [2,1]"
   :source "positions are taken, not values"))
 
 (assert (! (forall ((k Sizes) (p Sizes) (m Sizes) (t Sizes) (x Tensor))
     (= (slice k p m t (sigmoid x)) (sigmoid (slice k p m t x))))
   :named slice-of-sigmoid
   :ranks "x 1..2"
-  :domain "k [0] [1] [0,1]; p _1 _2; m _1 _2; t [1] [2] [-1] [1,1] [2,1]"
+  :domain "k any [0] [1] [0,1]; p any _1 _2; m any _1 _2; t any [1] [2] [-1] [1,1] [2,1]"
   :source "positions are taken, not values"))
 
 (assert (! (forall ((k Sizes) (p Sizes) (m Sizes) (t Sizes) (x Tensor))
     (= (slice k p m t (tanh x)) (tanh (slice k p m t x))))
   :named slice-of-tanh
   :ranks "x 1..2"
-  :domain "k [0] [1] [0,1]; p _1 _2; m _1 _2; t [1] [2] [-1] [1,1] [2,1]"
+  :domain "k any [0] [1] [0,1]; p any _1 _2; m any _1 _2; t any [1] [2] [-1] [1,1] [2,1]"
   :source "positions are taken, not values"))
 
 (assert (! (forall ((k Sizes) (p Sizes) (m Sizes) (t Sizes) (x Tensor))
     (= (slice k p m t (neg x)) (neg (slice k p m t x))))
   :named slice-of-neg
   :ranks "x 1..2"
-  :domain "k [0] [1] [0,1]; p _1 _2; m _1 _2; t [1] [2] [-1] [1,1] [2,1]"
+  :domain "k any [0] [1] [0,1]; p any _1 _2; m any _1 _2; t any [1] [2] [-1] [1,1] [2,1]"
   :source "positions are taken, not values"))
 
 (assert (! (forall ((k Sizes) (p Sizes) (m Sizes) (t Sizes) (x Tensor))
     (= (slice k p m t (erf x)) (erf (slice k p m t x))))
   :named slice-of-erf
   :ranks "x 1..2"
-  :domain "k [0] [1] [0,1]; p _1 _2; m _1 _2; t [1] [2] [-1] [1,1] [2,1]"
+  :domain "k any [0] [1] [0,1]; p any _1 _2; m any _1 _2; t any [1] [2] [-1] [1,1] [2,1]"
   :source "positions are taken, not values"))
 
 (assert (! (forall ((a Int) (k Sizes) (x Tensor) (y Tensor))
@@ -386,21 +386,21 @@
     (= (pad p q 0.0 (ewadd x y)) (ewadd (pad p q 0.0 x) (pad p q 0.0 y))))
   :named pad-of-ewadd
   :ranks "x y 1..2"
-  :domain "p [0] [1] [2] [0,1] [1,0]; q [0] [1] [0,0] [2,1]"
+  :domain "p any [0] [1] [2] [0,1] [1,0]; q any [0] [1] [0,0] [2,1]"
   :source "0 and 0 give 0"))
 
 (assert (! (forall ((p Sizes) (q Sizes) (x Tensor) (y Tensor))
     (= (pad p q 0.0 (ewmul x y)) (ewmul (pad p q 0.0 x) (pad p q 0.0 y))))
   :named pad-of-ewmul
   :ranks "x y 1..2"
-  :domain "p [0] [1] [2] [0,1] [1,0]; q [0] [1] [0,0] [2,1]"
+  :domain "p any [0] [1] [2] [0,1] [1,0]; q any [0] [1] [0,0] [2,1]"
   :source "0 and 0 give 0"))
 
 (assert (! (forall ((p Sizes) (q Sizes) (x Tensor) (w Tensor))
     (= (pad p q 0.0 (smul x w)) (smul (pad p q 0.0 x) w)))
   :named pad-of-smul
   :ranks "x 1..2, w 0"
-  :domain "p [0] [1] [2] [0,1] [1,0]; q [0] [1] [0,0] [2,1]"
+  :domain "p any [0] [1] [2] [0,1] [1,0]; q any [0] [1] [0,0] [2,1]"
   :source "a multiple of 0 is 0"))
 
 (assert (! (forall ((p Sizes) (q Sizes) (x Tensor))
@@ -408,63 +408,63 @@
   :named pad-of-relu
   :ranks "x 1..2"
   :needs "real-relu"
-  :domain "p [0] [1] [2] [0,1] [1,0]; q [0] [1] [0,0] [2,1]"
+  :domain "p any [0] [1] [2] [0,1] [1,0]; q any [0] [1] [0,0] [2,1]"
   :source "max(0, 0) = 0"))
 
 (assert (! (forall ((k Sizes) (n Sizes) (x Tensor) (y Tensor))
     (= (expand k n (ewadd x y)) (ewadd (expand k n x) (expand k n y))))
   :named expand-of-ewadd
   :ranks "x y 1..3"
-  :domain "k [0] [1] [0,1]; n _1 _2"
+  :domain "k any [0] [1] [0,1]; n any _1 _2"
   :source "repetition"))
 
 (assert (! (forall ((k Sizes) (n Sizes) (x Tensor) (y Tensor))
     (= (expand k n (ewmul x y)) (ewmul (expand k n x) (expand k n y))))
   :named expand-of-ewmul
   :ranks "x y 1..3"
-  :domain "k [0] [1] [0,1]; n _1 _2"
+  :domain "k any [0] [1] [0,1]; n any _1 _2"
   :source "repetition"))
 
 (assert (! (forall ((k Sizes) (n Sizes) (x Tensor) (w Tensor))
     (= (expand k n (smul x w)) (smul (expand k n x) w)))
   :named expand-of-smul
   :ranks "x 1..3, w 0"
-  :domain "k [0] [1] [0,1]; n _1 _2"
+  :domain "k any [0] [1] [0,1]; n any _1 _2"
   :source "repetition"))
 
 (assert (! (forall ((k Sizes) (n Sizes) (x Tensor))
     (= (expand k n (relu x)) (relu (expand k n x))))
   :named expand-of-relu
   :ranks "x 1..3"
-  :domain "k [0] [1] [0,1]; n _1 _2"
+  :domain "k any [0] [1] [0,1]; n any _1 _2"
   :source "repetition"))
 
 (assert (! (forall ((k Sizes) (n Sizes) (x Tensor))
     (= (expand k n (sigmoid x)) (sigmoid (expand k n x))))
   :named expand-of-sigmoid
   :ranks "x 1..3"
-  :domain "k [0] [1] [0,1]; n _1 _2"
+  :domain "k any [0] [1] [0,1]; n any _1 _2"
   :source "repetition"))
 
 (assert (! (forall ((k Sizes) (n Sizes) (x Tensor))
     (= (expand k n (tanh x)) (tanh (expand k n x))))
   :named expand-of-tanh
   :ranks "x 1..3"
-  :domain "k [0] [1] [0,1]; n _1 _2"
+  :domain "k any [0] [1] [0,1]; n any _1 _2"
   :source "repetition"))
 
 (assert (! (forall ((k Sizes) (n Sizes) (x Tensor))
     (= (expand k n (neg x)) (neg (expand k n x))))
   :named expand-of-neg
   :ranks "x 1..3"
-  :domain "k [0] [1] [0,1]; n _1 _2"
+  :domain "k any [0] [1] [0,1]; n any _1 _2"
   :source "repetition"))
 
 (assert (! (forall ((k Sizes) (n Sizes) (x Tensor))
     (= (expand k n (erf x)) (erf (expand k n x))))
   :named expand-of-erf
   :ranks "x 1..3"
-  :domain "k [0] [1] [0,1]; n _1 _2"
+  :domain "k any [0] [1] [0,1]; n any _1 _2"
   :source "repetition"))
 
 (assert (! (forall ((a Int) (k Sizes) (b Int) (x Tensor) (y Tensor))
@@ -492,7 +492,7 @@
   :named slice-of-concat-elsewhere
   :ranks "x y 2..4"
   :condition "a != b"
-  :domain "p 0 1; t 1 2"
+  :domain "p any 0 1; t any 1 2"
   :source "positions along another axis"))
 
 ; --- padding and convolution ---
@@ -502,7 +502,7 @@
          (conv2d s padding.explicit (sizes4 i j k l) d g a x w)))
   :named pad-before-valid-conv
   :ranks "x w 4"
-  :domain "i 0 1; j 0 1; k 0 2; l 1; a none relu"
+  :domain "i any 0 1; j any 0 1; k any 0 2; l any 1; a any none relu"
   :source "zeros put before are those that padding stands for"))
 
 (assert (! (forall ((i Int) (j Int) (k Int) (l Int) (x Tensor))

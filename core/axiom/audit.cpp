@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <limits>
 #include <mutex>
 #include <numeric>
@@ -21,7 +22,10 @@ namespace {
 struct AxiomTypings {
   ParamDomain domain;
   std::vector<TypedAxiom> typings;
+  std::size_t drawn = 0;  ///< So many at the end are drawn out of all that is claimed.
   bool complete = true;
+
+  [[nodiscard]] bool is_drawn(std::size_t i) const { return i + drawn >= typings.size(); }
 };
 
 /// The even part of them.
@@ -34,6 +38,18 @@ std::vector<TypedAxiom> thinned(std::vector<TypedAxiom> typings, std::size_t mos
 
 /// Of more combinations than this only as many are typed as it takes to find max_typings.
 constexpr std::size_t kManyCombinations = 4000;
+
+/// Typings at ranks and parameters out of all that is claimed, drawn with the seed.
+std::vector<TypedAxiom> drawn_typings(const Axiom& axiom, const ParamDomain& domain, const AuditOptions& options) {
+  constexpr std::size_t kAttempts = 16;  // For each that is wanted: many parameters do not fit each other.
+  std::vector<TypedAxiom> drawn;
+  Sequence random(options.seed);
+  for (std::size_t i = 0; i < kAttempts * options.wide_typings && drawn.size() < options.wide_typings; ++i) {
+    const AxiomRanks& ranks = random.one_of(axiom.ranks);
+    if (auto typed = specialise(axiom, ranks, wide_binding(domain, random))) drawn.push_back(*std::move(typed));
+  }
+  return drawn;
+}
 
 Result<AxiomTypings> typings_of(const Axiom& axiom, const AuditOptions& options) {
   AxiomTypings all;
@@ -54,6 +70,9 @@ Result<AxiomTypings> typings_of(const Axiom& axiom, const AuditOptions& options)
     all.typings = thinned(std::move(all.typings), options.max_typings);
     all.complete = false;
   }
+  auto drawn = drawn_typings(axiom, all.domain, options);
+  all.drawn = drawn.size();
+  std::ranges::move(drawn, std::back_inserter(all.typings));
   return all;
 }
 
@@ -62,7 +81,21 @@ struct TypingResult {
   AuditResult part;
   bool done = false;
   bool failed = false;
+  std::optional<AuditFailure> wide_failure;
 };
+
+/// The domain's sizes, or those drawn; of the first kind some are looked at both ways.
+TypingResult audit_typing(const AxiomTypings& all, std::size_t i, const AuditOptions& options,
+                          const std::function<bool()>& stop) {
+  TypingResult result;
+  TypingAudit audit(all.typings[i], all.domain, options);
+  if (!all.is_drawn(i)) result.failed = audit.run(result.part, stop).has_value();
+  const std::size_t step = std::max<std::size_t>(1, (all.typings.size() - all.drawn) / std::max<std::size_t>(1, options.wide_typings));
+  if (!result.failed && options.wide_typings > 0 && (all.is_drawn(i) || i % step == 0))
+    result.wide_failure = audit.run_wide(options.wide_sizes, result.part, stop);
+  result.done = !stop();
+  return result;
+}
 
 /// The smallest failure among the typings that failed: the least greatest size first, then the fewest elements.
 std::string smallest_counterexample(const AxiomTypings& all, std::span<const std::size_t> failed,
@@ -86,6 +119,21 @@ std::string smallest_counterexample(const AxiomTypings& all, std::span<const std
   return again ? audit.describe(*again) : describe_typing(all.typings[failed.front()]);
 }
 
+/// The one with the fewest elements, made smaller.
+std::string wide_counterexample(const AxiomTypings& all, std::span<const TypingResult> parts,
+                                const AuditOptions& options) {
+  std::optional<AuditFailure> best;
+  std::size_t where = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (!parts[i].wide_failure) continue;
+    AuditFailure found = TypingAudit(all.typings[i], all.domain, options).shrunk(*parts[i].wide_failure);
+    if (best && best->elements <= found.elements) continue;
+    best = std::move(found);
+    where = i;
+  }
+  return TypingAudit(all.typings[where], all.domain, options).describe(*best);
+}
+
 AuditResult merge(const Axiom& axiom, const AxiomTypings& all, std::span<const TypingResult> parts,
                   const AuditOptions& options) {
   AuditResult result;
@@ -94,15 +142,18 @@ AuditResult merge(const Axiom& axiom, const AxiomTypings& all, std::span<const T
   std::vector<std::size_t> failed;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     result.combinations += parts[i].part.combinations;
+    result.drawn += parts[i].part.drawn;
     result.sampled += parts[i].part.sampled;
     result.error = std::max(result.error, parts[i].part.error);
     result.complete &= parts[i].part.complete;
     result.stopped |= !parts[i].done;
     if (parts[i].failed && failed.size() < 16) failed.push_back(i);
   }
-  if (failed.empty()) return result;
+  const bool wide = std::ranges::any_of(parts, [](const TypingResult& part) { return part.wide_failure.has_value(); });
+  if (failed.empty() && !wide) return result;
   result.holds = false;
-  result.counterexample = smallest_counterexample(all, failed, options);
+  result.counterexample =
+      failed.empty() ? wide_counterexample(all, parts, options) : smallest_counterexample(all, failed, options);
   return result;
 }
 
@@ -160,12 +211,9 @@ Result<std::vector<AuditResult>> audit(std::span<const Axiom> axioms, const Audi
         tbb::blocked_range<std::size_t>(0, tasks.size(), 1),
         [&](const auto& range) {
           for (std::size_t t = range.begin(); t != range.end() && !monitor.stop(); ++t) {
-            const AxiomTypings& all = **prepared[tasks[t].axiom];
             TypingResult& result = parts[tasks[t].axiom][tasks[t].typing];
-            TypingAudit one(all.typings[tasks[t].typing], all.domain, options);
-            result.failed = one.run(result.part, [&] { return monitor.stop(); }).has_value();
-            result.done = !monitor.stop();
-            monitor.done(result.part.combinations);
+            result = audit_typing(**prepared[tasks[t].axiom], tasks[t].typing, options, [&] { return monitor.stop(); });
+            monitor.done(result.part.combinations + result.part.drawn);
           }
         },
         tbb::simple_partitioner());

@@ -11,6 +11,13 @@
 //   holds
 //                   for every function in its place; and in floating point. An axiom that :needs "real-functions" holds
 //                   for the functions themselves, and is compared in floating point alone. No bound.
+//
+// Floating point  Inputs are quarters, and numbers of both signs from 1e-30 to 1e30. Two results differ if they lie further
+//                 apart than eight times what 32 evaluations change in them that round each step up, down or to nearest by
+//                 chance (Vignes, Math. Comp. Simul. 35, 1993): rounding refutes no true axiom. Where something overflows or
+//                 underflows nothing is said. A side that is a number where the other is none refutes at quarters, at which
+//                 nothing overflows: exp(log x) = x at x < 0.
+// Wide part       Sizes to wide_dim and parameters out of all that :domain claims, some of each, drawn with the seed.
 #pragma once
 
 #include <rewright/axiom.h>
@@ -33,6 +40,10 @@ struct AuditOptions {
   std::size_t max_sizes = 400;
   /// Combinations of ranks and parameters; where there are more, an even part of them. 0: all.
   std::size_t max_typings = 400;
+  /// Besides: sizes up to this, and parameters out of all that :domain claims, drawn with the seed.
+  std::int64_t wide_dim = 8;
+  std::size_t wide_typings = 12;  ///< Of an axiom; 0: no wide part.
+  std::size_t wide_sizes = 3;     ///< Of each of these typings, and of as many of the others.
   std::uint64_t seed = 1;
   int threads = 1;
   /// So many of the combinations of ranks and parameters of all axioms are done. Called from one thread at a time.
@@ -42,8 +53,9 @@ struct AuditOptions {
 
 struct AuditResult {
   std::string name;
-  std::uint64_t combinations = 0;  ///< Of ranks, parameters and sizes at which both sides were compared.
-  std::uint64_t sampled = 0;       ///< Of these, without a bound: order or functions are used.
+  std::uint64_t combinations = 0;  ///< Of ranks, parameters and sizes of the domain at which both sides were compared.
+  std::uint64_t drawn = 0;         ///< The same of the wide part.
+  std::uint64_t sampled = 0;       ///< Of the domain's, without a bound: order or functions are used.
   double error = 0;                ///< Greatest bound of the others.
   bool complete = true;            ///< Every combination of the domain, none left out.
   bool stopped = false;            ///< Ended before that: what is said is of the combinations that were done.

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "axiom/domain.h"
 
@@ -10,7 +11,9 @@ namespace rewright {
 namespace {
 
 std::string text_of(const Exact& value) { return to_string(value); }
-std::string text_of(Real value) { return fmt::format("{:.6g}", value.value); }
+std::string text_of(Real value) {
+  return std::isnan(value.value) ? "NaN" : fmt::format("{:.6g}", value.value);
+}
 std::string text_of(Field value) { return fmt::format("{}", value.to_signed()); }
 
 std::string text_of(const ParamValue& value) {

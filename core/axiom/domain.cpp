@@ -1,7 +1,7 @@
 #include "axiom/domain.h"
 
 #include <algorithm>
-#include <charconv>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -10,13 +10,6 @@ namespace {
 
 using Values = std::vector<ParamValue>;
 using Ints = std::vector<std::int64_t>;
-
-std::optional<std::int64_t> to_integer(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 // --- the domains' own values ---------------------------------------------------------------------------------------
 
@@ -118,100 +111,6 @@ Values standard_elements(const ParamSpec& spec, AuditDomain domain) {
 
 // --- what :domain says ---------------------------------------------------------------------------------------------
 
-template <class... Args>
-Error domain_error(const Axiom& axiom, fmt::format_string<Args...> format, Args&&... args) {
-  return make_error(ErrorCode::kParse, "{}:{}: axiom {}: domain: {}", axiom.file, axiom.line, axiom.name,
-                    fmt::format(format, std::forward<Args>(args)...));
-}
-
-/// "[1,2]": the numbers between the brackets.
-Result<Ints> parse_list(const Axiom& axiom, std::string_view word) {
-  Ints list;
-  for (std::string_view rest = word.substr(1, word.size() - 2); !rest.empty();) {
-    const std::size_t comma = rest.find(',');
-    const auto number = to_integer(rest.substr(0, comma));
-    if (!number) return domain_error(axiom, "'{}' is no list of numbers", word);
-    list.push_back(*number);
-    rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
-  }
-  return list;
-}
-
-/// "3", "same", "[1,2]", "0.5", "_3" (a list of three sizes).
-Result<ParamValue> parse_value(const Axiom& axiom, const ParamSpec& spec, std::string_view word) {
-  if (word.size() >= 2 && word.starts_with('[') && word.ends_with(']')) {
-    if (spec.kind != ParamKind::kInts && spec.kind != ParamKind::kSizes)
-      return domain_error(axiom, "'{}' is a list, and {} is none", word, spec.name);
-    REWRIGHT_TRY(Ints list, parse_list(axiom, word));
-    return ParamValue(std::move(list));
-  }
-  if (spec.kind == ParamKind::kSizes && word.starts_with('_')) {
-    const auto length = to_integer(word.substr(1));
-    if (length && *length >= 1 && *length <= kMaxRank)
-      return ParamValue(SizeList<std::int64_t>{Ints(static_cast<std::size_t>(*length))});
-  }
-  if (spec.kind == ParamKind::kReal) {
-    double value = 0;
-    const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (code == std::errc() && end == word.data() + word.size()) return ParamValue(value);
-  }
-  const auto number = to_integer(word);
-  if (number && (spec.kind != ParamKind::kChoice || (*number >= 0 && *number < std::ssize(spec.choices))))
-    return ParamValue(*number);
-  const auto choice = std::ranges::find(spec.choices, word);
-  if (choice == spec.choices.end())
-    return domain_error(axiom, "'{}' is no value of {}; expected a number, a list [1,2] or one of its choices", word,
-                        spec.name);
-  return ParamValue(std::int64_t{choice - spec.choices.begin()});
-}
-
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
-  while (!text.empty()) {
-    const std::size_t space = text.find_first_of(" \t\n");
-    if (space != 0) words.push_back(text.substr(0, space));
-    text = space == std::string_view::npos ? "" : text.substr(space + 1);
-  }
-  return words;
-}
-
-/// Is "w.2" a size of a tensor variable?
-bool is_size(const Axiom& axiom, std::string_view name) {
-  const std::size_t dot = name.find('.');
-  if (dot == std::string_view::npos) return false;
-  const auto variable = std::ranges::find(axiom.variables, name.substr(0, dot), &AxiomVariable::name);
-  return variable != axiom.variables.end() && variable->sort == AxiomSort::kTensor && to_integer(name.substr(dot + 1));
-}
-
-bool is_list(const Axiom& axiom, std::string_view name) {
-  const auto variable = std::ranges::find(axiom.variables, name, &AxiomVariable::name);
-  return variable != axiom.variables.end() && variable->sort == AxiomSort::kSizes;
-}
-
-Status read_entry(const Axiom& axiom, std::span<const std::string_view> words, std::map<std::string, Values>& params,
-                  SizeDomain& sizes) {
-  const std::string name(words.front());
-  const bool size = is_size(axiom, name);
-  const ParamSpec* spec = size ? nullptr : spec_of(axiom, name);
-  if (!size && !spec)
-    return domain_error(axiom, "'{}' is no parameter variable and no size of a tensor variable", name);
-  if (words.size() == 1) return domain_error(axiom, "'{}' has no values", name);
-  for (const std::string_view word : words.subspan(1)) {
-    if (size) {
-      const auto number = to_integer(word);
-      if (!number || *number < 1) return domain_error(axiom, "'{}' is no size", word);
-      sizes[name].push_back(*number);
-    } else {
-      REWRIGHT_TRY(ParamValue value, parse_value(axiom, *spec, word));
-      if (is_list(axiom, name) && std::holds_alternative<std::int64_t>(value))
-        return domain_error(axiom, "'{}' is a number, and {} is a list", word, name);
-      params[name].push_back(std::move(value));
-    }
-  }
-  if (size) std::ranges::sort(sizes[name]);
-  return {};
-}
-
 int max_rank_of(const Axiom& axiom) {
   int max_rank = 2;
   for (const AxiomRanks& ranks : axiom.ranks) {
@@ -220,59 +119,68 @@ int max_rank_of(const Axiom& axiom) {
   return max_rank;
 }
 
-}  // namespace
+/// The numbers of a range that a small domain tries: its ends, what lies in the middle, small ones and one far off.
+Values range_values(const ParamSpec& spec, const ClaimRange& range) {
+  std::set<double> numbers;
+  for (const double number : {range.low.value_or(0), range.high.value_or(0), 0.0, 0.5, 1.0, -1.0, 2.0, 1000.0, -1000.0}) {
+    const bool inside = number >= range.low.value_or(number) && number <= range.high.value_or(number);
+    if (inside && (spec.kind == ParamKind::kReal || number == std::floor(number))) numbers.insert(number);
+  }
+  if (spec.kind == ParamKind::kReal && range.low && range.high) numbers.insert((*range.low + *range.high) / 2);
+  Values values;
+  for (const double number : numbers) {
+    if (spec.kind == ParamKind::kReal)
+      values.emplace_back(number);
+    else
+      values.emplace_back(static_cast<std::int64_t>(number));
+  }
+  return values;
+}
 
-const ParamSpec* spec_of(const Axiom& axiom, const std::string& variable) {
-  const auto mentions = [&](const SymbolicDim& dim) {
-    const auto names = dim.variables();
-    return std::ranges::find(names, variable) != names.end();
-  };
-  const ParamSpec* in_sizes = nullptr;
-  for (const AxiomTerm& term : axiom.terms) {
-    for (std::size_t i = 0; i < term.params.size(); ++i) {
-      const auto* whole = std::get_if<AxiomParamVariable>(&term.params[i]);
-      const auto* one = std::get_if<SymbolicDim>(&term.params[i]);
-      const auto* list = std::get_if<std::vector<SymbolicDim>>(&term.params[i]);
-      if (!(whole && whole->name == variable) && !(one && mentions(*one)) &&
-          !(list && std::ranges::any_of(*list, mentions)))
-        continue;
-      const ParamSpec& spec = term.op->info().params[i];
-      if (spec.kind != ParamKind::kSizes) return &spec;
-      if (!in_sizes) in_sizes = &spec;
+/// What the small domain tries of a parameter: the values written, some of each range, its own where none is written.
+Values tried_values(const ParamVariable& variable, const ClaimEntry* entry, AuditDomain domain, int max_rank) {
+  Values values;
+  if (entry != nullptr) {
+    values = entry->values;
+    for (const ClaimRange& range : entry->ranges) {
+      if (variable.spec->kind == ParamKind::kInts && !variable.is_element) continue;
+      const Values some = range_values(*variable.spec, range);
+      values.insert(values.end(), some.begin(), some.end());
     }
   }
-  return in_sizes;
+  if (!values.empty()) return values;
+  return variable.is_element ? standard_elements(*variable.spec, domain)
+                             : standard_values(*variable.spec, domain, max_rank);
 }
+
+SizeDomain tried_sizes(const AxiomClaim& claim) {
+  SizeDomain sizes;
+  for (const ClaimEntry& entry : claim.sizes) {
+    std::vector<std::int64_t> values;
+    for (const ParamValue& value : entry.values) values.push_back(std::get<std::int64_t>(value));
+    std::ranges::sort(values);
+    if (!values.empty()) sizes.emplace(entry.name, std::move(values));
+  }
+  return sizes;
+}
+
+}  // namespace
 
 Result<ParamDomain> domain_of(const Axiom& axiom, AuditDomain domain) {
   ParamDomain result;
-  std::map<std::string, Values> written;
-  for (std::string_view text = axiom.domain; !text.empty();) {
-    const std::size_t end = text.find(';');
-    const auto words = words_of(text.substr(0, end));
-    text = end == std::string_view::npos ? "" : text.substr(end + 1);
-    if (!words.empty()) REWRIGHT_CHECK(read_entry(axiom, words, written, result.sizes));
-  }
-  const int max_rank = max_rank_of(axiom);
+  REWRIGHT_TRY(result.claim, read_claim(axiom));
+  result.max_rank = max_rank_of(axiom);
+  result.sizes = tried_sizes(result.claim);
   for (const std::string& name : parameter_variables(axiom)) {
     const ParamSpec* spec = spec_of(axiom, name);
-    if (!spec) return domain_error(axiom, "the variable {} stands for no parameter", name);
-    const auto found = written.find(name);
+    if (!spec)
+      return make_error(ErrorCode::kParse, "{}:{}: axiom {}: the variable {} stands for no parameter", axiom.file,
+                        axiom.line, axiom.name, name);
     const auto variable = std::ranges::find(axiom.variables, name, &AxiomVariable::name);
     const bool element = variable->sort == AxiomSort::kInt && spec->kind == ParamKind::kInts;
-    result.params.emplace_back(name, found != written.end() ? found->second
-                                     : element              ? standard_elements(*spec, domain)
-                                                            : standard_values(*spec, domain, max_rank));
-  }
-  // What is left in :domain limits Int variables that are sizes.
-  for (const auto& [name, values] : written) {
-    if (std::ranges::any_of(result.params, [&name = name](const auto& entry) { return entry.first == name; })) continue;
-    for (const ParamValue& value : values) {
-      const auto* number = std::get_if<std::int64_t>(&value);
-      if (!number || *number < 0) return domain_error(axiom, "{} is a size; expected numbers of at least 0", name);
-      result.sizes[name].push_back(*number);
-    }
-    std::ranges::sort(result.sizes[name]);
+    result.variables.push_back({name, spec, element});
+    result.params.emplace_back(
+        name, tried_values(result.variables.back(), result.claim.param(name), domain, result.max_rank));
   }
   return result;
 }

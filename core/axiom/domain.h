@@ -1,7 +1,6 @@
 // What an audit tries: the values of the variables that stand for parameters, and the sizes of kernels.
 //
-// An axiom's :domain comes first ("g 1 2; k [3,3]; p same valid; w.2 1 3": a parameter variable or a size of a tensor
-// variable, then its values). Where it says nothing, the values are
+// An axiom's :domain comes first (axiom/claim.h). Where it names no values, they are
 //
 //                  kTaso (Jia et al., SOSP 2019)   kSmall                     kNightly
 //   strides        1, 2 along each axis            [1,1] [2,1] [2,2] [1,3]    1, 2, 3 along each axis
@@ -13,6 +12,9 @@
 //   activation     none, relu                      every                      every
 //
 // and for axes, permutations, lists of sizes and every other choice the same in all three.
+//
+// Besides, wide_binding() draws from all that is claimed: groups to 6, strides to 4, kernels to 7, pads to 3, exponents
+// -4 to 6, reals from 1e-6 to 1e6 of both signs, permutations and lists of any length that a rank allows.
 #pragma once
 
 #include <rewright/axiom.h>
@@ -21,16 +23,28 @@
 #include <string>
 #include <vector>
 
+#include "axiom/claim.h"
+#include "axiom/sequence.h"
 #include "axiom/size_search.h"
 
 namespace rewright {
 
 enum class AuditDomain : std::uint8_t { kTaso, kSmall, kNightly };
 
+/// A variable that stands for a parameter, or for one element of a parameter that is a list.
+struct ParamVariable {
+  std::string name;
+  const ParamSpec* spec = nullptr;
+  bool is_element = false;
+};
+
 /// The values that each variable of the audit may take.
 struct ParamDomain {
   std::vector<std::pair<std::string, std::vector<ParamValue>>> params;  ///< By parameter variable.
   SizeDomain sizes;                                                     ///< By size ("w.2"), as :domain gives them.
+  AxiomClaim claim;
+  std::vector<ParamVariable> variables;  ///< As in `params`.
+  int max_rank = 2;                      ///< The greatest of the axiom's, 2 at least.
 };
 
 /// Errors: a :domain that cannot be read, naming file and line; a variable that stands for no parameter.
@@ -39,9 +53,9 @@ struct ParamDomain {
 /// Every combination of the parameters' values, the last variable changing fastest.
 [[nodiscard]] std::vector<ParamBinding> bindings_of(const ParamDomain& domain);
 
-/// The parameter that a variable stands for in the axiom's first application that names it, one that is no list of
-/// sizes before one that is; null if there is none.
-[[nodiscard]] const ParamSpec* spec_of(const Axiom& axiom, const std::string& variable);
+/// One value for each parameter variable out of all that is claimed, or, one time in three, out of those that the domain
+/// tries. Relations between variables are not looked at.
+[[nodiscard]] ParamBinding wide_binding(const ParamDomain& domain, Sequence& random);
 
 /// The values that sizes of kernels take: :domain's, and the domain's own for axes 2 and 3 of the weights of
 /// convolutions and of what becomes one by elementwise operators, concatenation, splits and enlarging.

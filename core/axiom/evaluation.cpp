@@ -1,6 +1,7 @@
 #include "axiom/evaluation.h"
 
 #include <algorithm>
+#include <cfenv>
 #include <cmath>
 
 namespace rewright {
@@ -8,11 +9,16 @@ namespace {
 
 constexpr std::int64_t kMostElements = 1'000'000;
 
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
+/// A small number of quarters times a power of two: exact in every algebra that has it.
+template <class Scalar>
+Scalar scaled(std::uint64_t bits, Draw kind) {
+  const auto number = static_cast<int>(bits % 19) - 9;
+  constexpr bool kIsExact = std::is_same_v<Scalar, Exact>;
+  const int lowest = kind == Draw::kScaled ? -4 : kIsExact ? -20 : -100, highest = kind == Draw::kScaled ? 8 : -lowest;
+  const int exponent = lowest + static_cast<int>((bits >> 8) % static_cast<std::uint64_t>(highest - lowest + 1));
+  if ((bits >> 32) % 16 == 0 && kind != Draw::kWidePositive) return Scalar::from_integer(0);
+  const int whole = kind == Draw::kWidePositive ? std::abs(number) + 1 : number;
+  return Scalar::from_double(std::ldexp(static_cast<double>(whole) / 4, exponent));
 }
 
 template <class Scalar>
@@ -23,7 +29,7 @@ void draw_all(TermBuffer<Scalar>& tensor, Draw kind, std::uint64_t seed) {
   const bool quarters = kind == Draw::kQuarters || kind == Draw::kNegative;
   const Scalar quarter = quarters ? Scalar::from_integer(1) / Scalar::from_integer(4) : Scalar{};
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::uint64_t bits = mix(seed + (kind == Draw::kEqualRows ? i % columns : i));
+    const std::uint64_t bits = splitmix(seed + (kind == Draw::kEqualRows ? i % columns : i));
     const auto number = static_cast<std::int64_t>(bits % 19);
     switch (kind) {
       case Draw::kWhole:
@@ -38,6 +44,9 @@ void draw_all(TermBuffer<Scalar>& tensor, Draw kind, std::uint64_t seed) {
       case Draw::kSigns: values[i] = Scalar::from_integer(number % 3 - 1); break;
       case Draw::kMostlyNegative:
       case Draw::kEqualRows: values[i] = Scalar::from_integer((bits >> 8) % 4 != 0 ? -1 : number % 5); break;
+      case Draw::kScaled:
+      case Draw::kWide:
+      case Draw::kWidePositive: values[i] = scaled<Scalar>(bits, kind); break;
     }
   }
 }
@@ -54,6 +63,24 @@ bool same(Real a, Real b) {
 bool is_number(Field) { return true; }
 bool is_number(const Exact& value) { return value.defined(); }
 bool is_number(Real value) { return !std::isnan(value.value); }
+
+/// Moves each element to one of its neighbours, or leaves it: two elements that were rounded alike no longer are.
+void perturb(std::vector<Real>& values, Sequence& random) {
+  for (Real& value : values) {
+    const std::uint64_t choice = random.next() % 3;
+    if (choice == 0 || value.value == 0) continue;
+    value.value = std::nextafter(value.value, choice == 1 ? HUGE_VAL : -HUGE_VAL);
+  }
+}
+
+/// Puts the rounding of this thread back.
+struct RoundingRestored {
+  RoundingRestored() = default;
+  ~RoundingRestored() { std::fesetround(mode); }
+  RoundingRestored(const RoundingRestored&) = delete;
+  RoundingRestored& operator=(const RoundingRestored&) = delete;
+  int mode = std::fegetround();
+};
 
 bool same_application(const AxiomProgram::Step& a, const AxiomProgram::Step& b) {
   return a.op == b.op && a.variable == b.variable && a.operands == b.operands && a.params == b.params;
@@ -204,12 +231,31 @@ bool TermValues<Scalar>::apply(std::size_t at, std::span<const std::int64_t> siz
 
 template <class Scalar>
 bool TermValues<Scalar>::run(std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed) {
+  return run_steps(sizes, draw, seed, nullptr);
+}
+template <class Scalar>
+bool TermValues<Scalar>::run_rounded(std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed,
+                                     Sequence& modes) {
+  const RoundingRestored restored;
+  return run_steps(sizes, draw, seed, &modes);
+}
+
+template <class Scalar>
+bool TermValues<Scalar>::run_steps(std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed,
+                                   Sequence* modes) {
+  static const std::vector<int> kModes = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO, FE_TONEAREST};
   for (std::size_t at = 0; at < values_.size(); ++at) {
     if (!size_outputs(at, sizes)) return false;
-    if (const auto variable = program_.steps()[at].variable)
-      draw_all(values_[at][0], draw, mix(seed + *variable * 7919));
-    else if (!apply(at, sizes))
-      return false;
+    if (const auto variable = program_.steps()[at].variable) {
+      draw_all(values_[at][0], draw, splitmix(seed + *variable * 7919));
+      continue;
+    }
+    if (modes != nullptr) std::fesetround(modes->one_of(kModes));
+    if (!apply(at, sizes)) return false;
+    if constexpr (std::is_same_v<Scalar, Real>) {
+      for (TermBuffer<Real>& tensor : values_[at])
+        if (modes != nullptr) perturb(tensor.values, *modes);
+    }
   }
   return true;
 }

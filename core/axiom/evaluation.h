@@ -15,14 +15,27 @@
 #include <string>
 #include <vector>
 
+#include "axiom/sequence.h"
 #include "axiom/size_search.h"
 
 namespace rewright {
 
 /// How inputs are drawn. Integers from -9 to 9; quarters of them; negative quarters; the whole field (over Field alone,
 /// elsewhere as kSmall); -1, 0 and 1; -1 three times in four, else 0 to 4, so that the greatest of many is often -1;
-/// the same, every row like the first, so that products of matrices are too.
-enum class Draw : std::uint8_t { kSmall, kQuarters, kNegative, kWhole, kSigns, kMostlyNegative, kEqualRows };
+/// the same, every row like the first, so that products of matrices are too; quarters times a power of two, to 576; both
+/// signs and magnitudes from 1e-30 to 1e30 (exact numbers: 1e-6 to 1e10), one in 16 is 0; the same, all positive.
+enum class Draw : std::uint8_t {
+  kSmall,
+  kQuarters,
+  kNegative,
+  kWhole,
+  kSigns,
+  kMostlyNegative,
+  kEqualRows,
+  kScaled,
+  kWide,
+  kWidePositive
+};
 
 class AxiomProgram {
  public:
@@ -74,6 +87,9 @@ class TermValues {
 
   /// Evaluates every step at these sizes. False where a size has no value or a tensor would pass a million elements.
   bool run(std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed);
+  /// The same with each step rounded up, down, towards zero or to nearest, and each element of a result moved to one of
+  /// its neighbours or left, as `modes` says: what rounding alone changes.
+  bool run_rounded(std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed, Sequence& modes);
   /// Have both sides one shape and equal elements? Over Real: equal up to rounding, NaN equal to NaN.
   [[nodiscard]] bool equal() const;
   /// Has the left side an element that is a number (neither undefined nor NaN), or no element at all?
@@ -81,9 +97,11 @@ class TermValues {
   /// Elements of the inputs together, and of the greatest tensor.
   [[nodiscard]] std::int64_t input_elements() const;
   [[nodiscard]] std::int64_t greatest_tensor() const;
+  [[nodiscard]] const std::vector<std::vector<TermBuffer<Scalar>>>& values() const { return values_; }
   [[nodiscard]] const TermBuffer<Scalar>& value(std::pair<std::size_t, std::size_t> at) const;
 
  private:
+  bool run_steps(std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed, Sequence* modes);
   bool size_outputs(std::size_t step, std::span<const std::int64_t> sizes);
   bool apply(std::size_t step, std::span<const std::int64_t> sizes);
 

@@ -108,10 +108,58 @@ bool SizeSearch::meets(const Check& check) const {
 
 bool SizeSearch::solve(const Solved& solved) {
   const auto value = solved.value(values_);
-  if (!value || *value < 1) return false;
-  if (!solved.allowed.empty() && !std::ranges::binary_search(solved.allowed, *value)) return false;
+  if (!value) return false;
+  // 0 is a size where it is listed: a slice begins there.
+  if (solved.allowed.empty() ? *value < 1 : !std::ranges::binary_search(solved.allowed, *value)) return false;
   values_[solved.position] = *value;
   return true;
+}
+
+bool SizeSearch::holds_at(std::size_t depth) {
+  return std::ranges::all_of(checks_[depth], [&](const Check& check) { return meets(check); }) &&
+         std::ranges::all_of(solved_[depth], [&](const Solved& solved) { return solve(solved); });
+}
+
+SizeSearch::Orders SizeSearch::random_orders(Sequence& random) const {
+  constexpr std::int64_t kSmall = 3;
+  Orders orders = free_;
+  std::vector<bool> any(free_.size(), false);
+  for (std::size_t i = random.below(3) + 1; i > 0 && !any.empty(); --i) any[random.below(any.size())] = true;
+  for (std::size_t v = 0; v < orders.size(); ++v) {
+    std::vector<std::int64_t>& order = orders[v];
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+    if (!any[v]) std::ranges::stable_partition(order, [](std::int64_t value) { return value <= kSmall; });
+  }
+  return orders;
+}
+
+std::span<const std::int64_t> SizeSearch::draw(Sequence& random, std::size_t steps) {
+  if (contradictory_ || !descend_in(random_orders(random), 0, steps)) return {};
+  return values_;
+}
+
+bool SizeSearch::descend_in(const Orders& orders, std::size_t depth, std::size_t& steps) {
+  if (!holds_at(depth)) return false;
+  if (depth == free_.size()) return true;
+  for (const std::int64_t value : orders[depth]) {
+    if (steps == 0) return false;
+    --steps;
+    values_[depth] = value;
+    if (descend_in(orders, depth + 1, steps)) return true;
+  }
+  return false;
+}
+
+std::span<const std::int64_t> SizeSearch::at(std::span<const std::int64_t> free) {
+  if (contradictory_) return {};
+  for (std::size_t v = 0; v < free_.size(); ++v) {
+    if (std::ranges::find(free_[v], free[v]) == free_[v].end()) return {};
+  }
+  std::ranges::copy(free.first(free_.size()), values_.begin());
+  for (std::size_t depth = 0; depth <= free_.size(); ++depth) {
+    if (!holds_at(depth)) return {};
+  }
+  return values_;
 }
 
 }  // namespace rewright

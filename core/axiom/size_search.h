@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "axiom/sequence.h"
+
 namespace rewright {
 
 /// An expression over the numbers of an array.
@@ -62,7 +64,19 @@ class REWRIGHT_API SizeSearch {
     if (!contradictory_) descend(0, visit);
   }
 
+  /// One solution by chance: one to three of the free variables may have any of their values, the others are small where
+  /// that is possible. Empty where none is found within `steps` values. Until the next call.
+  [[nodiscard]] std::span<const std::int64_t> draw(Sequence& random, std::size_t steps);
+  /// The solution with these values of the free variables, in the order of names(); empty where it is none.
+  [[nodiscard]] std::span<const std::int64_t> at(std::span<const std::int64_t> free);
+  [[nodiscard]] std::size_t free_count() const { return free_.size(); }
+
  private:
+  using Orders = std::vector<std::vector<std::int64_t>>;  ///< By free variable: the values in the order of trial.
+  [[nodiscard]] Orders random_orders(Sequence& random) const;
+  bool descend_in(const Orders& orders, std::size_t depth, std::size_t& steps);
+  /// What is to be checked and solved once `depth` free variables have values.
+  bool holds_at(std::size_t depth);
   struct Check {
     Constraint::Kind kind;
     SizeFormula left, right;
@@ -78,12 +92,7 @@ class REWRIGHT_API SizeSearch {
 
   template <class Visit>
   bool descend(std::size_t depth, Visit& visit) {
-    for (const Check& check : checks_[depth]) {
-      if (!meets(check)) return true;
-    }
-    for (const Solved& solved : solved_[depth]) {
-      if (!solve(solved)) return true;
-    }
+    if (!holds_at(depth)) return true;
     if (depth == free_.size()) return visit(std::span<const std::int64_t>(values_));
     for (const std::int64_t value : free_[depth]) {
       values_[depth] = value;

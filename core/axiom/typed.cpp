@@ -6,6 +6,8 @@
 #include <charconv>
 #include <set>
 
+#include "axiom/claim.h"
+
 namespace rewright {
 namespace {
 
@@ -48,8 +50,11 @@ class Specialiser {
       if (!typed_.fixed.contains(name))
         return make_error(ErrorCode::kUsage, "axiom {}: the parameter variable {} has no value", axiom_.name, name);
     }
+    REWRIGHT_TRY(const AxiomClaim claim, read_claim(axiom_));
+    REWRIGHT_CHECK(check_claim(axiom_, claim, typed_.fixed));
     REWRIGHT_CHECK(type_terms());
-    REWRIGHT_CHECK(type_condition());
+    REWRIGHT_CHECK(type_condition(axiom_.condition));
+    REWRIGHT_CHECK(type_condition(size_constraints(claim)));
     REWRIGHT_CHECK(equate_shapes());
     typed_.left_to_right = use(typed_.left, typed_.left_defined, typed_.right, typed_.right_defined);
     typed_.right_to_left = use(typed_.right, typed_.right_defined, typed_.left, typed_.left_defined);
@@ -202,8 +207,8 @@ class Specialiser {
     return reached;
   }
 
-  Status type_condition() {
-    for (const Constraint& constraint : axiom_.condition) {
+  Status type_condition(const std::vector<Constraint>& conditions) {
+    for (const Constraint& constraint : conditions) {
       REWRIGHT_TRY(SymbolicDim left, resolve(constraint.left));
       REWRIGHT_TRY(SymbolicDim right, resolve(constraint.right));
       Constraint resolved{constraint.kind, std::move(left), std::move(right)};

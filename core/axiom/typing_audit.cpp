@@ -1,6 +1,7 @@
 #include "axiom/typing_audit.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <set>
 
@@ -50,6 +51,59 @@ SizeDomain with_free_parameters(const TypedAxiom& axiom, std::span<const std::st
   return sizes;
 }
 
+/// The sizes that :domain limits, without those that it names to be tried first.
+SizeDomain claimed_sizes(const AxiomClaim& claim) {
+  SizeDomain sizes;
+  for (const ClaimEntry& entry : claim.sizes) {
+    if (entry.any || !entry.ranges.empty()) continue;
+    for (const ParamValue& value : entry.values) sizes[entry.name].push_back(std::get<std::int64_t>(value));
+    std::ranges::sort(sizes[entry.name]);
+  }
+  return sizes;
+}
+
+// --- doubles ---------------------------------------------------------------------------------------------------------
+
+constexpr double kRelative = 1e-9;    // Far above what libm rounds, far below what a false axiom changes.
+constexpr double kUnderflow = 1e-150; // Below it a result may have lost its digits on the way.
+constexpr double kOverflow = 1e100;   // Above it a product of three overflows.
+constexpr int kRoundings = 32;
+
+bool near(double a, double b) {
+  return std::abs(a - b) <= kRelative * std::max(std::abs(a), std::abs(b)) + kUnderflow;
+}
+
+/// Are all values on the way numbers that neither overflow nor may do so soon?
+bool is_moderate(const TermValues<Real>& values) {
+  for (const auto& outputs : values.values()) {
+    for (const TermBuffer<Real>& tensor : outputs) {
+      for (const Real value : tensor.values) {
+        if (!(std::abs(value.value) <= kOverflow)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// One tensor's elements under several roundings.
+struct Spread {
+  explicit Spread(const TermBuffer<Real>& tensor) : shape(tensor.shape) {
+    for (const Real value : tensor.values) low.push_back(value.value);
+    high = low;
+  }
+  void add(const TermBuffer<Real>& tensor) {
+    for (std::size_t i = 0; i < low.size(); ++i) {
+      low[i] = std::min(low[i], tensor.values[i].value);
+      high[i] = std::max(high[i], tensor.values[i].value);
+    }
+  }
+  [[nodiscard]] double width(std::size_t i) const { return high[i] - low[i]; }
+  Shape shape;
+  std::vector<double> low, high;
+};
+
+bool is_wide(Draw draw) { return draw == Draw::kScaled || draw == Draw::kWide || draw == Draw::kWidePositive; }
+
 }  // namespace
 
 TypingAudit::TypingAudit(const TypedAxiom& axiom, const ParamDomain& domain, const AuditOptions& options)
@@ -59,6 +113,8 @@ TypingAudit::TypingAudit(const TypedAxiom& axiom, const ParamDomain& domain, con
       variables_(size_variables(axiom, constraints_)),
       sizes_(with_free_parameters(axiom, variables_, size_domain_of(axiom, domain, options.domain))),
       search_(variables_, constraints_, options.max_dim, sizes_),
+      wide_search_(variables_, constraints_, std::max(options.max_dim, options.wide_dim),
+                   with_free_parameters(axiom, variables_, claimed_sizes(domain.claim))),
       program_(axiom, search_.names()),
       field_(program_),
       exact_(program_),
@@ -84,6 +140,45 @@ std::optional<AuditFailure> TypingAudit::run(AuditResult& result, const std::fun
     if (point) failure = AuditFailure{{sizes.begin(), sizes.end()}, *point, elements(*point)};
     return !point;
   });
+  return failure;
+}
+
+std::optional<AuditFailure> TypingAudit::run_wide(std::size_t count, AuditResult& result,
+                                                  const std::function<bool()>& stop) {
+  constexpr std::size_t kSteps = 300, kIndex = 1'000'000;
+  if (wide_search_.names() != search_.names()) return std::nullopt;
+  Sequence random(options_.seed);
+  AuditResult drawn;
+  for (std::size_t i = 0; i < count && !stop(); ++i) {
+    const auto found = wide_search_.draw(random, kSteps);
+    if (found.size() != variables_.size()) continue;
+    const std::vector<std::int64_t> sizes(found.begin(), found.end());
+    const auto point = difference_at(sizes, kIndex + i, 2, drawn);
+    if (point) return AuditFailure{sizes, *point, elements(*point)};
+  }
+  result.drawn += drawn.combinations;
+  result.error = std::max(result.error, drawn.error);
+  return std::nullopt;
+}
+
+AuditFailure TypingAudit::shrunk(AuditFailure failure) {
+  AuditResult ignored;
+  for (bool smaller = true; smaller;) {
+    smaller = false;
+    for (std::size_t v = 0; v < wide_search_.free_count() && !smaller; ++v) {
+      for (std::int64_t size = 1; size < failure.sizes[v] && !smaller; ++size) {
+        std::vector<std::int64_t> free = failure.sizes;
+        free[v] = size;
+        const auto solution = wide_search_.at(free);
+        if (solution.size() != failure.sizes.size()) continue;
+        std::vector<std::int64_t> sizes(solution.begin(), solution.end());
+        const auto point = difference_at(sizes, static_cast<std::size_t>(size), 6, ignored);
+        if (!point) continue;
+        failure = {std::move(sizes), *point, elements(*point)};
+        smaller = true;
+      }
+    }
+  }
   return failure;
 }
 
@@ -115,12 +210,16 @@ std::string TypingAudit::describe(const AuditFailure& failure) {
         exact_.run(failure.sizes, failure.point.draw, failure.point.seed))
       return describe_counterexample(axiom_, program_, exact_, search_.names(), failure.sizes);
   }
-  for (const Draw draw : {Draw::kSigns, Draw::kSmall, Draw::kQuarters}) {
-    for (std::uint64_t seed = 1; seed <= 64 && program_.uses_functions(); ++seed) {
-      if (real_.run(failure.sizes, draw, seed) && !real_.equal())
+  const bool found_in_reals = failure.point.algebra == AuditPoint::Algebra::kReal;
+  bool compared = false;
+  for (const Draw draw : {Draw::kSigns, Draw::kSmall, Draw::kQuarters, Draw::kScaled}) {
+    for (std::uint64_t seed = 1; seed <= 64 && (found_in_reals || program_.uses_functions()); ++seed) {
+      if (reals_differ(failure.sizes, draw, seed, compared) && real_.run(failure.sizes, draw, seed))
         return describe_counterexample(axiom_, program_, real_, search_.names(), failure.sizes);
     }
   }
+  if (found_in_reals && real_.run(failure.sizes, failure.point.draw, failure.point.seed))
+    return describe_counterexample(axiom_, program_, real_, search_.names(), failure.sizes);
   if (field_.run(failure.sizes, failure.point.draw, failure.point.seed))
     return describe_counterexample(axiom_, program_, field_, search_.names(), failure.sizes);
   return describe_typing(axiom_);
@@ -148,7 +247,7 @@ std::optional<AuditPoint> TypingAudit::difference_at(std::span<const std::int64_
                                                      AuditResult& result) {
   bool compared = false;
   const std::uint64_t seed = mix(options_.seed * 0x9e3779b97f4a7c15 + index);
-  const auto found = program_.uses_functions() ? functional_difference(sizes, seed, rounds, compared)
+  const auto found = program_.uses_functions() ? functional_difference(sizes, seed, index, rounds, compared)
                      : program_.uses_order()   ? ordered_difference(sizes, seed, index, rounds, compared)
                                                : polynomial_difference(sizes, seed, compared);
   if (!compared) return std::nullopt;
@@ -173,31 +272,88 @@ std::optional<AuditPoint> TypingAudit::polynomial_difference(std::span<const std
 
 std::optional<AuditPoint> TypingAudit::ordered_difference(std::span<const std::int64_t> sizes, std::uint64_t seed,
                                                           std::size_t index, int rounds, bool& compared) {
-  static constexpr Draw kDraws[] = {Draw::kSmall, Draw::kQuarters, Draw::kNegative, Draw::kMostlyNegative,
-                                    Draw::kEqualRows};
+  static constexpr Draw kDraws[] = {Draw::kSmall,          Draw::kQuarters,  Draw::kNegative,
+                                    Draw::kMostlyNegative, Draw::kEqualRows, Draw::kScaled};
   for (int round = 0; round < rounds; ++round) {
     // One kind a combination where there are many, in turn; every kind where there are few.
     for (std::size_t kind = 0; kind < std::size(kDraws); ++kind) {
       if (rounds == 1 && kind != index % std::size(kDraws)) continue;
       const std::uint64_t own = mix(seed + static_cast<std::uint64_t>(round) * std::size(kDraws) + kind);
-      if (differs(exact_, sizes, kDraws[kind], own, compared))
+      if (exact_differs(sizes, kDraws[kind], own, compared))
         return AuditPoint{AuditPoint::Algebra::kExact, kDraws[kind], own};
     }
   }
-  return std::nullopt;
+  return wide_difference(sizes, seed, index, rounds, compared);
+}
+
+bool TypingAudit::exact_differs(std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed, bool& compared) {
+  const bool differ = differs(exact_, sizes, draw, seed, compared);
+  if (!differ || !exact_.defined()) return false;
+  if (!is_wide(draw)) return true;
+  const auto &left = exact_.value(program_.left()), &right = exact_.value(program_.right());
+  if (left.shape != right.shape) return true;
+  for (std::size_t i = 0; i < left.values.size(); ++i) {
+    const Exact &a = left.values[i], &b = right.values[i];
+    if (a.defined() && b.defined() && !(a == b)) return true;
+  }
+  return false;
 }
 
 std::optional<AuditPoint> TypingAudit::functional_difference(std::span<const std::int64_t> sizes, std::uint64_t seed,
-                                                             int rounds, bool& compared) {
+                                                             std::size_t index, int rounds, bool& compared) {
   const bool any_function = axiom_.axiom->needs.empty() && !program_.uses_order();
   if (any_function && differs(field_, sizes, Draw::kWhole, seed, compared))
     return AuditPoint{AuditPoint::Algebra::kField, Draw::kWhole, seed};
   for (int round = 0; round < rounds; ++round) {
     const Draw draw = round % 2 == 0 ? Draw::kQuarters : Draw::kNegative;
     const std::uint64_t own = mix(seed + static_cast<std::uint64_t>(round));
-    if (differs(real_, sizes, draw, own, compared)) return AuditPoint{AuditPoint::Algebra::kReal, draw, own};
+    if (reals_differ(sizes, draw, own, compared)) return AuditPoint{AuditPoint::Algebra::kReal, draw, own};
+  }
+  return wide_difference(sizes, seed, index, rounds, compared);
+}
+
+std::optional<AuditPoint> TypingAudit::wide_difference(std::span<const std::int64_t> sizes, std::uint64_t seed,
+                                                       std::size_t index, int rounds, bool& compared) {
+  static constexpr Draw kDraws[] = {Draw::kScaled, Draw::kWide, Draw::kWidePositive};
+  for (std::size_t kind = 0; kind < std::size(kDraws); ++kind) {
+    if (rounds == 1 && kind != index % std::size(kDraws)) continue;
+    const std::uint64_t own = mix(seed + kind + 101);
+    if (reals_differ(sizes, kDraws[kind], own, compared))
+      return AuditPoint{AuditPoint::Algebra::kReal, kDraws[kind], own};
   }
   return std::nullopt;
+}
+
+bool TypingAudit::reals_differ(std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed, bool& compared) {
+  if (!real_.run(sizes, draw, seed)) return false;
+  const TermBuffer<Real>&left = real_.value(program_.left()), &right = real_.value(program_.right());
+  if (left.shape != right.shape) return true;
+  const bool moderate = is_moderate(real_);
+  if (is_wide(draw) && !moderate) return false;
+  compared |= real_.defined();
+  bool suspect = false;
+  for (std::size_t i = 0; i < left.values.size(); ++i) {
+    const double a = left.values[i].value, b = right.values[i].value;
+    if (std::isfinite(a) != std::isfinite(b)) return true;
+    suspect |= std::isfinite(a) && !near(a, b);
+  }
+  if (!suspect) return false;
+  // What is left may be rounding: every step rounded otherwise says how much that is.
+  Spread of_left(left), of_right(right);
+  Sequence modes(seed);
+  for (int i = 0; i < kRoundings; ++i) {
+    if (!real_.run_rounded(sizes, draw, seed, modes)) return false;
+    if (moderate && !is_moderate(real_)) return false;
+    of_left.add(real_.value(program_.left()));
+    of_right.add(real_.value(program_.right()));
+  }
+  if (!real_.run(sizes, draw, seed)) return false;
+  for (std::size_t i = 0; i < left.values.size(); ++i) {
+    const double a = left.values[i].value, b = right.values[i].value;
+    const double rounding = 8 * (of_left.width(i) + of_right.width(i));
+    if (std::isfinite(a) && std::isfinite(b) && !near(a, b) && std::abs(a - b) > rounding) return true;
+  }
+  return false;
 }
 
 }  // namespace rewright

@@ -33,7 +33,7 @@ class Auditor {
   Auditor(const Registry& registry, const DeriveOptions& options) : registry_(registry), options_(options) {}
 
   Result<AuditReport> run(Store& store) {
-    REWRIGHT_TRY(const std::vector<Rule> rules, store.rules(registry_));
+    REWRIGHT_TRY(const std::vector<Rule> rules, judged_rules(store, registry_));
     library_ = one_direction_each(rules);
     REWRIGHT_TRY(records_, DerivationTable::read(store));
     REWRIGHT_CHECK(find_dropped(store, rules));

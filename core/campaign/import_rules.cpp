@@ -3,14 +3,18 @@
 #include "campaign/files.h"
 #include "campaign/identity.h"
 #include "campaign/proposals.h"
+#include "campaign/rule_judge.h"
 #include "rule/canonical.h"
+#include "rule/conditions.h"
 #include "rule/taso.h"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
+#include <sstream>
 
 namespace rewright {
 namespace {
@@ -21,8 +25,12 @@ Result<std::vector<ImportCandidate>> read_taso_rules(const std::string& content,
                                                      const Registry& registry) {
   REWRIGHT_TRY(auto read, read_taso(content, file, registry));
   std::vector<ImportCandidate> candidates;
-  for (TasoRule& rule : read)
-    candidates.push_back({rule.index, std::move(rule.rule), std::move(rule.reason), std::move(rule.grouped)});
+  for (TasoRule& rule : read) {
+    ImportCandidate& candidate = candidates.emplace_back(rule.index);
+    candidate.reason = std::move(rule.reason);
+    for (TasoInstance& instance : rule.instances)
+      candidate.instances.push_back({std::move(instance.rule), std::move(instance.groups)});
+  }
   return candidates;
 }
 
@@ -31,7 +39,7 @@ Result<std::vector<ImportCandidate>> read_text_rules(const std::string& content,
   auto rules = parse_rules(content, registry);
   if (!rules) return make_error(ErrorCode::kParse, "{}: {}", file, rules.error().message);
   std::vector<ImportCandidate> candidates;
-  for (Rule& rule : *rules) candidates.push_back({candidates.size(), std::move(rule), {}, std::nullopt});
+  for (Rule& rule : *rules) candidates.push_back({candidates.size(), {{std::move(rule)}}, {}});
   return candidates;
 }
 
@@ -47,7 +55,7 @@ Result<std::vector<ImportCandidate>> read_json_rules(const std::string& content,
       return make_error(ErrorCode::kParse, "{}: rule {} has no 'text'", file, candidates.size());
     auto rule = parse_rule(entry["text"].get<std::string>(), registry);
     if (!rule) return make_error(ErrorCode::kParse, "{}: rule {}: {}", file, candidates.size(), rule.error().message);
-    candidates.push_back({candidates.size(), *std::move(rule), {}, std::nullopt});
+    candidates.push_back({candidates.size(), {{*std::move(rule)}}, {}});
   }
   return candidates;
 }
@@ -153,14 +161,67 @@ Result<std::optional<Rule>> judge(const Rule& rule, const RuleReport& said, Rule
   return std::optional(std::move(proved));
 }
 
-/// What an entry says of two groups, if it is wrong there: a condition more.
-void judge_groups(const RuleReport& grouped, RuleImportReport& report) {
-  const bool proved = report.verdict == ImportVerdict::kProved || report.verdict == ImportVerdict::kConditional;
-  if (!proved || grouped.outcome.kind != VerdictKind::kRefuted) return;
+bool is_proved(const RuleImportReport& report) {
+  return report.verdict == ImportVerdict::kProved || report.verdict == ImportVerdict::kConditional;
+}
+
+/// "groups = 1" where all are 1, else the numbers themselves.
+std::string groups_condition(const std::string& groups) {
+  std::istringstream words(groups);
+  for (std::string word; words >> word;) {
+    if (word != "1" && word != "1," && word != "=>") return fmt::format("groups {}", groups);
+  }
+  return "groups = 1";
+}
+
+/// An entry that is wrong at other groups: where it is proved, a condition more; where nothing is known, refuted.
+void judge_groups(const ImportInstance& other, const RuleReport& said, RuleImportReport& report) {
+  if (said.outcome.kind != VerdictKind::kRefuted || report.verdict == ImportVerdict::kRefuted) return;
+  report.counterexample = said.outcome.counterexample;
+  if (!is_proved(report)) {
+    report.verdict = ImportVerdict::kRefuted;
+    report.text = to_text(other.rule);
+    report.groups = other.groups;
+    report.reason = said.outcome.reason;
+    return;
+  }
+  const std::string condition = groups_condition(report.groups);
+  if (report.precondition.starts_with("groups")) return;
   report.verdict = ImportVerdict::kConditional;
-  report.precondition = "groups = 1" + (report.precondition.empty() ? "" : ", " + report.precondition);
-  report.reason += fmt::format("; with two groups it is wrong: {}", grouped.outcome.reason);
-  report.counterexample = grouped.outcome.counterexample;
+  report.precondition = condition + (report.precondition.empty() ? "" : ", " + report.precondition);
+  report.reason += fmt::format("; with groups {} it is wrong: {}", other.groups, said.outcome.reason);
+}
+
+/// The instances' reports begin at `next`, which moves on.
+Status import_candidate(const ImportCandidate& candidate, std::span<const RuleReport> said, std::size_t& next,
+                        Books& books, std::vector<RuleImportReport>& reports) {
+  const std::size_t entry = reports.size();
+  reports.emplace_back().index = candidate.index;
+  reports[entry].reason = candidate.reason;
+  for (std::size_t i = 0; i < candidate.instances.size(); ++i) {
+    const ImportInstance& instance = candidate.instances[i];
+    const RuleReport& about = said[next++];
+    RuleImportReport report;
+    report.index = candidate.index;
+    report.groups = instance.groups;
+    if (const auto unmet = unmet_condition(instance.rule)) {
+      report.text = to_text(instance.rule);
+      report.reason =
+          fmt::format("no sizes meet its condition {}, so that it is never used; it is not kept", to_string(*unmet));
+      if (i > 0) reports.emplace_back();
+      (i > 0 ? reports.back() : reports[entry]) = std::move(report);
+      continue;
+    }
+    REWRIGHT_TRY(const std::optional<Rule> proved, judge(instance.rule, about, report));
+    REWRIGHT_CHECK(books.add(instance.rule, about, proved));
+    if (i == 0) {
+      reports[entry] = std::move(report);
+      continue;
+    }
+    judge_groups(instance, about, reports[entry]);
+    if (report.verdict != ImportVerdict::kRefuted) reports.push_back(std::move(report));
+  }
+  return {};
 }
 
 }  // namespace
@@ -185,35 +246,23 @@ Result<std::vector<ImportCandidate>> read_rules(const std::string& content, cons
 Result<std::vector<RuleImportReport>> import_rules(const std::vector<ImportCandidate>& candidates,
                                                    const AxiomSet& axioms, Store& store, const Registry& registry,
                                                    const RuleImportOptions& options) {
+  REWRIGHT_CHECK(RuleJudge(axioms, registry).check_axioms());
   REWRIGHT_CHECK(check_new(store));
-  std::vector<Rule> rules, grouped;
-  for (const ImportCandidate& candidate : candidates) {
-    if (candidate.rule) rules.push_back(*candidate.rule);
-    if (candidate.grouped) grouped.push_back(*candidate.grouped);
-  }
+  std::vector<Rule> rules;
+  for (const ImportCandidate& candidate : candidates)
+    for (const ImportInstance& instance : candidate.instances) rules.push_back(instance.rule);
   REWRIGHT_TRY(const PortfolioReport said, verify_all(rules, axioms, options.verifiers, registry, options.portfolio));
-  REWRIGHT_TRY(const PortfolioReport of_groups,
-               verify_all(grouped, axioms, options.verifiers, registry, options.portfolio));
-  for (const auto& [report, asked] : {std::pair(&said, &rules), std::pair(&of_groups, &grouped)}) {
-    if (!report->contradictions.empty()) {
-      const Contradiction& found = report->contradictions.front();
-      return contradiction_error(store, found, (*asked)[found.rule]);
-    }
+  if (!said.contradictions.empty()) {
+    const Contradiction& found = said.contradictions.front();
+    return contradiction_error(store, found, rules[found.rule]);
   }
   std::vector<RuleImportReport> reports;
   Books books(store);
-  std::size_t next = 0, next_grouped = 0;
+  std::size_t next = 0;
   REWRIGHT_CHECK(store.database().transaction([&]() -> Status {
     REWRIGHT_CHECK(begin(store, axioms, options, rules, registry));
     for (const ImportCandidate& candidate : candidates) {
-      RuleImportReport& report = reports.emplace_back();
-      report.index = candidate.index;
-      report.reason = candidate.reason;
-      if (!candidate.rule) continue;
-      const RuleReport& about = said.rules[next++];
-      REWRIGHT_TRY(const std::optional<Rule> proved, judge(*candidate.rule, about, report));
-      REWRIGHT_CHECK(books.add(*candidate.rule, about, proved));
-      if (candidate.grouped) judge_groups(of_groups.rules[next_grouped++], report);
+      REWRIGHT_CHECK(import_candidate(candidate, said.rules, next, books, reports));
     }
     for (const char* phase : {"enumerate", "prune", "verify", "library"}) REWRIGHT_CHECK(store.finish(phase));
     return {};

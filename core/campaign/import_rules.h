@@ -18,19 +18,26 @@
 
 namespace rewright {
 
+/// What an entry says, or TASO's entry of convolutions of so many groups ("1, 1 => 2"; "" where it leaves none open).
+struct ImportInstance {
+  Rule rule;
+  std::string groups = {};
+};
+
 /// One entry of a file.
 struct ImportCandidate {
-  std::size_t index = 0;        ///< In the file, from 0; TASO's entries may come twice, at two ranks.
-  std::optional<Rule> rule;     ///< Nothing where it is no rule here.
-  std::string reason;           ///< Why not.
-  std::optional<Rule> grouped;  ///< TASO: what the entry says of convolutions of two groups.
+  std::size_t index = 0;                  ///< In the file, from 0; TASO's entries may come twice, at two ranks.
+  std::vector<ImportInstance> instances;  ///< None where it is no rule here; more than one of TASO's alone.
+  std::string reason;                     ///< Why not.
 };
 
 enum class ImportVerdict { kProved, kConditional, kRefuted, kUnknown };
 [[nodiscard]] REWRIGHT_API const char* name_of(ImportVerdict verdict);
 
+/// One for each entry, that of its first instance; and one more for each other instance that is not refuted.
 struct RuleImportReport {
   std::size_t index = 0;
+  std::string groups;  ///< As ImportInstance::groups.
   ImportVerdict verdict = ImportVerdict::kUnknown;
   std::string text;  ///< The rule; "" where there is none.
   std::string precondition;

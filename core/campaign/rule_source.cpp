@@ -1,7 +1,10 @@
 #include "campaign/rule_source.h"
 
+#include <tbb/parallel_for.h>
+
 #include "campaign/files.h"
 #include "campaign/operator_versions.h"
+#include "campaign/rule_judge.h"
 #include "rule/canonical.h"
 #include "rule/store.h"
 #include "verify/certificate_text.h"
@@ -49,8 +52,8 @@ constexpr int kRounds = 3;  // Members whose parameters only other members' targ
 /// The rules of a file and the members of its families, each with a proof that was replayed.
 class Replay {
  public:
-  Replay(const std::string& path, std::span<const Axiom> axioms, const Registry& registry)
-      : path_(path), axioms_(axioms), registry_(registry), checker_(axioms, registry) {}
+  Replay(const std::string& path, const AxiomSet& axioms, const Registry& registry)
+      : path_(path), axioms_(axioms.axioms()), registry_(registry), judge_(axioms, registry) {}
 
   Result<std::vector<Rule>> run(const CertificateFile& file, ParameterUses uses) {
     for (const CertificateFile::Entry& entry : file.entries) {
@@ -61,7 +64,7 @@ class Replay {
       const std::size_t before = rules_.size();
       for (const Family& family : families_) {
         for (const auto& values : members_for(family, uses)) {
-          if (auto member = family.member(values, checker_)) keep(*std::move(member));
+          if (auto member = family.member(values, judge_.checker())) keep(*std::move(member));
         }
       }
       if (rules_.size() == before) break;
@@ -73,7 +76,7 @@ class Replay {
  private:
   Status add(const CertificateFile::Entry& entry) {
     REWRIGHT_TRY(Rule rule, parse_rule(entry.rule, registry_));
-    if (const Status proved = checker_.check(rule, entry.certificate); !proved)
+    if (const Status proved = judge_.prove(rule, entry.certificate); !proved)
       return make_error(proved.error().code, "the proof is rejected: {}", proved.error().message);
     rule.trust = Trust::kCertificate;
     rule.certificate = entry.certificate;
@@ -83,7 +86,7 @@ class Replay {
     const Family& family = families_.emplace_back(std::move(read));
     for (const CertificateFile::Member& at : entry.members) {
       REWRIGHT_TRY(const auto values, family.read_values(at.values));
-      auto member = family.member(values, checker_);
+      auto member = family.member(values, judge_.checker());
       if (!member)
         return make_error(member.error().code, "the proof is rejected for the member {}: {}", at.values,
                           member.error().message);
@@ -98,34 +101,85 @@ class Replay {
   const std::string& path_;
   std::span<const Axiom> axioms_;
   const Registry& registry_;
-  CertificateChecker checker_;
+  RuleJudge judge_;
   std::vector<Rule> rules_;
   std::set<std::string> ids_;
   std::vector<Family> families_;
 };
 
+// --- a store -----------------------------------------------------------------------------------------------------
+
+Result<AxiomSet> axioms_of(Store& store, const Registry& registry) {
+  std::vector<std::string> files;
+  const std::string list = store.path("axioms.txt");
+  if (!fs::exists(list))
+    return make_error(ErrorCode::kNotFound, "'{}' does not say on which axioms its proofs rest: '{}' is not there",
+                      store.folder(), list);
+  REWRIGHT_TRY(const std::string paths, read_file(list));
+  for (std::string_view rest = paths; !rest.empty();) {
+    files.emplace_back(take_line(rest));
+    if (!fs::is_regular_file(files.back()))
+      return make_error(ErrorCode::kNotFound,
+                        "the axiom file '{}', on which the proofs in '{}' rest, is not there; put it back, or run the "
+                        "campaign again",
+                        files.back(), store.folder());
+  }
+  return load_axioms(files, registry);
+}
+
+/// Its id is the hash of its text; else one of them was changed.
+Status check_id(const Rule& rule, const RuleText& row) {
+  if (rule.id == row.id) return {};
+  return make_error(ErrorCode::kMismatch, "its id is not that of its text ({}), so that one of both was changed",
+                    rule.id);
+}
+
 }  // namespace
+
+Result<std::vector<Rule>> judged_rules(Store& store, const Registry& registry) {
+  REWRIGHT_TRY(const std::vector<RuleText> rows, store.rule_texts());
+  std::vector<Result<Rule>> parsed(rows.size(), Rule{});
+  tbb::parallel_for(std::size_t{0}, rows.size(), [&](std::size_t i) { parsed[i] = rule_of(rows[i], registry); });
+  const auto refused = [&](const RuleText& row, const Error& error) {
+    return make_error(error.code, "'{}', rule {} ({}): {}; run the campaign again, or remove the row",
+                      store.database().file(), row.id, row.name, error.message);
+  };
+  std::vector<Rule> rules;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!parsed[i]) return refused(rows[i], parsed[i].error());
+    if (const Status same = check_id(*parsed[i], rows[i]); !same) return refused(rows[i], same.error());
+    rules.push_back(*std::move(parsed[i]));
+  }
+  REWRIGHT_TRY(const std::vector<OtherVersion> others, other_versions(store, registry));
+  distrust(rules, others);
+  if (std::ranges::none_of(rules, [](const Rule& rule) { return rule.trust == Trust::kCertificate; })) return rules;
+  REWRIGHT_TRY(const AxiomSet axioms, axioms_of(store, registry));
+  RuleJudge judge(axioms, registry);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rules[i].trust != Trust::kCertificate) continue;
+    if (const Status proved = judge.prove(rules[i], rules[i].certificate); !proved)
+      return refused(rows[i], {proved.error().code, "its proof is rejected: " + proved.error().message});
+  }
+  return rules;
+}
 
 Result<std::vector<Rule>> read_proved_rules(const std::string& path, const AxiomSet& axioms, const Registry& registry) {
   REWRIGHT_TRY(const std::string text, read_file(path));
   REWRIGHT_TRY(const CertificateFile file, parse_file(text, path));
-  return Replay(path, axioms.axioms(), registry).run(file, {});
+  return Replay(path, axioms, registry).run(file, {});
 }
 
 Result<std::vector<Rule>> read_rule_source(const std::string& path, const Registry& registry,
                                            const ParameterUses& uses) {
   if (fs::is_directory(path)) {
     REWRIGHT_TRY(const auto store, Store::open(path, Store::Mode::kRead));
-    REWRIGHT_TRY(std::vector<Rule> rules, store->rules(registry));
-    REWRIGHT_TRY(const std::vector<OtherVersion> others, other_versions(*store, registry));
-    distrust(rules, others);
-    return rules;
+    return judged_rules(*store, registry);
   }
   REWRIGHT_TRY(const std::string text, read_file(path));
   if (has_certificates(text)) {
     REWRIGHT_TRY(const CertificateFile file, parse_file(text, path));
     REWRIGHT_TRY(const AxiomSet axioms, axioms_of(file, path, registry));
-    return Replay(path, axioms.axioms(), registry).run(file, uses);
+    return Replay(path, axioms, registry).run(file, uses);
   }
   auto rules = parse_rules(text, registry);
   if (!rules) return make_error(rules.error().code, "'{}': {}", path, rules.error().message);

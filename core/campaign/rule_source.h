@@ -12,12 +12,17 @@
 #include <string_view>
 #include <vector>
 
+#include "rule/store.h"
 #include "verify/certificate_text.h"
 
 namespace rewright {
 
-/// A folder is a store: its library; rules with operators that are loaded in another version than the store was made
-///   with are Trust::kNone. A file is one of
+/// The library of a store, each rule judged anew (rule_judge.h): its id is the hash of its text, its proof is replayed,
+/// the axioms stood their audit. Rules with operators that are loaded in another version than the store was made with
+/// are Trust::kNone. Errors: kMismatch, the row that was changed or whose proof is rejected; kNotFound, an axiom file.
+[[nodiscard]] REWRIGHT_API Result<std::vector<Rule>> judged_rules(Store& store, const Registry& registry);
+
+/// A folder is a store: judged_rules. A file is one of
 ///   rules with certificates, as `certificates export` writes them: each is replayed on the axiom files that the file
 ///       names, which are read anew, so Trust::kCertificate is earned here;
 ///       of families also the members that the file names and those that `uses` asks for, and what these lead to;

@@ -7,6 +7,7 @@
 #include "campaign/identity.h"
 #include "campaign/log.h"
 #include "campaign/phases.h"
+#include "campaign/rule_judge.h"
 #include "rule/derivations.h"
 
 #include <chrono>
@@ -261,6 +262,7 @@ Result<CampaignSummary> run_campaign(const CampaignConfig& config, const Registr
   // Everything that can be wrong with the input comes to light before the store is touched.
   const std::vector<std::string> axiom_files = paths_of(config.axioms);
   REWRIGHT_TRY(const AxiomSet axioms, load_axioms(axiom_files, registry));
+  REWRIGHT_CHECK(RuleJudge(axioms, registry).check_axioms());
   REWRIGHT_TRY(const CampaignRecord record, identity(config, registry));
   REWRIGHT_TRY(const std::unique_ptr<Store> store, Store::open(options.store, Store::Mode::kRun));
   REWRIGHT_TRY(const bool resumed, take_over(*store, config, record, options));

@@ -25,6 +25,7 @@ struct CheckOptions {
   std::vector<std::string> files;
   std::int64_t max_dim = 0;  ///< 0: the domain's own.
   bool nightly = false;
+  bool quick = false;
   std::size_t sample = 0;
   int threads = 0;
   bool redundant = false;
@@ -33,6 +34,7 @@ struct CheckOptions {
   std::string uses;       ///< A store.
   std::string verifier;   ///< That redundancy asks; empty: the default.
   std::string proofs;     ///< Where redundancy writes them; empty: nowhere.
+  std::string record;     ///< Where the audit writes which files stood it; empty: nowhere.
 };
 
 int threads_of(int wanted) { return wanted > 0 ? wanted : cores(); }
@@ -49,8 +51,10 @@ AuditOptions audit_options(const CheckOptions& options) {
   AuditOptions audit;
   audit.domain = options.nightly ? AuditDomain::kNightly : AuditDomain::kTaso;
   audit.max_dim = options.max_dim > 0 ? options.max_dim : 4;
-  audit.max_sizes = options.sample > 0 ? options.sample : options.nightly ? 200 : 0;
-  audit.max_typings = 0;
+  audit.max_sizes = options.sample > 0 ? options.sample : options.nightly ? 200 : options.quick ? 50 : 0;
+  audit.max_typings = options.quick ? 100 : 0;
+  audit.wide_typings = options.nightly ? 100 : options.quick ? 12 : 30;
+  audit.wide_sizes = options.nightly ? 6 : 4;
   audit.threads = threads_of(options.threads);
   return audit;
 }
@@ -58,29 +62,35 @@ AuditOptions audit_options(const CheckOptions& options) {
 Json to_json(const AuditResult& result) {
   Json counterexample = nullptr;
   if (!result.holds) counterexample = result.counterexample;
-  return {{"name", result.name},         {"combinations", result.combinations},
-          {"sampled", result.sampled},   {"error", result.error},
-          {"complete", result.complete}, {"stopped", result.stopped},
-          {"holds", result.holds},       {"counterexample", std::move(counterexample)}};
+  return {{"name", result.name},
+          {"combinations", result.combinations},
+          {"drawn", result.drawn},
+          {"sampled", result.sampled},
+          {"error", result.error},
+          {"complete", result.complete},
+          {"stopped", result.stopped},
+          {"holds", result.holds},
+          {"counterexample", std::move(counterexample)}};
 }
 
 void print_result(const AuditResult& result) {
   const std::string count = with_commas(result.combinations);
+  const std::uint64_t compared = result.combinations + result.drawn;
   if (!result.holds) {
     print_line(fmt::format("{}: FAILS; the smallest counterexample:\n{}", result.name, result.counterexample));
     return;
   }
   if (result.stopped) {
-    print_line(result.combinations == 0
-                   ? fmt::format("{}: NOT LOOKED AT", result.name)
-                   : fmt::format("{}: STOPPED after {} combinations, at which it holds", result.name, count));
+    print_line(compared == 0 ? fmt::format("{}: NOT LOOKED AT", result.name)
+                             : fmt::format("{}: STOPPED after {} combinations, at which it holds", result.name, count));
     return;
   }
-  if (result.combinations == 0) {
+  if (compared == 0) {
     print_line(fmt::format("{}: compared NOWHERE; no sizes of the domain meet its conditions", result.name));
     return;
   }
-  std::string text = fmt::format("{}: holds on {} combinations", result.name, count);
+  std::string text =
+      fmt::format("{}: holds on {} combinations and {} drawn", result.name, count, with_commas(result.drawn));
   if (result.sampled < result.combinations) text += fmt::format(", error below {:.1e}", result.error);
   if (result.sampled == result.combinations) text += ", on samples (order or functions: no bound)";
   if (result.sampled > 0 && result.sampled < result.combinations)
@@ -347,6 +357,16 @@ Result<ExitCode> suggest(const Settings& settings, const SuggestArguments& argum
 
 // --- the audit -------------------------------------------------------------------------------------------------------
 
+/// The hash and the name of each file, a line each.
+Status record(std::span<const std::string> files, const std::string& path) {
+  std::string text;
+  for (const std::string& file : files) {
+    REWRIGHT_TRY(const std::string hash, file_hash(file));
+    text += hash + "  " + std::filesystem::path(file).filename().string() + "\n";
+  }
+  return write_file(path, text);
+}
+
 Result<ExitCode> check_axioms(const Settings& settings, const CheckOptions& options) {
   const bool whole = !options.redundant && !options.collapse && options.uses.empty();
   if (whole) heed_interrupts();
@@ -367,12 +387,13 @@ Result<ExitCode> check_axioms(const Settings& settings, const CheckOptions& opti
   line.clear();
   Json list = Json::array();
   std::size_t failing = 0, nowhere = 0, stopped = 0;
-  std::uint64_t combinations = 0;
+  std::uint64_t combinations = 0, drawn = 0;
   for (const AuditResult& result : results) {
     failing += !result.holds;
     stopped += result.stopped && result.holds;
-    nowhere += result.combinations == 0 && !result.stopped;
+    nowhere += result.combinations + result.drawn == 0 && !result.stopped;
     combinations += result.combinations;
+    drawn += result.drawn;
     if (settings.json)
       list.push_back(to_json(result));
     else
@@ -381,10 +402,12 @@ Result<ExitCode> check_axioms(const Settings& settings, const CheckOptions& opti
   if (settings.json)
     print_json({{"axioms", std::move(list)}});
   else
-    print_line(fmt::format("{} axioms, {} that fail, {} compared nowhere{}; {} combinations", results.size(), failing,
-                           nowhere, stopped > 0 ? fmt::format(", {} not to the end", stopped) : "",
-                           with_commas(combinations)));
+    print_line(fmt::format("{} axioms, {} that fail, {} compared nowhere{}; {} combinations and {} drawn",
+                           results.size(), failing, nowhere,
+                           stopped > 0 ? fmt::format(", {} not to the end", stopped) : "", with_commas(combinations),
+                           with_commas(drawn)));
   if (failing + nowhere > 0) return ExitCode::kNegative;
+  if (stopped == 0 && !options.record.empty()) REWRIGHT_CHECK(record(axioms.files(), options.record));
   return stopped > 0 ? ExitCode::kStopped : ExitCode::kDone;
 }
 
@@ -400,9 +423,19 @@ void add_axioms(Program& program) {
        "rewright axioms check --redundant --proofs lemmas.proofs axioms/linear_algebra.smt2"},
       [options](const Settings& settings) { return check_axioms(settings, *options); });
   check.add_option("FILE", options->files, "SMT-LIB files of axioms")->required();
-  check.add_option("--max-dim", options->max_dim, "The greatest size along an axis (4)")->check(CLI::Range(1, 16));
-  check.add_flag("--nightly", options->nightly,
-                 "Strides to 3, kernels 1 to 5, groups to 3, dilations, every padding; a part of the sizes of each");
+  check
+      .add_option("--max-dim", options->max_dim,
+                  "The greatest size along an axis where all are tried (4); others are drawn to 8")
+      ->check(CLI::Range(1, 16));
+  CLI::Option* nightly = check.add_flag("--nightly", options->nightly,
+                                        "Strides to 3, kernels 1 to 5, groups to 3, dilations, every padding; a part "
+                                        "of the sizes of each; more are drawn");
+  check.add_flag("--quick", options->quick, "A part of the parameters and of the sizes of each; fewer are drawn")
+      ->excludes(nightly);
+  check
+      .add_option("--record", options->record,
+                  "Where all axioms hold: writes the hash and the name of each file to this one")
+      ->type_name("OUT");
   check.add_option("--sample", options->sample, "At most about so many sizes for each choice of ranks and parameters")
       ->check(whole_number(1));
   check.add_flag("--redundant", options->redundant, "Instead: which axioms follow from the others");

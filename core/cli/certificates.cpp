@@ -1,5 +1,6 @@
 // rewright certificates check | export
 #include "campaign/files.h"
+#include "campaign/rule_judge.h"
 #include "campaign/rule_source.h"
 #include "cli/commands.h"
 #include "cli/output.h"
@@ -81,15 +82,15 @@ Result<AxiomSet> read_axioms(const Arguments& arguments, const Proofs& proofs, c
 }
 
 /// The rule, then each member of its family.
-std::vector<Status> check_entry(CertificateChecker& checker, const AxiomSet& axioms,
-                                const CertificateFile::Entry& entry, const Registry& registry) {
+std::vector<Status> check_entry(RuleJudge& judge, const AxiomSet& axioms, const CertificateFile::Entry& entry,
+                                const Registry& registry) {
   std::vector<Status> all(1 + entry.members.size());
   auto rule = parse_rule(entry.rule, registry);
   if (!rule) {
     std::ranges::fill(all, Status(rule.error()));
     return all;
   }
-  all.front() = checker.check(*rule, entry.certificate);
+  all.front() = judge.prove(*rule, entry.certificate);
   if (entry.members.empty()) return all;
   rule->certificate = entry.certificate;
   const auto family = Family::read(*std::move(rule), entry.free, axioms.axioms(), registry);
@@ -101,7 +102,7 @@ std::vector<Status> check_entry(CertificateChecker& checker, const AxiomSet& axi
     const auto values = family->read_values(entry.members[i].values);
     if (!values) {
       all[i + 1] = values.error();
-    } else if (const auto member = family->member(*values, checker); !member) {
+    } else if (const auto member = family->member(*values, judge.checker()); !member) {
       all[i + 1] = make_error(member.error().code, "member {}: {}", entry.members[i].values, member.error().message);
     }
   }
@@ -112,11 +113,11 @@ Result<ExitCode> check(const Settings& settings, const Arguments& arguments) {
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const Proofs proofs, read_proofs(arguments.path));
   REWRIGHT_TRY(const AxiomSet axioms, read_axioms(arguments, proofs, registry));
-  CertificateChecker checker(axioms.axioms(), registry);
+  RuleJudge judge(axioms, registry, RuleJudge::Memory::kNone);
   std::size_t checked = 0;
   Json rejections = Json::array();
   for (std::size_t i = 0; i < proofs.file.entries.size(); ++i) {
-    const std::vector<Status> all = check_entry(checker, axioms, proofs.file.entries[i], registry);
+    const std::vector<Status> all = check_entry(judge, axioms, proofs.file.entries[i], registry);
     checked += all.size();
     for (std::size_t k = 0; k < all.size(); ++k)
       if (!all[k]) rejections.push_back({{"rule", proofs.names[i][k]}, {"reason", all[k].error().message}});

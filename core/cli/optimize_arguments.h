@@ -24,7 +24,7 @@ struct OptimizeArguments {
   std::string input;
   std::string output;
   std::vector<std::string> rules;
-  std::string trust = "solver";
+  std::string trust = "certificate";
   std::string search = "auto";
   std::string cost = "flops";
   std::vector<std::string> search_options;

@@ -32,17 +32,20 @@ std::vector<std::string> default_verifiers(const Registry& registry) {
 }
 
 Json to_json(const RuleImportReport& report) {
-  return {{"index", report.index},
+  Json json = {{"index", report.index},
           {"verdict", name_of(report.verdict)},
           {"rule", report.text},
           {"precondition", report.precondition},
           {"reason", report.reason},
           {"counterexample", report.counterexample},
           {"certificate", report.certificate}};
+  if (!report.groups.empty()) json["groups"] = report.groups;
+  return json;
 }
 
 void print_report(const RuleImportReport& report) {
-  print_line(fmt::format("rule {}: {}", report.index, name_of(report.verdict)));
+  const std::string groups = report.groups.empty() ? "" : fmt::format(" (groups {})", report.groups);
+  print_line(fmt::format("rule {}{}: {}", report.index, groups, name_of(report.verdict)));
   if (!report.text.empty()) print_line("  " + report.text);
   const bool proved = report.verdict == ImportVerdict::kProved;
   if (report.verdict == ImportVerdict::kConditional) print_line("  where " + report.precondition);
@@ -50,6 +53,16 @@ void print_report(const RuleImportReport& report) {
   if (report.counterexample.empty()) return;
   std::istringstream lines(report.counterexample);
   for (std::string line; std::getline(lines, line);) print_line("    " + line);
+}
+
+/// How many rules each verdict has.
+std::string verdict_table(std::span<const std::size_t> counts) {
+  Table table({"verdict", "rules"});
+  table.align_right({1});
+  for (const ImportVerdict verdict : {ImportVerdict::kProved, ImportVerdict::kConditional, ImportVerdict::kRefuted,
+                                      ImportVerdict::kUnknown})
+    table.add({name_of(verdict), with_commas(counts[static_cast<std::size_t>(verdict)])});
+  return table.to_string();
 }
 
 Result<ExitCode> import(const Settings& settings, const Arguments& arguments) {
@@ -85,9 +98,13 @@ Result<ExitCode> import(const Settings& settings, const Arguments& arguments) {
   if (settings.json)
     print_json({{"rules", std::move(list)}});
   else
-    print_line(fmt::format("{} entries: {} proved, {} proved under a condition, {} refuted, {} unknown", reports.size(),
-                           counts[0], counts[1], counts[2], counts[3]));
-  return counts[2] == 0 ? ExitCode::kDone : ExitCode::kNegative;
+    print(verdict_table(counts));
+  const std::size_t open = counts[2] + counts[3];
+  if (open > 0)
+    note(fmt::format("{} of {} rules are not proved; the store '{}' holds the others", open, reports.size(),
+                     arguments.store),
+         settings.quiet);
+  return open == 0 ? ExitCode::kDone : ExitCode::kNegative;
 }
 
 }  // namespace

@@ -76,11 +76,19 @@ class Maker {
       if (bindings.size() == kMostInstances) progress_[i].is_cut_short = true;
       for (const AxiomRanks& ranks : axiom.ranks) {
         if (!has_ranks(axiom, ranks)) continue;
-        for (const ParamBinding& binding : bindings)
-          if (const auto typed = specialise(axiom, ranks, binding)) add(i, *typed, left_to_right);
+        for (const ParamBinding& binding : bindings) {
+          const auto typed = specialise(axiom, ranks, binding);
+          if (typed) add(i, *typed, left_to_right);
+          if (!typed && typed.error().code == ErrorCode::kMismatch) refuse(i, typed.error().message);
+        }
       }
     }
     return {};
+  }
+  /// The program has it where :domain does not claim it.
+  void refuse(std::size_t i, const std::string& sentence) {
+    progress_[i].was_met = true;
+    if (progress_[i].refusal.empty()) progress_[i].refusal = sentence;
   }
   [[nodiscard]] bool has_ranks(const Axiom& axiom, const AxiomRanks& ranks) const {
     for (std::size_t v = 0; v < ranks.size(); ++v)

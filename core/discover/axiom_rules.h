@@ -29,7 +29,8 @@ struct AxiomRules {
   std::size_t elsewhere = 0;            ///< The program has no such operators, parameters or ranks.
   std::vector<std::string> undirected;  ///< Names: no side is an application that binds all of the other and differs.
   std::vector<std::string> cut_short;   ///< Names: more parameters than kMostInstances.
-  std::vector<std::string> refused;     ///< Sentences: the audit finds it false, or a proof is not accepted.
+  /// Sentences: the audit finds it false, the program has it outside of its :domain, or a proof is not accepted.
+  std::vector<std::string> refused;
 };
 inline constexpr std::size_t kMostInstances = 200;  ///< Of one axiom, one direction and one round.
 

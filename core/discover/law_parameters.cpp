@@ -129,7 +129,7 @@ Axiom with_variable(const Axiom& axiom, const Group& group, const std::string& n
   const AxiomSort sort = list ? AxiomSort::kSizes : group.kind == ParamKind::kReal ? AxiomSort::kReal : AxiomSort::kInt;
   add_variable(result, name, sort, 0);
   // Of a bound the audit's own values leave few within the other one: clip's from -1 on, say.
-  if (sort == AxiomSort::kReal) add_domain(result, fmt::format("{} {} -2.5 -0.75 0 0.5 3", name, group.value));
+  if (sort == AxiomSort::kReal) add_domain(result, fmt::format("{} any {} -2.5 -0.75 0 0.5 3", name, group.value));
   const auto followed = [&](const SymbolicDim& dim) {
     return dim.substitute([&](std::string_view size) -> std::optional<SymbolicDim> {
       const std::size_t dot = size.find('.');
@@ -225,7 +225,7 @@ Axiom narrowed(Axiom axiom) {
   for (const AxiomVariable& variable : axiom.variables) {
     const ParamSpec* spec = variable.sort == AxiomSort::kSizes ? spec_of(axiom, variable.name) : nullptr;
     if (spec != nullptr && (spec->name == "stretch_left" || spec->name == "stretch_right"))
-      add_domain(axiom, variable.name + " [] [0] [1] [2]");
+      add_domain(axiom, variable.name + " any [] [0] [1] [2]");
   }
   return axiom;
 }

@@ -164,7 +164,7 @@ void bind_optimization(py::module_& module) {
       py::arg("search_options") = Options(), py::arg("cost_options") = Options(), py::arg("steps") = 1000,
       py::arg("candidates") = 0, py::arg("seconds") = 60, py::arg("region_size") = 0, py::arg("threads") = 1,
       py::arg("seed") = 1, py::arg("dimensions") = std::map<std::string, std::int64_t>(), py::arg("folder") = "",
-      py::arg("trust") = "solver", py::arg("runtime") = "onnxruntime", py::arg("progress") = py::none(),
+      py::arg("trust") = "certificate", py::arg("runtime") = "onnxruntime", py::arg("progress") = py::none(),
       py::arg("plugins") = py::none(),
       "Makes a serialized ONNX model cheaper with rules of at least that trust, and compares the result with the "
       "original. "

@@ -1,6 +1,7 @@
 #include "rule/conditions.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "tensor/linear_forms.h"
@@ -18,6 +19,49 @@ std::int64_t first_variable(const SymbolicDim& dim, const SizeOrder& order) {
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   for (const std::string& name : dim.variables()) first = std::min(first, order.position(name));
   return first;
+}
+
+/// Of an expression over all sizes.
+struct Interval {
+  double low = 0, high = 0;
+};
+Interval operator+(Interval a, Interval b) { return {a.low + b.low, a.high + b.high}; }
+Interval operator*(std::int64_t factor, Interval a) {
+  const auto times = static_cast<double>(factor);
+  return factor >= 0 ? Interval{times * a.low, times * a.high} : Interval{times * a.high, times * a.low};
+}
+
+Interval interval_of(const SymbolicDim& dim);
+
+Interval interval_of(const SymbolicDim::Atom& atom) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  if (atom.kind == SymbolicDim::Atom::Kind::kVariable)
+    return {atom.name.find('.') == std::string::npos ? 0.0 : 1.0, kInfinite};
+  const Interval left = interval_of(*atom.left);
+  if (atom.kind == SymbolicDim::Atom::Kind::kQuotient) {
+    const auto divisor = static_cast<double>(atom.divisor);
+    return {std::floor(left.low / divisor), std::floor(left.high / divisor)};
+  }
+  const Interval right = interval_of(*atom.right);
+  if (left.low < 0 || right.low < 0) return {-kInfinite, kInfinite};
+  return {left.low * right.low, kInfinite};
+}
+
+Interval interval_of(const SymbolicDim& dim) {
+  const auto constant = static_cast<double>(dim.constant_term());
+  Interval sum{constant, constant};
+  for (const auto& [text, atom] : dim.atoms()) {
+    if (atom.coefficient != 0) sum = sum + atom.coefficient * interval_of(atom);
+  }
+  return sum;
+}
+
+/// Is it false whatever the sizes? Numbers of 2^53 and more are rounded, by less than the margin.
+bool is_unmet(const Constraint& constraint) {
+  const Interval difference = interval_of(constraint.left - constraint.right);
+  constexpr double kMargin = 0.5;
+  if (constraint.kind == Constraint::Kind::kEqual) return difference.low > kMargin || difference.high < -kMargin;
+  return constraint.kind == Constraint::Kind::kAtLeast && difference.high < -kMargin;
 }
 
 }  // namespace
@@ -104,6 +148,16 @@ Result<std::vector<Constraint>> missing_conditions(std::span<const Constraint> k
   }
   drop_implied(known, open, order);
   return open;
+}
+
+std::optional<Constraint> unmet_condition(const Rule& rule) {
+  std::vector<Constraint> known;
+  if (const auto source = infer_shapes(rule.inputs, rule.source)) known = source->defined;
+  for (const Constraint& condition : rule.precondition) {
+    known.push_back(condition);
+    if (is_unmet(condition) || SizeSystem(known).contradictory()) return condition;
+  }
+  return std::nullopt;
 }
 
 }  // namespace rewright

@@ -6,6 +6,7 @@
 #include <rewright/linear.h>
 #include <rewright/rule.h>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,5 +26,10 @@ namespace rewright {
 [[nodiscard]] REWRIGHT_API Result<std::vector<Constraint>> missing_conditions(std::span<const Constraint> known,
                                                                               std::span<const Constraint> wanted,
                                                                               const SizeOrder& order);
+
+/// A condition of the rule that no sizes meet at which its source is defined: sizes of inputs are 1 at least, others 0 at
+/// least. By intervals and linear arithmetic: what it does not find may still be met nowhere.
+/// 2^40*x.0*x.1 = 0 is met nowhere; 2^40*s0 = 0 is.
+[[nodiscard]] REWRIGHT_API std::optional<Constraint> unmet_condition(const Rule& rule);
 
 }  // namespace rewright

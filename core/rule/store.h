@@ -133,6 +133,9 @@ struct RuleText {
   std::string certificate;
   std::int64_t goal = 0;
 };
+/// The rule that a row says, its id worked out from its text; nothing of it is judged. Errors: kParse, with what was
+/// found.
+[[nodiscard]] REWRIGHT_API Result<Rule> rule_of(const RuleText& row, const Registry& registry);
 /// Splits the text form of a rule into `inputs`, `source`, `target` and `precondition`.
 [[nodiscard]] REWRIGHT_API RuleText split_rule_text(std::string text);
 
@@ -188,7 +191,8 @@ class REWRIGHT_API Store {
   [[nodiscard]] Result<std::vector<RuleText>> rule_texts();
   /// By gain, the greatest first.
   [[nodiscard]] Result<std::vector<UseRecord>> uses();
-  /// The library, in its fixed order. Errors: an operator that is not loaded.
+  /// The library, in its fixed order, as its rows say; whoever uses rules asks judged_rules (campaign/rule_source.h).
+  /// Errors: an operator that is not loaded.
   [[nodiscard]] Result<std::vector<Rule>> rules(const Registry& registry);
   [[nodiscard]] Result<std::int64_t> count(const std::string& table, const std::string& where = "1");
 

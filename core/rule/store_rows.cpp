@@ -230,19 +230,26 @@ Result<std::vector<UseRecord>> Store::uses() {
                         });
 }
 
+Result<Rule> rule_of(const RuleText& row, const Registry& registry) {
+  REWRIGHT_TRY(Rule rule, parse_rule(row.text, registry));
+  rule.name = row.name;
+  rule.trust = row.trust == word(Trust::kCertificate) ? Trust::kCertificate
+               : row.trust == word(Trust::kSolver)    ? Trust::kSolver
+                                                      : Trust::kNone;
+  rule.certificate = row.certificate;
+  REWRIGHT_CHECK(read_example(row.example, rule));
+  return rule;
+}
+
 Result<std::vector<Rule>> Store::rules(const Registry& registry) {
   REWRIGHT_TRY(const std::vector<RuleText> texts, rule_texts());
   std::vector<Rule> rules;
   for (const RuleText& text : texts) {
-    Result<Rule> rule = parse_rule(text.text, registry);
+    Result<Rule> rule = rule_of(text, registry);
     if (!rule) {
       return make_error(rule.error().code, "'{}', rule {}: {}", database_->file(), text.id, rule.error().message);
     }
     rule->id = text.id;
-    rule->name = text.name;
-    rule->trust = text.trust == word(Trust::kCertificate) ? Trust::kCertificate : Trust::kSolver;
-    rule->certificate = text.certificate;
-    REWRIGHT_CHECK(read_example(text.example, *rule));
     rules.push_back(*std::move(rule));
   }
   return rules;

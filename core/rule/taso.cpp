@@ -1,7 +1,7 @@
 #include "rule/taso.h"
 
 #include "rule/taso_format.h"
-#include "rule/taso_generalise.h"
+#include "rule/taso_groups.h"
 #include "rule/taso_ranks.h"
 #include "rule/taso_side.h"
 
@@ -15,8 +15,7 @@ using namespace taso_format;
 
 class RuleReader {
  public:
-  RuleReader(const taso::Rule& rule, const Registry& registry, std::int64_t open_groups)
-      : rule_(rule), registry_(registry), open_groups_(open_groups) {}
+  RuleReader(const taso::Rule& rule, const Registry& registry) : rule_(rule), registry_(registry) {}
 
   /// What is wrong with it whatever the ranks; else the ranks that can be decided.
   Status prepare() {
@@ -32,16 +31,12 @@ class RuleReader {
   [[nodiscard]] bool has_open_rank() {
     return std::ranges::any_of(inputs_, [&](int id) { return !ranks_.of({0, -id}); });
   }
-  [[nodiscard]] bool has_open_groups() const { return has_open_groups_; }
-
-  Result<Rule> read(int open_rank) {
-    Scope scope{registry_, inputs_, {}, ranks_, open_rank, open_groups_};
+  /// At each choice of groups at which both sides are defined somewhere. Errors: why there is none.
+  Result<std::vector<TasoInstance>> read(int open_rank) {
+    Scope scope{registry_, inputs_, {}, ranks_, open_rank, {}, nullptr};
     for (const int id : inputs_)
       scope.inputs.push_back({fmt::format("x{}", -id), ranks_.of({0, -id}).value_or(open_rank)});
-    REWRIGHT_TRY(const Side source, read_side(rule_, 1, scope));
-    REWRIGHT_TRY(const Side target, read_side(rule_, 2, scope));
-    has_open_groups_ |= source.has_open_groups || target.has_open_groups;
-    return make_rule(scope.inputs, source, target);
+    return read_with_groups(rule_, scope);
   }
 
  private:
@@ -142,28 +137,14 @@ class RuleReader {
 
   const taso::Rule& rule_;
   const Registry& registry_;
-  const std::int64_t open_groups_;
-  bool has_open_groups_ = false;
   std::vector<int> inputs_;  ///< opIds, in order of first use.
   Ranks ranks_;
 };
 
-TasoRule read_at(const taso::Rule& rule, std::size_t index, int open_rank, RuleReader& reader,
-                 const Registry& registry) {
-  TasoRule read{index, std::nullopt, {}, std::nullopt};
-  Result<Rule> made = reader.read(open_rank);
-  if (!made) {
-    read.reason = made.error().message;
-    return read;
-  }
-  read.rule = *std::move(made);
-  if (reader.has_open_groups()) {
-    RuleReader grouped(rule, registry, 2);
-    if (grouped.prepare()) {
-      if (Result<Rule> other = grouped.read(open_rank)) read.grouped = *std::move(other);
-    }
-  }
-  return read;
+TasoRule read_at(std::size_t index, int open_rank, RuleReader& reader) {
+  auto instances = reader.read(open_rank);
+  if (!instances) return {index, {}, instances.error().message};
+  return {index, *std::move(instances), {}};
 }
 
 }  // namespace
@@ -180,14 +161,13 @@ Result<std::vector<TasoRule>> read_taso(const std::string& bytes, const std::str
   std::vector<TasoRule> rules;
   for (int i = 0; i < collection.rule_size(); ++i) {
     const auto index = static_cast<std::size_t>(i);
-    RuleReader reader(collection.rule(i), registry, 1);
+    RuleReader reader(collection.rule(i), registry);
     if (const Status fits = reader.prepare(); !fits) {
-      rules.push_back({index, std::nullopt, fits.error().message, std::nullopt});
+      rules.push_back({index, {}, fits.error().message});
       continue;
     }
-    rules.push_back(read_at(collection.rule(i), index, 2, reader, registry));
-    if (reader.has_open_rank() && rules.back().rule)
-      rules.push_back(read_at(collection.rule(i), index, 4, reader, registry));
+    rules.push_back(read_at(index, 2, reader));
+    if (reader.has_open_rank() && !rules.back().instances.empty()) rules.push_back(read_at(index, 4, reader));
   }
   return rules;
 }

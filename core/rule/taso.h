@@ -4,7 +4,8 @@
 // parameters as generalisation does, and takes what the file leaves open for what TASO does there:
 //
 //   split       at the point of the last concatenation along the axis
-//   conv2d      with any number of groups: the rule is read with one, and beside it with two
+//   conv2d      in as many groups as the weight's channels fit into the image's, each convolution for itself: the rule is
+//               read with one group and with two in each convolution of the source, and those of the target follow
 //   pool2d_avg  divides by the kernel's size
 //   kernels     a conv2d with a kernel size asks it of its weight: a condition of the rule
 //
@@ -25,12 +26,17 @@
 
 namespace rewright {
 
+/// What an entry says of convolutions of so many groups, where the file leaves them open.
+struct TasoInstance {
+  Rule rule;
+  std::string groups;  ///< "1, 1 => 2": of the source's and of the target's convolutions; "" where none are open.
+};
+
 /// A rule of a file, at one choice of ranks. It is a candidate: nothing of it is proved.
 struct TasoRule {
-  std::size_t index = 0;        ///< In the file, from 0.
-  std::optional<Rule> rule;     ///< Nothing where it cannot be put in our operators.
-  std::string reason;           ///< Why not.
-  std::optional<Rule> grouped;  ///< With two groups in every conv2d whose groups the file leaves open.
+  std::size_t index = 0;                ///< In the file, from 0.
+  std::vector<TasoInstance> instances;  ///< Fewest groups first; none where it cannot be put in our operators.
+  std::string reason;                   ///< Why not.
 };
 
 /// Errors: kParse where `bytes` are no RuleCollection, naming `file`.

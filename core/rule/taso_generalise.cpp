@@ -6,17 +6,19 @@
 #include <rewright/linear.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 namespace rewright::taso_format {
 namespace {
 
 /// Sizes of 2 to 4, of which those that equations decide may be others.
-std::optional<SizeAssignment> draw_sizes(const std::vector<std::string>& variables,
-                                         const std::vector<Constraint>& constraints) {
+std::vector<SizeAssignment> draw_sizes(const std::vector<std::string>& variables,
+                                       const std::vector<Constraint>& constraints, std::size_t count) {
+  std::vector<SizeAssignment> drawn;
   const SizeSystem system(constraints);
   std::uint64_t state = 1;
-  for (int attempt = 0; attempt < 300; ++attempt) {
+  for (int attempt = 0; attempt < 300 && drawn.size() < count; ++attempt) {
     SizeAssignment sizes;
     const DimBinding binding = [&](std::string_view name) -> std::optional<std::int64_t> {
       const auto found = sizes.find(name);
@@ -34,18 +36,18 @@ std::optional<SizeAssignment> draw_sizes(const std::vector<std::string>& variabl
       sizes[name] = value.value_or(0);
     }
     if (fits && std::ranges::all_of(constraints, [&](const Constraint& c) { return c.holds(binding).value_or(false); }))
-      return sizes;
+      drawn.push_back(std::move(sizes));
   }
-  return std::nullopt;
+  return drawn;
 }
 
-std::optional<SizeAssignment> find_sizes(std::span<const PatternInput> inputs, const Side& source, const Side& target,
-                                         const std::vector<Constraint>& constraints) {
+/// Those of the inputs, and those that the sides' parameters name.
+std::vector<std::string> size_variables(std::span<const PatternInput> inputs, std::span<const Side* const> sides) {
   std::set<std::string> names;
   for (const PatternInput& input : inputs) {
     for (int axis = 0; axis < input.rank; ++axis) names.insert(fmt::format("{}.{}", input.name, axis));
   }
-  for (const Side* side : {&source, &target}) {
+  for (const Side* side : sides) {
     for (const PatternNode& node : side->pattern.nodes) {
       for (const auto& value : node.params.values()) {
         const auto* list = std::get_if<SizeList<SymbolicDim>>(&value);
@@ -56,8 +58,14 @@ std::optional<SizeAssignment> find_sizes(std::span<const PatternInput> inputs, c
       }
     }
   }
-  const std::vector<std::string> variables(names.begin(), names.end());
-  if (auto drawn = draw_sizes(variables, constraints)) return drawn;
+  return {names.begin(), names.end()};
+}
+
+std::optional<SizeAssignment> find_sizes(std::span<const PatternInput> inputs, const Side& source, const Side& target,
+                                         const std::vector<Constraint>& constraints) {
+  const std::array<const Side*, 2> sides = {&source, &target};
+  const std::vector<std::string> variables = size_variables(inputs, sides);
+  if (auto drawn = draw_sizes(variables, constraints, 1); !drawn.empty()) return std::move(drawn.front());
   std::optional<SizeAssignment> found;
   for_each_solution(
       variables, constraints, 1, 6,
@@ -67,6 +75,16 @@ std::optional<SizeAssignment> find_sizes(std::span<const PatternInput> inputs, c
       },
       100'000);
   return found;
+}
+
+/// Outputs per group are as many in each of a side's convolutions: what most laws of groups need. Nothing of one group.
+std::vector<Constraint> even_groups(const Side& side) {
+  std::vector<Constraint> even;
+  if (std::ranges::all_of(side.convolutions, [](const auto& conv) { return conv.second == 1; })) return even;
+  const auto& [first, of_first] = side.convolutions.front();
+  for (const auto& [channels, groups] : side.convolutions)
+    even.push_back({Constraint::Kind::kEqual, channels * SymbolicDim(of_first), first * SymbolicDim(groups)});
+  return even;
 }
 
 /// Kernel sizes that the file asks for, as conditions, where the weight is an input.
@@ -92,6 +110,13 @@ Result<Rule> with_kernels(Rule rule, const std::vector<Constraint>& kernels) {
 
 }  // namespace
 
+std::vector<SizeAssignment> source_sizes(std::span<const PatternInput> inputs, const Side& source, std::size_t count) {
+  std::vector<Constraint> constraints = source.defined;
+  constraints.insert(constraints.end(), source.kernels.begin(), source.kernels.end());
+  const std::array<const Side*, 1> sides = {&source};
+  return draw_sizes(size_variables(inputs, sides), constraints, count);
+}
+
 Result<Rule> make_rule(std::span<const PatternInput> inputs, const Side& source, const Side& target) {
   const std::vector<Constraint>& kernels = source.kernels;
   std::vector<Constraint> all = source.defined;
@@ -105,7 +130,11 @@ Result<Rule> make_rule(std::span<const PatternInput> inputs, const Side& source,
                         right.rank());
     for (int axis = 0; axis < left.rank(); ++axis) all.push_back({Constraint::Kind::kEqual, left[axis], right[axis]});
   }
-  const auto sizes = find_sizes(inputs, source, target, all);
+  // A prover looks for conditions that hold at these sizes; so where it can be, they are met.
+  std::vector<Constraint> preferred = even_groups(source);
+  preferred.insert(preferred.end(), all.begin(), all.end());
+  auto sizes = preferred.size() > all.size() ? find_sizes(inputs, source, target, preferred) : std::nullopt;
+  if (!sizes) sizes = find_sizes(inputs, source, target, all);
   if (!sizes) return make_error(ErrorCode::kShape, "no small sizes were found at which both sides are defined");
   std::vector<Shape> shapes;
   for (const PatternInput& input : inputs) {

@@ -54,6 +54,19 @@ class SideReader {
     return {};
   }
 
+  /// Those of the side's n-th convolution that does not say: as many as the weight's channels fit into the image's.
+  [[nodiscard]] std::int64_t open_groups(std::size_t n, const SymbolicShape& image, const SymbolicShape& weight) const {
+    if (n < scope_.groups.size()) return scope_.groups[n];
+    if (scope_.sizes == nullptr || image.rank() != 4 || weight.rank() != 4) return 1;
+    const DimBinding binding = [&](std::string_view name) -> std::optional<std::int64_t> {
+      const auto found = scope_.sizes->find(name);
+      return found == scope_.sizes->end() ? std::nullopt : std::optional(found->second);
+    };
+    const auto channels = image[1].evaluate(binding), of_group = weight[1].evaluate(binding);
+    if (!channels || !of_group || *of_group < 1 || *channels < 1 || *channels % *of_group != 0) return 1;
+    return *channels / *of_group;
+  }
+
   SymbolicDim fresh_size() { return SymbolicDim::variable(fmt::format("{}{}", prefix_, next_size_++)); }
 
   /// The application, and the activation that matmul and pools carry in TASO.
@@ -82,8 +95,10 @@ class SideReader {
     switch (op.type()) {
       case kConv2d: {
         REWRIGHT_CHECK(add_window());
-        made.has_open_groups |= !params.has(kGroup);
-        REWRIGHT_TRY(const std::int64_t groups, params.get(kGroup, 1, 1000, scope_.open_groups));
+        if (!params.has(kGroup)) made.open_groups.push_back(open_groups(made.open_groups.size(), shape(0), shape(1)));
+        const std::int64_t open = made.open_groups.empty() ? 1 : made.open_groups.back();
+        REWRIGHT_TRY(const std::int64_t groups, params.get(kGroup, 1, 1000, open));
+        if (shape(1).rank() == 4) made.convolutions.emplace_back(shape(1)[0], groups);
         named.push_back({"groups", groups});
         named.push_back({"activation", std::string(kActivations[static_cast<std::size_t>(activation)])});
         if (params.has(kKernelH) && params.has(kKernelW)) {

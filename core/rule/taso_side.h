@@ -4,6 +4,7 @@
 #include "rule/taso_format.h"
 #include "rule/taso_ranks.h"
 
+#include <rewright/linear.h>
 #include <rewright/registry.h>
 #include <rewright/rule.h>
 
@@ -17,8 +18,10 @@ struct Scope {
   std::vector<int> ids;              ///< Of the inputs, as the file numbers them.
   std::vector<PatternInput> inputs;  ///< In the same order.
   Ranks& ranks;
-  int open_rank = 2;             ///< Of what the file leaves open.
-  std::int64_t open_groups = 1;  ///< Of convolutions that do not say.
+  int open_rank = 2;  ///< Of what the file leaves open.
+  /// Of the convolutions that do not say, in the side's order; of those beyond, what `sizes` say, else 1.
+  std::vector<std::int64_t> groups;
+  const SizeAssignment* sizes = nullptr;
 };
 
 struct Side {
@@ -26,7 +29,9 @@ struct Side {
   std::vector<std::vector<SymbolicShape>> shapes;  ///< By port, the inputs first.
   std::vector<Constraint> defined;
   std::vector<Constraint> kernels;  ///< That the file asks of convolutions' weights.
-  bool has_open_groups = false;
+  /// Of every convolution: channels of its result, and groups.
+  std::vector<std::pair<SymbolicDim, std::int64_t>> convolutions;
+  std::vector<std::int64_t> open_groups;  ///< Of the convolutions that the file says nothing of, as they were read.
 };
 
 /// Sizes that the file leaves open are variables: s0, s1, ... in the source (side 1), t0, ... in the target (side 2).

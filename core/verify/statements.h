@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "axiom/claim.h"
 #include "verify/certificate_text.h"
 #include "verify/checked_terms.h"
 
@@ -165,6 +166,8 @@ class Statements {
     }
     if (std::ranges::find(axiom_->ranks, ranks) == axiom_->ranks.end())
       return mismatch("{} is not claimed for tensors of ranks {}", axiom_->name, fmt::join(ranks, ", "));
+    REWRIGHT_TRY(const AxiomClaim claim, read_claim(*axiom_));
+    REWRIGHT_CHECK(check_claim(*axiom_, claim, parameters()));
     Use made;
     for (const AxiomTerm& term : axiom_->terms) {
       std::vector<BasicParamValue<SymbolicDim>> params;
@@ -173,12 +176,45 @@ class Statements {
       }
       made.heads.push_back(term.variable ? 0 : terms_.head(*term.op, term.output, SymbolicParams(std::move(params))));
     }
-    for (const Constraint& condition : axiom_->condition) {
+    std::vector<Constraint> conditions = size_constraints(claim);
+    conditions.insert(conditions.end(), axiom_->condition.begin(), axiom_->condition.end());
+    for (const Constraint& condition : conditions) {
       REWRIGHT_TRY(const SymbolicDim left, resolve(condition.left));
       REWRIGHT_TRY(const SymbolicDim right, resolve(condition.right));
       made.conditions = terms_.unite(made.conditions, terms_.set_of({condition.kind, left, right}));
     }
     return made;
+  }
+  /// What the substitution gives the variables that stand for parameters.
+  [[nodiscard]] ParamBinding parameters() const {
+    ParamBinding binding;
+    for (std::size_t v = 0; v < values_.size(); ++v) {
+      const AxiomVariable& variable = axiom_->variables[v];
+      const Value& value = values_[v];
+      if (!value.text || value.tensor) continue;
+      if (variable.sort == AxiomSort::kReal) {
+        binding.emplace(variable.name, value.real);
+      } else if (auto numbers = numbers_of(value.sizes); !numbers) {
+        binding.emplace(variable.name, SizeList<std::int64_t>{std::vector<std::int64_t>(value.sizes.size())});
+      } else if (variable.sort == AxiomSort::kInt) {
+        binding.emplace(variable.name, numbers->front());
+      } else {
+        const ParamSpec* spec = spec_of(*axiom_, variable.name);
+        const bool sizes = spec != nullptr && spec->kind == ParamKind::kSizes;
+        binding.emplace(variable.name, sizes ? ParamValue(SizeList<std::int64_t>{*std::move(numbers)})
+                                             : ParamValue(*std::move(numbers)));
+      }
+    }
+    return binding;
+  }
+  /// Nothing where one of them is no number.
+  [[nodiscard]] static std::optional<std::vector<std::int64_t>> numbers_of(std::span<const SymbolicDim> dims) {
+    std::vector<std::int64_t> numbers;
+    for (const SymbolicDim& dim : dims) {
+      if (!dim.constant()) return std::nullopt;
+      numbers.push_back(*dim.constant());
+    }
+    return numbers;
   }
   [[nodiscard]] Result<BasicParamValue<SymbolicDim>> parameter(const ParamSpec& spec, const AxiomParam& param) {
     using Value = BasicParamValue<SymbolicDim>;

@@ -317,7 +317,7 @@
        x))
   :named taso-constant-conv
   :ranks "x 4"
-  :domain "m 1 3; n 1 3"
+  :domain "m any 1 3; n any 1 3"
   :source "convolution-with-identity"))
 
 (assert (! (forall ((x Tensor))

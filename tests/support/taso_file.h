@@ -162,4 +162,42 @@ inline std::vector<Entry> known_entries() {
   };
 }
 
+/// Entries whose convolutions differ in groups, by side or within one; in the order of tests/golden/taso/groups.pb.
+inline std::vector<Entry> grouped_entries() {
+  const Operand x{-1}, y{-2}, v{-3}, w{-4}, z{-5}, u{-6}, first{0}, second{1}, third{2}, fourth{3}, fifth{4};
+  const std::vector<std::pair<int, int>> conv = {{kStrideH, 1}, {kStrideW, 1}, {kPad, 0}, {kActi, 0}};
+  const std::vector<std::pair<int, int>> channels = {{kAxis, 1}, {kNumDim, 4}}, batch = {{kAxis, 0}, {kNumDim, 4}};
+  const std::vector<Op> apart = {{kConv, {x, v}, conv}, {kConv, {y, w}, conv}, {kConcat, {first, second}, channels}};
+  return {
+      // Two convolutions side by side are one of twice the groups, where outputs per group agree.
+      {apart, {{kConcat, {x, y}, channels}, {kConcat, {v, w}, batch}, {kConv, {first, second}, conv}}, {{third, third}}},
+      // With the images exchanged it is false.
+      {apart, {{kConcat, {y, x}, channels}, {kConcat, {v, w}, batch}, {kConv, {first, second}, conv}}, {{third, third}}},
+      // The other way round: an image beside itself, under one weight twice.
+      {{{kConcat, {x, x}, channels}, {kConcat, {v, v}, batch}, {kConv, {first, second}, conv}},
+       {{kConv, {x, v}, conv}, {kConcat, {first, first}, channels}},
+       {{third, second}}},
+      // The same without the second half of the outputs' own image.
+      {{{kConcat, {x, y}, channels}, {kConcat, {v, v}, batch}, {kConv, {first, second}, conv}},
+       {{kConv, {x, v}, conv}, {kConcat, {first, first}, channels}},
+       {{third, second}}},
+      // Three of them.
+      {{{kConv, {x, v}, conv},
+        {kConv, {y, w}, conv},
+        {kConv, {z, u}, conv},
+        {kConcat, {first, second}, channels},
+        {kConcat, {fourth, third}, channels}},
+       {{kConcat, {x, y}, channels},
+        {kConcat, {first, z}, channels},
+        {kConcat, {v, w}, batch},
+        {kConcat, {third, u}, batch},
+        {kConv, {second, fourth}, conv}},
+       {{fifth, fifth}}},
+      // One side is a sum over channels, of one group each; grouped, it is another sum.
+      {{{kConcat, {x, y}, channels}, {kConcat, {v, w}, channels}, {kConv, {first, second}, conv}},
+       {{kConv, {x, v}, conv}, {kConv, {y, w}, conv}, {kAdd, {first, second}}},
+       {{third, third}}},
+  };
+}
+
 }  // namespace rewright::testing::taso

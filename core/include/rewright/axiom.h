@@ -73,7 +73,7 @@ struct Axiom {
   std::vector<AxiomRanks> ranks;      ///< The combinations for which it is claimed.
   std::string source;                 ///< Where it comes from, or how it is derived.
   std::string needs;                  ///< "real-relu" where it fails for an uninterpreted relu; "" as a rule.
-  std::string domain;                 ///< What the audit gives to parameters, where the defaults do not do.
+  std::string domain;                 ///< Of which parameters and sizes it is claimed; "": of all.
 };
 
 class REWRIGHT_API AxiomSet {
@@ -134,7 +134,7 @@ struct TypedAxiom {
 /// The variables that specialise() wants in its binding: those that stand for parameters, not for sizes.
 [[nodiscard]] REWRIGHT_API std::vector<std::string> parameter_variables(const Axiom& axiom);
 /// Errors: kShape where a side can never be defined at these ranks and parameters, where both sides differ in rank, or
-/// where the condition fails; kUsage where a variable is not bound.
+/// where the condition fails; kMismatch where the domain does not claim it; kUsage where a variable is not bound.
 [[nodiscard]] REWRIGHT_API Result<TypedAxiom> specialise(const Axiom& axiom, const AxiomRanks& ranks,
                                                          const ParamBinding& fixed);
 

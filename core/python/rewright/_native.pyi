@@ -167,7 +167,7 @@ def optimize(
     seed: int = 1,
     dimensions: Mapping[str, int] = ...,
     folder: str = "",
-    trust: str = "solver",
+    trust: str = "certificate",
     runtime: str = "onnxruntime",
     progress: Callable[[int, int, float], object] | None = None,
     plugins: Plugins | None = None,

@@ -20,8 +20,10 @@ enum class Draw : std::uint8_t {
   kQuarters,  ///< The same over 4: laws that hold for integers alone, as relu(x + x * x) = x + x * x, fail here.
   kNegative,  ///< Quarters from -19/4 to -1/4: the greatest of many is seldom negative otherwise.
   kPeaks,     ///< -1, and 1 at one of eight or so: pooled, they have negative parts beside positive ones.
+  kSigns,     ///< -1, 0 and 1: where something is divided, 0 is not rare.
+  kZeros,     ///< 0.
 };
-inline constexpr std::size_t kDraws = 5;
+inline constexpr std::size_t kDraws = 7;
 
 struct Point {
   Draw kind = Draw::kSmall;
@@ -51,6 +53,8 @@ class Draws {
       if (kind == Draw::kWhole) return rewright::Field::from_residue((bits >> 3) % rewright::Field::kPrime);
     }
     if (kind == Draw::kPeaks) return Scalar::from_integer(bits % 8 == 0 ? 1 : -1);
+    if (kind == Draw::kZeros) return Scalar::from_integer(0);
+    if (kind == Draw::kSigns) return Scalar::from_integer(static_cast<std::int64_t>(bits % 3) - 1);
     const auto number = static_cast<std::int64_t>(bits % 19);
     const Scalar whole = Scalar::from_integer(kind == Draw::kNegative ? -1 - number : number - 9);
     if (kind == Draw::kWhole || kind == Draw::kSmall) return whole;

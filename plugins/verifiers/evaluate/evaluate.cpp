@@ -6,7 +6,8 @@
 ///         differ as rational functions of degree d agree at a random point with probability at most d / 2^61
 ///         (Schwartz, JACM 1980; Zippel, EUROSAM 1979). Where a side uses order (relu, max): double precision finds the
 ///         inputs that tell them apart (integers, quarters, negative quarters), exact rationals decide. Where a side
-///         uses exp, tanh and the like: double precision, and a difference of more than one part in 10^6.
+///         uses exp, tanh and the like: double precision, and a difference of more than one part in 10^6. A side that is
+///         a number where the other is none (log(-1), 1/0) refutes too; where numbers may have overflowed it does not.
 /// Answers Refuted with shapes, values and the outputs that differ; otherwise Unknown.
 #include <rewright/plugin.h>
 
@@ -61,6 +62,12 @@ bool differ(Real a, Real b, double tolerance) {
   return std::isfinite(a.value) && std::isfinite(b.value) &&
          std::abs(a.value - b.value) > tolerance * (1 + std::abs(a.value) + std::abs(b.value));
 }
+/// A number on one side and none on the other.
+bool is_number_once(Real a, Real b) { return std::isfinite(a.value) != std::isfinite(b.value); }
+bool is_number_once(const Exact& a, const Exact& b) { return a.defined() != b.defined(); }
+/// Numbers up to here do not overflow in one step more, nor underflow in four, whatever the function (exp 150 is 1e65). So
+/// what is infinite or NaN beside them is so by what functions mean: log(-1), 1/0.
+constexpr double kModest = 150;
 /// Rounding of doubles on a few hundred quarters stays far below it, real differences far above.
 constexpr double kScreening = 1e-9;
 constexpr double kRounding = 1e-6;
@@ -91,6 +98,9 @@ void append(std::string& text, const Shape& shape, std::span<const Exact> values
   }
   text += values.size() > kMost ? ", ...]" : "]";
 }
+
+/// NaN without its sign, which means nothing.
+std::string text_of(double value) { return std::isnan(value) ? "NaN" : fmt::format("{}", value); }
 
 class Evaluation {
  public:
@@ -141,6 +151,9 @@ class Evaluation {
     if (work_ > goal_.budget.work) return std::nullopt;
     ++tried_;
     if (auto verdict = compare_shapes()) return verdict;
+    if (tried_ == 1 && !program_.uses_functions()) {
+      if (auto verdict = compare_divisions()) return verdict;
+    }
     if (program_.uses_functions()) return compare_reals();
     return program_.uses_order() ? compare_ordered() : compare_fields();
   }
@@ -191,6 +204,29 @@ class Evaluation {
     return difference_at(algebras_.exact, at, [](Exact a, Exact b) { return differ(a, b); });
   }
 
+  /// Has the run in doubles just done a value that is no number, and none that may have overflowed?
+  bool has_undefined() const {
+    bool undefined = false;
+    for (const Real value : program_.computed(algebras_.real.scratch)) {
+      undefined |= !std::isfinite(value.value);
+      if (std::isfinite(value.value) && std::abs(value.value) > kModest) return false;
+    }
+    return undefined;
+  }
+  /// Where something is divided by 0: one side a number, the other none. 1/(1/x) => x at 0, of which the field, in which
+  /// no residue drawn is 0, knows nothing.
+  std::optional<Verdict> compare_divisions() {
+    for (std::int64_t i = 0; i < 4; ++i) {
+      const Point at = i == 0 ? Point{Draw::kZeros, 0} : point(i, Draw::kSigns);
+      (void)difference_at(algebras_.real, at, [](Real, Real) { return false; });
+      if (!has_undefined()) continue;
+      const auto found =
+          difference_at(algebras_.exact, at, [](const Exact& a, const Exact& b) { return is_number_once(a, b); });
+      if (found) return exact_verdict(at, *found);
+    }
+    return std::nullopt;
+  }
+
   std::optional<Verdict> compare_fields() {
     const Point whole = point(0, Draw::kWhole);
     const auto found = difference_at(algebras_.field, whole, [](Field a, Field b) { return differ(a, b); });
@@ -225,6 +261,8 @@ class Evaluation {
       const Point at = point(i, kKinds[i % 4]);
       const auto found = difference_at(algebras_.real, at, [](Real a, Real b) { return differ(a, b, kRounding); });
       if (found) return real_verdict(at, *found);
+      const auto once = difference_at(algebras_.real, at, [](Real a, Real b) { return is_number_once(a, b); });
+      if (once && has_undefined()) return real_verdict(at, *once);
     }
     return std::nullopt;
   }
@@ -264,9 +302,9 @@ class Evaluation {
       text += "\n";
     }
     fmt::format_to(std::back_inserter(text), "source output {}, element {} = {}\ntarget output {}, element {} = {}",
-                   place.output, place.element, source, place.output, place.element, target);
+                   place.output, place.element, text_of(source), place.output, place.element, text_of(target));
     return refuted(fmt::format("output {} differs at element {}: {} in the source, {} in the target, at {}",
-                               place.output, place.element, source, target, shapes_text()),
+                               place.output, place.element, text_of(source), text_of(target), shapes_text()),
                    std::move(text));
   }
 

@@ -46,6 +46,11 @@ class Program {
   /// Computes every tensor; `inputs` are the elements of all inputs, one after the other.
   template <class Scalar>
   void run(const Scalar* inputs, Scratch<Scalar>& scratch) const;
+  /// All that run() has computed on this scratch, one tensor after the other.
+  template <class Scalar>
+  [[nodiscard]] std::span<const Scalar> computed(const Scratch<Scalar>& scratch) const {
+    return {scratch.values.data(), static_cast<std::size_t>(elements_ - input_elements_)};
+  }
   /// The elements of an output, after run() on the same scratch and inputs.
   template <class Scalar>
   [[nodiscard]] std::span<const Scalar> source(std::size_t output, const Scalar* inputs,

@@ -78,7 +78,7 @@ TEST(AuditChoice, HasNoSizeBelowItsLeast) {
   };
   EXPECT_EQ(error("x.0 1; n 0"), "none");
   EXPECT_THAT(error("x.0 0"), HasSubstr("'0' is no size"));
-  EXPECT_THAT(error("n -1"), HasSubstr("n is a size; expected numbers of at least 0"));
+  EXPECT_THAT(error("n -1"), HasSubstr("'-1' is no size"));
 }
 
 }  // namespace

@@ -214,7 +214,7 @@ TEST_F(CampaignTest, VerifiersThatContradictEachOtherStopAnImport) {
   options.portfolio.cross_check = true;
   const auto opened = Store::open(store("store"), Store::Mode::kRun);
   ASSERT_TRUE(opened) << opened.error().message;
-  const auto stopped = import_rules({{0, *rule, "", std::nullopt}}, AxiomSet(), **opened, registry_, options);
+  const auto stopped = import_rules({{0, {{*rule}}, ""}}, AxiomSet(), **opened, registry_, options);
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().code, ErrorCode::kMismatch);
   const std::string reproducer = store("store") + "/contradiction-" + rule->id + ".txt";

@@ -15,6 +15,8 @@
 namespace rewright::testing {
 namespace {
 
+using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::vector<TasoRule> read(const std::vector<taso::Entry>& entries) {
@@ -22,16 +24,28 @@ std::vector<TasoRule> read(const std::vector<taso::Entry>& entries) {
   if (!rules) fail(rules.error().message);
   return *std::move(rules);
 }
-std::string text_of(const TasoRule& rule) { return rule.rule ? to_text(*rule.rule) : rule.reason; }
+std::string text_of(const TasoRule& rule) {
+  return rule.instances.empty() ? rule.reason : to_text(rule.instances.front().rule);
+}
+std::vector<std::string> groups_of(const TasoRule& rule) {
+  std::vector<std::string> groups;
+  for (const TasoInstance& instance : rule.instances) groups.push_back(instance.groups);
+  return groups;
+}
 
-TEST(TasoFile, GoldenFileIsWhatTheGeneratorWrites) {
+void expect_golden(const std::string& name, const std::string& wanted) {
+  const std::string path = REWRIGHT_SOURCE_DIR "/tests/golden/taso/" + name;
   std::ostringstream content;
-  content << std::ifstream(REWRIGHT_SOURCE_DIR "/tests/golden/taso/known.pb", std::ios::binary).rdbuf();
-  const std::string wanted = taso::bytes(taso::known_entries());
+  content << std::ifstream(path, std::ios::binary).rdbuf();
   if (std::getenv("REWRIGHT_WRITE_GOLDEN"))
-    std::ofstream(REWRIGHT_SOURCE_DIR "/tests/golden/taso/known.pb", std::ios::binary) << wanted;
+    std::ofstream(path, std::ios::binary) << wanted;
   else
     EXPECT_EQ(content.str(), wanted) << "run this test with REWRIGHT_WRITE_GOLDEN=1, and look at what changes";
+}
+
+TEST(TasoFile, GoldenFilesAreWhatTheGeneratorWrites) {
+  expect_golden("known.pb", taso::bytes(taso::known_entries()));
+  expect_golden("groups.pb", taso::bytes(taso::grouped_entries()));
 }
 
 TEST(TasoFile, IsReadAsRulesOverAllSizes) {
@@ -53,10 +67,21 @@ TEST(TasoFile, ReadsRanksThatNothingDecidesTwice) {
 }
 TEST(TasoFile, LeavesGroupsOpenWhereTheFileDoes) {
   const auto rules = read(taso::known_entries());
-  ASSERT_TRUE(rules[2].grouped);
-  EXPECT_THAT(to_text(*rules[2].grouped), HasSubstr("conv2d[groups=2](x1, x2)"));
-  EXPECT_FALSE(rules[3].grouped) << "the file says how many groups";
+  EXPECT_THAT(groups_of(rules[2]), ElementsAre("1, 1 => 1", "2, 2 => 2"));
+  EXPECT_THAT(to_text(rules[2].instances[1].rule), HasSubstr("conv2d[groups=2](x1, x2)"));
+  EXPECT_THAT(groups_of(rules[3]), ElementsAre("")) << "the file says how many groups";
   EXPECT_THAT(text_of(rules[3]), HasSubstr("conv2d[groups=2]"));
+}
+TEST(TasoFile, ReadsTheGroupsOfEachConvolutionFromItsShapes) {
+  const auto rules = read(taso::grouped_entries());
+  ASSERT_EQ(rules.size(), 6u);
+  EXPECT_THAT(groups_of(rules[0]), ElementsAre("1, 1 => 2", "2, 1 => 3", "1, 2 => 3", "2, 2 => 4"));
+  EXPECT_EQ(text_of(rules[0]),
+            "(x1:4, x3:4, x2:4, x4:4) concat[axis=1](conv2d(x1, x3), conv2d(x2, x4)) => "
+            "conv2d[groups=2](concat[axis=1](x1, x2), concat(x3, x4)) where 2 | x3.0 + x4.0, x1.1 = x2.1, "
+            "x3.2 = x4.2, x3.3 = x4.3");
+  EXPECT_THAT(groups_of(rules[2]), ElementsAre("2 => 1"));
+  EXPECT_THAT(groups_of(rules[4]), Contains("1, 1, 1 => 3"));
 }
 
 TEST(TasoFile, SaysWhyAnEntryIsNoRule) {
@@ -143,7 +168,7 @@ TEST(TasoFile, DamagedInAnyWayNeitherCrashesNorHangs) {
     for (int i = 0; i < 1 + round % 5; ++i) damaged[random() % damaged.size()] = static_cast<char>(random());
     if (const auto rules = read_taso(damaged, "damaged.pb", loaded())) {
       ++read_as_rules;
-      for (const TasoRule& rule : *rules) EXPECT_NE(rule.rule.has_value(), !rule.reason.empty());
+      for (const TasoRule& rule : *rules) EXPECT_NE(rule.instances.empty(), rule.reason.empty());
     }
   }
   EXPECT_GT(read_as_rules, 20) << "damage inside numbers should pass the wire format";
@@ -157,7 +182,7 @@ TEST(TasoFile, DamagedInAnyWayNeitherCrashesNorHangs) {
 TEST(TasoFile, ThatIsWrittenReadsBackAsTheSameRules) {
   std::vector<Rule> rules;
   for (const TasoRule& read_rule : read(taso::known_entries())) {
-    if (read_rule.rule) rules.push_back(*read_rule.rule);
+    if (!read_rule.instances.empty()) rules.push_back(read_rule.instances.front().rule);
   }
   const TasoFile file = write_taso(rules);
   EXPECT_EQ(file.written, rules.size());
@@ -165,7 +190,7 @@ TEST(TasoFile, ThatIsWrittenReadsBackAsTheSameRules) {
   ASSERT_TRUE(again);
   std::set<std::string> ids;
   for (const TasoRule& read_rule : *again) {
-    if (read_rule.rule) ids.insert(read_rule.rule->id);
+    for (const TasoInstance& instance : read_rule.instances) ids.insert(instance.rule.id);
   }
   for (const Rule& rule : rules) EXPECT_TRUE(ids.contains(rule.id)) << to_text(rule);
 }

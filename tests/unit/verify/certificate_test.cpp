@@ -181,6 +181,24 @@ AxiomSet changed_axioms(const std::string& file, std::string_view what, std::str
   }
   return axioms;
 }
+// The digest says nothing of :domain; the claim is looked at in each step.
+TEST(Certificate, IsRejectedWhereAStepLiesOutsideOfWhatIsClaimed) {
+  const Rule clamps = test::rule("(x:1) clip[low=-1, high=1](clip[low=-1, high=1](x)) => clip[low=-1, high=1](x)");
+  const std::string proof = certificate_of(clamps);
+  const auto narrowed = [&](std::string_view domain) {
+    return changed_axioms("activation.smt2", ":named clip-clip\n  :ranks \"x 0..4\"\n  :domain \"u any -1.0 0.0; v any 0.5 2.0\"",
+                          fmt::format(":named clip-clip\n  :ranks \"x 0..4\"\n  :domain \"{}\"", domain));
+  };
+  EXPECT_EQ(reason(check(clamps, proof)), "accepted");
+  EXPECT_EQ(reason(check(clamps, proof, narrowed("u -1..; v 0.5..2"))), "accepted");
+  EXPECT_THAT(reason(check(clamps, proof, narrowed("u -0.5..; v 0.5..2"))),
+              HasSubstr("axiom clip-clip is not claimed for u = -1"));
+  EXPECT_THAT(reason(check(clamps, proof, narrowed("u > v"))), HasSubstr("is not claimed for u = -1, v = 1"));
+  const AxiomSet sizes = narrowed("x.0 4..");
+  EXPECT_THAT(reason(check(clamps, proof, sizes)), HasSubstr("x.0 >= 4"));
+  EqualityProver prover(narrowed("u -0.5..").axioms());
+  EXPECT_FALSE(prover.prove(clamps)) << "nor does the e-graph use it there";
+}
 TEST(Certificate, IsRejectedWhereAnAxiomReadsOtherwise) {
   const std::string stated = "(= (ewadd x y) (ewadd y x)))\n  :named ewadd-commutes\n  :ranks \"x y 0..4\"";
   const AxiomSet other = changed_axioms("elementwise.smt2", stated,

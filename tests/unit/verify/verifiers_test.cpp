@@ -136,6 +136,23 @@ TEST(EvaluateVerifier, RefutesNoTrueRule) {
     EXPECT_THAT(verdict.reason, HasSubstr("equal at")) << text;
   }
 }
+// A side without a value beside one that has one; what overflows is no such side.
+TEST(EvaluateVerifier, RefutesWhereOneSideHasNoValue) {
+  for (const char* text :
+       {"(x:1) exp(log(x)) => x", "(x:1) neg(x) => neg(exp(log(x)))", "(x:1) ewmul(sqrt(x), sqrt(x)) => x",
+        "(x:1) power[exponent=-1](power[exponent=-1](x)) => x",
+        "(x:1) relu(power[exponent=-1](power[exponent=-1](x))) => relu(x)"}) {
+    const Verdict verdict = test::ask("evaluate", test::rule(text));
+    EXPECT_EQ(verdict.kind, VerdictKind::kRefuted) << text << ": " << verdict.reason;
+  }
+  for (const char* text :
+       {"(x:1) log(exp(x)) => x", "(x:1) log(exp(exp(exp(x)))) => exp(exp(x))",
+        "(x:1) power[exponent=-1](power[exponent=3](x)) => power[exponent=-3](x)",
+        "(x:1) power[exponent=60](power[exponent=2](x)) => power[exponent=2](power[exponent=60](x))"}) {
+    const Verdict verdict = test::ask("evaluate", test::rule(text));
+    EXPECT_EQ(verdict.kind, VerdictKind::kUnknown) << text << ": " << verdict.reason;
+  }
+}
 /// What is said of a rule whose source has another's target.
 Verdict evaluated(const Rule& source, const Rule& target) {
   Rule wrong = source;

@@ -1,0 +1,102 @@
+#include "campaign/rule_judge.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <thread>
+
+#include "axiom/audit.h"
+#include "campaign/files.h"
+
+namespace rewright {
+namespace {
+
+/// Hashes of the axiom files that came with the program and stood the whole audit (axioms/audited.txt).
+constexpr std::string_view kAuditedFiles[] = {
+    "",  // The list may be empty.
+#include "audited_axioms.inc"
+};
+
+/// As `axioms check --quick`: seconds for a file of axioms.
+AuditOptions quick_audit() {
+  AuditOptions options;
+  options.domain = AuditDomain::kTaso;
+  options.max_dim = 4;
+  options.max_sizes = 50;
+  options.max_typings = 100;
+  options.wide_sizes = 4;
+  options.threads = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
+  return options;
+}
+
+/// The names in "NAME@DIGEST": more than the steps' where a certificate is malformed, never fewer.
+std::set<std::string, std::less<>> names_in(std::string_view certificate) {
+  std::set<std::string, std::less<>> names;
+  for (std::size_t at = certificate.find('@'); at != std::string_view::npos; at = certificate.find('@', at + 1)) {
+    std::size_t begin = at;
+    while (begin > 0 && std::isspace(static_cast<unsigned char>(certificate[begin - 1])) == 0) --begin;
+    names.emplace(certificate.substr(begin, at - begin));
+  }
+  return names;
+}
+
+std::string first_lines(const std::string& text) {
+  std::string line = text;
+  std::ranges::replace(line, '\n', ' ');
+  return line;
+}
+
+}  // namespace
+
+RuleJudge::RuleJudge(const AxiomSet& axioms, const Registry& registry, Memory memory)
+    : axioms_(axioms), remembers_(memory == Memory::kUsed), checker_(axioms.axioms(), registry), memory_(registry) {}
+
+Status RuleJudge::prove(const Rule& rule, std::string_view certificate) {
+  const std::string digest = memory_.digest_of({"proof", axioms_.digest(), to_text(rule), certificate});
+  if (remembers_ && memory_.knows(digest)) return {};
+  REWRIGHT_CHECK(checker_.check(rule, certificate));
+  const auto names = names_in(certificate);
+  for (const Axiom& axiom : axioms_.axioms())
+    if (names.contains(axiom.name)) REWRIGHT_CHECK(check_axiom(axiom));
+  memory_.add(digest);
+  return {};
+}
+
+Status RuleJudge::check_axioms() {
+  for (const Axiom& axiom : axioms_.axioms()) REWRIGHT_CHECK(check_axiom(axiom));
+  return {};
+}
+
+Status RuleJudge::check_axiom(const Axiom& axiom) {
+  if (audited_.contains(axiom.name)) return {};
+  const std::string& hash = hash_of(axiom.file);
+  const bool is_own = !hash.empty() && std::ranges::find(kAuditedFiles, hash) != std::end(kAuditedFiles);
+  const std::string digest = memory_.digest_of({"axiom", hash, axiom.name});
+  if (!is_own && (hash.empty() || !remembers_ || !memory_.knows(digest))) {
+    REWRIGHT_TRY(const AuditResult result, audit(axiom, quick_audit()));
+    if (!result.holds)
+      return make_error(
+          ErrorCode::kMismatch,
+          "{}:{}: the axiom {} is false, so that nothing is proved by it: {}; correct it, or leave it out", axiom.file,
+          axiom.line, axiom.name, first_lines(result.counterexample));
+    if (result.combinations + result.drawn == 0)
+      return make_error(
+          ErrorCode::kMismatch,
+          "{}:{}: the axiom {} cannot be audited, so that nothing is proved by it: no sizes of its domain "
+          "meet its conditions",
+          axiom.file, axiom.line, axiom.name);
+    if (!hash.empty()) memory_.add(digest);
+  }
+  audited_.insert(axiom.name);
+  return {};
+}
+
+const std::string& RuleJudge::hash_of(const std::string& file) {
+  const auto [at, is_new] = hash_.try_emplace(file);
+  if (is_new) {
+    if (auto hash = file_hash(file)) at->second = *std::move(hash);
+  }
+  return at->second;
+}
+
+}  // namespace rewright

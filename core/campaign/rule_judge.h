@@ -1,0 +1,53 @@
+// The one judge of rules, wherever they are used: in optimize, campaigns, imports, checks of certificates and Python.
+//
+// A rule's trust is the least of its proof's and its axioms':
+//   certificate   its proof was replayed by this program, and each axiom in the proof stood its audit;
+//   solver        a solver said so; there is nothing to replay;
+//   none          neither.
+// An axiom stood its audit if its file is one of those that came with the program, word for word (axioms/audited.txt,
+// compiled in), or if it was audited here or before. An axiom that fails is an error: no rule is made of it.
+#pragma once
+
+#include <rewright/axiom.h>
+#include <rewright/certificate.h>
+#include <rewright/export.h>
+#include <rewright/registry.h>
+#include <rewright/rule.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "campaign/judged_memory.h"
+
+namespace rewright {
+
+class REWRIGHT_API RuleJudge {
+ public:
+  enum class Memory : bool { kNone, kUsed };
+  /// Borrows both. Without memory every proof is replayed, and every axiom of other files audited.
+  RuleJudge(const AxiomSet& axioms, const Registry& registry, Memory memory = Memory::kUsed);
+
+  /// Does the certificate prove the rule, on axioms that stood their audit? Errors: kMismatch, what does not fit, or
+  /// which axiom is false, with a counterexample; kParse.
+  Status prove(const Rule& rule, std::string_view certificate);
+  /// Did each of the axioms stand its audit? Errors: kMismatch, as above.
+  Status check_axioms();
+
+  /// For members of families, whose proofs are those of rules that were proved with other parameters.
+  [[nodiscard]] CertificateChecker& checker() { return checker_; }
+
+ private:
+  Status check_axiom(const Axiom& axiom);
+  [[nodiscard]] const std::string& hash_of(const std::string& file);
+
+  const AxiomSet& axioms_;
+  const bool remembers_;
+  CertificateChecker checker_;
+  JudgedMemory memory_;
+  std::set<std::string> audited_;            ///< Names of axioms.
+  std::map<std::string, std::string> hash_;  ///< By file; "" where it cannot be read.
+};
+
+}  // namespace rewright
