@@ -205,8 +205,8 @@ Status import_candidate(const ImportCandidate& candidate, std::span<const RuleRe
     report.groups = instance.groups;
     if (const auto unmet = unmet_condition(instance.rule)) {
       report.text = to_text(instance.rule);
-      report.reason = fmt::format("no sizes meet its condition {}, so that it is never used; it is not kept",
-                                  to_string(*unmet));
+      report.reason =
+          fmt::format("no sizes meet its condition {}, so that it is never used; it is not kept", to_string(*unmet));
       if (i > 0) reports.emplace_back();
       (i > 0 ? reports.back() : reports[entry]) = std::move(report);
       continue;

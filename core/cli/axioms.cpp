@@ -61,11 +61,15 @@ AuditOptions audit_options(const CheckOptions& options) {
 Json to_json(const AuditResult& result) {
   Json counterexample = nullptr;
   if (!result.holds) counterexample = result.counterexample;
-  return {{"name", result.name},         {"combinations", result.combinations},
-          {"drawn", result.drawn},       {"sampled", result.sampled},
+  return {{"name", result.name},
+          {"combinations", result.combinations},
+          {"drawn", result.drawn},
+          {"sampled", result.sampled},
           {"error", result.error},
-          {"complete", result.complete}, {"stopped", result.stopped},
-          {"holds", result.holds},       {"counterexample", std::move(counterexample)}};
+          {"complete", result.complete},
+          {"stopped", result.stopped},
+          {"holds", result.holds},
+          {"counterexample", std::move(counterexample)}};
 }
 
 void print_result(const AuditResult& result) {
@@ -76,17 +80,16 @@ void print_result(const AuditResult& result) {
     return;
   }
   if (result.stopped) {
-    print_line(compared == 0
-                   ? fmt::format("{}: NOT LOOKED AT", result.name)
-                   : fmt::format("{}: STOPPED after {} combinations, at which it holds", result.name, count));
+    print_line(compared == 0 ? fmt::format("{}: NOT LOOKED AT", result.name)
+                             : fmt::format("{}: STOPPED after {} combinations, at which it holds", result.name, count));
     return;
   }
   if (compared == 0) {
     print_line(fmt::format("{}: compared NOWHERE; no sizes of the domain meet its conditions", result.name));
     return;
   }
-  std::string text = fmt::format("{}: holds on {} combinations and {} drawn", result.name, count,
-                                 with_commas(result.drawn));
+  std::string text =
+      fmt::format("{}: holds on {} combinations and {} drawn", result.name, count, with_commas(result.drawn));
   if (result.sampled < result.combinations) text += fmt::format(", error below {:.1e}", result.error);
   if (result.sampled == result.combinations) text += ", on samples (order or functions: no bound)";
   if (result.sampled > 0 && result.sampled < result.combinations)
@@ -388,9 +391,10 @@ Result<ExitCode> check_axioms(const Settings& settings, const CheckOptions& opti
   if (settings.json)
     print_json({{"axioms", std::move(list)}});
   else
-    print_line(fmt::format("{} axioms, {} that fail, {} compared nowhere{}; {} combinations and {} drawn", results.size(),
-                           failing, nowhere, stopped > 0 ? fmt::format(", {} not to the end", stopped) : "",
-                           with_commas(combinations), with_commas(drawn)));
+    print_line(fmt::format("{} axioms, {} that fail, {} compared nowhere{}; {} combinations and {} drawn",
+                           results.size(), failing, nowhere,
+                           stopped > 0 ? fmt::format(", {} not to the end", stopped) : "", with_commas(combinations),
+                           with_commas(drawn)));
   if (failing + nowhere > 0) return ExitCode::kNegative;
   return stopped > 0 ? ExitCode::kStopped : ExitCode::kDone;
 }
@@ -411,9 +415,9 @@ void add_axioms(Program& program) {
       .add_option("--max-dim", options->max_dim,
                   "The greatest size along an axis where all are tried (4); others are drawn to 8")
       ->check(CLI::Range(1, 16));
-  CLI::Option* nightly = check.add_flag(
-      "--nightly", options->nightly,
-      "Strides to 3, kernels 1 to 5, groups to 3, dilations, every padding; a part of the sizes of each; more are drawn");
+  CLI::Option* nightly = check.add_flag("--nightly", options->nightly,
+                                        "Strides to 3, kernels 1 to 5, groups to 3, dilations, every padding; a part "
+                                        "of the sizes of each; more are drawn");
   check.add_flag("--quick", options->quick, "A part of the parameters and of the sizes of each; fewer are drawn")
       ->excludes(nightly);
   check.add_option("--sample", options->sample, "At most about so many sizes for each choice of ranks and parameters")
