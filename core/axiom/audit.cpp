@@ -90,7 +90,8 @@ TypingResult audit_typing(const AxiomTypings& all, std::size_t i, const AuditOpt
   TypingResult result;
   TypingAudit audit(all.typings[i], all.domain, options);
   if (!all.is_drawn(i)) result.failed = audit.run(result.part, stop).has_value();
-  const std::size_t step = std::max<std::size_t>(1, (all.typings.size() - all.drawn) / std::max<std::size_t>(1, options.wide_typings));
+  const std::size_t step =
+      std::max<std::size_t>(1, (all.typings.size() - all.drawn) / std::max<std::size_t>(1, options.wide_typings));
   if (!result.failed && options.wide_typings > 0 && (all.is_drawn(i) || i % step == 0))
     result.wide_failure = audit.run_wide(options.wide_sizes, result.part, stop);
   result.done = !stop();

@@ -12,11 +12,12 @@
 //                   for every function in its place; and in floating point. An axiom that :needs "real-functions" holds
 //                   for the functions themselves, and is compared in floating point alone. No bound.
 //
-// Floating point  Inputs are quarters, and numbers of both signs from 1e-30 to 1e30. Two results differ if they lie further
-//                 apart than eight times what 32 evaluations change in them that round each step up, down or to nearest by
-//                 chance (Vignes, Math. Comp. Simul. 35, 1993): rounding refutes no true axiom. Where something overflows or
-//                 underflows nothing is said. A side that is a number where the other is none refutes at quarters, at which
-//                 nothing overflows: exp(log x) = x at x < 0.
+// Floating point  Inputs are quarters, and numbers of both signs from 1e-30 to 1e30. Two results differ if they lie
+// further
+//                 apart than eight times what 32 evaluations change in them that round each step up, down or to nearest
+//                 by chance (Vignes, Math. Comp. Simul. 35, 1993): rounding refutes no true axiom. Where something
+//                 overflows or underflows nothing is said. A side that is a number where the other is none refutes at
+//                 quarters, at which nothing overflows: exp(log x) = x at x < 0.
 // Wide part       Sizes to wide_dim and parameters out of all that :domain claims, some of each, drawn with the seed.
 #pragma once
 

@@ -42,8 +42,8 @@ std::vector<std::string_view> words_of(std::string_view text) {
 
 std::optional<ClaimRelation::Kind> relation_of(std::string_view word) {
   using Kind = ClaimRelation::Kind;
-  static constexpr std::pair<std::string_view, Kind> kSigns[] = {{"<", Kind::kLess},      {"<=", Kind::kAtMost},
-                                                                 {"=", Kind::kEqual},     {"!=", Kind::kNotEqual},
+  static constexpr std::pair<std::string_view, Kind> kSigns[] = {{"<", Kind::kLess},     {"<=", Kind::kAtMost},
+                                                                 {"=", Kind::kEqual},    {"!=", Kind::kNotEqual},
                                                                  {">=", Kind::kAtLeast}, {">", Kind::kMore}};
   for (const auto& [sign, kind] : kSigns) {
     if (word == sign) return kind;
@@ -154,7 +154,8 @@ class ClaimReader {
     const bool readable = (low.empty() || range.low) && (high.empty() || range.high) && (range.low || range.high);
     if (!readable || (range.low && range.high && *range.low > *range.high))
       return error("'{}' is no range; expected LOW..HIGH, LOW.. or ..HIGH", word);
-    if (spec != nullptr && spec->kind == ParamKind::kChoice) return error("{} is a choice and has no range", spec->name);
+    if (spec != nullptr && spec->kind == ParamKind::kChoice)
+      return error("{} is a choice and has no range", spec->name);
     entry.ranges.push_back(range);
     return {};
   }
@@ -213,9 +214,8 @@ bool lies_in(const ParamValue& value, const ClaimRange& range) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) return lies_in(static_cast<double>(*number), range);
   if (const auto* real = std::get_if<double>(&value)) return lies_in(*real, range);
   const auto* list = std::get_if<Ints>(&value);
-  return list != nullptr && std::ranges::all_of(*list, [&](std::int64_t element) {
-           return lies_in(static_cast<double>(element), range);
-         });
+  return list != nullptr &&
+         std::ranges::all_of(*list, [&](std::int64_t element) { return lies_in(static_cast<double>(element), range); });
 }
 
 /// Of a list of sizes its length alone counts.
@@ -331,7 +331,8 @@ std::vector<Constraint> size_constraints(const AxiomClaim& claim) {
     // The reader lets one range through.
     const auto [low, high] = entry.ranges.front();
     if (low)
-      constraints.push_back({Constraint::Kind::kAtLeast, size, SymbolicDim(static_cast<std::int64_t>(std::ceil(*low)))});
+      constraints.push_back(
+          {Constraint::Kind::kAtLeast, size, SymbolicDim(static_cast<std::int64_t>(std::ceil(*low)))});
     if (high)
       constraints.push_back(
           {Constraint::Kind::kAtLeast, SymbolicDim(static_cast<std::int64_t>(std::floor(*high))), size});

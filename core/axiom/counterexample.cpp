@@ -11,9 +11,7 @@ namespace rewright {
 namespace {
 
 std::string text_of(const Exact& value) { return to_string(value); }
-std::string text_of(Real value) {
-  return std::isnan(value.value) ? "NaN" : fmt::format("{:.6g}", value.value);
-}
+std::string text_of(Real value) { return std::isnan(value.value) ? "NaN" : fmt::format("{:.6g}", value.value); }
 std::string text_of(Field value) { return fmt::format("{}", value.to_signed()); }
 
 std::string text_of(const ParamValue& value) {

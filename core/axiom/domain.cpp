@@ -122,7 +122,8 @@ int max_rank_of(const Axiom& axiom) {
 /// The numbers of a range that a small domain tries: its ends, what lies in the middle, small ones and one far off.
 Values range_values(const ParamSpec& spec, const ClaimRange& range) {
   std::set<double> numbers;
-  for (const double number : {range.low.value_or(0), range.high.value_or(0), 0.0, 0.5, 1.0, -1.0, 2.0, 1000.0, -1000.0}) {
+  for (const double number :
+       {range.low.value_or(0), range.high.value_or(0), 0.0, 0.5, 1.0, -1.0, 2.0, 1000.0, -1000.0}) {
     const bool inside = number >= range.low.value_or(number) && number <= range.high.value_or(number);
     if (inside && (spec.kind == ParamKind::kReal || number == std::floor(number))) numbers.insert(number);
   }

@@ -53,8 +53,8 @@ struct ParamDomain {
 /// Every combination of the parameters' values, the last variable changing fastest.
 [[nodiscard]] std::vector<ParamBinding> bindings_of(const ParamDomain& domain);
 
-/// One value for each parameter variable out of all that is claimed, or, one time in three, out of those that the domain
-/// tries. Relations between variables are not looked at.
+/// One value for each parameter variable out of all that is claimed, or, one time in three, out of those that the
+/// domain tries. Relations between variables are not looked at.
 [[nodiscard]] ParamBinding wide_binding(const ParamDomain& domain, Sequence& random);
 
 /// The values that sizes of kernels take: :domain's, and the domain's own for axes 2 and 3 of the weights of

@@ -22,8 +22,8 @@ namespace rewright {
 
 /// How inputs are drawn. Integers from -9 to 9; quarters of them; negative quarters; the whole field (over Field alone,
 /// elsewhere as kSmall); -1, 0 and 1; -1 three times in four, else 0 to 4, so that the greatest of many is often -1;
-/// the same, every row like the first, so that products of matrices are too; quarters times a power of two, to 576; both
-/// signs and magnitudes from 1e-30 to 1e30 (exact numbers: 1e-6 to 1e10), one in 16 is 0; the same, all positive.
+/// the same, every row like the first, so that products of matrices are too; quarters times a power of two, to 576;
+/// both signs and magnitudes from 1e-30 to 1e30 (exact numbers: 1e-6 to 1e10), one in 16 is 0; the same, all positive.
 enum class Draw : std::uint8_t {
   kSmall,
   kQuarters,

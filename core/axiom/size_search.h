@@ -64,8 +64,8 @@ class REWRIGHT_API SizeSearch {
     if (!contradictory_) descend(0, visit);
   }
 
-  /// One solution by chance: one to three of the free variables may have any of their values, the others are small where
-  /// that is possible. Empty where none is found within `steps` values. Until the next call.
+  /// One solution by chance: one to three of the free variables may have any of their values, the others are small
+  /// where that is possible. Empty where none is found within `steps` values. Until the next call.
   [[nodiscard]] std::span<const std::int64_t> draw(Sequence& random, std::size_t steps);
   /// The solution with these values of the free variables, in the order of names(); empty where it is none.
   [[nodiscard]] std::span<const std::int64_t> at(std::span<const std::int64_t> free);

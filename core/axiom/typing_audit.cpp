@@ -64,14 +64,12 @@ SizeDomain claimed_sizes(const AxiomClaim& claim) {
 
 // --- doubles ---------------------------------------------------------------------------------------------------------
 
-constexpr double kRelative = 1e-9;    // Far above what libm rounds, far below what a false axiom changes.
-constexpr double kUnderflow = 1e-150; // Below it a result may have lost its digits on the way.
-constexpr double kOverflow = 1e100;   // Above it a product of three overflows.
+constexpr double kRelative = 1e-9;     // Far above what libm rounds, far below what a false axiom changes.
+constexpr double kUnderflow = 1e-150;  // Below it a result may have lost its digits on the way.
+constexpr double kOverflow = 1e100;    // Above it a product of three overflows.
 constexpr int kRoundings = 32;
 
-bool near(double a, double b) {
-  return std::abs(a - b) <= kRelative * std::max(std::abs(a), std::abs(b)) + kUnderflow;
-}
+bool near(double a, double b) { return std::abs(a - b) <= kRelative * std::max(std::abs(a), std::abs(b)) + kUnderflow; }
 
 /// Are all values on the way numbers that neither overflow nor may do so soon?
 bool is_moderate(const TermValues<Real>& values) {

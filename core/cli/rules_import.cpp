@@ -33,12 +33,12 @@ std::vector<std::string> default_verifiers(const Registry& registry) {
 
 Json to_json(const RuleImportReport& report) {
   Json json = {{"index", report.index},
-          {"verdict", name_of(report.verdict)},
-          {"rule", report.text},
-          {"precondition", report.precondition},
-          {"reason", report.reason},
-          {"counterexample", report.counterexample},
-          {"certificate", report.certificate}};
+               {"verdict", name_of(report.verdict)},
+               {"rule", report.text},
+               {"precondition", report.precondition},
+               {"reason", report.reason},
+               {"counterexample", report.counterexample},
+               {"certificate", report.certificate}};
   if (!report.groups.empty()) json["groups"] = report.groups;
   return json;
 }
@@ -59,8 +59,8 @@ void print_report(const RuleImportReport& report) {
 std::string verdict_table(std::span<const std::size_t> counts) {
   Table table({"verdict", "rules"});
   table.align_right({1});
-  for (const ImportVerdict verdict : {ImportVerdict::kProved, ImportVerdict::kConditional, ImportVerdict::kRefuted,
-                                      ImportVerdict::kUnknown})
+  for (const ImportVerdict verdict :
+       {ImportVerdict::kProved, ImportVerdict::kConditional, ImportVerdict::kRefuted, ImportVerdict::kUnknown})
     table.add({name_of(verdict), with_commas(counts[static_cast<std::size_t>(verdict)])});
   return table.to_string();
 }

@@ -27,9 +27,9 @@ namespace rewright {
                                                                               std::span<const Constraint> wanted,
                                                                               const SizeOrder& order);
 
-/// A condition of the rule that no sizes meet at which its source is defined: sizes of inputs are 1 at least, others 0 at
-/// least. By intervals and linear arithmetic: what it does not find may still be met nowhere.
-/// 2^40*x.0*x.1 = 0 is met nowhere; 2^40*s0 = 0 is.
+/// A condition of the rule that no sizes meet at which its source is defined: sizes of inputs are 1 at least, others 0
+/// at least. By intervals and linear arithmetic: what it does not find may still be met nowhere. 2^40*x.0*x.1 = 0 is
+/// met nowhere; 2^40*s0 = 0 is.
 [[nodiscard]] REWRIGHT_API std::optional<Constraint> unmet_condition(const Rule& rule);
 
 }  // namespace rewright

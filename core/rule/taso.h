@@ -4,7 +4,8 @@
 // parameters as generalisation does, and takes what the file leaves open for what TASO does there:
 //
 //   split       at the point of the last concatenation along the axis
-//   conv2d      in as many groups as the weight's channels fit into the image's, each convolution for itself: the rule is
+//   conv2d      in as many groups as the weight's channels fit into the image's, each convolution for itself: the rule
+//   is
 //               read with one group and with two in each convolution of the source, and those of the target follow
 //   pool2d_avg  divides by the kernel's size
 //   kernels     a conv2d with a kernel size asks it of its weight: a condition of the rule

@@ -77,12 +77,16 @@ std::optional<SizeAssignment> find_sizes(std::span<const PatternInput> inputs, c
   return found;
 }
 
-/// Outputs per group are as many in each of a side's convolutions: what most laws of groups need. Nothing of one group.
-std::vector<Constraint> even_groups(const Side& side) {
+/// Outputs per group are as many in each of the source's convolutions: what most laws of groups need. Nothing where all
+/// convolutions have one group.
+std::vector<Constraint> even_groups(const Side& source, const Side& target) {
+  const auto has_groups = [](const Side& side) {
+    return std::ranges::any_of(side.convolutions, [](const auto& conv) { return conv.second > 1; });
+  };
   std::vector<Constraint> even;
-  if (std::ranges::all_of(side.convolutions, [](const auto& conv) { return conv.second == 1; })) return even;
-  const auto& [first, of_first] = side.convolutions.front();
-  for (const auto& [channels, groups] : side.convolutions)
+  if (source.convolutions.empty() || (!has_groups(source) && !has_groups(target))) return even;
+  const auto& [first, of_first] = source.convolutions.front();
+  for (const auto& [channels, groups] : source.convolutions)
     even.push_back({Constraint::Kind::kEqual, channels * SymbolicDim(of_first), first * SymbolicDim(groups)});
   return even;
 }
@@ -131,7 +135,7 @@ Result<Rule> make_rule(std::span<const PatternInput> inputs, const Side& source,
     for (int axis = 0; axis < left.rank(); ++axis) all.push_back({Constraint::Kind::kEqual, left[axis], right[axis]});
   }
   // A prover looks for conditions that hold at these sizes; so where it can be, they are met.
-  std::vector<Constraint> preferred = even_groups(source);
+  std::vector<Constraint> preferred = even_groups(source, target);
   preferred.insert(preferred.end(), all.begin(), all.end());
   auto sizes = preferred.size() > all.size() ? find_sizes(inputs, source, target, preferred) : std::nullopt;
   if (!sizes) sizes = find_sizes(inputs, source, target, all);

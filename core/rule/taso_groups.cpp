@@ -12,8 +12,8 @@ namespace {
 
 using Groups = std::vector<std::int64_t>;
 
-constexpr std::size_t kMostChoices = 4;    ///< Convolutions of a source that get groups one by one; of more, all alike.
-constexpr std::size_t kSizes = 24;         ///< At which the target's groups are read, for each source.
+constexpr std::size_t kMostChoices = 4;  ///< Convolutions of a source that get groups one by one; of more, all alike.
+constexpr std::size_t kSizes = 24;       ///< At which the target's groups are read, for each source.
 constexpr std::size_t kMostInstances = 12;
 
 /// One or two groups in each of `count` convolutions, fewest first.
@@ -50,9 +50,10 @@ class GroupReader {
     const bool is_open = open > 0 || has_open_target_;
     if (!is_open && last_error_) return *last_error_;
     return make_error(ErrorCode::kShape, "no small sizes were found at which both sides are defined{}",
-                      is_open ? ", with one or two groups in each convolution of the source and as many in those of the "
-                                "target as its shapes say"
-                              : "");
+                      is_open
+                          ? ", with one or two groups in each convolution of the source and as many in those of the "
+                            "target as its shapes say"
+                          : "");
   }
 
  private:

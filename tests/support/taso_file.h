@@ -170,9 +170,13 @@ inline std::vector<Entry> grouped_entries() {
   const std::vector<Op> apart = {{kConv, {x, v}, conv}, {kConv, {y, w}, conv}, {kConcat, {first, second}, channels}};
   return {
       // Two convolutions side by side are one of twice the groups, where outputs per group agree.
-      {apart, {{kConcat, {x, y}, channels}, {kConcat, {v, w}, batch}, {kConv, {first, second}, conv}}, {{third, third}}},
+      {apart,
+       {{kConcat, {x, y}, channels}, {kConcat, {v, w}, batch}, {kConv, {first, second}, conv}},
+       {{third, third}}},
       // With the images exchanged it is false.
-      {apart, {{kConcat, {y, x}, channels}, {kConcat, {v, w}, batch}, {kConv, {first, second}, conv}}, {{third, third}}},
+      {apart,
+       {{kConcat, {y, x}, channels}, {kConcat, {v, w}, batch}, {kConv, {first, second}, conv}},
+       {{third, third}}},
       // The other way round: an image beside itself, under one weight twice.
       {{{kConcat, {x, x}, channels}, {kConcat, {v, v}, batch}, {kConv, {first, second}, conv}},
        {{kConv, {x, v}, conv}, {kConcat, {first, first}, channels}},

@@ -6,8 +6,9 @@
 ///         differ as rational functions of degree d agree at a random point with probability at most d / 2^61
 ///         (Schwartz, JACM 1980; Zippel, EUROSAM 1979). Where a side uses order (relu, max): double precision finds the
 ///         inputs that tell them apart (integers, quarters, negative quarters), exact rationals decide. Where a side
-///         uses exp, tanh and the like: double precision, and a difference of more than one part in 10^6. A side that is
-///         a number where the other is none (log(-1), 1/0) refutes too; where numbers may have overflowed it does not.
+///         uses exp, tanh and the like: double precision, and a difference of more than one part in 10^6. A side that
+///         is a number where the other is none (log(-1), 1/0) refutes too; where numbers may have overflowed it does
+///         not.
 /// Answers Refuted with shapes, values and the outputs that differ; otherwise Unknown.
 #include <rewright/plugin.h>
 
@@ -65,8 +66,8 @@ bool differ(Real a, Real b, double tolerance) {
 /// A number on one side and none on the other.
 bool is_number_once(Real a, Real b) { return std::isfinite(a.value) != std::isfinite(b.value); }
 bool is_number_once(const Exact& a, const Exact& b) { return a.defined() != b.defined(); }
-/// Numbers up to here do not overflow in one step more, nor underflow in four, whatever the function (exp 150 is 1e65). So
-/// what is infinite or NaN beside them is so by what functions mean: log(-1), 1/0.
+/// Numbers up to here do not overflow in one step more, nor underflow in four, whatever the function (exp 150 is 1e65).
+/// So what is infinite or NaN beside them is so by what functions mean: log(-1), 1/0.
 constexpr double kModest = 150;
 /// Rounding of doubles on a few hundred quarters stays far below it, real differences far above.
 constexpr double kScreening = 1e-9;
@@ -213,8 +214,8 @@ class Evaluation {
     }
     return undefined;
   }
-  /// Where something is divided by 0: one side a number, the other none. 1/(1/x) => x at 0, of which the field, in which
-  /// no residue drawn is 0, knows nothing.
+  /// Where something is divided by 0: one side a number, the other none. 1/(1/x) => x at 0, of which the field, in
+  /// which no residue drawn is 0, knows nothing.
   std::optional<Verdict> compare_divisions() {
     for (std::int64_t i = 0; i < 4; ++i) {
       const Point at = i == 0 ? Point{Draw::kZeros, 0} : point(i, Draw::kSigns);

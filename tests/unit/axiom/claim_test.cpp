@@ -45,9 +45,10 @@ std::string clip_at(const std::string& domain, double low, double high) {
 
 TEST(Claim, IsWhatDomainSays) {
   EXPECT_EQ(clip_at("u -1.0 0.0; v 1.0", 0, 1), "claimed");
-  EXPECT_EQ(clip_at("u -1.0 0.0; v 1.0", -0.5, 1),
-            "f.smt2:6: axiom n is not claimed for u = -0.5: its :domain is \"u -1.0 0.0; v 1.0\", and the audit looks no "
-            "further");
+  EXPECT_EQ(
+      clip_at("u -1.0 0.0; v 1.0", -0.5, 1),
+      "f.smt2:6: axiom n is not claimed for u = -0.5: its :domain is \"u -1.0 0.0; v 1.0\", and the audit looks no "
+      "further");
   EXPECT_EQ(clip_at("u -1.0..0", -0.5, 7), "claimed") << "what is not named may have any value";
   EXPECT_THAT(clip_at("u -1.0..0", 0.25, 7), HasSubstr("not claimed for u = 0.25"));
   EXPECT_EQ(clip_at("u ..-2 5", -9, 7), "claimed");
@@ -85,8 +86,8 @@ TEST(Claim, OfListsCountsElementsAndLengths) {
 // Sizes of a rule are not known when it is made: the claim becomes a condition.
 TEST(Claim, OnSizesIsACondition) {
   const auto conditions = [](const std::string& domain) {
-    const Axiom axiom = read_axiom(assertion("(x Tensor)", "(= (relu (relu x)) (relu x))",
-                                             ":ranks \"x 2\" :domain \"" + domain + "\""));
+    const Axiom axiom = read_axiom(
+        assertion("(x Tensor)", "(= (relu (relu x)) (relu x))", ":ranks \"x 2\" :domain \"" + domain + "\""));
     const auto typed = specialise(axiom, axiom.ranks[0], {});
     if (!typed) fail(typed.error().message);
     std::vector<std::string> texts;
@@ -135,13 +136,17 @@ TEST(WideAudit, DrawsParametersFromAllThatIsClaimed) {
   EXPECT_FALSE(holds("(v Real) (x Tensor)", twice, ":ranks \"x 1\" :domain \"v 0.. 1.0\""));
 }
 TEST(WideAudit, DrawsSizesBeyondThoseThatAreAllTried) {
-  const std::string pools = "(= (pool2d_max (sizes2 7 7) (sizes2 1 1) padding.same q (pool2d_max (sizes2 7 7) (sizes2 1 1) padding.same q x)) "
-                            "(pool2d_max (sizes2 7 7) (sizes2 1 1) padding.same q x))";
+  const std::string pools =
+      "(= (pool2d_max (sizes2 7 7) (sizes2 1 1) padding.same q (pool2d_max (sizes2 7 7) (sizes2 1 1) padding.same q "
+      "x)) "
+      "(pool2d_max (sizes2 7 7) (sizes2 1 1) padding.same q x))";
   EXPECT_FALSE(holds("(q Sizes) (x Tensor)", pools, ":ranks \"x 4\"")) << "true up to size 4";
-  EXPECT_TRUE(holds("(q Sizes) (x Tensor)", pools, ":ranks \"x 4\" :domain \"x.2 1..4; x.3 1..4\"")) << "there it holds";
+  EXPECT_TRUE(holds("(q Sizes) (x Tensor)", pools, ":ranks \"x 4\" :domain \"x.2 1..4; x.3 1..4\""))
+      << "there it holds";
 }
 TEST(WideAudit, FindsWhatIsFalseForLargeNumbersAlone) {
-  EXPECT_FALSE(holds("(x Tensor)", "(= (exp (clip (- 50.0) 50.0 x)) (exp x))", ":ranks \"x 1\" :needs \"real-functions\""));
+  EXPECT_FALSE(
+      holds("(x Tensor)", "(= (exp (clip (- 50.0) 50.0 x)) (exp x))", ":ranks \"x 1\" :needs \"real-functions\""));
   EXPECT_FALSE(holds(kClip, "(= (clip u v x) x)", ":ranks \"x 1\" :domain \"u -1e20; v 1e20\""));
 }
 // What rounding does is many times what is left of each result.

@@ -233,10 +233,12 @@ TEST(AxiomRules, AreNotMadeOfAnAxiomOutsideOfItsDomain) {
   const std::string of_domain = ":domain \"a 0; s _2\"";
   const AxiomSet axioms = axioms_of(axiom("first-part", "(a Int) (s Sizes) (x Tensor)",
                                           "(= (split.0 a s (relu x)) (relu (split.0 a s x)))", "x 2", of_domain));
-  const auto inside = rules_for(axioms, read_graph("x = input (4, 4)\na = relu(x)\nb, c = split[axis=0, sizes=[2, 2]](a)\noutput b\n"));
+  const auto inside =
+      rules_for(axioms, read_graph("x = input (4, 4)\na = relu(x)\nb, c = split[axis=0, sizes=[2, 2]](a)\noutput b\n"));
   EXPECT_EQ(inside.rules.size(), 2u);
   EXPECT_THAT(inside.refused, IsEmpty());
-  const auto outside = rules_for(axioms, read_graph("x = input (4, 4)\na = relu(x)\nb, c = split[axis=1, sizes=[2, 2]](a)\noutput b\n"));
+  const auto outside =
+      rules_for(axioms, read_graph("x = input (4, 4)\na = relu(x)\nb, c = split[axis=1, sizes=[2, 2]](a)\noutput b\n"));
   EXPECT_THAT(outside.rules, IsEmpty());
   EXPECT_THAT(outside.refused, ElementsAre(HasSubstr("axiom first-part is not claimed for a = 1")));
 }

@@ -186,7 +186,8 @@ TEST(Certificate, IsRejectedWhereAStepLiesOutsideOfWhatIsClaimed) {
   const Rule clamps = test::rule("(x:1) clip[low=-1, high=1](clip[low=-1, high=1](x)) => clip[low=-1, high=1](x)");
   const std::string proof = certificate_of(clamps);
   const auto narrowed = [&](std::string_view domain) {
-    return changed_axioms("activation.smt2", ":named clip-clip\n  :ranks \"x 0..4\"\n  :domain \"u any -1.0 0.0; v any 0.5 2.0\"",
+    return changed_axioms("activation.smt2",
+                          ":named clip-clip\n  :ranks \"x 0..4\"\n  :domain \"u any -1.0 0.0; v any 0.5 2.0\"",
                           fmt::format(":named clip-clip\n  :ranks \"x 0..4\"\n  :domain \"{}\"", domain));
   };
   EXPECT_EQ(reason(check(clamps, proof)), "accepted");

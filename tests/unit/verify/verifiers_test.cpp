@@ -138,10 +138,9 @@ TEST(EvaluateVerifier, RefutesNoTrueRule) {
 }
 // A side without a value beside one that has one; what overflows is no such side.
 TEST(EvaluateVerifier, RefutesWhereOneSideHasNoValue) {
-  for (const char* text :
-       {"(x:1) exp(log(x)) => x", "(x:1) neg(x) => neg(exp(log(x)))", "(x:1) ewmul(sqrt(x), sqrt(x)) => x",
-        "(x:1) power[exponent=-1](power[exponent=-1](x)) => x",
-        "(x:1) relu(power[exponent=-1](power[exponent=-1](x))) => relu(x)"}) {
+  for (const char* text : {"(x:1) exp(log(x)) => x", "(x:1) neg(x) => neg(exp(log(x)))",
+                           "(x:1) ewmul(sqrt(x), sqrt(x)) => x", "(x:1) power[exponent=-1](power[exponent=-1](x)) => x",
+                           "(x:1) relu(power[exponent=-1](power[exponent=-1](x))) => relu(x)"}) {
     const Verdict verdict = test::ask("evaluate", test::rule(text));
     EXPECT_EQ(verdict.kind, VerdictKind::kRefuted) << text << ": " << verdict.reason;
   }
