@@ -6,6 +6,7 @@
 // Digests  are of the program's version, each operator plugin's content, and what was judged, word for word.
 #pragma once
 
+#include <rewright/export.h>
 #include <rewright/registry.h>
 
 #include <initializer_list>
@@ -15,7 +16,7 @@
 
 namespace rewright {
 
-class JudgedMemory {
+class REWRIGHT_API JudgedMemory {
  public:
   /// Reads the file, if there is one. What cannot be read is not known; what cannot be written is forgotten.
   explicit JudgedMemory(const Registry& registry);
