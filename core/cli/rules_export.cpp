@@ -1,6 +1,5 @@
 // rewright rules export --format F SOURCE
 #include <cstdio>
-#include <filesystem>
 
 #include "campaign/rule_source.h"
 #include "cli/rules.h"
@@ -50,11 +49,6 @@ void print_texts(const std::vector<RuleText>& rules, bool json) {
 Result<ExitCode> export_rules(const Settings& settings, const Arguments& arguments) {
   const bool json = settings.json || arguments.format == "json";
   const bool as_text = json || arguments.format == "text";
-  if (as_text && std::filesystem::is_directory(arguments.source)) {  // What a store says needs no operators.
-    REWRIGHT_TRY(const OpenStore open, open_store(arguments.source));
-    print_texts(open.rules, json);
-    return ExitCode::kDone;
-  }
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const std::vector<Rule> rules, read(arguments, registry));
   if (as_text) {
