@@ -5,23 +5,11 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <tuple>
+
+#include "cli/reading.h"
 
 namespace rewright::cli {
 namespace {
-
-constexpr std::size_t kMostReasons = 4;
-
-/// Counts of nodes by type and reason, descending.
-std::vector<std::tuple<std::size_t, std::string, std::string>> carried_by_reason(
-    const std::vector<CarriedNode>& nodes) {
-  std::map<std::pair<std::string, std::string>, std::size_t> counts;
-  for (const CarriedNode& node : nodes) ++counts[{node.type, node.reason}];
-  std::vector<std::tuple<std::size_t, std::string, std::string>> sorted;
-  for (const auto& [what, count] : counts) sorted.emplace_back(count, what.first, what.second);
-  std::ranges::stable_sort(sorted, std::greater<>(), [](const auto& row) { return std::get<0>(row); });
-  return sorted;
-}
 
 std::string microseconds(double us) {
   if (!std::isfinite(us)) return "unknown";
@@ -95,19 +83,6 @@ void print_rewrites(const OptimizeOutcome& outcome, bool each) {
   }
 }
 
-/// What was not read, the most frequent reason first.
-void print_reading(const OptimizeOutcome& outcome) {
-  if (outcome.carried.empty()) return;
-  std::vector<std::string> parts;
-  for (const auto& [count, type, reason] : carried_by_reason(outcome.carried)) {
-    if (parts.size() == kMostReasons) break;
-    parts.push_back(fmt::format("{} {} ({})", count, type, reason));
-  }
-  print_line(fmt::format("{} of {} nodes are carried as they are: {}{}.", outcome.carried.size(), outcome.nodes_before,
-                         fmt::join(parts, "; "),
-                         carried_by_reason(outcome.carried).size() > kMostReasons ? "; others (--json)" : ""));
-}
-
 void print_sizes(const OptimizeArguments& arguments, const OptimizeOutcome& outcome) {
   if (outcome.sizes.empty() || outcome.sizes.front().empty()) return;
   const std::string first = to_text(outcome.sizes.front());
@@ -177,7 +152,8 @@ void print_outcome(const OptimizeArguments& arguments, const OptimizeOutcome& ou
                     "the runtime.",
                     with_commas(outcome.report.reordered)));
   print_line("");
-  print_reading(outcome);
+  const std::string reading = sentence_of_reading(outcome.carried, outcome.nodes_before);
+  if (!reading.empty()) print_line(reading);
   print_sizes(arguments, outcome);
   print_verdict(outcome);
   print_line(fmt::format("{} steps, {} candidates in {} ({} a second). Written to {}.", with_commas(search.steps),
@@ -214,12 +190,8 @@ Json to_json(const OptimizeArguments& arguments, const OptimizeOutcome& outcome)
                {"output", arguments.output},
                {"nodes_before", outcome.nodes_before},
                {"nodes_after", outcome.nodes_after},
-               {"read", outcome.nodes_before - outcome.carried.size()},
-               {"carried", outcome.carried.size()},
                {"original_written", outcome.judged.is_original}};
-  json["carried_reasons"] = Json::array();
-  for (const auto& [count, type, reason] : carried_by_reason(outcome.carried))
-    json["carried_reasons"].push_back({{"count", count}, {"type", type}, {"reason", reason}});
+  add_reading(json, outcome.carried, outcome.nodes_before);
   json["sizes"] = outcome.sizes.empty() ? Json::object() : Json(outcome.sizes.front());
   json["frozen"] = arguments.freeze && !outcome.sizes.empty() ? Json(outcome.sizes.front()) : Json::object();
   json["compared_at"] = Json::array();
