@@ -57,7 +57,7 @@ void print_costs(const OptimizeArguments& arguments, const OptimizeOutcome& outc
 
 /// Of a step's rule; layouts move numbers alone, the normal form folds and sums weights.
 std::string class_name(const OptimizeOutcome& outcome, const RewriteStep& step) {
-  if (step.rule_name == kLayoutStep) return std::string(name_of(RuleClass::kExact));
+  if (step.rule_name == kLayoutStep || step.rule_name == kSimplificationStep) return std::string(name_of(RuleClass::kExact));
   if (step.rule_name == kNormalFormStep) return std::string(name_of(RuleClass::kReassociating));
   const auto found = outcome.classes.find(step.rule_id);
   return found == outcome.classes.end() ? "unknown" : std::string(name_of(found->second));
@@ -81,6 +81,12 @@ void print_rewrites(const OptimizeOutcome& outcome, bool each) {
     }
     print(rewrites.to_string());
   }
+}
+
+void print_simplifications(const OptimizeOutcome& outcome) {
+  std::vector<std::string> parts;
+  for (const auto& [kind, times] : outcome.simplifications) parts.push_back(fmt::format("{} {}", times, kind));
+  if (!parts.empty()) print_line(fmt::format("Simplified first: {}.", fmt::join(parts, ", ")));
 }
 
 void print_sizes(const OptimizeArguments& arguments, const OptimizeOutcome& outcome) {
@@ -154,6 +160,7 @@ void print_outcome(const OptimizeArguments& arguments, const OptimizeOutcome& ou
   print_line("");
   const std::string reading = sentence_of_reading(outcome.carried, outcome.nodes_before);
   if (!reading.empty()) print_line(reading);
+  print_simplifications(outcome);
   print_sizes(arguments, outcome);
   print_verdict(outcome);
   print_line(fmt::format("{} steps, {} candidates in {} ({} a second). Written to {}.", with_commas(search.steps),
@@ -192,6 +199,7 @@ Json to_json(const OptimizeArguments& arguments, const OptimizeOutcome& outcome)
                {"nodes_after", outcome.nodes_after},
                {"original_written", outcome.judged.is_original}};
   add_reading(json, outcome.carried, outcome.nodes_before);
+  json["simplifications"] = outcome.simplifications;
   json["sizes"] = outcome.sizes.empty() ? Json::object() : Json(outcome.sizes.front());
   json["frozen"] = arguments.freeze && !outcome.sizes.empty() ? Json(outcome.sizes.front()) : Json::object();
   json["compared_at"] = Json::array();

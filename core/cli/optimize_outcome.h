@@ -36,6 +36,7 @@ struct OptimizeOutcome {
   std::vector<Sizes> refused_sizes;  ///< At which the original does not run.
   bool sizes_are_chosen = false;
   std::vector<CarriedNode> carried;
+  std::map<std::string, std::size_t> simplifications;  ///< How often, by kind.
   std::size_t nodes_before = 0;
   std::size_t nodes_after = 0;
 };

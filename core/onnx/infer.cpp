@@ -149,6 +149,19 @@ void TypeInference::set_value(const std::string& name, std::shared_ptr<const Con
   if (value->type.shape.elements() <= kMostKnownElements) values_[name] = std::move(value);
 }
 
+void TypeInference::set_initializer(const TensorProto& tensor) {
+  const std::vector<std::int64_t> dims(tensor.dims().begin(), tensor.dims().end());
+  TypeProto type;
+  type.mutable_tensor_type()->set_elem_type(tensor.data_type());
+  auto& shape = *type.mutable_tensor_type()->mutable_shape();
+  for (const std::int64_t dim : dims) shape.add_dim()->set_dim_value(dim);
+  set_type(tensor.name(), std::move(type));
+  const auto count = checked_elements(dims);
+  if (!count || *count > kMostKnownElements || tensor.data_location() == TensorProto::EXTERNAL) return;
+  if (auto value = read_tensor(tensor, ""))
+    set_value(tensor.name(), std::make_shared<const ConstantData>(*std::move(value)));
+}
+
 ModelProto TypeInference::question(const NodeProto& node, std::int64_t opset) const {
   ModelProto asked = versions_;
   for (auto& import : *asked.mutable_opset_import())

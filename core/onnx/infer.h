@@ -30,6 +30,8 @@ class TypeInference {
 
   void set_type(const std::string& name, TypeProto type) { types_[name] = std::move(type); }
   void set_value(const std::string& name, std::shared_ptr<const ConstantData> value);
+  /// Sets the type, and the value of a small one whose values do not lie in another file.
+  void set_initializer(const TensorProto& tensor);
 
   /// Sets what follows for the node's outputs; a node of which nothing can be said sets nothing.
   void infer(const NodeProto& node);
@@ -60,7 +62,6 @@ class TypeInference {
   void infer_loop(const NodeProto& node);
   void infer_scan(const NodeProto& node);
   bool infer_function(const NodeProto& node);
-  void define_initializers(const GraphProto& graph);
   Types walk(const GraphProto& graph, const Types& inputs);
   void set_outputs(const NodeProto& node, const Types& types);
 

@@ -136,18 +136,6 @@ bool TypeInference::infer_graphs(const NodeProto& node) {
   return false;
 }
 
-void TypeInference::define_initializers(const GraphProto& graph) {
-  for (const TensorProto& tensor : graph.initializer()) {
-    TypeProto type;
-    type.mutable_tensor_type()->set_elem_type(tensor.data_type());
-    auto& shape = *type.mutable_tensor_type()->mutable_shape();
-    for (const auto dim : tensor.dims()) shape.add_dim()->set_dim_value(dim);
-    set_type(tensor.name(), std::move(type));
-    if (auto value = read_tensor(tensor, ""))
-      set_value(tensor.name(), std::make_shared<const ConstantData>(*std::move(value)));
-  }
-}
-
 /// The types of the graph's outputs, where its inputs have these.
 Types TypeInference::walk(const GraphProto& graph, const Types& inputs) {
   Types outputs(static_cast<std::size_t>(graph.output_size()));
@@ -157,7 +145,7 @@ Types TypeInference::walk(const GraphProto& graph, const Types& inputs) {
   for (const TensorProto& tensor : graph.initializer()) names.push_back(tensor.name());
   for (const NodeProto& node : graph.node()) names.insert(names.end(), node.output().begin(), node.output().end());
   const Scope scope(*this, std::move(names));
-  define_initializers(graph);
+  for (const TensorProto& tensor : graph.initializer()) set_initializer(tensor);
   for (int i = 0; i < graph.input_size(); ++i) {
     const auto k = static_cast<std::size_t>(i);
     if (k < inputs.size() && inputs[k]) set_type(graph.input(i).name(), *inputs[k]);
