@@ -99,7 +99,9 @@ void add_graph(Program& program) {
   show.add_option("FILE", arguments->file, "An ONNX model (.onnx), or a file in the text form")->required();
   show.add_option("--format", arguments->format, "text; dot, for Graphviz; or svg, drawn by Graphviz")
       ->check(CLI::IsMember({"text", "dot", "svg"}));
-  show.add_option("--dim", arguments->dims, "NAME=SIZE: a size that the model leaves open (repeatable)");
+  show.add_option("--dim", arguments->dims, "NAME=SIZE: a size that the model leaves open (repeatable)")
+      ->expected(1)
+      ->take_all();
 }
 
 }  // namespace rewright::cli

@@ -252,7 +252,7 @@ void describe(const OpenedModel& opened, OptimizeOutcome& outcome) {
   outcome.refused_sizes = opened.refused;
   outcome.sizes_are_chosen = opened.is_chosen;
   outcome.carried = opened.imported.carried;
-  outcome.nodes_before = opened.imported.origin.nodes.size();
+  outcome.nodes_read = opened.imported.origin.nodes.size();
 }
 
 /// A rule that is right of real numbers and cannot be used in this model: the search is made again without it, a few
@@ -266,13 +266,17 @@ bool leave_out_culprit(OptimizeOutcome& outcome, std::vector<Rule>& rules) {
   return true;
 }
 
-/// The same of the simplification, which a limit of the runtime or of the file may stand against.
-bool leave_out_simplification(OptimizeOutcome& outcome, OpenedModel& opened) {
+/// The same of the simplification: where a limit stands against it, or where nothing can be compared and nothing else
+/// was found. Who asks for it alone is told instead.
+bool leave_out_simplification(const OptimizeArguments& arguments, OptimizeOutcome& outcome, OpenedModel& opened) {
   const JudgedModel& judged = outcome.judged;
-  if (!judged.culprit || judged.cause == Cause::kWrong || !opened.simplified) return false;
-  const RewriteStep& step = outcome.report.search.path[*judged.culprit];
-  if (step.rule_name != kSimplificationStep) return false;
-  outcome.left_out.push_back({step.rule_name, judged.equivalence.difference});
+  const auto& path = outcome.report.search.path;
+  if (!opened.simplified || arguments.simplify_only || path.empty()) return false;
+  const bool is_blamed = judged.culprit && judged.cause != Cause::kWrong && *judged.culprit == 0;
+  const bool is_unjudged =
+      path.size() == 1 && judged.equivalence.verdict == GateVerdict::kNotComparable && !judged.culprit;
+  if (!is_blamed && !is_unjudged) return false;
+  outcome.left_out.push_back({path.front().rule_name, is_blamed ? judged.equivalence.difference : judged.reason});
   opened.simplified.reset();
   return true;
 }
@@ -310,7 +314,7 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   options.seed = arguments.seed;
   REWRIGHT_TRY(outcome.judged, judge_result(opened, outcome.report, options, arguments.fast_math));
   std::vector<Rule> left = rules;
-  while ((leave_out_culprit(outcome, left) || leave_out_simplification(outcome, opened)) && !interrupted()) {
+  while ((leave_out_culprit(outcome, left) || leave_out_simplification(arguments, outcome, opened)) && !interrupted()) {
     doing = "searching";
     REWRIGHT_TRY(outcome.report,
                  search_graph(opened, left, arguments, setting, registry, nullptr, settings.quiet));
@@ -322,6 +326,7 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   outcome.interrupted = interrupted();
   if (!outcome.judged.is_original && wants_measure(arguments, setting))
     REWRIGHT_CHECK(measure(opened, *setting.runtime, arguments.measure, settings.quiet, outcome));
+  REWRIGHT_TRY(outcome.nodes_before, node_count(source.bytes));
   REWRIGHT_TRY(outcome.nodes_after, node_count(outcome.judged.bytes));
   REWRIGHT_CHECK(write_model(files, outcome.judged.bytes));
   if (!outcome.judged.is_original && !outcome.judged.culprit && !arguments.no_record)

@@ -158,7 +158,7 @@ void print_outcome(const OptimizeArguments& arguments, const OptimizeOutcome& ou
                     "the runtime.",
                     with_commas(outcome.report.reordered)));
   print_line("");
-  const std::string reading = sentence_of_reading(outcome.carried, outcome.nodes_before);
+  const std::string reading = sentence_of_reading(outcome.carried, outcome.nodes_read);
   if (!reading.empty()) print_line(reading);
   print_simplifications(outcome);
   print_sizes(arguments, outcome);
@@ -198,7 +198,7 @@ Json to_json(const OptimizeArguments& arguments, const OptimizeOutcome& outcome)
                {"nodes_before", outcome.nodes_before},
                {"nodes_after", outcome.nodes_after},
                {"original_written", outcome.judged.is_original}};
-  add_reading(json, outcome.carried, outcome.nodes_before);
+  add_reading(json, outcome.carried, outcome.nodes_read);
   json["simplifications"] = outcome.simplifications;
   json["sizes"] = outcome.sizes.empty() ? Json::object() : Json(outcome.sizes.front());
   json["frozen"] = arguments.freeze && !outcome.sizes.empty() ? Json(outcome.sizes.front()) : Json::object();
