@@ -8,9 +8,6 @@
 namespace rewright::onnx_test {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-
 /// A graph in protobuf's text form, imported.
 Result<ImportedModel> import_text(const std::string& graph, int opset, const ImportOptions& options = {}) {
   Model model = make_model(opset);
