@@ -51,9 +51,22 @@ double second_bound(const OptimizeArguments& arguments) {
   return arguments.seconds.value_or(is_limited ? 0 : kMostSeconds);
 }
 
-Result<OptimizeReport> search_graph(const Graph& graph, std::vector<Rule> rules, const OptimizeArguments& arguments,
+/// What a search that looks at nothing finds.
+Result<OptimizeReport> without_search(const Graph& graph, GraphCost& cost) {
+  OptimizeReport report;
+  REWRIGHT_TRY(const double cost_us, cost.cost_us(graph));
+  report.exact = true;
+  report.best = report.search.best = graph;
+  report.search.cost_before_us = report.search.cost_after_us = cost_us;
+  report.search.curve = {{0, 0, 0, cost_us}};
+  return report;
+}
+
+/// From the simplified model on, where there is one.
+Result<OptimizeReport> search_graph(const OpenedModel& opened, std::vector<Rule> rules, const OptimizeArguments& arguments,
                                     OptimizeSetting& setting, const Registry& registry, LookLog* looks, bool quiet) {
   ProgressLine line(quiet);
+  const Graph& graph = opened.start().graph;
   REWRIGHT_TRY(const LayoutUse layout, read_layout(arguments.layout));
   REWRIGHT_TRY(const Operator* transpose, registry.get<Operator>("transpose"));
   if (layout != LayoutUse::kNone && !setting.model->knows_layouts())
@@ -90,14 +103,22 @@ Result<OptimizeReport> search_graph(const Graph& graph, std::vector<Rule> rules,
   const auto share = [](std::uint64_t part, std::uint64_t most) {
     return most == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(most);
   };
-  return optimize(graph, std::move(rules), *setting.search, cost, options,
-                  [&](std::uint64_t steps, std::uint64_t candidates, double) {
-                    const std::scoped_lock lock(line_mutex);
-                    looked_at = candidates;
-                    done = std::max(share(steps, options.steps), share(candidates, options.candidates));
-                    show_search();
-                    return !interrupted();
-                  });
+  const auto progress = [&](std::uint64_t steps, std::uint64_t candidates, double) {
+    const std::scoped_lock lock(line_mutex);
+    looked_at = candidates;
+    done = std::max(share(steps, options.steps), share(candidates, options.candidates));
+    show_search();
+    return !interrupted();
+  };
+  REWRIGHT_TRY(OptimizeReport report,
+               arguments.simplify_only
+                   ? without_search(graph, cost)
+                   : optimize(graph, std::move(rules), *setting.search, cost, options, progress));
+  if (!opened.simplified) return report;
+  REWRIGHT_TRY(const double original_us,
+               (layout == LayoutUse::kJoint ? in_layouts : cost).cost_us(opened.imported.graph));
+  enter_simplification(opened, original_us, report);
+  return report;
 }
 
 /// Tells the stores which of their rules gained what. A store that cannot be written stays as it is.
@@ -229,7 +250,7 @@ void describe(const OpenedModel& opened, OptimizeOutcome& outcome) {
   outcome.refused_sizes = opened.refused;
   outcome.sizes_are_chosen = opened.is_chosen;
   outcome.carried = opened.imported.carried;
-  outcome.nodes_before = opened.imported.origin.nodes.size();
+  outcome.nodes_read = opened.imported.origin.nodes.size();
 }
 
 /// A rule that is right of real numbers and cannot be used in this model: the search is made again without it, a few
@@ -243,6 +264,21 @@ bool leave_out_culprit(OptimizeOutcome& outcome, std::vector<Rule>& rules) {
   return true;
 }
 
+/// The same of the simplification: where a limit stands against it, or where nothing can be compared and nothing else
+/// was found. Who asks for it alone is told instead.
+bool leave_out_simplification(const OptimizeArguments& arguments, OptimizeOutcome& outcome, OpenedModel& opened) {
+  const JudgedModel& judged = outcome.judged;
+  const auto& path = outcome.report.search.path;
+  if (!opened.simplified || arguments.simplify_only || path.empty()) return false;
+  const bool is_blamed = judged.culprit && judged.cause != Cause::kWrong && *judged.culprit == 0;
+  const bool is_unjudged =
+      path.size() == 1 && judged.equivalence.verdict == GateVerdict::kNotComparable && !judged.culprit;
+  if (!is_blamed && !is_unjudged) return false;
+  outcome.left_out.push_back({path.front().rule_name, is_blamed ? judged.equivalence.difference : judged.reason});
+  opened.simplified.reset();
+  return true;
+}
+
 /// `doing`: what, at any moment.
 Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settings& settings, std::string_view& doing) {
   doing = "reading";
@@ -252,10 +288,11 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   REWRIGHT_TRY(const ModelSource source, read_source(arguments));
   const ModelFiles files{arguments.input, arguments.output, source.bytes, source.directory};
   REWRIGHT_CHECK(check_output(files));
-  REWRIGHT_TRY(const OpenedModel opened, open_model(source, registry, setting.runtime));
+  REWRIGHT_TRY(OpenedModel opened, open_model(source, registry, setting.runtime));
+  simplify(opened);
   const ImportedModel& imported = opened.imported;
   REWRIGHT_CHECK(check_given(imported.graph, source.inputs));
-  REWRIGHT_TRY(const std::vector<Rule> rules, read_rules(arguments, registry, imported.graph, settings.quiet));
+  REWRIGHT_TRY(const std::vector<Rule> rules, read_rules(arguments, registry, opened.start().graph, settings.quiet));
 
   OptimizeOutcome outcome;
   describe(opened, outcome);
@@ -263,7 +300,7 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   REWRIGHT_TRY(const auto looks, open_checkpoint(arguments, setting, source.bytes, rules));
   if (looks != nullptr) say_what_is_resumed(arguments, *looks, settings.quiet);
   REWRIGHT_TRY(outcome.report,
-               search_graph(imported.graph, rules, arguments, setting, registry, looks.get(), settings.quiet));
+               search_graph(opened, rules, arguments, setting, registry, looks.get(), settings.quiet));
   if (looks != nullptr && looks->trouble()) note(*looks->trouble(), settings.quiet);
   say_what_was_refused(outcome.report, settings.quiet);
   say_what_costs_are_missing(outcome.report, setting.cache != nullptr, settings.quiet);
@@ -275,17 +312,19 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   options.seed = arguments.seed;
   REWRIGHT_TRY(outcome.judged, judge_result(opened, outcome.report, options, arguments.fast_math));
   std::vector<Rule> left = rules;
-  while (leave_out_culprit(outcome, left) && !interrupted()) {
+  while ((leave_out_culprit(outcome, left) || leave_out_simplification(arguments, outcome, opened)) && !interrupted()) {
     doing = "searching";
     REWRIGHT_TRY(outcome.report,
-                 search_graph(imported.graph, left, arguments, setting, registry, nullptr, settings.quiet));
+                 search_graph(opened, left, arguments, setting, registry, nullptr, settings.quiet));
     doing = "comparing";
     REWRIGHT_TRY(outcome.judged, judge_result(opened, outcome.report, options, arguments.fast_math));
   }
   outcome.classes = classes_of(outcome.report.search, rules);
+  if (opened.simplified) outcome.simplifications = opened.simplifications;
   outcome.interrupted = interrupted();
   if (!outcome.judged.is_original && wants_measure(arguments, setting))
     REWRIGHT_CHECK(measure(opened, *setting.runtime, arguments.measure, settings.quiet, outcome));
+  REWRIGHT_TRY(outcome.nodes_before, node_count(source.bytes));
   REWRIGHT_TRY(outcome.nodes_after, node_count(outcome.judged.bytes));
   REWRIGHT_CHECK(write_model(files, outcome.judged.bytes));
   if (!outcome.judged.is_original && !outcome.judged.culprit && !arguments.no_record)
@@ -360,6 +399,9 @@ void add_optimize(Program& program) {
                 "Also rules that may overflow, underflow or give an ordinary number for an infinite one "
                 "(log(exp(x)) = x), and weights that rounding makes 0, subnormal or infinite")
       ->excludes(strict);
+  command.add_flag("--simplify-only", arguments->simplify_only,
+                   "No search: only what takes nodes away and computes the same to the last bit (known values, nodes "
+                   "that do nothing, chains, equal nodes)");
   command.add_option("--search", arguments->search, "Search strategy; see rewright searches list")
       ->capture_default_str();
   command.add_option_function<double>(

@@ -48,6 +48,7 @@ struct OptimizeArguments {
   bool fast_math = false;
   bool measure = false;
   bool no_measure = false;
+  bool simplify_only = false;
   bool freeze = false;
   bool no_record = false;
   bool explain = false;

@@ -5,23 +5,11 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <tuple>
+
+#include "cli/reading.h"
 
 namespace rewright::cli {
 namespace {
-
-constexpr std::size_t kMostReasons = 4;
-
-/// Counts of nodes by type and reason, descending.
-std::vector<std::tuple<std::size_t, std::string, std::string>> carried_by_reason(
-    const std::vector<CarriedNode>& nodes) {
-  std::map<std::pair<std::string, std::string>, std::size_t> counts;
-  for (const CarriedNode& node : nodes) ++counts[{node.type, node.reason}];
-  std::vector<std::tuple<std::size_t, std::string, std::string>> sorted;
-  for (const auto& [what, count] : counts) sorted.emplace_back(count, what.first, what.second);
-  std::ranges::stable_sort(sorted, std::greater<>(), [](const auto& row) { return std::get<0>(row); });
-  return sorted;
-}
 
 std::string microseconds(double us) {
   if (!std::isfinite(us)) return "unknown";
@@ -69,7 +57,7 @@ void print_costs(const OptimizeArguments& arguments, const OptimizeOutcome& outc
 
 /// Of a step's rule; layouts move numbers alone, the normal form folds and sums weights.
 std::string class_name(const OptimizeOutcome& outcome, const RewriteStep& step) {
-  if (step.rule_name == kLayoutStep) return std::string(name_of(RuleClass::kExact));
+  if (step.rule_name == kLayoutStep || step.rule_name == kSimplificationStep) return std::string(name_of(RuleClass::kExact));
   if (step.rule_name == kNormalFormStep) return std::string(name_of(RuleClass::kReassociating));
   const auto found = outcome.classes.find(step.rule_id);
   return found == outcome.classes.end() ? "unknown" : std::string(name_of(found->second));
@@ -95,17 +83,10 @@ void print_rewrites(const OptimizeOutcome& outcome, bool each) {
   }
 }
 
-/// What was not read, the most frequent reason first.
-void print_reading(const OptimizeOutcome& outcome) {
-  if (outcome.carried.empty()) return;
+void print_simplifications(const OptimizeOutcome& outcome) {
   std::vector<std::string> parts;
-  for (const auto& [count, type, reason] : carried_by_reason(outcome.carried)) {
-    if (parts.size() == kMostReasons) break;
-    parts.push_back(fmt::format("{} {} ({})", count, type, reason));
-  }
-  print_line(fmt::format("{} of {} nodes are carried as they are: {}{}.", outcome.carried.size(), outcome.nodes_before,
-                         fmt::join(parts, "; "),
-                         carried_by_reason(outcome.carried).size() > kMostReasons ? "; others (--json)" : ""));
+  for (const auto& [kind, times] : outcome.simplifications) parts.push_back(fmt::format("{} {}", times, kind));
+  if (!parts.empty()) print_line(fmt::format("Simplified first: {}.", fmt::join(parts, ", ")));
 }
 
 void print_sizes(const OptimizeArguments& arguments, const OptimizeOutcome& outcome) {
@@ -177,7 +158,9 @@ void print_outcome(const OptimizeArguments& arguments, const OptimizeOutcome& ou
                     "the runtime.",
                     with_commas(outcome.report.reordered)));
   print_line("");
-  print_reading(outcome);
+  const std::string reading = sentence_of_reading(outcome.carried, outcome.nodes_read);
+  if (!reading.empty()) print_line(reading);
+  print_simplifications(outcome);
   print_sizes(arguments, outcome);
   print_verdict(outcome);
   print_line(fmt::format("{} steps, {} candidates in {} ({} a second). Written to {}.", with_commas(search.steps),
@@ -214,12 +197,9 @@ Json to_json(const OptimizeArguments& arguments, const OptimizeOutcome& outcome)
                {"output", arguments.output},
                {"nodes_before", outcome.nodes_before},
                {"nodes_after", outcome.nodes_after},
-               {"read", outcome.nodes_before - outcome.carried.size()},
-               {"carried", outcome.carried.size()},
                {"original_written", outcome.judged.is_original}};
-  json["carried_reasons"] = Json::array();
-  for (const auto& [count, type, reason] : carried_by_reason(outcome.carried))
-    json["carried_reasons"].push_back({{"count", count}, {"type", type}, {"reason", reason}});
+  add_reading(json, outcome.carried, outcome.nodes_read);
+  json["simplifications"] = outcome.simplifications;
   json["sizes"] = outcome.sizes.empty() ? Json::object() : Json(outcome.sizes.front());
   json["frozen"] = arguments.freeze && !outcome.sizes.empty() ? Json(outcome.sizes.front()) : Json::object();
   json["compared_at"] = Json::array();

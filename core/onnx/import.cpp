@@ -43,6 +43,7 @@ Result<ImportedModel> Importer::run() {
   imported.open_sizes = open.sizes();
   origin_.has_open_sizes = !imported.open_sizes.empty() && !options_.freeze;
   inference_.emplace(proto_);
+  if (origin_.has_open_sizes) general_.emplace(proto_);
   for (const auto& value : graph_.value_info()) declared_[value.name()] = &value;
   for (const auto& value : graph_.output()) declared_[value.name()] = &value;
   REWRIGHT_CHECK(add_inputs());
@@ -89,6 +90,20 @@ void Importer::define(const std::string& name, Port port) {
   if (type.element != ElementType::kUnknown) inference_->set_type(name, to_proto(type));
 }
 
+/// Makes a value known under its tensor's name.
+void Importer::know(const std::string& name, const std::shared_ptr<const ConstantData>& value) {
+  constants_[name] = value;
+  inference_->set_value(name, value);
+  if (!general_) return;
+  general_->set_type(name, to_proto(value->type));
+  general_->set_value(name, value);
+}
+
+void Importer::infer(const NodeProto& node) {
+  inference_->infer(node);
+  if (general_) general_->infer(node);
+}
+
 Status Importer::add_node(const NodeProto& node) {
   OriginNode origin = describe_origin(node);
   REWRIGHT_CHECK(read_node(node));
@@ -109,7 +124,7 @@ OriginNode Importer::describe_origin(const NodeProto& node) const {
   for (std::string& name : captures(node)) origin.input_names.push_back(std::move(name));
   for (const std::string& name : origin.input_names) {
     origin.inputs.push_back(name.empty() ? std::nullopt : std::optional(ports_.at(name)));
-    origin.integers.push_back(name.empty() || constants_.contains(name) ? nullptr : inference_->integers(name));
+    origin.integers.push_back(name.empty() || constants_.contains(name) ? nullptr : at_all_sizes().value(name));
   }
   return origin;
 }
@@ -174,7 +189,7 @@ Status Importer::read_node(const NodeProto& node) {
   refusal_.clear();
   REWRIGHT_TRY(const bool is_constant, add_constant(node));
   if (is_constant) return {};
-  inference_->infer(node);
+  infer(node);
   if (node.op_type() == "Identity" && normal_domain(node.domain()).empty() && node.input_size() == 1 &&
       node.output_size() == 1 && !node.input(0).empty()) {
     define(node.output(0), ports_.at(node.input(0)));
@@ -219,7 +234,7 @@ Result<OnnxNode> Importer::describe_to_operators(const NodeProto& node) const {
     seen.inputs.back() = port;
     if (seen.inputs.size() == 1) seen.element = builder_.type(port).element;
     const auto constant = constants_.find(name);
-    seen.constants.back() = constant == constants_.end() ? inference_->integers(name) : constant->second;
+    seen.constants.back() = constant == constants_.end() ? inference_->value(name) : constant->second;
   }
   // The checker saw to it for the opsets that it knows; operators rely on it.
   if (!has_required_inputs(node, seen.opset))
@@ -296,6 +311,7 @@ void Importer::add_opaque(const NodeProto& node) {
   for (int i = 0; i < node.output_size(); ++i) {
     if (!node.output(i).empty()) define(node.output(i), ports[static_cast<std::size_t>(i)]);
   }
+  if (!inference_->trouble().empty()) refusal_ = inference_->trouble();
   const std::string name = !node.name().empty() || node.output_size() == 0 ? node.name() : node.output(0);
   carried_.push_back({name, qualified_type(node), refusal_.empty() ? "no operator reads it" : refusal_});
 }

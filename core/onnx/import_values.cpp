@@ -2,15 +2,22 @@
 #include "onnx/element.h"
 #include "onnx/external_data.h"
 #include "onnx/importer.h"
+#include "onnx/known_values.h"
 #include "onnx/scope.h"
 
 namespace rewright {
 namespace {
 
-/// Inference looks at values such as the shape given to Reshape, never at large ones.
-constexpr std::int64_t kInspectedElements = 4096;
 /// Weights below this are read from external data, too.
 constexpr std::uint64_t kLeastLeftBytes = 64 << 10;
+
+/// A size of -1 is open, too.
+model::TypeProto without_negative_sizes(model::TypeProto type) {
+  if (!type.has_tensor_type() || !type.tensor_type().has_shape()) return type;
+  for (auto& dim : *type.mutable_tensor_type()->mutable_shape()->mutable_dim())
+    if (dim.has_dim_value() && dim.dim_value() < 0) dim.clear_dim_value();
+  return type;
+}
 
 }  // namespace
 
@@ -33,8 +40,16 @@ Status Importer::add_inputs() {
     REWRIGHT_TRY(const Port port, builder_.input(input.name(), type.value_or(kNoType)));
     define(input.name(), port);
     if (!type) inference_->set_type(input.name(), input.type());
+    if (general_) general_->set_type(input.name(), type_at_all_sizes(input.name()));
     if (initializers.contains(input.name())) kept_.insert(input.name());
   }
+  return {};
+}
+
+/// As the model declares it.
+TypeProto Importer::type_at_all_sizes(const std::string& input) const {
+  for (const auto& declared : declarations_.input())
+    if (declared.name() == input) return without_negative_sizes(declared.type());
   return {};
 }
 
@@ -75,6 +90,7 @@ Result<bool> Importer::leave_external(const TensorProto& tensor) {
   REWRIGHT_TRY(const auto lies, where_it_lies(tensor, options_.directory));
   REWRIGHT_TRY(const Port port, builder_.input(tensor.name(), lies->type, InputKind::kWeight));
   define(tensor.name(), port);
+  if (general_) general_->set_type(tensor.name(), to_proto(lies->type));
   external_.emplace(tensor.name(), *lies);
   return true;
 }
@@ -98,56 +114,33 @@ Status Importer::add_initializer(TensorProto& tensor) {
     ::onnx::TypeProto type;
     type.mutable_tensor_type()->set_elem_type(tensor.data_type());
     for (const auto dim : tensor.dims()) type.mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(dim);
+    if (general_) general_->set_type(name, type);
     inference_->set_type(name, std::move(type));
     return {};
   }
   const TensorType type = value->type;
-  if (type.shape.elements() <= kInspectedElements) inference_->set_value(name, to_proto(*value, name));
   const auto constant = std::make_shared<const ConstantData>(*std::move(value));
   origin_.initializers[name] = constant;
   REWRIGHT_TRY(const Port port, builder_.input(name, type, InputKind::kWeight, constant));
   define(name, port);
-  constants_[name] = constant;
+  know(name, constant);
   tensor.clear_raw_data();
   return {};
 }
 
 void Importer::add_weight(const std::string& name, ConstantData value) {
-  if (value.type.shape.elements() <= kInspectedElements) inference_->set_value(name, to_proto(value, name));
   const Port port = builder_.constant(std::move(value), name);
   define(name, port);
-  constants_[name] = builder_.node(port.node).constant;
+  know(name, builder_.node(port.node).constant);
 }
 
 /// Constant: a tensor, or numbers, in an attribute.
 Result<bool> Importer::add_constant(const NodeProto& node) {
-  if (node.op_type() != "Constant" || !normal_domain(node.domain()).empty() || node.attribute_size() != 1 ||
-      node.output_size() != 1) {
-    return false;
-  }
-  const AttributeProto& attribute = node.attribute(0);
-  ConstantData value;
-  if (attribute.name() == "value") {
-    auto tensor = read_tensor(attribute.t(), options_.directory);
-    if (!tensor && tensor.error().code == ErrorCode::kUnsupported) return false;
-    if (!tensor) return named(node, tensor.error());
-    value = *std::move(tensor);
-  } else if (attribute.name() == "value_float") {
-    value.value = encode(ElementType::kFloat32, std::vector<double>{attribute.f()});
-  } else if (attribute.name() == "value_floats") {
-    value.type.shape.append(attribute.floats_size());
-    value.value =
-        encode(ElementType::kFloat32, std::vector<double>(attribute.floats().begin(), attribute.floats().end()));
-  } else if (attribute.name() == "value_int") {
-    value = integers_of_shape({}, std::vector<std::int64_t>{attribute.i()});
-  } else if (attribute.name() == "value_ints") {
-    value = integers_of_shape(Shape{attribute.ints_size()},
-                              std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end()));
-  } else {
-    return false;
-  }
-  add_weight(node.output(0), std::move(value));
-  return true;
+  auto value = constant_of_node(node, options_.directory);
+  if (value) return add_weight(node.output(0), *std::move(value)), true;
+  const ErrorCode code = value.error().code;
+  if (code == ErrorCode::kNotFound || code == ErrorCode::kUnsupported) return false;
+  return named(node, value.error());
 }
 
 /// ConstantOfShape of a known shape: one number and a shape, however many elements.
@@ -158,7 +151,7 @@ Result<bool> Importer::add_filled(const NodeProto& node) {
   OnnxNode seen;
   seen.type = node.op_type();
   const auto known = constants_.find(node.input(0));
-  seen.constants.push_back(known == constants_.end() ? inference_->integers(node.input(0)) : known->second);
+  seen.constants.push_back(known == constants_.end() ? inference_->value(node.input(0)) : known->second);
   auto dims = seen.constant_integers(0);
   if (!dims || dims->size() > kMaxRank) return false;
   if (!checked_elements(*dims)) {

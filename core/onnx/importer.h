@@ -65,6 +65,11 @@ class Importer {
   std::string skeleton();
 
   void define(const std::string& name, Port port);
+  void know(const std::string& name, const std::shared_ptr<const ConstantData>& value);
+  void infer(const model::NodeProto& node);
+  [[nodiscard]] model::TypeProto type_at_all_sizes(const std::string& input) const;
+  /// What is known at every size that the model takes.
+  [[nodiscard]] const model::TypeInference& at_all_sizes() const { return general_ ? *general_ : *inference_; }
   void add_weight(const std::string& name, ConstantData value);
   [[nodiscard]] Error named(const model::NodeProto& node, const Error& error) const {
     return make_error(error.code, "{}: {}: {}", options_.file, model::describe(node), error.message);
@@ -76,6 +81,7 @@ class Importer {
   std::int64_t opset_;
   GraphBuilder builder_;
   std::optional<model::TypeInference> inference_;
+  std::optional<model::TypeInference> general_;  ///< With open sizes left open; none where no size is open.
   std::unordered_map<std::string, std::vector<const Operator*>> readers_;  ///< By qualified ONNX type.
   std::set<std::string> local_;                                            ///< Functions of the model: "domain:name".
   std::unordered_map<std::string, Port> ports_;

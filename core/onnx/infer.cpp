@@ -2,12 +2,21 @@
 
 #include <onnx/shape_inference/implementation.h>
 
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+
 #include "onnx/element.h"
+#include "onnx/known_values.h"
 #include "onnx/opset.h"
-#include "onnx/scope.h"
+#include "onnx/opset_convert.h"
 
 namespace rewright::model {
 namespace {
+
+/// ONNX's inference looks at values such as the shape given to Reshape, never at large ones.
+constexpr std::int64_t kInspectedElements = 4096;
 
 namespace inference = ::onnx::shape_inference;
 using Integers = std::unordered_map<std::string, ::onnx::TensorShapeProto>;
@@ -90,43 +99,165 @@ std::string answer(const std::string& request) {
   return result.SerializeAsString();
 }
 
+/// An attribute that says how numbers are computed and nothing about types, or what it says by default.
+void drop_attributes_of_numbers(NodeProto& node) {
+  static const std::map<std::string_view, std::set<std::string_view>> kOfNumbers = {
+      {"Resize", {"antialias"}}, {"Cast", {"saturate", "round_mode"}}, {"CastLike", {"saturate", "round_mode"}},
+      {"QuantizeLinear", {"saturate"}}};
+  const auto found = kOfNumbers.find(node.op_type());
+  if (found == kOfNumbers.end()) return;
+  auto& attributes = *node.mutable_attribute();
+  for (int i = attributes.size(); i-- > 0;)
+    if (found->second.contains(attributes.Get(i).name())) attributes.DeleteSubrange(i, 1);
+}
+
+/// Operators whose first output has the type of their first input, whatever the opset.
+bool keeps_type(const NodeProto& node) {
+  static const std::set<std::string_view> kKeeping = {
+      "BitwiseNot", "Gelu", "GroupNormalization", "Mish", "RMSNormalization", "RotaryEmbedding", "Swish"};
+  return normal_domain(node.domain()).empty() && kKeeping.contains(node.op_type());
+}
+
+/// These are functions of other operators in ONNX's library, which says nothing about their types.
+NodeProto with_inferred_type(NodeProto node) {
+  if (!normal_domain(node.domain()).empty()) return node;
+  if (node.op_type() == "GreaterOrEqual") node.set_op_type("Greater");
+  if (node.op_type() == "LessOrEqual") node.set_op_type("Less");
+  return node;
+}
+
+KnownTensor known_of(const TypeProto* type) {
+  KnownTensor known;
+  if (type == nullptr || !type->has_tensor_type()) return known;
+  known.element = type->tensor_type().elem_type();
+  if (!type->tensor_type().has_shape()) return known;
+  known.dims.emplace();
+  for (const auto& dim : type->tensor_type().shape().dim())
+    known.dims->push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? dim.dim_value() : -1);
+  return known;
+}
+
 }  // namespace
 
 TypeInference::TypeInference(const ModelProto& model) : opset_(opset_of(model)), sandbox_(answer) {
   versions_.set_ir_version(model.ir_version());
   *versions_.mutable_opset_import() = model.opset_import();
+  for (const auto& function : model.functions()) functions_[function.domain() + ":" + function.name()] = &function;
 }
 
-ModelProto TypeInference::question(const NodeProto& node) const {
+void TypeInference::set_value(const std::string& name, std::shared_ptr<const ConstantData> value) {
+  if (value->type.shape.elements() <= kMostKnownElements) values_[name] = std::move(value);
+}
+
+void TypeInference::set_initializer(const TensorProto& tensor) {
+  const std::vector<std::int64_t> dims(tensor.dims().begin(), tensor.dims().end());
+  TypeProto type;
+  type.mutable_tensor_type()->set_elem_type(tensor.data_type());
+  auto& shape = *type.mutable_tensor_type()->mutable_shape();
+  for (const std::int64_t dim : dims) shape.add_dim()->set_dim_value(dim);
+  set_type(tensor.name(), std::move(type));
+  const auto count = checked_elements(dims);
+  if (!count || *count > kMostKnownElements || tensor.data_location() == TensorProto::EXTERNAL) return;
+  if (auto value = read_tensor(tensor, ""))
+    set_value(tensor.name(), std::make_shared<const ConstantData>(*std::move(value)));
+}
+
+ModelProto TypeInference::question(const NodeProto& node, std::int64_t opset) const {
   ModelProto asked = versions_;
+  for (auto& import : *asked.mutable_opset_import())
+    if (normal_domain(import.domain()).empty()) import.set_version(opset);
   GraphProto& graph = *asked.mutable_graph();
   *graph.add_node() = node;
-  std::vector<std::string> names = captures(node);
-  names.insert(names.end(), node.input().begin(), node.input().end());
-  for (const std::string& name : names) {
+  for (const std::string& name : std::set<std::string>(node.input().begin(), node.input().end())) {
     if (const auto known = types_.find(name); known != types_.end()) {
       auto& input = *graph.add_input();
       input.set_name(name);
       *input.mutable_type() = known->second;
     }
-    if (const auto known = values_.find(name); known != values_.end()) {
-      *graph.add_initializer() = known->second;
-      graph.mutable_initializer(graph.initializer_size() - 1)->set_name(name);
-    }
-    if (const auto known = followed_.find(name); known != followed_.end()) add_integers(graph, name, known->second);
+    const auto known = values_.find(name);
+    if (known != values_.end() && known->second->type.shape.elements() <= kInspectedElements)
+      *graph.add_initializer() = to_proto(*known->second, name);
+    if (const auto followed = followed_.find(name); followed != followed_.end())
+      add_integers(graph, name, followed->second);
   }
   return asked;
 }
 
 void TypeInference::infer(const NodeProto& node) {
-  if (inference_outdated(node, opset_)) return;
+  trouble_.clear();
+  if (!evaluate(node) && !infer_graphs(node)) infer_types(node);
+}
+
+/// Computes the node, where all that it needs is known.
+bool TypeInference::evaluate(const NodeProto& node) {
+  std::vector<KnownOperand> operands;
+  for (const std::string& name : node.input()) operands.push_back({static_type(name), value(name)});
+  auto values = evaluate_known(node, opset_, operands);
+  if (!values) {
+    if (values.error().code == ErrorCode::kShape) trouble_ = values.error().message;
+    return false;
+  }
+  if (values->size() < static_cast<std::size_t>(node.output_size())) return false;
+  for (int i = 0; i < node.output_size(); ++i) {
+    ConstantData& value = (*values)[static_cast<std::size_t>(i)];
+    set_type(node.output(i), to_proto(value.type));
+    set_value(node.output(i), std::make_shared<const ConstantData>(std::move(value)));
+  }
+  return true;
+}
+
+void TypeInference::infer_types(const NodeProto& node) {
+  const bool is_newer = opset_ > kNewestKnownOpset && normal_domain(node.domain()).empty();
+  const bool is_known = ::onnx::OpSchemaRegistry::Schema(node.op_type(), static_cast<int>(opset_), "") != nullptr;
+  if (is_newer && (inference_outdated(node, opset_) || !is_known)) {
+    infer_as_17(node);
+  } else {
+    ask(with_inferred_type(node), opset_);
+  }
+  if (node.output_size() == 0 || type(node.output(0)) != nullptr || !keeps_type(node)) return;
+  if (const TypeProto* first = type(node.input(0))) set_type(node.output(0), *first);
+}
+
+/// Asks for what the node is in the form of the newest opset that ONNX's library knows.
+void TypeInference::infer_as_17(const NodeProto& node) {
+  std::unordered_map<std::string, TensorProto> constants;
+  std::vector<std::string> made;
+  ConversionContext context;
+  context.constant = [&](const std::string& name) -> const TensorProto* {
+    const auto known = value(name);
+    if (known == nullptr || known->type.shape.elements() > kInspectedElements) return nullptr;
+    return &constants.emplace(name, to_proto(*known, name)).first->second;
+  };
+  context.known = [&](const std::string& name) { return known_of(type(name)); };
+  context.add = [&](TensorProto tensor) {
+    const std::string name = tensor.name();
+    made.push_back(name);
+    auto read = read_tensor(tensor, "");
+    if (!read) return;
+    set_type(name, to_proto(read->type));
+    set_value(name, std::make_shared<const ConstantData>(*std::move(read)));
+  };
+  context.fresh = [&](std::string_view hint) {
+    made.push_back(fmt::format("\x01{}.{}", hint, made.size()));  // No name of a model's is likely to begin so.
+    return made.back();
+  };
+  NodeProto plain = node;
+  drop_attributes_of_numbers(plain);
+  const auto converted = convert(plain, std::min(opset_, kNewestConverted), kNewestKnownOpset, context);
+  if (converted) {
+    for (const NodeProto& step : *converted) ask(step, kNewestKnownOpset);
+  }
+  for (const std::string& name : made) types_.erase(name), values_.erase(name), followed_.erase(name);
+}
+
+void TypeInference::ask(const NodeProto& node, std::int64_t opset) {
   const std::string domain = normal_domain(node.domain());
-  std::int64_t version = 0;
+  std::int64_t version = domain.empty() ? opset : 0;
   for (const auto& import : versions_.opset_import()) {
-    if (normal_domain(import.domain()) == domain) version = import.version();
+    if (!domain.empty() && normal_domain(import.domain()) == domain) version = import.version();
   }
   if (::onnx::OpSchemaRegistry::Schema(node.op_type(), static_cast<int>(version), domain) == nullptr) return;
-  const auto answered = sandbox_.ask(question(node).SerializeAsString());
+  const auto answered = sandbox_.ask(question(node, opset).SerializeAsString());
   GraphProto known;
   if (!answered || !known.ParseFromString(*answered)) return;
   for (auto& output : *known.mutable_output()) set_type(output.name(), std::move(*output.mutable_type()));
@@ -140,12 +271,22 @@ const TypeProto* TypeInference::type(const std::string& name) const {
   return found == types_.end() ? nullptr : &found->second;
 }
 
+std::optional<TypeProto> TypeInference::type_copy(const std::string& name) const {
+  const TypeProto* found = type(name);
+  return found == nullptr ? std::nullopt : std::optional(*found);
+}
+
 std::optional<TensorType> TypeInference::static_type(const std::string& name) const {
   const TypeProto* found = type(name);
   return found == nullptr ? std::nullopt : model::static_type(*found);
 }
 
-std::shared_ptr<const ConstantData> TypeInference::integers(const std::string& name) const {
+std::shared_ptr<const ConstantData> TypeInference::value(const std::string& name) const {
+  const auto found = values_.find(name);
+  return found != values_.end() ? found->second : followed_integers(name);
+}
+
+std::shared_ptr<const ConstantData> TypeInference::followed_integers(const std::string& name) const {
   const auto found = followed_.find(name);
   const auto type = static_type(name);
   if (found == followed_.end() || !type || type->element != ElementType::kInt64 || type->shape.rank() > 1 ||

@@ -113,8 +113,7 @@ void Kept::plan(std::size_t i, const std::optional<Taken>& taken) {
       if (!is_as_it_was || (found != taken->end() && source.kind == Kind::kMissing))
         source = {Kind::kTensor, 0, found->second};
     }
-    if (source.kind == Kind::kMissing && node.integers[k] && !origin_.origin.has_open_sizes)
-      source.kind = Kind::kIntegers;
+    if (source.kind == Kind::kMissing && node.integers[k]) source.kind = Kind::kIntegers;
     if (source.kind == Kind::kMissing) return;
     sources.push_back(source);
   }

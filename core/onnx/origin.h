@@ -18,7 +18,7 @@ struct OriginNode {
   std::vector<std::string> output_names;
   std::vector<std::optional<Port>> inputs;   ///< None where the graph does without the tensor.
   std::vector<std::optional<Port>> outputs;  ///< By output of the NodeProto.
-  /// By input: integers that the model computes and that are known at the sizes it was imported at, else null.
+  /// By input: what the model computes for it, where that is known for all sizes that the result is to take, else null.
   std::vector<std::shared_ptr<const ConstantData>> integers;
   /// Makes no numbers with a fraction out of others: it may be written again for what it is needed for.
   bool is_light = false;

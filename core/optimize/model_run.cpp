@@ -9,6 +9,7 @@
 #include "onnx/export.h"
 #include "onnx/proto.h"
 #include "onnx/scope.h"
+#include "onnx/simplify.h"
 #include "optimize/random_inputs.h"
 
 namespace rewright {
@@ -109,7 +110,7 @@ class Judge {
     options.lost = [&](const std::string& sentence) {
       if (lost.empty()) lost = sentence;
     };
-    REWRIGHT_TRY(std::string bytes, export_model(graph, model_.imported, options));
+    REWRIGHT_TRY(std::string bytes, export_model(graph, model_.start(), options));
     if (!lost.empty()) return make_error(ErrorCode::kUnsupported, "{}", lost);
     return bytes;
   }
@@ -191,6 +192,27 @@ Result<OpenedModel> open_model(const ModelSource& source, const Registry& regist
   if (model.sizes.empty()) return *refusal;
   add_other_cases(open, trials, model);
   return model;
+}
+
+void simplify(OpenedModel& model) {
+  const ModelSource& source = *model.source;
+  auto simplified = simplify_model(bytes_of(source.bytes), import_options(source, model.sizes.front()));
+  if (!simplified || simplified->model.empty()) return;
+  ImportOptions options = import_options(source, model.sizes.front());
+  if (source.freeze) options.dimensions.clear();  // No size is open any more.
+  auto imported = import_model(bytes_of(simplified->model), *model.registry, options);
+  if (!imported) return;
+  model.simplified = *std::move(imported);
+  model.simplifications = std::move(simplified->steps);
+}
+
+void enter_simplification(const OpenedModel& model, double original_cost_us, OptimizeReport& report) {
+  if (!model.simplified) return;
+  SearchResult& search = report.search;
+  search.path.insert(search.path.begin(), RewriteStep{"", kSimplificationStep, original_cost_us, search.cost_before_us,
+                                                      model.simplified->graph});
+  search.cost_before_us = original_cost_us;
+  if (search.path.size() == 1) report.best = model.simplified->graph;
 }
 
 Result<JudgedModel> judge_result(const OpenedModel& model, const OptimizeReport& report, EquivalenceOptions options,

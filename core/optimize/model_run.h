@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,11 +40,25 @@ struct OpenedModel {
   const ModelSource* source = nullptr;
   const Registry* registry = nullptr;
   ImportedModel imported;
+  /// The same, simplified (onnx/simplify.h), at the same sizes; none where that takes no node away.
+  std::optional<ImportedModel> simplified;
+  std::map<std::string, std::size_t> simplifications;  ///< How often, by kind.
   std::vector<ImportedModel> at_others;
   std::vector<Sizes> sizes;    ///< First those of `imported`, then those of `at_others`; empty ones if none is open.
   std::vector<Sizes> refused;  ///< At which the model does not run.
   bool is_chosen = false;      ///< Some size was not given.
+
+  /// What searches start from, and what their results are written after.
+  [[nodiscard]] const ImportedModel& start() const { return simplified ? *simplified : imported; }
 };
+
+/// What the step from the original to the simplified model is called.
+inline constexpr const char* kSimplificationStep = "simplification";
+
+/// Simplifies the model. What cannot be simplified, or not be read again, stays as it is.
+REWRIGHT_API void simplify(OpenedModel& model);
+/// Puts the step to the simplified model, whose graph the search began with, before the path.
+REWRIGHT_API void enter_simplification(const OpenedModel& model, double original_cost_us, OptimizeReport& report);
 
 /// Where sizes are left open and not given, plausible ones are tried until the model can be imported and, with a
 /// runtime, runs; if it runs at none, the first at which it can be imported are taken. Errors: as import_model.

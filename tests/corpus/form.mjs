@@ -63,7 +63,7 @@ function meanings(graph) {
     const inputs = node.input.map((name) => tensors.get(name) ?? `outer ${name}`);
     const meaning = hash([node.opType, domain(node.domain), asAttributes(node), inputs]);
     node.output.forEach((name, i) => tensors.set(name, `${meaning} ${i}`));
-    found.set(meaning, node);
+    if (!found.has(meaning)) found.set(meaning, node);  // Of equal nodes the first is the one that stays.
   }
   return found;
 }
