@@ -46,7 +46,7 @@ inline constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 
 /// The tensor's value. `folder` is where external data lies, "" if there is none. Errors: kParse where the tensor
 /// contradicts itself, kIo for external data, kUnsupported where a ConstantData cannot hold it (strings, 4-bit types).
-[[nodiscard]] Result<ConstantData> read_tensor(const TensorProto& tensor, const std::string& folder);
+[[nodiscard]] REWRIGHT_API Result<ConstantData> read_tensor(const TensorProto& tensor, const std::string& folder);
 [[nodiscard]] TensorProto to_proto(const ConstantData& constant, const std::string& name);
 
 /// Nothing if it is of a kind that OnnxAttribute does not have.
