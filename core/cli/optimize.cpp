@@ -63,8 +63,9 @@ Result<OptimizeReport> without_search(const Graph& graph, GraphCost& cost) {
 }
 
 /// From the simplified model on, where there is one.
-Result<OptimizeReport> search_graph(const OpenedModel& opened, std::vector<Rule> rules, const OptimizeArguments& arguments,
-                                    OptimizeSetting& setting, const Registry& registry, LookLog* looks, bool quiet) {
+Result<OptimizeReport> search_graph(const OpenedModel& opened, std::vector<Rule> rules,
+                                    const OptimizeArguments& arguments, OptimizeSetting& setting,
+                                    const Registry& registry, LookLog* looks, bool quiet) {
   ProgressLine line(quiet);
   const Graph& graph = opened.start().graph;
   REWRIGHT_TRY(const LayoutUse layout, read_layout(arguments.layout));
@@ -111,9 +112,8 @@ Result<OptimizeReport> search_graph(const OpenedModel& opened, std::vector<Rule>
     return !interrupted();
   };
   REWRIGHT_TRY(OptimizeReport report,
-               arguments.simplify_only
-                   ? without_search(graph, cost)
-                   : optimize(graph, std::move(rules), *setting.search, cost, options, progress));
+               arguments.simplify_only ? without_search(graph, cost)
+                                       : optimize(graph, std::move(rules), *setting.search, cost, options, progress));
   if (!opened.simplified) return report;
   REWRIGHT_TRY(const double original_us,
                (layout == LayoutUse::kJoint ? in_layouts : cost).cost_us(opened.imported.graph));
@@ -210,8 +210,7 @@ void say_what_costs_are_missing(const OptimizeReport& report, bool is_kept, bool
 
 void say_what_was_refused(const OptimizeReport& report, bool quiet) {
   for (const std::string& sentence : report.unusable) note(sentence, quiet);
-  for (const RefusedRule& refused : report.refused)
-    note(fmt::format("{}; left out there", refused.reason), quiet);
+  for (const RefusedRule& refused : report.refused) note(fmt::format("{}; left out there", refused.reason), quiet);
   if (!report.search.note.empty()) note(report.search.note, quiet);
   if (report.out_of_time)
     note(fmt::format("the search was ended after {:.0f} s with its best so far; --seconds gives it more time",
@@ -299,8 +298,7 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   doing = "searching";
   REWRIGHT_TRY(const auto looks, open_checkpoint(arguments, setting, source.bytes, rules));
   if (looks != nullptr) say_what_is_resumed(arguments, *looks, settings.quiet);
-  REWRIGHT_TRY(outcome.report,
-               search_graph(opened, rules, arguments, setting, registry, looks.get(), settings.quiet));
+  REWRIGHT_TRY(outcome.report, search_graph(opened, rules, arguments, setting, registry, looks.get(), settings.quiet));
   if (looks != nullptr && looks->trouble()) note(*looks->trouble(), settings.quiet);
   say_what_was_refused(outcome.report, settings.quiet);
   say_what_costs_are_missing(outcome.report, setting.cache != nullptr, settings.quiet);
@@ -314,11 +312,11 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   std::vector<Rule> left = rules;
   while ((leave_out_culprit(outcome, left) || leave_out_simplification(arguments, outcome, opened)) && !interrupted()) {
     doing = "searching";
-    REWRIGHT_TRY(outcome.report,
-                 search_graph(opened, left, arguments, setting, registry, nullptr, settings.quiet));
+    REWRIGHT_TRY(outcome.report, search_graph(opened, left, arguments, setting, registry, nullptr, settings.quiet));
     doing = "comparing";
     REWRIGHT_TRY(outcome.judged, judge_result(opened, outcome.report, options, arguments.fast_math));
   }
+  for (const Rule& rule : left) ++outcome.rules[rule.trust];
   outcome.classes = classes_of(outcome.report.search, rules);
   if (opened.simplified) outcome.simplifications = opened.simplifications;
   outcome.interrupted = interrupted();

@@ -57,7 +57,8 @@ void print_costs(const OptimizeArguments& arguments, const OptimizeOutcome& outc
 
 /// Of a step's rule; layouts move numbers alone, the normal form folds and sums weights.
 std::string class_name(const OptimizeOutcome& outcome, const RewriteStep& step) {
-  if (step.rule_name == kLayoutStep || step.rule_name == kSimplificationStep) return std::string(name_of(RuleClass::kExact));
+  if (step.rule_name == kLayoutStep || step.rule_name == kSimplificationStep)
+    return std::string(name_of(RuleClass::kExact));
   if (step.rule_name == kNormalFormStep) return std::string(name_of(RuleClass::kReassociating));
   const auto found = outcome.classes.find(step.rule_id);
   return found == outcome.classes.end() ? "unknown" : std::string(name_of(found->second));
@@ -87,6 +88,17 @@ void print_simplifications(const OptimizeOutcome& outcome) {
   std::vector<std::string> parts;
   for (const auto& [kind, times] : outcome.simplifications) parts.push_back(fmt::format("{} {}", times, kind));
   if (!parts.empty()) print_line(fmt::format("Simplified first: {}.", fmt::join(parts, ", ")));
+}
+
+void print_rules(const OptimizeOutcome& outcome) {
+  constexpr std::pair<Trust, const char*> kWords[] = {{Trust::kCertificate, "proved by certificates on audited axioms"},
+                                                      {Trust::kSolver, "by a solver's word"},
+                                                      {Trust::kNone, "not proved"}};
+  std::vector<std::string> parts;
+  for (const auto& [trust, words] : kWords)
+    if (const auto count = outcome.rules.find(trust); count != outcome.rules.end())
+      parts.push_back(fmt::format("{} {}", with_commas(count->second), words));
+  if (!parts.empty()) print_line(fmt::format("Rules: {}.", fmt::join(parts, ", ")));
 }
 
 void print_sizes(const OptimizeArguments& arguments, const OptimizeOutcome& outcome) {
@@ -132,6 +144,12 @@ void print_verdict(const OptimizeOutcome& outcome) {
                     outcome.times && outcome.times->slower() ? "slower than" : "not confirmed to be as fast as"));
 }
 
+Json rules_json(const std::map<Trust, std::size_t>& rules) {
+  Json counts = Json::object();
+  for (const auto& [trust, count] : rules) counts[name_of(trust)] = count;
+  return counts;
+}
+
 Json to_json(const TimeSpread& time) {
   return {{"median_us", time.median_us}, {"low_us", time.low_us}, {"high_us", time.high_us}};
 }
@@ -161,6 +179,7 @@ void print_outcome(const OptimizeArguments& arguments, const OptimizeOutcome& ou
   const std::string reading = sentence_of_reading(outcome.carried, outcome.nodes_read);
   if (!reading.empty()) print_line(reading);
   print_simplifications(outcome);
+  print_rules(outcome);
   print_sizes(arguments, outcome);
   print_verdict(outcome);
   print_line(fmt::format("{} steps, {} candidates in {} ({} a second). Written to {}.", with_commas(search.steps),
@@ -194,6 +213,7 @@ Json to_json(const OptimizeArguments& arguments, const OptimizeOutcome& outcome)
                {"tolerance", outcome.judged.equivalence.tolerance},
                {"compared_in", outcome.judged.equivalence.runs},
                {"stopped_early", outcome.interrupted},
+               {"rules_by_trust", rules_json(outcome.rules)},
                {"output", arguments.output},
                {"nodes_before", outcome.nodes_before},
                {"nodes_after", outcome.nodes_after},

@@ -30,6 +30,7 @@ struct OptimizeOutcome {
   std::vector<LeftOut> left_out;
   std::optional<TimeComparison> times;
   std::map<std::string, RuleClass> classes;  ///< By id: of the rules in the path.
+  std::map<Trust, std::size_t> rules;        ///< How many the search had, by what they rest on.
   bool interrupted = false;
   bool slower = false;       ///< Measured, and not confirmed to be as fast as the original, which is written then.
   std::vector<Sizes> sizes;  ///< Of open dimensions: first what was searched at, then what was compared at, too.
