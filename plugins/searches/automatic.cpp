@@ -3,14 +3,16 @@
 ///   best = start
 ///   repeat: each member searches from the start and, where that is another graph, from the best so far
 ///           best = the cheapest of all that was found; the slice doubles
-///   until `patience` rounds in a row found nothing better, or every member came to its end
+///   until `patience` rounds in a row found nothing better and `least` graphs were looked at, or every member came to
+///   its end; one that came to its end from the start does not begin there again
 ///
 /// No strategy is good on all graphs: steepest descent stops at the first plateau, a queue fills with graphs of equal
 /// cost, an e-graph grows past its limits. What one finds is where the others go on.
 ///
 /// A step   one round.
 /// Options  slice (1000): graphs that a member looks at in the first round, and at least as many as there are moves at
-///          the start; patience (2): rounds without gain after which the search ends.
+///          the start; patience (2): rounds without gain after which the search ends, once it looked at least (400000)
+///          graphs; as many times fewer as the start has more than 100 operators.
 /// Order    Members have one order and slices are counted in graphs, so that the result depends neither on threads nor
 ///          on time.
 /// Source   Huberman, Lukose, Hogg: An Economics Approach to Hard Computational Problems, Science 275, 1997
@@ -35,14 +37,16 @@ struct Member {
 };
 
 std::vector<Member> members() {
-  return {{"greedy", 1},     {"backtracking", 1},
-          {"beam", 1},       {"mcts", 0.5},
-          {"sampling", 0.5}, {"egraph", 0.125, {{"exact", std::int64_t{0}}, {"applications", std::int64_t{4000}}}}};
+  return {{"greedy", 64},  // It ends by itself, soon.
+          {"backtracking", 1}, {"beam", 1},
+          {"mcts", 0.5},       {"sampling", 0.5},
+          {"annealing", 0.125},  {"egraph", 0.125, {{"exact", std::int64_t{0}}, {"applications", std::int64_t{4000}}}}};
 }
 
 /// A member on a graph.
 struct Part {
   std::unique_ptr<SearchStrategy> strategy;
+  std::size_t member;
   bool from_best;  ///< Or from the start.
   std::uint64_t candidates;
 };
@@ -51,10 +55,12 @@ class Run {
  public:
   explicit Run(const SearchProblem& problem) : problem_(problem) {}
 
-  Result<SearchResult> run(double slice, int patience) {
+  Result<SearchResult> run(double slice, int patience, double least) {
     REWRIGHT_CHECK(begin(slice));
+    const auto operators = static_cast<double>(problem_.start.operator_count());
+    least *= std::min(1.0, kFewOperators / std::max(operators, 1.0));
     int without_gain = 0;
-    while (without_gain < patience && goes_on()) {
+    while ((without_gain < patience || static_cast<double>(result_.candidates) < least) && goes_on()) {
       const double before_us = result_.cost_after_us;
       REWRIGHT_TRY(const bool all_ended, round());
       ++result_.steps;
@@ -82,8 +88,9 @@ class Run {
     if (members_.empty())
       return make_error(
           ErrorCode::kNotFound,
-          "search auto has no other search to use: none of greedy, backtracking, beam, mcts, sampling and "
+          "search auto has no other search to use: none of greedy, backtracking, beam, mcts, annealing, sampling and "
           "egraph is loaded");
+    has_ended_.assign(members_.size(), false);
     return {};
   }
 
@@ -96,10 +103,11 @@ class Run {
     std::vector<Part> parts;
     for (const bool from_best : {false, true}) {
       if (from_best && result_.path.empty()) break;
-      for (const Member& member : members_) {
-        REWRIGHT_TRY(const SearchStrategy* known, problem_.registry->get<SearchStrategy>(member.name));
-        Part part{known->clone(), from_best, static_cast<std::uint64_t>(slice_ * member.share) + 1};
-        REWRIGHT_CHECK(part.strategy->configure(member.options));
+      for (std::size_t i = 0; i < members_.size(); ++i) {
+        if (!from_best && has_ended_[i]) continue;
+        REWRIGHT_TRY(const SearchStrategy* known, problem_.registry->get<SearchStrategy>(members_[i].name));
+        Part part{known->clone(), i, from_best, static_cast<std::uint64_t>(slice_ * members_[i].share) + 1};
+        REWRIGHT_CHECK(part.strategy->configure(members_[i].options));
         parts.push_back(std::move(part));
       }
     }
@@ -123,7 +131,9 @@ class Run {
     REWRIGHT_TRY(std::vector<SearchResult> found, search_side_by_side(batch, starts, false, search));
     bool all_ended = true;
     for (std::size_t i = 0; i < found.size(); ++i) {
-      all_ended = all_ended && found[i].candidates < all[i].candidates;
+      const bool has_ended = found[i].candidates < all[i].candidates && found[i].steps < all[i].candidates;
+      all_ended = all_ended && has_ended;
+      if (!all[i].from_best) has_ended_[all[i].member] = has_ended;
       take(std::move(found[i]), all[i].from_best ? path : std::vector<RewriteStep>());
     }
     return all_ended;
@@ -171,9 +181,11 @@ class Run {
     result_.best = std::move(found.best);
   }
 
+  static constexpr double kFewOperators = 100;
   static constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 62;
   const SearchProblem& problem_;
   std::vector<Member> members_;
+  std::vector<bool> has_ended_;  ///< From the start: by member.
   SearchResult result_;
   double slice_ = 0;
   double seconds_ = 0;
@@ -187,16 +199,18 @@ class Automatic final : public SearchStrategy {
   }
   [[nodiscard]] std::vector<SearchOption> options() override {
     return {{"slice", &slice_, 1, 1e9, "graphs that each search looks at in the first round"},
-            {"patience", &patience_, 1, 1e3, "rounds without gain after which the search ends"}};
+            {"patience", &patience_, 1, 1e3, "rounds without gain after which the search ends"},
+            {"least", &least_, 0, 1e12, "graphs that it looks at before that, fewer from 100 operators on"}};
   }
   [[nodiscard]] Result<SearchResult> run(const SearchProblem& problem) override {
-    return Run(problem).run(slice_, static_cast<int>(patience_));
+    return Run(problem).run(slice_, static_cast<int>(patience_), least_);
   }
   [[nodiscard]] std::unique_ptr<SearchStrategy> clone() const override { return std::make_unique<Automatic>(*this); }
 
  private:
   double slice_ = 1'000;
   double patience_ = 2;
+  double least_ = 400'000;
 };
 
 }  // namespace
