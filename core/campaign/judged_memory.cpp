@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t kDigits = 32;
 
 fs::path cache_folder() {
-  if (const char* given = std::getenv("XDG_CACHE_HOME"); given != nullptr && fs::path(given).is_absolute()) return given;
+  if (const char* given = std::getenv("XDG_CACHE_HOME"); given != nullptr && fs::path(given).is_absolute())
+    return given;
   if (const char* home = std::getenv("HOME"); home != nullptr && fs::path(home).is_absolute())
     return fs::path(home) / ".cache";
   return {};

@@ -1,7 +1,8 @@
-// Digests of what this program has judged before, so that it need not be judged again: proofs that were replayed, axioms
-// that stood their audit.
+// Digests of what this program has judged before, so that it need not be judged again: proofs that were replayed,
+// axioms that stood their audit.
 //
-// File     $XDG_CACHE_HOME/rewright/judged, or ~/.cache/rewright/judged: 32 hexadecimal digits a line. Who can write there
+// File     $XDG_CACHE_HOME/rewright/judged, or ~/.cache/rewright/judged: 32 hexadecimal digits a line. Who can write
+// there
 //          can make the program believe a proof; who can only write stores, rules and axiom files cannot.
 // Digests  are of the program's version, each operator plugin's content, and what was judged, word for word.
 #pragma once

@@ -57,7 +57,8 @@ Result<ReadGraph> read_graph(const Arguments& arguments, const Registry& registr
     return read;
   }
   if (!arguments.dims.empty())
-    return make_error(ErrorCode::kUsage, "--dim {}: '{}' is no ONNX model (*.onnx); graphs in the text form leave no size open",
+    return make_error(ErrorCode::kUsage,
+                      "--dim {}: '{}' is no ONNX model (*.onnx); graphs in the text form leave no size open",
                       arguments.dims.front(), file);
   REWRIGHT_TRY(const std::string text, read_file(file));
   Result<Graph> graph = parse_graph(text, registry);
@@ -91,11 +92,11 @@ Result<ExitCode> show_graph(const Settings& settings, const Arguments& arguments
 void add_graph(Program& program) {
   CLI::App& group = program.group("graph", "Graphs: operator applications over named input tensors");
   auto arguments = std::make_shared<Arguments>();
-  CLI::App& show = program.command(group, "show", "Shows a graph, from an ONNX model or from the text form",
-                                   {"rewright graph show model.onnx", "rewright graph show model.onnx --dim batch=2",
-                                    "rewright graph show pattern.graph --json",
-                                    "rewright graph show model.onnx --format svg > model.svg"},
-                                   [arguments](const Settings& settings) { return show_graph(settings, *arguments); });
+  CLI::App& show = program.command(
+      group, "show", "Shows a graph, from an ONNX model or from the text form",
+      {"rewright graph show model.onnx", "rewright graph show model.onnx --dim batch=2",
+       "rewright graph show pattern.graph --json", "rewright graph show model.onnx --format svg > model.svg"},
+      [arguments](const Settings& settings) { return show_graph(settings, *arguments); });
   show.add_option("FILE", arguments->file, "An ONNX model (.onnx), or a file in the text form")->required();
   show.add_option("--format", arguments->format, "text; dot, for Graphviz; or svg, drawn by Graphviz")
       ->check(CLI::IsMember({"text", "dot", "svg"}));

@@ -102,7 +102,9 @@ std::string answer(const std::string& request) {
 /// An attribute that says how numbers are computed and nothing about types, or what it says by default.
 void drop_attributes_of_numbers(NodeProto& node) {
   static const std::map<std::string_view, std::set<std::string_view>> kOfNumbers = {
-      {"Resize", {"antialias"}}, {"Cast", {"saturate", "round_mode"}}, {"CastLike", {"saturate", "round_mode"}},
+      {"Resize", {"antialias"}},
+      {"Cast", {"saturate", "round_mode"}},
+      {"CastLike", {"saturate", "round_mode"}},
       {"QuantizeLinear", {"saturate"}}};
   const auto found = kOfNumbers.find(node.op_type());
   if (found == kOfNumbers.end()) return;

@@ -66,7 +66,7 @@ class TypeInference {
   void set_outputs(const NodeProto& node, const Types& types);
 
   std::int64_t opset_;
-  ModelProto versions_;  ///< The model's versions alone.
+  ModelProto versions_;                                                      ///< The model's versions alone.
   std::unordered_map<std::string, const ::onnx::FunctionProto*> functions_;  ///< By "domain:name".
   Sandbox sandbox_;
   std::unordered_map<std::string, TypeProto> types_;

@@ -28,18 +28,19 @@ std::vector<std::int64_t> integers_of(const NodeProto& node, std::string_view na
 std::optional<TypeProto> common(const std::optional<TypeProto>& a, const std::optional<TypeProto>& b) {
   if (!a || !b) return std::nullopt;
   if (a->SerializeAsString() == b->SerializeAsString()) return a;
-  if (!a->has_tensor_type() || !b->has_tensor_type() ||
-      a->tensor_type().elem_type() != b->tensor_type().elem_type())
+  if (!a->has_tensor_type() || !b->has_tensor_type() || a->tensor_type().elem_type() != b->tensor_type().elem_type())
     return std::nullopt;
   TypeProto both;
   both.mutable_tensor_type()->set_elem_type(a->tensor_type().elem_type());
   const auto& left = a->tensor_type().shape();
   const auto& right = b->tensor_type().shape();
-  if (!a->tensor_type().has_shape() || !b->tensor_type().has_shape() || left.dim_size() != right.dim_size()) return both;
+  if (!a->tensor_type().has_shape() || !b->tensor_type().has_shape() || left.dim_size() != right.dim_size())
+    return both;
   auto& shape = *both.mutable_tensor_type()->mutable_shape();
   for (int i = 0; i < left.dim_size(); ++i) {
     auto& dim = *shape.add_dim();
-    if (left.dim(i).has_dim_value() && right.dim(i).has_dim_value() && left.dim(i).dim_value() == right.dim(i).dim_value())
+    if (left.dim(i).has_dim_value() && right.dim(i).has_dim_value() &&
+        left.dim(i).dim_value() == right.dim(i).dim_value())
       dim.set_dim_value(left.dim(i).dim_value());
   }
   return both;
@@ -151,7 +152,8 @@ Types TypeInference::walk(const GraphProto& graph, const Types& inputs) {
     if (k < inputs.size() && inputs[k]) set_type(graph.input(i).name(), *inputs[k]);
   }
   for (const NodeProto& node : graph.node()) infer(node);
-  for (int i = 0; i < graph.output_size(); ++i) outputs[static_cast<std::size_t>(i)] = type_copy(graph.output(i).name());
+  for (int i = 0; i < graph.output_size(); ++i)
+    outputs[static_cast<std::size_t>(i)] = type_copy(graph.output(i).name());
   return outputs;
 }
 

@@ -66,7 +66,8 @@ std::pair<std::int64_t, std::int64_t> range_of(ElementType type) {
     case ElementType::kUint16: return {0, 65535};
     case ElementType::kInt16: return {-32768, 32767};
     case ElementType::kUint32: return {0, std::numeric_limits<std::uint32_t>::max()};
-    case ElementType::kInt32: return {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
+    case ElementType::kInt32:
+      return {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
     default: return {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
   }
 }
@@ -218,8 +219,7 @@ class Call {
     return *operands_[i].type;
   }
   [[nodiscard]] Result<Value> value(std::size_t i) const {
-    if (!has(i) || operands_[i].value == nullptr)
-      return unsupported("input {} is not known before the model runs", i);
+    if (!has(i) || operands_[i].value == nullptr) return unsupported("input {} is not known before the model runs", i);
     return read_value(*operands_[i].value);
   }
   /// Of an input that must be integers.
@@ -263,7 +263,9 @@ Result<Values> evaluate_constant(const Call& call) {
 Result<Values> evaluate_shape(const Call& call) {
   REWRIGHT_TRY(const TensorType type, call.type(0));
   const auto rank = static_cast<std::int64_t>(type.shape.rank());
-  const auto place = [&](std::int64_t given) { return std::clamp<std::int64_t>(given < 0 ? given + rank : given, 0, rank); };
+  const auto place = [&](std::int64_t given) {
+    return std::clamp<std::int64_t>(given < 0 ? given + rank : given, 0, rank);
+  };
   const std::int64_t start = place(call.integer("start", 0)), end = place(call.integer("end", rank));
   Integers dims;
   for (std::int64_t i = start; i < end; ++i) dims.push_back(type.shape.dims()[static_cast<std::size_t>(i)]);
@@ -366,7 +368,8 @@ Result<Values> evaluate_gather(const Call& call) {
   REWRIGHT_TRY(const Shape shape, shape_of(out));
   const auto size = static_cast<std::size_t>(dims[axis]);
   std::size_t outer = 1, inner = 1;
-  for (std::size_t i = 0; i < dims.size(); ++i) (i < axis ? outer : inner) *= i == axis ? 1 : static_cast<std::size_t>(dims[i]);
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    (i < axis ? outer : inner) *= i == axis ? 1 : static_cast<std::size_t>(dims[i]);
   std::vector<std::size_t> places;
   for (std::size_t before = 0; before < outer; ++before) {
     for (const std::int64_t index : indices.integers()) {
@@ -670,8 +673,8 @@ Result<Value> combine(const Call& call, const Value& left, const Value& right) {
   for (std::size_t i = 0; i < count; ++i) {
     const auto truth = element == ElementType::kBool && type != "Equal"
                            ? connect(type, a.integers()[i] != 0, b.integers()[i] != 0)
-                           : a.is_real() ? compare(type, a.reals()[i], b.reals()[i])
-                                         : compare(type, a.integers()[i], b.integers()[i]);
+                       : a.is_real() ? compare(type, a.reals()[i], b.reals()[i])
+                                     : compare(type, a.integers()[i], b.integers()[i]);
     if (truth) {
       is_truth = true;
       integers.push_back(static_cast<std::int64_t>(*truth));
@@ -686,8 +689,8 @@ Result<Value> combine(const Call& call, const Value& left, const Value& right) {
       integers.push_back(result);
     }
   }
-  static const std::map<std::string_view, bool> kTruths = {{"Equal", true}, {"Less", true}, {"Greater", true},
-                                                           {"LessOrEqual", true}, {"GreaterOrEqual", true}};
+  static const std::map<std::string_view, bool> kTruths = {
+      {"Equal", true}, {"Less", true}, {"Greater", true}, {"LessOrEqual", true}, {"GreaterOrEqual", true}};
   is_truth = is_truth || kTruths.contains(type);
   if (a.is_real() && !is_truth) return Value{{a.type.shape, element}, std::move(reals)};
   return Value{{a.type.shape, is_truth ? ElementType::kBool : element}, std::move(integers)};
@@ -740,17 +743,19 @@ Result<Values> evaluate_unary(const Call& call) {
 // --- reductions ----------------------------------------------------------------------------------------------
 
 /// One more element; numbers with a fraction only where nothing is rounded, so that no order of them matters.
-Result<std::int64_t> accumulate(const std::string& binary_type, std::int64_t so_far, std::int64_t next, const Call& call,
-                                ElementType element) {
+Result<std::int64_t> accumulate(const std::string& binary_type, std::int64_t so_far, std::int64_t next,
+                                const Call& call, ElementType element) {
   REWRIGHT_TRY(const std::int64_t result, binary(binary_type, so_far, next, call));
   return in_range(result, element);
 }
 
-Result<double> accumulate(const std::string& binary_type, double so_far, double next, const Call&, ElementType element) {
+Result<double> accumulate(const std::string& binary_type, double so_far, double next, const Call&,
+                          ElementType element) {
   REWRIGHT_TRY(const double result, binary(binary_type, so_far, next));
   constexpr double kExact = 9007199254740992.0;  // 2^53
-  const bool is_exact = binary_type == "Min" || binary_type == "Max" ||
-                        (std::abs(result) < kExact && std::floor(result) == result && rounded(result, element) == result);
+  const bool is_exact =
+      binary_type == "Min" || binary_type == "Max" ||
+      (std::abs(result) < kExact && std::floor(result) == result && rounded(result, element) == result);
   if (!is_exact) return unsupported("its result depends on the order in which it is computed");
   return result;
 }
@@ -806,27 +811,48 @@ Result<Values> evaluate_reduction(const Call& call) {
 
 const std::map<std::string_view, Evaluator> kEvaluators = {
     {"Constant", evaluate_constant},
-    {"Shape", evaluate_shape},           {"Size", evaluate_size},
-    {"Cast", evaluate_cast},             {"Range", evaluate_range},
-    {"Identity", evaluate_identity},     {"ConstantOfShape", evaluate_constant_of_shape},
-    {"Gather", evaluate_gather},         {"Concat", evaluate_concat},
-    {"Slice", evaluate_slice},           {"Unsqueeze", evaluate_unsqueeze},
-    {"Squeeze", evaluate_squeeze},       {"Reshape", evaluate_reshape},
-    {"Expand", evaluate_expand},         {"Transpose", evaluate_transpose},
-    {"Split", evaluate_split},           {"Where", evaluate_where},
-    {"Add", evaluate_binary},            {"Sub", evaluate_binary},
-    {"Mul", evaluate_binary},            {"Div", evaluate_binary},
-    {"Mod", evaluate_binary},            {"Min", evaluate_binary},
-    {"Max", evaluate_binary},            {"Equal", evaluate_binary},
-    {"Less", evaluate_binary},           {"Greater", evaluate_binary},
-    {"LessOrEqual", evaluate_binary},    {"GreaterOrEqual", evaluate_binary},
-    {"And", evaluate_binary},            {"Or", evaluate_binary},
-    {"Xor", evaluate_binary},            {"Neg", evaluate_unary},
-    {"Abs", evaluate_unary},             {"Not", evaluate_unary},
-    {"Floor", evaluate_unary},           {"Ceil", evaluate_unary},
-    {"Round", evaluate_unary},           {"Sqrt", evaluate_unary},
-    {"ReduceSum", evaluate_reduction},   {"ReduceProd", evaluate_reduction},
-    {"ReduceMin", evaluate_reduction},   {"ReduceMax", evaluate_reduction},
+    {"Shape", evaluate_shape},
+    {"Size", evaluate_size},
+    {"Cast", evaluate_cast},
+    {"Range", evaluate_range},
+    {"Identity", evaluate_identity},
+    {"ConstantOfShape", evaluate_constant_of_shape},
+    {"Gather", evaluate_gather},
+    {"Concat", evaluate_concat},
+    {"Slice", evaluate_slice},
+    {"Unsqueeze", evaluate_unsqueeze},
+    {"Squeeze", evaluate_squeeze},
+    {"Reshape", evaluate_reshape},
+    {"Expand", evaluate_expand},
+    {"Transpose", evaluate_transpose},
+    {"Split", evaluate_split},
+    {"Where", evaluate_where},
+    {"Add", evaluate_binary},
+    {"Sub", evaluate_binary},
+    {"Mul", evaluate_binary},
+    {"Div", evaluate_binary},
+    {"Mod", evaluate_binary},
+    {"Min", evaluate_binary},
+    {"Max", evaluate_binary},
+    {"Equal", evaluate_binary},
+    {"Less", evaluate_binary},
+    {"Greater", evaluate_binary},
+    {"LessOrEqual", evaluate_binary},
+    {"GreaterOrEqual", evaluate_binary},
+    {"And", evaluate_binary},
+    {"Or", evaluate_binary},
+    {"Xor", evaluate_binary},
+    {"Neg", evaluate_unary},
+    {"Abs", evaluate_unary},
+    {"Not", evaluate_unary},
+    {"Floor", evaluate_unary},
+    {"Ceil", evaluate_unary},
+    {"Round", evaluate_unary},
+    {"Sqrt", evaluate_unary},
+    {"ReduceSum", evaluate_reduction},
+    {"ReduceProd", evaluate_reduction},
+    {"ReduceMin", evaluate_reduction},
+    {"ReduceMax", evaluate_reduction},
 };
 
 }  // namespace

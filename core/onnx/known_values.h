@@ -1,14 +1,15 @@
 // What a node computes on integers, booleans and a few numbers, where all of its operands are known before the run.
 //
-//   evaluate_known(node, operands) = outputs    Shape, Cast, Range, Gather, Concat, Slice, Where, Equal, ReduceProd, ...
+//   evaluate_known(node, operands) = outputs    Shape, Cast, Range, Gather, Concat, Slice, Where, Equal, ReduceProd,
+//   ...
 //
 // Exports of models compute shapes in the model: Shape, Gather, Concat, Reshape. ONNX's own inference follows a part of
 // it, from opset 13 on.
 //
 // Shapes  of at most kMostKnownElements elements.
 // Exact   An integer that leaves its element type is refused, never wrapped. Numbers of float32 and float64 take the
-//         operations that IEEE 754 rounds correctly; each result is rounded once, as a runtime does it. Sums and products
-//         of numbers over axes are computed only where no order of them rounds.
+//         operations that IEEE 754 rounds correctly; each result is rounded once, as a runtime does it. Sums and
+//         products of numbers over axes are computed only where no order of them rounds.
 // Errors  kUnsupported: an operand is not known, or the node is none of these. kShape: the operands contradict each
 //         other, or an integer leaves its element type.
 #pragma once

@@ -50,21 +50,73 @@ bool has_graphs(const NodeProto& node) {
 
 /// One element gives one element, whatever the others are.
 bool is_elementwise(const NodeProto& node) {
-  static const std::set<std::string_view> kTypes = {
-      "Abs",     "Acos",      "Acosh",    "Add",     "And",         "Asin",      "Asinh",     "Atan",       "Atanh",
-      "Cast",    "Ceil",      "Celu",     "Clip",    "Cos",         "Cosh",      "Div",       "Elu",        "Equal",
-      "Erf",     "Exp",       "Floor",    "Gelu",    "Greater",     "HardSwish", "LeakyRelu", "HardSigmoid", "IsInf",
-      "IsNaN",   "Less",      "Log",      "Max",     "Min",         "Mish",      "Mod",       "Mul",        "Neg",
-      "Not",     "Or",        "Pow",      "Relu",    "Reciprocal",  "Round",     "Selu",      "Sigmoid",    "Sign",
-      "Sin",     "Sinh",      "Softplus", "Softsign", "Sqrt",       "Sub",       "Sum",       "Tan",        "Tanh",
-      "Where",   "Xor",       "Swish",    "ThresholdedRelu", "GreaterOrEqual", "LessOrEqual"};
+  static const std::set<std::string_view> kTypes = {"Abs",
+                                                    "Acos",
+                                                    "Acosh",
+                                                    "Add",
+                                                    "And",
+                                                    "Asin",
+                                                    "Asinh",
+                                                    "Atan",
+                                                    "Atanh",
+                                                    "Cast",
+                                                    "Ceil",
+                                                    "Celu",
+                                                    "Clip",
+                                                    "Cos",
+                                                    "Cosh",
+                                                    "Div",
+                                                    "Elu",
+                                                    "Equal",
+                                                    "Erf",
+                                                    "Exp",
+                                                    "Floor",
+                                                    "Gelu",
+                                                    "Greater",
+                                                    "HardSwish",
+                                                    "LeakyRelu",
+                                                    "HardSigmoid",
+                                                    "IsInf",
+                                                    "IsNaN",
+                                                    "Less",
+                                                    "Log",
+                                                    "Max",
+                                                    "Min",
+                                                    "Mish",
+                                                    "Mod",
+                                                    "Mul",
+                                                    "Neg",
+                                                    "Not",
+                                                    "Or",
+                                                    "Pow",
+                                                    "Relu",
+                                                    "Reciprocal",
+                                                    "Round",
+                                                    "Selu",
+                                                    "Sigmoid",
+                                                    "Sign",
+                                                    "Sin",
+                                                    "Sinh",
+                                                    "Softplus",
+                                                    "Softsign",
+                                                    "Sqrt",
+                                                    "Sub",
+                                                    "Sum",
+                                                    "Tan",
+                                                    "Tanh",
+                                                    "Where",
+                                                    "Xor",
+                                                    "Swish",
+                                                    "ThresholdedRelu",
+                                                    "GreaterOrEqual",
+                                                    "LessOrEqual"};
   return normal_domain(node.domain()).empty() && node.output_size() == 1 && kTypes.contains(node.op_type());
 }
 
 /// Gives the same for the same operands each time.
 bool is_function(const NodeProto& node) {
-  static const std::set<std::string_view> kRandom = {"RandomNormal",      "RandomNormalLike", "RandomUniform",
-                                                     "RandomUniformLike", "Multinomial",      "Bernoulli",
+  static const std::set<std::string_view> kRandom = {"RandomNormal",      "RandomNormalLike",  "RandomUniform",
+                                                     "RandomUniformLike", "Multinomial",       "Bernoulli",
                                                      "Dropout",           "BatchNormalization"};
   return normal_domain(node.domain()).empty() && !kRandom.contains(node.op_type()) && !has_graphs(node);
 }
@@ -158,13 +210,13 @@ class Simplifier {
   const ImportOptions& options_;
   std::int64_t opset_;
   std::optional<TypeInference> inference_;
-  std::set<std::string> local_;                       ///< Functions of the model: "domain:name".
-  std::unordered_set<std::string> given_, outputs_;   ///< Inputs of the graph, with overridable defaults; outputs.
-  std::set<std::string> annotated_;                   ///< Tensors that a quantisation annotation names.
-  std::unordered_set<std::string> taken_;             ///< Every name of a tensor.
-  std::unordered_set<std::string> inner_;             ///< Those of tensors of graphs inside nodes.
+  std::set<std::string> local_;                        ///< Functions of the model: "domain:name".
+  std::unordered_set<std::string> given_, outputs_;    ///< Inputs of the graph, with overridable defaults; outputs.
+  std::set<std::string> annotated_;                    ///< Tensors that a quantisation annotation names.
+  std::unordered_set<std::string> taken_;              ///< Every name of a tensor.
+  std::unordered_set<std::string> inner_;              ///< Those of tensors of graphs inside nodes.
   std::unordered_map<std::string, std::size_t> uses_;  ///< By tensor, when the round began.
-  std::vector<NodeProto> nodes_;                      ///< Of this round, so far.
+  std::vector<NodeProto> nodes_;                       ///< Of this round, so far.
   std::unordered_map<std::string, std::size_t> makers_;
   std::map<std::string, std::string> replaced_;
   std::map<std::string, std::size_t> by_content_;  ///< Nodes that may be shared.
@@ -420,7 +472,8 @@ bool Simplifier::fold(const NodeProto& node) {
 bool Simplifier::inline_if(const NodeProto& node) {
   if (!is_own(node, "If") || proto_.ir_version() < kIrOfDefaults) return false;
   const auto condition = repeated_number(node.input(0));
-  const AttributeProto* taken = condition ? find_attribute(node, *condition != 0 ? "then_branch" : "else_branch") : nullptr;
+  const AttributeProto* taken =
+      condition ? find_attribute(node, *condition != 0 ? "then_branch" : "else_branch") : nullptr;
   if (taken == nullptr || !taken->has_g() || taken->g().output_size() < node.output_size()) return false;
   if (taken->g().sparse_initializer_size() > 0 || taken->g().quantization_annotation_size() > 0) return false;
   const GraphProto& branch = taken->g();
@@ -568,7 +621,8 @@ std::optional<std::string> Simplifier::neutral(const NodeProto& node) const {
     if (type == "Sub" && is_floating(*kind) && std::signbit(*number)) continue;
     const auto small = inference_->static_type(one);
     const auto own = rank(x);
-    const bool is_single = small && own && small->shape.elements() == 1 && static_cast<std::int64_t>(small->shape.rank()) <= *own;
+    const bool is_single =
+        small && own && small->shape.elements() == 1 && static_cast<std::int64_t>(small->shape.rank()) <= *own;
     if (is_single || same_sizes(x, node.output(0))) return x;
   }
   return std::nullopt;
@@ -629,7 +683,8 @@ bool Simplifier::cross_transpose(const NodeProto& node, const Integers& perm) {
 /// The tensor that `tensor` is before a Transpose undoes `perm`; nothing where it takes more than it saves.
 std::optional<std::string> Simplifier::untransposed(const std::string& tensor, const Integers& perm, int depth,
                                                     std::vector<NodeProto>& made) {
-  if (const auto type = inference_->static_type(tensor); depth > 0 && type && type->shape.elements() == 1 && type->shape.rank() <= 1)
+  if (const auto type = inference_->static_type(tensor);
+      depth > 0 && type && type->shape.elements() == 1 && type->shape.rank() <= 1)
     return tensor;
   if (const NodeProto* transpose = maker(tensor, "Transpose")) {
     const auto before = perm_of(*transpose);
@@ -637,7 +692,8 @@ std::optional<std::string> Simplifier::untransposed(const std::string& tensor, c
     return transpose->input(0);
   }
   const auto found = makers_.find(tensor);
-  if (found == makers_.end() || depth >= kDeepest || !is_used_once(tensor) || annotated_.contains(tensor)) return std::nullopt;
+  if (found == makers_.end() || depth >= kDeepest || !is_used_once(tensor) || annotated_.contains(tensor))
+    return std::nullopt;
   NodeProto step = nodes_[found->second];
   if (!is_elementwise(step)) return std::nullopt;
   bool is_any = false;
@@ -665,7 +721,8 @@ bool Simplifier::share(const NodeProto& node) {
   const NodeProto& first = nodes_[found->second];
   for (int i = 0; i < node.output_size(); ++i) {
     const std::string &output = node.output(i), &same = first.output(i);
-    if (is_used(output) && (same.empty() || is_output(output) || annotated_.contains(output) || !stands_everywhere(same)))
+    if (is_used(output) &&
+        (same.empty() || is_output(output) || annotated_.contains(output) || !stands_everywhere(same)))
       return false;
   }
   for (int i = 0; i < node.output_size(); ++i)

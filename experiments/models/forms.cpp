@@ -71,7 +71,8 @@ std::string pooled_branches(ModelBuilder& m) {
   return m.finish({x});
 }
 
-/// Xie et al., ResNeXt, CVPR'17: four residual blocks of 32 groups on 28 x 28 pixels, as they are run: no normalisation.
+/// Xie et al., ResNeXt, CVPR'17: four residual blocks of 32 groups on 28 x 28 pixels, as they are run: no
+/// normalisation.
 std::string grouped_blocks(ModelBuilder& m) {
   constexpr std::int64_t kWide = 256, kWidth = 128;
   std::string x = m.input("image", {1, kWide, 28, 28});

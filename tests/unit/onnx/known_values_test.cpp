@@ -50,7 +50,9 @@ const std::string kMatrix = "data_type: 7 dims: [2, 3] int64_data: [1, -2, 3, 4,
 const std::string kColumn = "data_type: 7 dims: [2, 1] int64_data: [2, -3]";
 const std::string kNumbers = "data_type: 1 dims: 4 float_data: [0.1, -2.5, 3.5, 7]";
 const std::string kTruths = "data_type: 9 dims: 3 int32_data: [1, 0, 1]";
-std::string list(const std::string& values) { return "data_type: 7 dims: " + std::to_string(1 + std::ranges::count(values, ',')) + " int64_data: [" + values + "]"; }
+std::string list(const std::string& values) {
+  return "data_type: 7 dims: " + std::to_string(1 + std::ranges::count(values, ',')) + " int64_data: [" + values + "]";
+}
 std::string scalar(const std::string& value) { return "data_type: 7 int64_data: " + value; }
 
 class KnownValues : public ::testing::TestWithParam<Case> {};
@@ -92,25 +94,27 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"op_type: 'Gather' attribute { name: 'axis' type: INT i: 1 }", {kMatrix, list("-1, 0")}},
         Case{"op_type: 'Gather'", {kDims, scalar("2")}},
         Case{"op_type: 'Concat' attribute { name: 'axis' type: INT i: -1 }", {kMatrix, kColumn, kMatrix}},
-        Case{"op_type: 'Slice' attribute { name: 'starts' type: INTS ints: 1 } attribute { name: 'ends' type: INTS ints: "
-             "9223372036854775807 } attribute { name: 'axes' type: INTS ints: 0 }", {kDims}, 9},
-        Case{"op_type: 'Slice'", {kMatrix, list("-1, 0"), list("-9223372036854775808, 9223372036854775807"), list("1, 0"), list("-2, 1")}},
-        Case{"op_type: 'Slice'", {kDims, list("2"), list("1")}},
-        Case{"op_type: 'Unsqueeze'", {kDims, list("0, -1")}},
+        Case{"op_type: 'Slice' attribute { name: 'starts' type: INTS ints: 1 } attribute { name: 'ends' type: INTS "
+             "ints: "
+             "9223372036854775807 } attribute { name: 'axes' type: INTS ints: 0 }",
+             {kDims},
+             9},
+        Case{"op_type: 'Slice'",
+             {kMatrix, list("-1, 0"), list("-9223372036854775808, 9223372036854775807"), list("1, 0"), list("-2, 1")}},
+        Case{"op_type: 'Slice'", {kDims, list("2"), list("1")}}, Case{"op_type: 'Unsqueeze'", {kDims, list("0, -1")}},
         Case{"op_type: 'Unsqueeze' attribute { name: 'axes' type: INTS ints: 0 }", {kDims}, 11},
         Case{"op_type: 'Squeeze'", {kColumn, list("1")}}, Case{"op_type: 'Squeeze'", {kColumn}},
-        Case{"op_type: 'Reshape'", {kMatrix, list("0, -1, 1")}},
-        Case{"op_type: 'Expand'", {kColumn, list("3, 1, 2")}},
+        Case{"op_type: 'Reshape'", {kMatrix, list("0, -1, 1")}}, Case{"op_type: 'Expand'", {kColumn, list("3, 1, 2")}},
         Case{"op_type: 'Transpose'", {kMatrix}},
-        Case{"op_type: 'Split' output: 'a' output: 'b' attribute { name: 'axis' type: INT i: 1 }", {kMatrix, list("1, 2")}},
-        Case{"op_type: 'Where'", {kTruths, kMatrix, scalar("9")}},
-        Case{"op_type: 'Add'", {kMatrix, kColumn}}, Case{"op_type: 'Sub'", {kMatrix, kColumn}},
-        Case{"op_type: 'Mul'", {kMatrix, kColumn}}, Case{"op_type: 'Div'", {kMatrix, kColumn}},
-        Case{"op_type: 'Mod'", {kMatrix, kColumn}},
+        Case{"op_type: 'Split' output: 'a' output: 'b' attribute { name: 'axis' type: INT i: 1 }",
+             {kMatrix, list("1, 2")}},
+        Case{"op_type: 'Where'", {kTruths, kMatrix, scalar("9")}}, Case{"op_type: 'Add'", {kMatrix, kColumn}},
+        Case{"op_type: 'Sub'", {kMatrix, kColumn}}, Case{"op_type: 'Mul'", {kMatrix, kColumn}},
+        Case{"op_type: 'Div'", {kMatrix, kColumn}}, Case{"op_type: 'Mod'", {kMatrix, kColumn}},
         Case{"op_type: 'Mod' attribute { name: 'fmod' type: INT i: 1 }", {kMatrix, kColumn}},
         Case{"op_type: 'Min'", {kMatrix, scalar("2"), kColumn}}, Case{"op_type: 'Max'", {kMatrix, scalar("2")}},
-        Case{"op_type: 'Div'", {kNumbers, "data_type: 1 float_data: 3"}},
-        Case{"op_type: 'Mul'", {kNumbers, kNumbers}}, Case{"op_type: 'Add'", {kNumbers, "data_type: 1 float_data: 1e-7"}},
+        Case{"op_type: 'Div'", {kNumbers, "data_type: 1 float_data: 3"}}, Case{"op_type: 'Mul'", {kNumbers, kNumbers}},
+        Case{"op_type: 'Add'", {kNumbers, "data_type: 1 float_data: 1e-7"}},
         Case{"op_type: 'Equal'", {kMatrix, kColumn}}, Case{"op_type: 'Less'", {kMatrix, kColumn}},
         Case{"op_type: 'GreaterOrEqual'", {kMatrix, kColumn}}, Case{"op_type: 'Greater'", {kNumbers, kNumbers}},
         Case{"op_type: 'And'", {kTruths, "data_type: 9 int32_data: 1"}}, Case{"op_type: 'Or'", {kTruths, kTruths}},
@@ -118,9 +122,13 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"op_type: 'Neg'", {kMatrix}}, Case{"op_type: 'Abs'", {kMatrix}}, Case{"op_type: 'Floor'", {kNumbers}},
         Case{"op_type: 'Ceil'", {kNumbers}}, Case{"op_type: 'Round'", {kNumbers}},
         Case{"op_type: 'ReduceProd'", {kMatrix}}, Case{"op_type: 'ReduceSum'", {kMatrix, list("1")}},
-        Case{"op_type: 'ReduceMax' attribute { name: 'axes' type: INTS ints: -1 } attribute { name: 'keepdims' type: INT i: 0 }", {kMatrix}},
+        Case{"op_type: 'ReduceMax' attribute { name: 'axes' type: INTS ints: -1 } attribute { name: 'keepdims' type: "
+             "INT i: 0 }",
+             {kMatrix}},
         Case{"op_type: 'ReduceMin' attribute { name: 'keepdims' type: INT i: 0 }", {kMatrix}},
-        Case{"op_type: 'ConstantOfShape' attribute { name: 'value' type: TENSOR t { data_type: 7 dims: 1 int64_data: -5 } }", {list("2, 3")}},
+        Case{"op_type: 'ConstantOfShape' attribute { name: 'value' type: TENSOR t { data_type: 7 dims: 1 int64_data: "
+             "-5 } }",
+             {list("2, 3")}},
         Case{"op_type: 'ConstantOfShape'", {list("2")}}, Case{"op_type: 'Identity'", {kNumbers}}));
 
 struct Refusal {
@@ -141,25 +149,32 @@ const std::string kLarge = scalar("4611686018427387904");
 INSTANTIATE_TEST_SUITE_P(
     Nodes, NotKnown,
     ::testing::Values(
-        Refusal{{"op_type: 'Mul'", {kLarge, scalar("4")}}, ErrorCode::kShape,
+        Refusal{{"op_type: 'Mul'", {kLarge, scalar("4")}},
+                ErrorCode::kShape,
                 "Mul: Mul of 4611686018427387904 and 4 passes 64 bits"},
         Refusal{{"op_type: 'Add'", {kLarge, kLarge}}, ErrorCode::kShape, "passes 64 bits"},
         Refusal{{"op_type: 'Sub'", {scalar("-9223372036854775807"), scalar("2")}}, ErrorCode::kShape, "passes 64 bits"},
         Refusal{{"op_type: 'Neg'", {scalar("-9223372036854775808")}}, ErrorCode::kShape, "passes 64 bits"},
-        Refusal{{"op_type: 'Div'", {scalar("-9223372036854775808"), scalar("-1")}}, ErrorCode::kShape, "passes 64 bits"},
+        Refusal{
+            {"op_type: 'Div'", {scalar("-9223372036854775808"), scalar("-1")}}, ErrorCode::kShape, "passes 64 bits"},
         Refusal{{"op_type: 'Div'", {scalar("1"), scalar("0")}}, ErrorCode::kShape, "divides 1 by 0"},
         Refusal{{"op_type: 'ReduceProd'", {list("4611686018427387904, 4")}}, ErrorCode::kShape, "passes 64 bits"},
-        Refusal{{"op_type: 'Cast' attribute { name: 'to' type: INT i: 6 }", {kLarge}}, ErrorCode::kShape,
+        Refusal{{"op_type: 'Cast' attribute { name: 'to' type: INT i: 6 }", {kLarge}},
+                ErrorCode::kShape,
                 "out of the range of its element type"},
         Refusal{{"op_type: 'Range'", {scalar("0"), scalar("5"), scalar("0")}}, ErrorCode::kShape, "its step is 0"},
         Refusal{{"op_type: 'Range'", {scalar("0"), kLarge, scalar("1")}}, ErrorCode::kShape, "its shape would be"},
-        Refusal{{"op_type: 'Range'", {scalar("0"), scalar("100000"), scalar("1")}}, ErrorCode::kUnsupported, "100000 elements"},
+        Refusal{{"op_type: 'Range'", {scalar("0"), scalar("100000"), scalar("1")}},
+                ErrorCode::kUnsupported,
+                "100000 elements"},
         Refusal{{"op_type: 'Gather'", {kDims, scalar("3")}}, ErrorCode::kShape, "axis 3 is none of rank 3"},
         Refusal{{"op_type: 'Reshape'", {kMatrix, list("4, -1")}}, ErrorCode::kShape, "does not fit"},
         Refusal{{"op_type: 'Reshape'", {kMatrix, list("-1, -1")}}, ErrorCode::kShape, "two sizes open"},
         Refusal{{"op_type: 'Add'", {kMatrix, list("1, 2")}}, ErrorCode::kShape, "do not fit"},
         Refusal{{"op_type: 'Squeeze'", {kMatrix, list("0")}}, ErrorCode::kShape, "has size 2"},
-        Refusal{{"op_type: 'Slice'", {kDims, list("0"), list("3"), list("0"), list("0")}}, ErrorCode::kShape, "its step is 0"},
+        Refusal{{"op_type: 'Slice'", {kDims, list("0"), list("3"), list("0"), list("0")}},
+                ErrorCode::kShape,
+                "its step is 0"},
         Refusal{{"op_type: 'ReduceProd'", {kNumbers}}, ErrorCode::kUnsupported, "order in which"},
         Refusal{{"op_type: 'ReduceSum'", {kNumbers}}, ErrorCode::kUnsupported, "order in which"},
         Refusal{{"op_type: 'Relu'", {kNumbers}}, ErrorCode::kUnsupported, "Relu is not computed before the run"},
