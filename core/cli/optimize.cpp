@@ -38,10 +38,9 @@ constexpr double kMostSeconds = 60;
 constexpr std::size_t kMostLeftOut = 8;
 
 /// Without limits of the user's a search looks at the fewer graphs the more operators the model has: it takes seconds.
-/// A portfolio knows itself when to end.
 std::uint64_t candidate_bound(const OptimizeArguments& arguments, const Graph& graph) {
   if (arguments.candidates) return *arguments.candidates;
-  if (arguments.steps_given || arguments.seconds || arguments.search == "auto") return 0;
+  if (arguments.steps_given || arguments.seconds) return 0;
   return std::min<std::uint64_t>(kMostCandidates,
                                  kMostNodesLookedAt / std::max<std::size_t>(graph.operator_count(), 1));
 }

@@ -62,11 +62,12 @@ class Run {
     int without_gain = 0;
     while ((without_gain < patience || static_cast<double>(result_.candidates) < least) && goes_on()) {
       const double before_us = result_.cost_after_us;
+      const std::uint64_t before = result_.candidates;
       REWRIGHT_TRY(const bool all_ended, round());
       ++result_.steps;
       const bool has_gained = cheaper(result_.cost_after_us, before_us);
       without_gain = has_gained ? 0 : without_gain + 1;
-      if (all_ended && !has_gained) break;
+      if (result_.candidates == before || (all_ended && !has_gained)) break;
       slice_ *= 2;
     }
     return std::move(result_);
