@@ -1,7 +1,7 @@
 // The one judge of rules, wherever they are used: in optimize, campaigns, imports, checks of certificates and Python.
 //
 // A rule's trust is the least of its proof's and its axioms':
-//   certificate   its proof was replayed by this program, and each axiom in the proof stood its audit;
+//   certificate   its proof was replayed by this program, and each axiom that the source brings stood its audit;
 //   solver        a solver said so; there is nothing to replay;
 //   none          neither.
 // An axiom stood its audit if its file is one of those that came with the program, word for word (axioms/audited.txt,
