@@ -81,7 +81,7 @@ class Replay {
     rule.trust = Trust::kCertificate;
     rule.certificate = entry.certificate;
     keep(Rule(rule));
-    if (entry.free.empty()) return {};
+    if (entry.free.empty() && entry.members.empty()) return {};
     REWRIGHT_TRY(Family read, Family::read(std::move(rule), entry.free, axioms_, registry_));
     const Family& family = families_.emplace_back(std::move(read));
     for (const CertificateFile::Member& at : entry.members) {

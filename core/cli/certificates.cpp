@@ -92,9 +92,10 @@ std::vector<Status> check_entry(RuleJudge& judge, const AxiomSet& axioms, const 
   }
   if (id) all.front() = check_id(*rule, *id);
   if (all.front()) all.front() = judge.prove(*rule, entry.certificate);
-  if (entry.members.empty()) return all;
+  if (entry.free.empty() && entry.members.empty()) return all;
   rule->certificate = entry.certificate;
   const auto family = Family::read(*std::move(rule), entry.free, axioms.axioms(), registry);
+  if (!family && all.front()) all.front() = family.error();
   for (std::size_t i = 0; i < entry.members.size(); ++i) {
     if (!family) {
       all[i + 1] = family.error();
