@@ -36,11 +36,17 @@ std::string first_lines(const std::string& text) {
 
 }  // namespace
 
+Status check_id(const Rule& rule, std::string_view id) {
+  if (rule.id == id) return {};
+  return make_error(ErrorCode::kMismatch, "its id is not that of its text ({}), so that one of both was changed",
+                    rule.id);
+}
+
 RuleJudge::RuleJudge(const AxiomSet& axioms, const Registry& registry, Memory memory)
     : axioms_(axioms), remembers_(memory == Memory::kUsed), checker_(axioms.axioms(), registry), memory_(registry) {}
 
 Status RuleJudge::prove(const Rule& rule, std::string_view certificate) {
-  const std::string digest = memory_.digest_of({"proof", axioms_.digest(), to_text(rule), certificate});
+  const std::string digest = JudgedMemory::digest_of({"proof", axioms_.digest(), to_text(rule), certificate});
   if (remembers_ && memory_.knows(digest)) return {};
   REWRIGHT_CHECK(checker_.check(rule, certificate));
   REWRIGHT_CHECK(check_axioms());
@@ -57,7 +63,7 @@ Status RuleJudge::check_axiom(const Axiom& axiom) {
   if (audited_.contains(axiom.name)) return {};
   const std::string& hash = hash_of(axiom.file);
   const bool is_own = !hash.empty() && std::ranges::find(kAuditedFiles, hash) != std::end(kAuditedFiles);
-  const std::string digest = memory_.digest_of({"axiom", hash, axiom.name});
+  const std::string digest = JudgedMemory::digest_of({"axiom", hash, axiom.name});
   if (!is_own && (hash.empty() || !remembers_ || !memory_.knows(digest))) {
     REWRIGHT_TRY(const AuditResult result, audit(axiom, quick_audit()));
     if (!result.holds)

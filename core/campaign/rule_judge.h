@@ -23,6 +23,9 @@
 
 namespace rewright {
 
+/// The id that a row of a store gives is the hash of the rule's text. Errors: kMismatch.
+REWRIGHT_API Status check_id(const Rule& rule, std::string_view id);
+
 class REWRIGHT_API RuleJudge {
  public:
   enum class Memory : bool { kNone, kUsed };

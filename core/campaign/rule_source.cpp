@@ -81,7 +81,7 @@ class Replay {
     rule.trust = Trust::kCertificate;
     rule.certificate = entry.certificate;
     keep(Rule(rule));
-    if (entry.free.empty()) return {};
+    if (entry.free.empty() && entry.members.empty()) return {};
     REWRIGHT_TRY(Family read, Family::read(std::move(rule), entry.free, axioms_, registry_));
     const Family& family = families_.emplace_back(std::move(read));
     for (const CertificateFile::Member& at : entry.members) {
@@ -127,13 +127,6 @@ Result<AxiomSet> axioms_of(Store& store, const Registry& registry) {
   return load_axioms(files, registry);
 }
 
-/// Its id is the hash of its text; else one of them was changed.
-Status check_id(const Rule& rule, const RuleText& row) {
-  if (rule.id == row.id) return {};
-  return make_error(ErrorCode::kMismatch, "its id is not that of its text ({}), so that one of both was changed",
-                    rule.id);
-}
-
 }  // namespace
 
 Result<std::vector<Rule>> judged_rules(Store& store, const Registry& registry) {
@@ -147,7 +140,7 @@ Result<std::vector<Rule>> judged_rules(Store& store, const Registry& registry) {
   std::vector<Rule> rules;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!parsed[i]) return refused(rows[i], parsed[i].error());
-    if (const Status same = check_id(*parsed[i], rows[i]); !same) return refused(rows[i], same.error());
+    if (const Status same = check_id(*parsed[i], rows[i].id); !same) return refused(rows[i], same.error());
     rules.push_back(*std::move(parsed[i]));
   }
   REWRIGHT_TRY(const std::vector<OtherVersion> others, other_versions(store, registry));

@@ -81,19 +81,21 @@ Result<AxiomSet> read_axioms(const Arguments& arguments, const Proofs& proofs, c
   return load_axioms(files, registry);
 }
 
-/// The rule, then each member of its family.
+/// The rule, which in a store has an id, then each member of its family.
 std::vector<Status> check_entry(RuleJudge& judge, const AxiomSet& axioms, const CertificateFile::Entry& entry,
-                                const Registry& registry) {
+                                const std::string* id, const Registry& registry) {
   std::vector<Status> all(1 + entry.members.size());
   auto rule = parse_rule(entry.rule, registry);
   if (!rule) {
     std::ranges::fill(all, Status(rule.error()));
     return all;
   }
-  all.front() = judge.prove(*rule, entry.certificate);
-  if (entry.members.empty()) return all;
+  if (id) all.front() = check_id(*rule, *id);
+  if (all.front()) all.front() = judge.prove(*rule, entry.certificate);
+  if (entry.free.empty() && entry.members.empty()) return all;
   rule->certificate = entry.certificate;
   const auto family = Family::read(*std::move(rule), entry.free, axioms.axioms(), registry);
+  if (!family && all.front()) all.front() = family.error();
   for (std::size_t i = 0; i < entry.members.size(); ++i) {
     if (!family) {
       all[i + 1] = family.error();
@@ -114,10 +116,12 @@ Result<ExitCode> check(const Settings& settings, const Arguments& arguments) {
   REWRIGHT_TRY(const Proofs proofs, read_proofs(arguments.path));
   REWRIGHT_TRY(const AxiomSet axioms, read_axioms(arguments, proofs, registry));
   RuleJudge judge(axioms, registry, RuleJudge::Memory::kNone);
+  const bool is_store = fs::is_directory(arguments.path);
   std::size_t checked = 0;
   Json rejections = Json::array();
   for (std::size_t i = 0; i < proofs.file.entries.size(); ++i) {
-    const std::vector<Status> all = check_entry(judge, axioms, proofs.file.entries[i], registry);
+    const std::vector<Status> all = check_entry(judge, axioms, proofs.file.entries[i],
+                                                is_store ? &proofs.names[i].front() : nullptr, registry);
     checked += all.size();
     for (std::size_t k = 0; k < all.size(); ++k)
       if (!all[k]) rejections.push_back({{"rule", proofs.names[i][k]}, {"reason", all[k].error().message}});

@@ -4,9 +4,9 @@
     tests/trust/mutations.py --count 300 build/release      # 20 seconds
 
 A file of rules with proofs, a store and the axiom files under both are copied and changed by one token, line, row or file,
-with a fixed seed. `rules export` says which rules are trusted then, as `optimize` would; every fifth source is given to
-`optimize` as well and, where an axiom was changed, to a campaign. A rule that was not there before is
-evaluated on numbers by `rules import --verifiers evaluate`, which rests on no axiom.
+with a fixed seed. `rules export` says which rules are trusted then, as `optimize` would; `certificates check` must say the same of each source,
+and every fifth is given to `optimize` as well, to Python where the package is built and, where an axiom was changed, to a campaign and
+`rules import`. A rule that was not there before is evaluated on numbers by `rules import --verifiers evaluate`, which rests on no axiom.
 
 Exit code 1 if a false rule was trusted, if a source was refused without its file and the line, row or axiom, or if the ways
 in do not say the same.
@@ -44,6 +44,7 @@ work = 20000
 
 class Trial:
     def __init__(self, build, folder):
+        self.python = build / "python"
         self.program, self.folder, self.random = build / "bin/rewright", folder, random.Random(1)
         self.environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
         self.base = folder / "base"
@@ -164,8 +165,16 @@ class Trial:
 
     def other_ways(self, number, source, refused, changed):
         """Sentences where another way in does not say the same."""
+        checked = self.run("certificates", "check", source)
+        if refused != (checked.returncode != 0):
+            yield f"certificates check ends with {checked.returncode}, rules export {'refuses' if refused else 'takes'} it: {source}"
         if number % 5 != 0:
             return
+        if self.python.exists():
+            read = subprocess.run([sys.executable, "-c", f"import rewright; rewright.load_rules({str(source)!r})"], capture_output=True, text=True,
+                                  timeout=120, env={**self.environment, "PYTHONPATH": str(self.python)}, cwd=self.folder)
+            if refused != (read.returncode != 0):
+                yield f"Python {'takes' if refused else 'refuses'} what rules export does not: {source}: {read.stderr}"
         ran = self.run("optimize", MODEL, "-o", self.folder / "out.onnx", "--rules", source, "--no-measure", "--no-record")
         if refused and ran.returncode == 0:
             yield f"optimize takes what rules export refuses: {source}"
@@ -176,6 +185,9 @@ class Trial:
             campaign.write_text(CAMPAIGN % changed.name)
             if self.run("campaign", "run", campaign, "--store", source.parent / "campaign.store", "--quiet").returncode == 0:
                 yield f"a campaign takes a false axiom: {changed}"
+            if self.run("rules", "import", "--format", "text", self.base / "rules.txt", "--store", source.parent / "imported.store", "--axioms",
+                        changed).returncode == 0:
+                yield f"rules import takes a false axiom: {changed}"
             if self.run("optimize", MODEL, "-o", self.folder / "out.onnx", "--rules", changed, "--no-measure").returncode not in (0, 2):
                 yield f"optimize ends oddly with {changed}"
 
@@ -189,6 +201,9 @@ class Trial:
         said = json.loads(ran.stdout)
         if "rules" not in said:
             sys.exit(f"the rules that were accepted cannot be evaluated: {said}\n" + "\n".join(texts))
+        for rule in said["rules"]:
+            if rule["verdict"] != "refuted" and "evaluate: equal at" not in rule["reason"]:
+                sys.exit(f"a rule that was accepted is not evaluated: {rule}")
         return [rule["rule"] for rule in said["rules"] if rule["verdict"] == "refuted"]
 
 

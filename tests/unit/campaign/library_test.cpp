@@ -25,6 +25,7 @@ namespace rewright {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr const char* kCampaign = R"(
@@ -116,6 +117,27 @@ class LibraryTest : public testing::Test {
   Registry registry_;
 };
 
+TEST_F(LibraryTest, RowsThatWereChangedAreRefusedWhenTheyAreUsed) {
+  ASSERT_TRUE(run("true", kAll));
+  const auto refusal = [&](const std::string& sql) {
+    fs::remove_all(store("changed"));
+    fs::copy(store("true"), store("changed"), fs::copy_options::recursive);
+    alter("changed", sql);
+    const auto read = judged_rules(*open("changed"), registry_);
+    return read ? "" : read.error().message;
+  };
+  const std::string first = " where position = (select min(position) from rules)";
+  const std::string id = rules("true").front().id;
+  EXPECT_EQ(refusal("update rules set name = 'another'" + first), "");
+  EXPECT_THAT(refusal("update rules set text = '(x:2) relu(x) => x'" + first),
+              AllOf(HasSubstr("changed/store.sqlite', rule " + id), HasSubstr("its id is not that of its text")));
+  const auto forged = parse_rule("(x:2) relu(x) => x", registry_);
+  ASSERT_TRUE(forged);
+  EXPECT_THAT(refusal(fmt::format("update rules set text = '{}', id = '{}'", to_text(*forged), forged->id) + first),
+              AllOf(HasSubstr("rule " + forged->id), HasSubstr("its proof is rejected")));
+  EXPECT_THAT(refusal("update rules set certificate = ''" + first),
+              AllOf(HasSubstr("rule " + id), HasSubstr("its proof is rejected")));
+}
 TEST_F(LibraryTest, EveryProvedRuleIsKeptOrDerived) {
   const auto all = run("all", kCheap), small = run("small", kAll);
   ASSERT_TRUE(all) << all.error().message;
