@@ -4,7 +4,8 @@
 // Folder   $XDG_CACHE_HOME/rewright/proofs, or ~/.cache/rewright/proofs. Who can write there can make the program
 //          believe a proof; who can only write stores, rules and axiom files cannot.
 // File     named by the content of librewright and of each operator plugin: what another build believed is not
-//          believed. 32 hexadecimal digits a line. The newest few files are kept; one that others may write is not read.
+//          believed. 32 hexadecimal digits a line. The newest few files are kept; one that others may write is not
+//          read.
 // Digests  are of what was judged, word for word.
 #pragma once
 

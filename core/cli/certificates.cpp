@@ -120,8 +120,8 @@ Result<ExitCode> check(const Settings& settings, const Arguments& arguments) {
   std::size_t checked = 0;
   Json rejections = Json::array();
   for (std::size_t i = 0; i < proofs.file.entries.size(); ++i) {
-    const std::vector<Status> all = check_entry(judge, axioms, proofs.file.entries[i],
-                                                is_store ? &proofs.names[i].front() : nullptr, registry);
+    const std::vector<Status> all =
+        check_entry(judge, axioms, proofs.file.entries[i], is_store ? &proofs.names[i].front() : nullptr, registry);
     checked += all.size();
     for (std::size_t k = 0; k < all.size(); ++k)
       if (!all[k]) rejections.push_back({{"rule", proofs.names[i][k]}, {"reason", all[k].error().message}});

@@ -82,7 +82,8 @@ TEST_F(RuleJudgeTest, ReplaysProofsOnceAndRemembersThoseThatHold) {
   ASSERT_EQ(files().size(), 1U);
   const JudgedMemory memory(plugins());
   EXPECT_TRUE(memory.knows(JudgedMemory::digest_of({"proof", axioms().digest(), to_text(rule), certificate})));
-  EXPECT_FALSE(is_proved(rule, "certificate 1\noutput 0\n")) << "that another proof of it holds says nothing of this one";
+  EXPECT_FALSE(is_proved(rule, "certificate 1\noutput 0\n"))
+      << "that another proof of it holds says nothing of this one";
 }
 TEST_F(RuleJudgeTest, BelievesItsOwnFolderUnlessToldNotTo) {
   const Rule rule = test::rule(kRule);
