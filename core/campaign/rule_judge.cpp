@@ -55,6 +55,7 @@ Status RuleJudge::prove(const Rule& rule, std::string_view certificate) {
 }
 
 Status RuleJudge::check_axioms() {
+  if (audited_.size() == axioms_.axioms().size()) return {};
   for (const Axiom& axiom : axioms_.axioms()) REWRIGHT_CHECK(check_axiom(axiom));
   return {};
 }
