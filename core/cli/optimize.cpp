@@ -18,6 +18,7 @@
 #include "cli/progress.h"
 #include "onnx/export.h"
 #include "onnx/import.h"
+#include "optimize/reference.h"
 #include "optimize/uses.h"
 #include "rule/store.h"
 
@@ -31,9 +32,13 @@ constexpr double kLeastGain = 0.97;
 /// Below, the clock says little: what the runtime makes of the model must have no more nodes.
 constexpr double kBriefUs = 50;
 /// Of a search without limits of the user's: graphs, and operators of all graphs together.
-constexpr std::uint64_t kMostCandidates = 100'000, kMostNodesLookedAt = 20'000'000;
+constexpr std::uint64_t kMostCandidates = 100'000, kMostNodesLookedAt = 8'000'000;
 /// Of a search without any limit of the user's.
 constexpr double kMostSeconds = 60;
+/// A gain by the cost model that no measurement shows.
+constexpr double kTooSmallGain = 1.001;
+/// Models of more operations take longer to compare than to measure.
+constexpr double kMeasuredFirstFlops = 2e8;
 /// So many rules may be left out of one model, each after a search of its own.
 constexpr std::size_t kMostLeftOut = 8;
 
@@ -152,8 +157,9 @@ Result<bool> has_grown(const OpenedModel& opened, const Runtime& runtime, const 
   return after > before;
 }
 
-/// Measures both models in turn. Where the result is slower, or may be, the original takes its place.
-Status measure(const OpenedModel& opened, const Runtime& runtime, bool asked, bool quiet, OptimizeOutcome& outcome) {
+/// Measures the original and a result, whose bytes these are, in turn. False: it is slower, or may be.
+Result<bool> is_fast(const OpenedModel& opened, const Runtime& runtime, const std::string& result, bool asked,
+                     bool quiet, OptimizeOutcome& outcome) {
   ProgressLine line(quiet);
   ComparisonOptions options;
   options.seconds = asked ? kSecondsWhenAsked : kSeconds;
@@ -163,24 +169,36 @@ Status measure(const OpenedModel& opened, const Runtime& runtime, bool asked, bo
     line.show("measure", static_cast<std::uint64_t>(done), "rounds", share);
     return !interrupted();
   };
-  bool is_fast = false;
-  auto times = compare_times(runtime, opened.imported.graph, opened.source->bytes, outcome.judged.bytes, options);
-  if (times) {
-    is_fast = times->faster() || times->gain.low >= kLeastGain;
-    if (times->before.low_us < kBriefUs && !times->slower()) {
-      REWRIGHT_TRY(const bool is_larger, has_grown(opened, runtime, outcome.judged.bytes));
-      is_fast = !is_larger;
-    }
-    outcome.times = *std::move(times);
-  } else {
+  outcome.times.reset();
+  auto times = compare_times(runtime, opened.imported.graph, opened.source->bytes, result, options);
+  if (!times) {
     line.clear();
     note(fmt::format("the models cannot be measured: {}", times.error().message), quiet);
+    return false;
   }
-  if (is_fast) return {};
-  outcome.slower = true;
+  outcome.times = *std::move(times);
+  if (outcome.times->before.low_us < kBriefUs && !outcome.times->slower()) {
+    REWRIGHT_TRY(const bool is_larger, has_grown(opened, runtime, result));
+    return !is_larger;
+  }
+  return outcome.times->faster() || outcome.times->gain.low >= kLeastGain;
+}
+
+bool takes_long(const Graph& graph) { return holds_much(graph) || evaluation_flops(graph) > kMeasuredFirstFlops; }
+
+void keep_original(const OpenedModel& opened, OptimizeOutcome& outcome) {
   outcome.judged.bytes = opened.source->bytes;
   outcome.judged.is_original = true;
-  return {};
+}
+
+/// The search found next to nothing, and the runtime makes as many nodes of the original by itself.
+bool gains_nothing(const OpenedModel& opened, const Runtime& runtime, const std::string& result,
+                   const SearchResult& search) {
+  if (search.cost_before_us > kTooSmallGain * search.cost_after_us) return false;
+  const std::string& directory = opened.source->directory;
+  const auto before = optimised_node_count(runtime, opened.source->bytes, directory);
+  const auto after = optimised_node_count(runtime, result, directory);
+  return before && after && *before <= *after;
 }
 
 /// The page that --explain and --report ask for.
@@ -277,6 +295,42 @@ bool leave_out_simplification(const OptimizeArguments& arguments, OptimizeOutcom
   return true;
 }
 
+/// What is to be written of the search's result: measured, if that is wanted, and compared. What takes long to compare
+/// is measured first, and then compared only if it is fast.
+Status judge(const OptimizeArguments& arguments, const OptimizeSetting& setting, const OpenedModel& opened,
+             const EquivalenceOptions& options, bool quiet, std::string_view& doing, OptimizeOutcome& outcome) {
+  outcome.judged = {};
+  outcome.slower = outcome.nothing_gained = false;
+  const bool measures = wants_measure(arguments, setting);
+  bool is_measured = false;
+  if (measures && !arguments.simplify_only && !outcome.report.search.path.empty()) {
+    doing = "measuring";
+    if (const auto result = write_result(opened, outcome.report, arguments.fast_math)) {
+      outcome.nothing_gained = gains_nothing(opened, *setting.runtime, *result, outcome.report.search);
+      is_measured = !outcome.nothing_gained && takes_long(opened.imported.graph);
+      if (is_measured) {
+        REWRIGHT_TRY(const bool fast, is_fast(opened, *setting.runtime, *result, arguments.measure, quiet, outcome));
+        outcome.slower = !fast;
+      }
+    }
+    if (outcome.nothing_gained || outcome.slower) {
+      outcome.judged.equivalence.verdict = GateVerdict::kEqual;
+      keep_original(opened, outcome);
+      return {};
+    }
+  }
+  doing = "comparing";
+  REWRIGHT_TRY(outcome.judged, judge_result(opened, outcome.report, options, arguments.fast_math));
+  const bool is_another = outcome.judged.culprit.has_value();
+  if (!measures || outcome.judged.is_original || (is_measured && !is_another)) return {};
+  doing = "measuring";
+  REWRIGHT_TRY(const bool fast,
+               is_fast(opened, *setting.runtime, outcome.judged.bytes, arguments.measure, quiet, outcome));
+  outcome.slower = !fast && !arguments.simplify_only;
+  if (outcome.slower) keep_original(opened, outcome);
+  return {};
+}
+
 /// `doing`: what, at any moment.
 Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settings& settings, std::string_view& doing) {
   doing = "reading";
@@ -303,24 +357,20 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   say_what_costs_are_missing(outcome.report, setting.cache != nullptr, settings.quiet);
   if (setting.runtime == nullptr) note(setting.runtime_trouble, settings.quiet);
 
-  doing = "comparing";
   EquivalenceOptions options;
   options.runtime = setting.runtime;
   options.seed = arguments.seed;
-  REWRIGHT_TRY(outcome.judged, judge_result(opened, outcome.report, options, arguments.fast_math));
   std::vector<Rule> left = rules;
+  REWRIGHT_CHECK(judge(arguments, setting, opened, options, settings.quiet, doing, outcome));
   while ((leave_out_culprit(outcome, left) || leave_out_simplification(arguments, outcome, opened)) && !interrupted()) {
     doing = "searching";
     REWRIGHT_TRY(outcome.report, search_graph(opened, left, arguments, setting, registry, nullptr, settings.quiet));
-    doing = "comparing";
-    REWRIGHT_TRY(outcome.judged, judge_result(opened, outcome.report, options, arguments.fast_math));
+    REWRIGHT_CHECK(judge(arguments, setting, opened, options, settings.quiet, doing, outcome));
   }
   for (const Rule& rule : left) ++outcome.rules[rule.trust];
   outcome.classes = classes_of(outcome.report.search, rules);
   if (opened.simplified) outcome.simplifications = opened.simplifications;
   outcome.interrupted = interrupted();
-  if (!outcome.judged.is_original && wants_measure(arguments, setting))
-    REWRIGHT_CHECK(measure(opened, *setting.runtime, arguments.measure, settings.quiet, outcome));
   REWRIGHT_TRY(outcome.nodes_before, node_count(source.bytes));
   REWRIGHT_TRY(outcome.nodes_after, node_count(outcome.judged.bytes));
   REWRIGHT_CHECK(write_model(files, outcome.judged.bytes));

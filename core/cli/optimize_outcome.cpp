@@ -123,7 +123,13 @@ void print_verdict(const OptimizeOutcome& outcome) {
     print_line(fmt::format("Rule {} is left out of this model: {}.", rule, reason));
   const auto& path = outcome.report.search.path;
   if (path.empty()) return print_line("The model is written as it was, byte for byte.");
-  if (judged.equivalence.equal()) {
+  if (outcome.nothing_gained)
+    return print_line(
+        "The gain is too small to be measured, and the runtime makes as many nodes of the original, which was written, "
+        "byte for byte (--no-measure or --simplify-only writes the result).");
+  if (judged.equivalence.equal() && judged.equivalence.runs.empty()) {
+    print_line("The result was not compared with the original.");
+  } else if (judged.equivalence.equal()) {
     print_line(fmt::format("Equal to the original in {}; greatest difference {:.3g} (noise floor {:.3g}).",
                            fmt::join(judged.equivalence.runs, " and in "), judged.equivalence.max_abs_error,
                            judged.equivalence.tolerance));

@@ -32,8 +32,9 @@ struct OptimizeOutcome {
   std::map<std::string, RuleClass> classes;  ///< By id: of the rules in the path.
   std::map<Trust, std::size_t> rules;        ///< How many the search had, by what they rest on.
   bool interrupted = false;
-  bool slower = false;       ///< Measured, and not confirmed to be as fast as the original, which is written then.
-  std::vector<Sizes> sizes;  ///< Of open dimensions: first what was searched at, then what was compared at, too.
+  bool nothing_gained = false;  ///< The runtime makes as many nodes of the original, which is written then.
+  bool slower = false;          ///< Measured, and not confirmed to be as fast as the original, which is written then.
+  std::vector<Sizes> sizes;     ///< Of open dimensions: first what was searched at, then what was compared at, too.
   std::vector<Sizes> refused_sizes;  ///< At which the original does not run.
   bool sizes_are_chosen = false;
   std::vector<CarriedNode> carried;

@@ -82,6 +82,20 @@ void add_other_cases(std::span<const OpenSize> open, Trials& trials, OpenedModel
   }
 }
 
+/// Errors also: kUnsupported where the rewrites bring work that loses numbers.
+Result<std::string> write_graph(const Graph& graph, const OpenedModel& model, bool exact, bool fast_math) {
+  ExportOptions options;
+  std::string lost;
+  options.fast_math = fast_math;
+  options.exact = exact;
+  options.lost = [&](const std::string& sentence) {
+    if (lost.empty()) lost = sentence;
+  };
+  REWRIGHT_TRY(std::string bytes, export_model(graph, model.start(), options));
+  if (!lost.empty()) return make_error(ErrorCode::kUnsupported, "{}", lost);
+  return bytes;
+}
+
 /// Judges the graph after the first `rewrites` of the path; what cannot be written is different.
 class Judge {
  public:
@@ -101,18 +115,8 @@ class Judge {
     REWRIGHT_TRY(const Graph graph, graph_after(rewrites));
     return write(graph);
   }
-  /// Errors also: kUnsupported where the rewrites bring work that loses numbers.
   [[nodiscard]] Result<std::string> write(const Graph& graph) const {
-    ExportOptions options;
-    std::string lost;
-    options.fast_math = fast_math_;
-    options.exact = report_.exact;
-    options.lost = [&](const std::string& sentence) {
-      if (lost.empty()) lost = sentence;
-    };
-    REWRIGHT_TRY(std::string bytes, export_model(graph, model_.start(), options));
-    if (!lost.empty()) return make_error(ErrorCode::kUnsupported, "{}", lost);
-    return bytes;
+    return write_graph(graph, model_, report_.exact, fast_math_);
   }
   [[nodiscard]] Result<Equivalence> check(std::size_t rewrites) const {
     REWRIGHT_TRY(const Graph graph, graph_after(rewrites));
@@ -154,6 +158,28 @@ Result<bool> is_right_of_reals(const Judge& judge, std::size_t rewrites, std::sp
   REWRIGHT_TRY(const Graph graph, judge.graph_after(rewrites));
   REWRIGHT_TRY(const Equivalence checked, gate.check(graph));
   return checked.equal() || checked.is_rounding;
+}
+
+std::vector<GateCase> gate_cases(const OpenedModel& model) {
+  std::vector<GateCase> cases;
+  for (std::size_t i = 0; i < model.sizes.size(); ++i)
+    cases.push_back({to_text(model.sizes[i]), i == 0 ? &model.imported.graph : &model.at_others[i - 1].graph});
+  return cases;
+}
+
+EquivalenceOptions gate_options(const OpenedModel& model, EquivalenceOptions options) {
+  options.original_model = model.source->bytes;
+  options.directory = model.source->directory;
+  options.inputs = model.source->inputs;
+  options.external = &model.imported.external;
+  options.to_model = [&](const Graph& graph) { return export_model(graph, model.imported); };
+  options.from_model = [&](const std::string& written, std::size_t i) -> Result<Graph> {
+    ImportOptions at{model.source->freeze ? Sizes{} : model.sizes[i], "the result", model.source->directory};
+    at.leave_external = true;
+    REWRIGHT_TRY(ImportedModel imported, import_model(bytes_of(written), *model.registry, at));
+    return std::move(imported.graph);
+  };
+  return options;
 }
 
 void count_nodes(const model::GraphProto& graph, std::size_t& count) {
@@ -225,22 +251,13 @@ Result<JudgedModel> judge_result(const OpenedModel& model, const OptimizeReport&
     judged.equivalence.verdict = GateVerdict::kEqual;
     return judged;
   }
-  std::vector<GateCase> cases;
-  for (std::size_t i = 0; i < model.sizes.size(); ++i)
-    cases.push_back({to_text(model.sizes[i]), i == 0 ? &model.imported.graph : &model.at_others[i - 1].graph});
-  options.original_model = model.source->bytes;
-  options.directory = model.source->directory;
-  options.inputs = model.source->inputs;
-  options.external = &model.imported.external;
-  options.to_model = [&](const Graph& graph) { return export_model(graph, model.imported); };
-  options.from_model = [&](const std::string& written, std::size_t i) -> Result<Graph> {
-    ImportOptions at{model.source->freeze ? Sizes{} : model.sizes[i], "the result", model.source->directory};
-    at.leave_external = true;
-    REWRIGHT_TRY(ImportedModel imported, import_model(bytes_of(written), *model.registry, at));
-    return std::move(imported.graph);
-  };
-  REWRIGHT_TRY(const EquivalenceGate gate, EquivalenceGate::create(cases, options));
-  const Judge judge(model, report, gate, fast_math);
+  const std::vector<GateCase> cases = gate_cases(model);
+  options = gate_options(model, std::move(options));
+  if (model.gate == nullptr) {
+    REWRIGHT_TRY(EquivalenceGate gate, EquivalenceGate::create(cases, options));
+    model.gate = std::make_shared<const EquivalenceGate>(std::move(gate));
+  }
+  const Judge judge(model, report, *model.gate, fast_math);
   REWRIGHT_TRY(judged.equivalence, judge.check(rewrites));
   if (judged.equivalence.equal()) {
     judged.is_original = false;
@@ -276,6 +293,10 @@ Result<JudgedModel> judge_result(const OpenedModel& model, const OptimizeReport&
   judged.is_original = judged.rewrites == 0;
   REWRIGHT_TRY(judged.bytes, judge.bytes_after(judged.rewrites));
   return judged;
+}
+
+Result<std::string> write_result(const OpenedModel& model, const OptimizeReport& report, bool fast_math) {
+  return write_graph(report.best, model, report.exact, fast_math);
 }
 
 Result<std::size_t> node_count(const std::string& bytes) {

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,6 +48,8 @@ struct OpenedModel {
   std::vector<Sizes> sizes;    ///< First those of `imported`, then those of `at_others`; empty ones if none is open.
   std::vector<Sizes> refused;  ///< At which the model does not run.
   bool is_chosen = false;      ///< Some size was not given.
+  /// What the original computes, for judge_result: made when it is first asked, by one thread.
+  mutable std::shared_ptr<const EquivalenceGate> gate;
 
   /// What searches start from, and what their results are written after.
   [[nodiscard]] const ImportedModel& start() const { return simplified ? *simplified : imported; }
@@ -86,10 +89,16 @@ struct JudgedModel {
 };
 
 /// Writes and compares the report's graph; on a difference goes back to before the rewrite that brought it. The gate's
-/// model, cases and inputs come from `model`. Errors: of the gate; kUnsupported stays inside.
+/// model, cases and inputs come from `model`, which keeps the gate: `options` are the same each time. Errors: of the
+/// gate; kUnsupported stays inside.
 /// `fast_math`: numbers that rounding destroys are no reason to leave a rewrite out.
 [[nodiscard]] REWRIGHT_API Result<JudgedModel> judge_result(const OpenedModel& model, const OptimizeReport& report,
                                                             EquivalenceOptions options, bool fast_math = false);
+
+/// The report's graph as a model, not compared with anything. Errors: kUnsupported where it cannot be written, or not
+/// without loss.
+[[nodiscard]] REWRIGHT_API Result<std::string> write_result(const OpenedModel& model, const OptimizeReport& report,
+                                                            bool fast_math = false);
 
 /// Nodes of a serialized model, those of graphs inside nodes too. Errors: kParse.
 [[nodiscard]] REWRIGHT_API Result<std::size_t> node_count(const std::string& model);

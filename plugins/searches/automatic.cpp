@@ -140,13 +140,15 @@ class Run {
     return all_ended;
   }
 
-  /// What is left of the candidates, in the order of the members.
+  /// To an equal share at most of what is left of the candidates, so that a member that asks for many leaves the others
+  /// theirs.
   void limit(std::vector<Part>& all) const {
     if (problem_.candidates == 0) return;
     std::uint64_t left = problem_.candidates - result_.candidates;
-    for (Part& part : all) {
-      part.candidates = std::min(part.candidates, left);
-      left -= part.candidates;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].candidates =
+          std::min(all[i].candidates, std::max<std::uint64_t>(left / (all.size() - i), left > 0 ? 1 : 0));
+      left -= all[i].candidates;
     }
     std::erase_if(all, [](const Part& part) { return part.candidates == 0; });
   }
