@@ -37,24 +37,33 @@ class Run {
     }
     std::string note;
     if (full) note = "egraph is not saturated: a limit (applications, matches) was reached";
-    if (exact && !selection_.empty()) {
+    if (exact && !selection_.empty() && keep_going()) {
       REWRIGHT_CHECK(choose(exact_limits, note));
     }
     REWRIGHT_TRY(SearchResult result, run_.finish(std::move(path_)));
+    result.stopped_early = result.stopped_early || was_stopped_;
     result.note = std::move(note);
     return result;
   }
 
  private:
   Status choose(const ExactLimits& limits, std::string& note) {
-    const std::optional<ExactChoice> exact = choose_exactly(egraph_, selection_, limits);
+    const std::optional<ExactChoice> exact = choose_exactly(egraph_, selection_, limits, [&] { return keep_going(); });
     if (exact) {
       REWRIGHT_CHECK(offer(exact->selection));
     }
-    if (!exact || !exact->optimal)
+    if (was_stopped_) {
+      note += fmt::format("{}the integer program was stopped; its best so far counts", note.empty() ? "egraph: " : "; ");
+    } else if (!exact || !exact->optimal)
       note += fmt::format("{}the integer program was not solved within {} nodes", note.empty() ? "egraph: " : "; ",
                           limits.nodes);
     return {};
+  }
+
+  /// Of what counts neither as a step nor as a candidate.
+  bool keep_going() {
+    was_stopped_ = was_stopped_ || (problem_.progress && !problem_.progress(run_.steps(), run_.candidates(), run_.best_us()));
+    return !was_stopped_;
   }
 
   Status offer(const Selection& selection) {
@@ -71,6 +80,7 @@ class Run {
   SearchRun run_;
   Selection selection_;
   std::vector<RewriteStep> path_;
+  bool was_stopped_ = false;
 };
 
 class EGraphSearch final : public SearchStrategy {

@@ -1,143 +1,175 @@
-#include <coin/Cbc_C_Interface.h>
-
 #include <algorithm>
 #include <map>
-#include <memory>
-#include <mutex>
+#include <utility>
 
 #include "extraction.h"
+#include "integer_program.h"
 
 namespace rewright::egraph_search {
 namespace {
 
-/// Cbc_solve hands its settings over as a command line whose reader has one place for the whole process (CBC 2.10,
-/// CbcOrClpParam.cpp). Two at a time lose words of it, and CBC then prompts for them and reads standard input.
-std::mutex one_solver_at_a_time;
+using Class = ProgramEGraph::Class;
 
-struct Deleter {
-  void operator()(Cbc_Model* model) const { Cbc_deleteModel(model); }
-};
+std::vector<Class> without_repeats(std::vector<Class> classes) {
+  std::ranges::sort(classes);
+  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
+  return classes;
+}
 
-/// The integer program: columns are applications that some output may need.
-class Program {
+/// The integer program: a column for each class that some output may need, and one for each application that gives one.
+class Extraction {
  public:
-  explicit Program(const ProgramEGraph& egraph) : egraph_(egraph), column_(egraph.choices().size(), -1) {
-    std::vector<std::vector<int>> makers(egraph.class_count());
-    const auto choices = egraph.choices();
-    for (std::size_t i = 0; i < choices.size(); ++i)
-      for (const ProgramEGraph::Class given : choices[i].outputs) makers[given].push_back(static_cast<int>(i));
-    collect(makers);
-    rows_of_columns_.resize(choice_.size());
-    for (const ProgramEGraph::Class output : egraph.outputs()) {
-      for (const int maker : makers[output]) put(maker, 1);
-      end_row(1);
-    }
-    for (const int user : choice_) {
-      std::vector<ProgramEGraph::Class> operands = choices[static_cast<std::size_t>(user)].operands;
-      std::ranges::sort(operands);
-      operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
-      for (const ProgramEGraph::Class operand : operands) {
-        for (const int maker : makers[operand]) put(maker, 1);
-        put(user, -1);
-        end_row(0);
-      }
-    }
+  explicit Extraction(const ProgramEGraph& egraph)
+      : egraph_(egraph), column_of_class_(egraph.class_count(), -1), makers_(egraph.class_count()) {
+    collect_makers();
+    collect_classes();
+    add_applications();
+    require_outputs();
   }
 
-  std::optional<ExactChoice> solve(const Selection& known, const ExactLimits& limits) {
-    std::vector<int> starts = {0}, rows;
-    std::vector<double> values, costs, low(choice_.size(), 0), high(choice_.size(), 1);
-    for (std::size_t column = 0; column < choice_.size(); ++column) {
-      for (const auto& [row, value] : rows_of_columns_[column]) rows.push_back(row), values.push_back(value);
-      starts.push_back(static_cast<int>(rows.size()));
-      costs.push_back(egraph_.choices()[static_cast<std::size_t>(choice_[column])].cost_us);
-    }
-    const std::vector<double> unbounded(row_low_.size(), 1e30);
-    const std::scoped_lock lock(one_solver_at_a_time);
-    const std::unique_ptr<Cbc_Model, Deleter> model(Cbc_newModel());
-    Cbc_loadProblem(model.get(), static_cast<int>(choice_.size()), static_cast<int>(row_low_.size()), starts.data(),
-                    rows.data(), values.data(), low.data(), high.data(), costs.data(), row_low_.data(),
-                    unbounded.data());
-    for (int column = 0; column < static_cast<int>(choice_.size()); ++column) Cbc_setInteger(model.get(), column);
-    Cbc_setLogLevel(model.get(), 0);
-    Cbc_setMaximumNodes(model.get(), limits.nodes);
-    start_from(model.get(), known);
-    Cbc_solve(model.get());
-    const double* solution = Cbc_getColSolution(model.get());
-    if (solution == nullptr || Cbc_isProvenInfeasible(model.get()) != 0) return std::nullopt;
-    return ExactChoice{selection_of(solution), Cbc_isProvenOptimal(model.get()) != 0};
+  std::optional<ExactChoice> solve(const Selection& known, const ExactLimits& limits,
+                                   const std::function<bool()>& keep_going) {
+    const auto solution = minimise(program_, values_of(known), limits.nodes, keep_going);
+    if (!solution) return std::nullopt;
+    return ExactChoice{selection_of(solution->values), solution->is_optimal};
   }
 
  private:
-  /// The applications below the outputs.
-  void collect(const std::vector<std::vector<int>>& makers) {
-    const auto reach = [&](ProgramEGraph::Class of) {
-      for (const int maker : makers[of]) {
-        if (column_[static_cast<std::size_t>(maker)] >= 0) continue;
-        column_[static_cast<std::size_t>(maker)] = static_cast<int>(choice_.size());
-        choice_.push_back(maker);
-      }
-    };
-    for (const ProgramEGraph::Class output : egraph_.outputs()) reach(output);
-    for (std::size_t i = 0; i < choice_.size(); ++i)
-      for (const ProgramEGraph::Class operand : egraph_.choices()[static_cast<std::size_t>(choice_[i])].operands)
-        reach(operand);
-  }
-  void put(int choice, double value) { row_[column_[static_cast<std::size_t>(choice)]] += value; }
-  void end_row(double low) {
-    for (const auto& [column, value] : row_)
-      rows_of_columns_[static_cast<std::size_t>(column)].emplace_back(static_cast<int>(row_low_.size()), value);
-    row_low_.push_back(low);
-    row_.clear();
+  [[nodiscard]] const ProgramEGraph::Choice& choice(int index) const {
+    return egraph_.choices()[static_cast<std::size_t>(index)];
   }
 
-  /// Applications of `known` that its outputs need.
-  void start_from(Cbc_Model* model, const Selection& known) const {
-    std::vector<int> columns;
-    std::vector<bool> reached(egraph_.class_count(), false), taken(choice_.size(), false);
-    std::vector<ProgramEGraph::Class> open(egraph_.outputs().begin(), egraph_.outputs().end());
+  /// Of applications that take the same and give the same the cheapest is enough.
+  void collect_makers() {
+    std::map<std::pair<std::vector<Class>, std::vector<Class>>, int> cheapest;
+    for (int i = 0; i < static_cast<int>(egraph_.choices().size()); ++i) {
+      const auto [entry, is_new] =
+          cheapest.try_emplace({without_repeats(choice(i).operands), without_repeats(choice(i).outputs)}, i);
+      if (!is_new && choice(i).cost_us < choice(entry->second).cost_us) entry->second = i;
+    }
+    for (const auto& [key, application] : cheapest)
+      for (const Class given : key.second) makers_[given].push_back(application);
+  }
+
+  /// The classes below the outputs.
+  void collect_classes() {
+    std::vector<Class> open;
+    const auto reach = [&](Class of) {
+      if (column_of_class_[of] >= 0) return;
+      column_of_class_[of] = add_column(0, false);
+      open.push_back(of);
+    };
+    for (const Class output : egraph_.outputs()) reach(output);
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      for (const int maker : makers_[open[i]])
+        for (const Class operand : choice(maker).operands) reach(operand);
+    }
+  }
+
+  int add_column(double cost_us, bool is_integer) {
+    program_.columns.push_back({cost_us, 0, 1, is_integer, {}});
+    return static_cast<int>(program_.columns.size()) - 1;
+  }
+  void put(int row, int column, double value) {
+    program_.columns[static_cast<std::size_t>(column)].entries.push_back({row, value});
+  }
+  int add_row() {
+    program_.least.push_back(0);
+    return static_cast<int>(program_.least.size()) - 1;
+  }
+
+  void add_applications() {
+    column_of_choice_.assign(egraph_.choices().size(), -1);
+    for (Class of = 0; of < makers_.size(); ++of) {
+      const int needed = column_of_class_[of];
+      if (needed < 0) continue;
+      const int row = add_row();
+      put(row, needed, -1);
+      for (const int maker : makers_[of]) put(row, column_of(maker), 1);
+    }
+  }
+
+  /// Enters what the application takes when it is met first.
+  int column_of(int application) {
+    int& column = column_of_choice_[static_cast<std::size_t>(application)];
+    if (column >= 0) return column;
+    column = add_column(choice(application).cost_us, true);
+    for (const Class operand : without_repeats(choice(application).operands)) {
+      const int row = add_row();
+      put(row, column_of_class_[operand], 1);
+      put(row, column, -1);
+    }
+    return column;
+  }
+
+  void require(Class of, std::vector<Class>& open) {
+    double& low = program_.columns[static_cast<std::size_t>(column_of_class_[of])].low;
+    if (low == 1) return;
+    low = 1;
+    open.push_back(of);
+  }
+
+  /// What an output needs whatever is chosen is fixed.
+  void require_outputs() {
+    std::vector<Class> open;
+    for (const Class output : egraph_.outputs()) require(output, open);
     while (!open.empty()) {
-      const ProgramEGraph::Class of = open.back();
+      const Class of = open.back();
       open.pop_back();
-      if (reached[of]) continue;
-      reached[of] = true;
-      if (known[of] < 0) return;
-      const auto column = static_cast<std::size_t>(column_[static_cast<std::size_t>(known[of])]);
-      if (!taken[column]) taken[column] = true, columns.push_back(static_cast<int>(column));
-      const auto& operands = egraph_.choices()[static_cast<std::size_t>(known[of])].operands;
+      if (makers_[of].size() != 1) continue;
+      const int maker = makers_[of].front();
+      program_.columns[static_cast<std::size_t>(column_of_choice_[static_cast<std::size_t>(maker)])].low = 1;
+      for (const Class operand : choice(maker).operands) require(operand, open);
+    }
+  }
+
+  /// Of the applications of `known` that the outputs need; empty where it lacks one.
+  [[nodiscard]] std::vector<double> values_of(const Selection& known) const {
+    std::vector<double> values(program_.columns.size(), 0);
+    std::vector<Class> open(egraph_.outputs().begin(), egraph_.outputs().end());
+    while (!open.empty()) {
+      const Class of = open.back();
+      open.pop_back();
+      double& needed = values[static_cast<std::size_t>(column_of_class_[of])];
+      if (needed == 1) continue;
+      needed = 1;
+      if (known[of] < 0) return {};
+      const int column = column_of_choice_[static_cast<std::size_t>(known[of])];
+      if (column < 0) return {};
+      values[static_cast<std::size_t>(column)] = 1;
+      const auto& operands = choice(known[of]).operands;
       open.insert(open.end(), operands.begin(), operands.end());
     }
-    const std::vector<double> ones(columns.size(), 1);
-    Cbc_setMIPStartI(model, static_cast<int>(columns.size()), columns.data(), ones.data());
+    return values;
   }
 
-  [[nodiscard]] Selection selection_of(const double* solution) const {
+  [[nodiscard]] Selection selection_of(const std::vector<double>& values) const {
     Selection selection(egraph_.class_count(), -1);
-    for (std::size_t column = 0; column < choice_.size(); ++column) {
-      if (solution[column] < 0.5) continue;
-      for (const ProgramEGraph::Class given : egraph_.choices()[static_cast<std::size_t>(choice_[column])].outputs)
-        if (selection[given] < 0) selection[given] = choice_[column];
+    for (std::size_t i = 0; i < column_of_choice_.size(); ++i) {
+      const int column = column_of_choice_[i];
+      if (column < 0 || values[static_cast<std::size_t>(column)] < 0.5) continue;
+      for (const Class given : choice(static_cast<int>(i)).outputs)
+        if (selection[given] < 0) selection[given] = static_cast<std::int32_t>(i);
     }
     return selection;
   }
 
   const ProgramEGraph& egraph_;
-  std::vector<int> column_;  ///< By choice; -1: nothing needs it.
-  std::vector<int> choice_;  ///< By column.
-  std::vector<std::vector<std::pair<int, double>>> rows_of_columns_;
-  std::vector<double> row_low_;
-  std::map<int, double> row_;
+  std::vector<int> column_of_class_;       ///< -1: nothing needs it.
+  std::vector<int> column_of_choice_;      ///< -1: nothing needs it.
+  std::vector<std::vector<int>> makers_;   ///< By class.
+  IntegerProgram program_;
 };
 
 }  // namespace
 
-std::optional<ExactChoice> choose_exactly(const ProgramEGraph& egraph, const Selection& known,
-                                          const ExactLimits& limits) {
+std::optional<ExactChoice> choose_exactly(const ProgramEGraph& egraph, const Selection& known, const ExactLimits& limits,
+                                          const std::function<bool()>& keep_going) {
   std::vector<int> makers(egraph.class_count(), 0);
   for (const ProgramEGraph::Choice& choice : egraph.choices())
-    for (const ProgramEGraph::Class given : choice.outputs) ++makers[given];
+    for (const Class given : choice.outputs) ++makers[given];
   if (std::ranges::all_of(makers, [](int count) { return count <= 1; })) return ExactChoice{known, true};
-  return Program(egraph).solve(known, limits);
+  return Extraction(egraph).solve(known, limits, keep_going);
 }
 
 }  // namespace rewright::egraph_search
