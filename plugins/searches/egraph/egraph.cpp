@@ -53,7 +53,8 @@ class Run {
       REWRIGHT_CHECK(offer(exact->selection));
     }
     if (was_stopped_) {
-      note += fmt::format("{}the integer program was stopped; its best so far counts", note.empty() ? "egraph: " : "; ");
+      note +=
+          fmt::format("{}the integer program was stopped; its best so far counts", note.empty() ? "egraph: " : "; ");
     } else if (!exact || !exact->optimal)
       note += fmt::format("{}the integer program was not solved within {} nodes", note.empty() ? "egraph: " : "; ",
                           limits.nodes);
@@ -62,7 +63,8 @@ class Run {
 
   /// Of what counts neither as a step nor as a candidate.
   bool keep_going() {
-    was_stopped_ = was_stopped_ || (problem_.progress && !problem_.progress(run_.steps(), run_.candidates(), run_.best_us()));
+    was_stopped_ =
+        was_stopped_ || (problem_.progress && !problem_.progress(run_.steps(), run_.candidates(), run_.best_us()));
     return !was_stopped_;
   }
 

@@ -4,6 +4,7 @@
 
 #include "extraction.h"
 #include "integer_program.h"
+#include "needs.h"
 
 namespace rewright::egraph_search {
 namespace {
@@ -16,155 +17,163 @@ std::vector<Class> without_repeats(std::vector<Class> classes) {
   return classes;
 }
 
+/// Of applications that take the same and give the same the cheapest: by their positions among the choices.
+std::vector<std::size_t> cheapest_of_equal(std::span<const ProgramEGraph::Choice> choices) {
+  std::map<std::pair<std::vector<Class>, std::vector<Class>>, std::size_t> cheapest;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    const auto [entry, is_new] =
+        cheapest.try_emplace({without_repeats(choices[i].operands), without_repeats(choices[i].outputs)}, i);
+    if (!is_new && choices[i].cost_us < choices[entry->second].cost_us) entry->second = i;
+  }
+  std::vector<std::size_t> positions;
+  for (const auto& [key, position] : cheapest) positions.push_back(position);
+  std::ranges::sort(positions);
+  return positions;
+}
+
 /// The integer program: a column for each class that some output may need, and one for each application that gives one.
 class Extraction {
  public:
   explicit Extraction(const ProgramEGraph& egraph)
-      : egraph_(egraph), column_of_class_(egraph.class_count(), -1), makers_(egraph.class_count()) {
-    collect_makers();
-    collect_classes();
-    add_applications();
-    require_outputs();
+      : egraph_(egraph),
+        applications_(cheapest_of_equal(egraph.choices())),
+        makers_(makers_of(egraph, applications_)),
+        needs_(makers_, egraph.class_count(), egraph.outputs()),
+        column_of_class_(egraph.class_count(), -1),
+        column_of_maker_(makers_.size(), -1),
+        makers_of_class_(egraph.class_count()) {
+    add_columns();
+    for (const Class of : needs_.order())
+      if (column_of_class_[of] >= 0) relate(of);
+    for (const Class output : egraph_.outputs()) require(output);
   }
 
   std::optional<ExactChoice> solve(const Selection& known, const ExactLimits& limits,
                                    const std::function<bool()>& keep_going) {
-    const auto solution = minimise(program_, values_of(known), limits.nodes, keep_going);
+    const auto round = [this](std::span<const double> values) { return rounded(values); };
+    const auto solution = minimise(program_, values_of(known), {limits.nodes, keep_going, round});
     if (!solution) return std::nullopt;
     return ExactChoice{selection_of(solution->values), solution->is_optimal};
   }
 
  private:
-  [[nodiscard]] const ProgramEGraph::Choice& choice(int index) const {
-    return egraph_.choices()[static_cast<std::size_t>(index)];
-  }
-
-  /// Of applications that take the same and give the same the cheapest is enough.
-  void collect_makers() {
-    std::map<std::pair<std::vector<Class>, std::vector<Class>>, int> cheapest;
-    for (int i = 0; i < static_cast<int>(egraph_.choices().size()); ++i) {
-      const auto [entry, is_new] =
-          cheapest.try_emplace({without_repeats(choice(i).operands), without_repeats(choice(i).outputs)}, i);
-      if (!is_new && choice(i).cost_us < choice(entry->second).cost_us) entry->second = i;
-    }
-    for (const auto& [key, application] : cheapest)
-      for (const Class given : key.second) makers_[given].push_back(application);
-  }
-
-  /// The classes below the outputs.
-  void collect_classes() {
-    std::vector<Class> open;
-    const auto reach = [&](Class of) {
-      if (column_of_class_[of] >= 0) return;
-      column_of_class_[of] = add_column(0, false);
-      open.push_back(of);
-    };
-    for (const Class output : egraph_.outputs()) reach(output);
-    for (std::size_t i = 0; i < open.size(); ++i) {
-      for (const int maker : makers_[open[i]])
-        for (const Class operand : choice(maker).operands) reach(operand);
-    }
+  static std::vector<Maker> makers_of(const ProgramEGraph& egraph, const std::vector<std::size_t>& applications) {
+    std::vector<Maker> makers;
+    for (const std::size_t i : applications)
+      makers.push_back({without_repeats(egraph.choices()[i].operands), without_repeats(egraph.choices()[i].outputs)});
+    return makers;
   }
 
   int add_column(double cost_us, bool is_integer) {
     program_.columns.push_back({cost_us, 0, 1, is_integer, {}});
     return static_cast<int>(program_.columns.size()) - 1;
   }
-  void put(int row, int column, double value) {
-    program_.columns[static_cast<std::size_t>(column)].entries.push_back({row, value});
+  void add_columns() {
+    for (const Class of : needs_.order())
+      if (needs_.can_be_computed(of)) column_of_class_[of] = add_column(0, false);
+    for (std::size_t i = 0; i < makers_.size(); ++i) {
+      const auto has_column = [this](Class of) { return column_of_class_[of] >= 0; };
+      if (!std::ranges::all_of(makers_[i].operands, has_column) || !std::ranges::any_of(makers_[i].outputs, has_column))
+        continue;
+      column_of_maker_[i] = add_column(egraph_.choices()[applications_[i]].cost_us, true);
+      for (const Class given : makers_[i].outputs) makers_of_class_[given].push_back(i);
+      if (makers_[i].outputs.size() > 1)
+        for (const Class operand : makers_[i].operands)
+          add_row({{column_of_class_[operand], 1}, {column_of_maker_[i], -1}});
+    }
   }
-  int add_row() {
+
+  /// A row: the sum of these is at least 0.
+  void add_row(const std::vector<std::pair<int, double>>& entries) {
+    const int row = static_cast<int>(program_.least.size());
     program_.least.push_back(0);
-    return static_cast<int>(program_.least.size()) - 1;
+    for (const auto& [column, value] : entries)
+      program_.columns[static_cast<std::size_t>(column)].entries.push_back({row, value});
   }
 
-  void add_applications() {
-    column_of_choice_.assign(egraph_.choices().size(), -1);
-    for (Class of = 0; of < makers_.size(); ++of) {
-      const int needed = column_of_class_[of];
-      if (needed < 0) continue;
-      const int row = add_row();
-      put(row, needed, -1);
-      for (const int maker : makers_[of]) put(row, column_of(maker), 1);
+  void relate(Class of) {
+    std::vector<std::pair<int, double>> given = {{column_of_class_[of], -1}};
+    std::map<Class, std::vector<std::pair<int, double>>> takers;
+    for (const std::size_t maker : makers_of_class_[of]) {
+      given.emplace_back(column_of_maker_[maker], 1);
+      if (makers_[maker].outputs.size() > 1) continue;
+      for (const Class operand : makers_[maker].operands) takers[operand].emplace_back(column_of_maker_[maker], -1);
     }
-  }
-
-  /// Enters what the application takes when it is met first.
-  int column_of(int application) {
-    int& column = column_of_choice_[static_cast<std::size_t>(application)];
-    if (column >= 0) return column;
-    column = add_column(choice(application).cost_us, true);
-    for (const Class operand : without_repeats(choice(application).operands)) {
-      const int row = add_row();
-      put(row, column_of_class_[operand], 1);
-      put(row, column, -1);
+    add_row(given);
+    for (auto& [operand, row] : takers) {
+      row.emplace_back(column_of_class_[operand], 1);
+      add_row(row);
     }
-    return column;
+    for (const Class other : needs_.nearest(of)) add_row({{column_of_class_[other], 1}, {column_of_class_[of], -1}});
   }
 
-  void require(Class of, std::vector<Class>& open) {
-    double& low = program_.columns[static_cast<std::size_t>(column_of_class_[of])].low;
-    if (low == 1) return;
-    low = 1;
-    open.push_back(of);
+  void require(Class of) {
+    const int column = column_of_class_[of];
+    if (column < 0 || program_.columns[static_cast<std::size_t>(column)].low == 1) return;
+    program_.columns[static_cast<std::size_t>(column)].low = 1;
+    for (const Class other : needs_.nearest(of)) require(other);
   }
 
-  /// What an output needs whatever is chosen is fixed.
-  void require_outputs() {
-    std::vector<Class> open;
-    for (const Class output : egraph_.outputs()) require(output, open);
-    while (!open.empty()) {
-      const Class of = open.back();
-      open.pop_back();
-      if (makers_[of].size() != 1) continue;
-      const int maker = makers_[of].front();
-      program_.columns[static_cast<std::size_t>(column_of_choice_[static_cast<std::size_t>(maker)])].low = 1;
-      for (const Class operand : choice(maker).operands) require(operand, open);
-    }
-  }
-
-  /// Of the applications of `known` that the outputs need; empty where it lacks one.
-  [[nodiscard]] std::vector<double> values_of(const Selection& known) const {
+  /// Calls `choose` with each class that the outputs need, which says by what it is given; no number: empty.
+  template <typename Choose>
+  [[nodiscard]] std::vector<double> values_by(const Choose& choose) const {
     std::vector<double> values(program_.columns.size(), 0);
     std::vector<Class> open(egraph_.outputs().begin(), egraph_.outputs().end());
     while (!open.empty()) {
       const Class of = open.back();
       open.pop_back();
+      if (column_of_class_[of] < 0) return {};
       double& needed = values[static_cast<std::size_t>(column_of_class_[of])];
       if (needed == 1) continue;
       needed = 1;
-      if (known[of] < 0) return {};
-      const int column = column_of_choice_[static_cast<std::size_t>(known[of])];
-      if (column < 0) return {};
-      values[static_cast<std::size_t>(column)] = 1;
-      const auto& operands = choice(known[of]).operands;
-      open.insert(open.end(), operands.begin(), operands.end());
+      const std::optional<std::size_t> maker = choose(of);
+      if (!maker || column_of_maker_[*maker] < 0) return {};
+      values[static_cast<std::size_t>(column_of_maker_[*maker])] = 1;
+      open.insert(open.end(), makers_[*maker].operands.begin(), makers_[*maker].operands.end());
     }
     return values;
   }
 
+  [[nodiscard]] std::vector<double> values_of(const Selection& known) const {
+    return values_by([&](Class of) -> std::optional<std::size_t> {
+      const auto at = std::ranges::lower_bound(applications_, static_cast<std::size_t>(known[of]));
+      if (known[of] < 0 || at == applications_.end() || *at != static_cast<std::size_t>(known[of])) return std::nullopt;
+      return static_cast<std::size_t>(at - applications_.begin());
+    });
+  }
+
+  /// Each class that is needed is given by the application that has most of it; any such choice is a graph.
+  [[nodiscard]] std::vector<double> rounded(std::span<const double> values) const {
+    return values_by([&](Class of) -> std::optional<std::size_t> {
+      const auto share = [&](std::size_t maker) { return values[static_cast<std::size_t>(column_of_maker_[maker])]; };
+      return *std::ranges::max_element(makers_of_class_[of], {}, share);
+    });
+  }
+
   [[nodiscard]] Selection selection_of(const std::vector<double>& values) const {
     Selection selection(egraph_.class_count(), -1);
-    for (std::size_t i = 0; i < column_of_choice_.size(); ++i) {
-      const int column = column_of_choice_[i];
-      if (column < 0 || values[static_cast<std::size_t>(column)] < 0.5) continue;
-      for (const Class given : choice(static_cast<int>(i)).outputs)
-        if (selection[given] < 0) selection[given] = static_cast<std::int32_t>(i);
+    for (std::size_t i = 0; i < makers_.size(); ++i) {
+      if (column_of_maker_[i] < 0 || values[static_cast<std::size_t>(column_of_maker_[i])] < 0.5) continue;
+      for (const Class given : makers_[i].outputs)
+        if (selection[given] < 0) selection[given] = static_cast<std::int32_t>(applications_[i]);
     }
     return selection;
   }
 
   const ProgramEGraph& egraph_;
-  std::vector<int> column_of_class_;       ///< -1: nothing needs it.
-  std::vector<int> column_of_choice_;      ///< -1: nothing needs it.
-  std::vector<std::vector<int>> makers_;   ///< By class.
+  std::vector<std::size_t> applications_;  ///< Positions among the e-graph's choices, in order.
+  std::vector<Maker> makers_;              ///< The same applications.
+  Needs needs_;
+  std::vector<int> column_of_class_;                       ///< -1: no output needs it, or nothing can give it.
+  std::vector<int> column_of_maker_;                       ///< -1: the same.
+  std::vector<std::vector<std::size_t>> makers_of_class_;  ///< That have columns.
   IntegerProgram program_;
 };
 
 }  // namespace
 
-std::optional<ExactChoice> choose_exactly(const ProgramEGraph& egraph, const Selection& known, const ExactLimits& limits,
-                                          const std::function<bool()>& keep_going) {
+std::optional<ExactChoice> choose_exactly(const ProgramEGraph& egraph, const Selection& known,
+                                          const ExactLimits& limits, const std::function<bool()>& keep_going) {
   std::vector<int> makers(egraph.class_count(), 0);
   for (const ProgramEGraph::Choice& choice : egraph.choices())
     for (const Class given : choice.outputs) ++makers[given];

@@ -1,11 +1,14 @@
 #include "integer_program.h"
 
 #include <coin/CbcEventHandler.hpp>
+#include <coin/CbcHeuristic.hpp>
 #include <coin/CbcModel.hpp>
 #include <coin/ClpEventHandler.hpp>
 #include <coin/OsiClpSolverInterface.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <limits>
 
 namespace rewright::egraph_search {
 namespace {
@@ -74,11 +77,78 @@ double cost_of(const IntegerProgram& program, const std::vector<double>& values)
   return cost;
 }
 
+/// The cheapest solution that was met. What CBC keeps itself is gone when it is stopped within a linear program.
+class Incumbent {
+ public:
+  Incumbent(const IntegerProgram& program, const std::vector<double>& known)
+      : program_(program), cost_(std::numeric_limits<double>::infinity()) {
+    offer(known);
+  }
+  [[nodiscard]] double cost() const { return cost_; }
+  [[nodiscard]] const std::vector<double>& values() const { return values_; }
+  /// Empty values are none.
+  void offer(const std::vector<double>& values) {
+    if (values.empty()) return;
+    const double cost = cost_of(program_, values);
+    if (cost >= cost_) return;
+    cost_ = cost;
+    values_ = values;
+  }
+
+ private:
+  const IntegerProgram& program_;
+  double cost_;
+  std::vector<double> values_;
+};
+
+/// CBC asks it at each node.
+class Rounding final : public CbcHeuristic {
+ public:
+  using Round = std::function<std::vector<double>(std::span<const double>)>;
+  Rounding(const Round& round, Incumbent& incumbent) : round_(&round), incumbent_(&incumbent) {}
+  int solution(double& cost, double* solution) override {
+    const auto columns = static_cast<std::size_t>(model_->solver()->getNumCols());
+    incumbent_->offer((*round_)({model_->solver()->getColSolution(), columns}));
+    if (incumbent_->cost() >= cost) return 0;
+    cost = incumbent_->cost();
+    std::ranges::copy(incumbent_->values(), solution);
+    return 1;
+  }
+  void resetModel(CbcModel* model) override { model_ = model; }
+  [[nodiscard]] CbcHeuristic* clone() const override { return new Rounding(*this); }
+
+ private:
+  const Round* round_;
+  Incumbent* incumbent_;
+};
+
+/// True: what the incumbent has was proved to be the least.
+bool branch_and_bound(const OsiClpSolverInterface& solver, const IntegerLimits& limits, Patience& patience,
+                      Incumbent& incumbent) {
+  CbcModel model(solver);
+  const StopsTree stops_tree(patience);
+  model.passInEventHandler(&stops_tree);
+  model.setLogLevel(0);
+  model.solver()->messageHandler()->setLogLevel(0);
+  model.setMaximumNodes(limits.nodes);
+  if (limits.round) {
+    Rounding rounding(limits.round, incumbent);
+    model.addHeuristic(&rounding);
+  }
+  const std::vector<double>& known = incumbent.values();
+  if (!known.empty()) model.setBestSolution(known.data(), static_cast<int>(known.size()), incumbent.cost(), false);
+  model.branchAndBound();
+  if (patience.is_over()) return false;
+  if (const double* best = model.bestSolution(); best != nullptr) incumbent.offer({best, best + model.getNumCols()});
+  return model.isProvenOptimal();
+}
+
 }  // namespace
 
-std::optional<IntegerSolution> minimise(const IntegerProgram& program, const std::vector<double>& known, int nodes,
-                                        const std::function<bool()>& keep_going) {
-  Patience patience(keep_going);
+std::optional<IntegerSolution> minimise(const IntegerProgram& program, const std::vector<double>& known,
+                                        const IntegerLimits& limits) {
+  Patience patience(limits.keep_going);
+  Incumbent incumbent(program, known);
   OsiClpSolverInterface solver;
   solver.messageHandler()->setLogLevel(0);
   solver.getModelPtr()->setLogLevel(0);
@@ -86,23 +156,11 @@ std::optional<IntegerSolution> minimise(const IntegerProgram& program, const std
   const StopsSimplex stops_simplex(patience);
   solver.getModelPtr()->passInEventHandler(&stops_simplex);
   solver.initialSolve();
-  if (patience.is_over() || !solver.isProvenOptimal()) {
-    if (known.empty()) return std::nullopt;
-    return IntegerSolution{known, false};
-  }
-
-  CbcModel model(solver);
-  const StopsTree stops_tree(patience);
-  model.passInEventHandler(&stops_tree);
-  model.setLogLevel(0);
-  model.solver()->messageHandler()->setLogLevel(0);
-  model.setMaximumNodes(nodes);
-  if (!known.empty())
-    model.setBestSolution(known.data(), static_cast<int>(known.size()), cost_of(program, known), false);
-  model.branchAndBound();
-  const double* best = model.bestSolution();
-  if (best == nullptr) return std::nullopt;
-  return IntegerSolution{{best, best + program.columns.size()}, model.isProvenOptimal() && !patience.is_over()};
+  bool is_optimal = false;
+  if (!patience.is_over() && solver.isProvenOptimal())
+    is_optimal = branch_and_bound(solver, limits, patience, incumbent);
+  if (incumbent.values().empty()) return std::nullopt;
+  return IntegerSolution{incumbent.values(), is_optimal};
 }
 
 }  // namespace rewright::egraph_search

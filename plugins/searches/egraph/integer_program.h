@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace rewright::egraph_search {
@@ -33,10 +34,17 @@ struct IntegerSolution {
   bool is_optimal = false;     ///< Proved; otherwise the best that was found before a limit or a stop.
 };
 
-/// `known`: a solution to start from; empty: none is known. `nodes`: of the search tree, at most. `keep_going` is asked
-/// at least every 50 ms or so, at each simplex iteration whose turn it is; false ends it. Nothing where there is no
-/// solution, or none was found before the end.
+struct IntegerLimits {
+  int nodes = 1000;  ///< Of the search tree, at most.
+  /// Asked some 50 times a second, between simplex iterations; false ends it. May be empty.
+  std::function<bool()> keep_going = {};
+  /// Makes a solution of what a linear program gave; empty where it cannot. May be empty.
+  std::function<std::vector<double>(std::span<const double>)> round = {};
+};
+
+/// `known`: a solution to start from; empty: none is known. Nothing where there is no solution, or none was found
+/// before the end.
 [[nodiscard]] std::optional<IntegerSolution> minimise(const IntegerProgram& program, const std::vector<double>& known,
-                                                      int nodes, const std::function<bool()>& keep_going);
+                                                      const IntegerLimits& limits);
 
 }  // namespace rewright::egraph_search
