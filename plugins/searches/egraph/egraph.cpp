@@ -24,12 +24,14 @@ class Run {
   Run(const SearchProblem& problem, ProgramEGraph& egraph, double start_us)
       : problem_(problem), egraph_(egraph), run_(problem, start_us) {}
 
-  Result<SearchResult> run(const ProgramEGraph::Limits& limits, double rounds_of_several, bool exact,
+  Result<SearchResult> run(ProgramEGraph::Limits limits, double rounds_of_several, bool exact,
                            const ExactLimits& exact_limits) {
+    limits.keep_going = [this] { return keep_going(); };
     bool full = false;
     while (run_.step()) {
       const bool several = static_cast<double>(run_.steps()) <= rounds_of_several;
       REWRIGHT_TRY(const ProgramEGraph::Round round, egraph_.round(several, limits, [&] { return run_.candidate(); }));
+      if (round.stopped) break;
       full = full || round.full || round.cut;
       selection_ = choose_greedily(egraph_);
       REWRIGHT_CHECK(offer(selection_));
@@ -73,7 +75,7 @@ class Run {
     if (!graph) return {};  // Nothing can be chosen: filtering has left a class without applications.
     REWRIGHT_TRY(const double cost_us, problem_.engine.cost_us(*graph));
     if (!run_.offer(SearchSpace::kStart, cost_us)) return {};
-    REWRIGHT_TRY(path_, egraph_.path(selection));
+    REWRIGHT_TRY(path_, egraph_.path(selection, [this] { return keep_going(); }));
     return {};
   }
 
