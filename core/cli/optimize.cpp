@@ -383,9 +383,9 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   for (const Rule& rule : left) ++outcome.rules[rule.trust];
   outcome.classes = classes_of(outcome.report.search, rules);
   if (opened.simplified) outcome.simplifications = opened.simplifications;
-  outcome.interrupted = interrupted();
   if (!outcome.judged.is_original && wants_measure(arguments, setting))
     REWRIGHT_CHECK(measure(opened, *setting.runtime, arguments.measure, settings.quiet, outcome));
+  outcome.interrupted = interrupted();
   REWRIGHT_TRY(outcome.nodes_before, node_count(source.bytes));
   REWRIGHT_TRY(outcome.nodes_after, node_count(outcome.judged.bytes));
   REWRIGHT_CHECK(writing.write(outcome.judged.bytes));
