@@ -21,6 +21,7 @@ import tempfile
 import time
 
 STOPPED = 3
+AT_ONCE = 0.2  # Seconds: to print what was done.
 
 
 def searches_of(program):
@@ -102,8 +103,9 @@ class Stops:
             self.failures.append(f"{where}: {what}")
         if taken > self.arguments.limit:
             fail(f"ended {taken:.2f} s after the signal")
-        # A signal before the program heeds any ends it as a signal does.
-        if running.returncode not in (STOPPED, -signal.SIGINT, -signal.SIGTERM):
+        # A signal before the program heeds any ends it as a signal does; one after its work was done changes nothing.
+        has_ended = running.returncode == 0 and taken < AT_ONCE
+        if not has_ended and running.returncode not in (STOPPED, -signal.SIGINT, -signal.SIGTERM):
             fail(f"exit code {running.returncode}: {text}")
         if running.returncode < 0 and written is not None:
             fail("was killed after it had written")
