@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -201,6 +202,67 @@ bool gains_nothing(const OpenedModel& opened, const Runtime& runtime, const std:
   return before && after && *before <= *after;
 }
 
+/// What is written where an interrupt leaves no time for more. The work and the thread that overtakes it share it.
+class Writing {
+ public:
+  Writing(const OptimizeArguments& arguments, const Settings& settings) : arguments_(arguments), settings_(settings) {}
+
+  /// From now on there is a model that can be written as it is.
+  void has_read(ModelFiles files) {
+    const std::scoped_lock lock(mutex_);
+    files_ = std::move(files);
+  }
+  void has_found(const OptimizeReport& report) {
+    const std::scoped_lock lock(mutex_);
+    gain_ = report.search.cost_before_us / std::max(report.search.cost_after_us, 1e-9);
+  }
+  Status write(const std::string& model) {
+    const std::scoped_lock lock(mutex_);
+    REWRIGHT_CHECK(write_model(*files_, model));
+    is_written_ = true;
+    return {};
+  }
+  /// The original, unless a model is written. Nothing is written after it.
+  void overtake() {
+    mutex_.lock();
+    bool is_original = !is_written_ && files_;
+    if (is_original) {
+      const Status status = write_model(*files_, files_->original);
+      if (!status) {
+        is_original = false;
+        print_error(status.error(), settings_.json);
+      }
+    }
+    say_what_was_written(is_original);
+  }
+
+ private:
+  void say_what_was_written(bool is_original) const {
+    if (settings_.json) {
+      print_json({{"stopped_early", true},
+                  {"output", arguments_.output},
+                  {"written", is_written_ || is_original},
+                  {"original_written", is_original}});
+    }
+    if (is_written_) return note("stopped after the result was written", settings_.quiet);
+    if (!is_original) return note(fmt::format("stopped; '{}' is not written", arguments_.output), settings_.quiet);
+    note(fmt::format("stopped before a result was compared and measured, so '{}' is the original{}; --seconds ends the "
+                     "search and leaves time to compare its best{}",
+                     arguments_.output,
+                     gain_ > 1 ? fmt::format(" and the best so far ({:.2f}x by the cost model) is lost", gain_) : "",
+                     arguments_.checkpoint.empty() ? ", and --checkpoint FILE keeps what it did"
+                                                   : "; the same command with --resume goes on"),
+         settings_.quiet);
+  }
+
+  const OptimizeArguments& arguments_;
+  const Settings& settings_;
+  std::mutex mutex_;
+  std::optional<ModelFiles> files_;
+  double gain_ = 1;
+  bool is_written_ = false;
+};
+
 /// The page that --explain and --report ask for.
 Status write_pages(const OptimizeArguments& arguments, const OptimizeOutcome& outcome, const Graph& before,
                    const std::vector<Rule>& rules) {
@@ -332,14 +394,16 @@ Status judge(const OptimizeArguments& arguments, const OptimizeSetting& setting,
 }
 
 /// `doing`: what, at any moment.
-Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settings& settings, std::string_view& doing) {
+Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settings& settings, Writing& writing,
+                                std::string_view& doing) {
   doing = "reading";
   REWRIGHT_CHECK(check_outputs(arguments));
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(OptimizeSetting setting, make_setting(arguments, registry));
   REWRIGHT_TRY(const ModelSource source, read_source(arguments));
-  const ModelFiles files{arguments.input, arguments.output, source.bytes, source.directory};
+  ModelFiles files{arguments.input, arguments.output, source.bytes, source.directory};
   REWRIGHT_CHECK(check_output(files));
+  writing.has_read(std::move(files));
   REWRIGHT_TRY(OpenedModel opened, open_model(source, registry, setting.runtime));
   simplify(opened);
   const ImportedModel& imported = opened.imported;
@@ -353,6 +417,7 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   if (looks != nullptr) say_what_is_resumed(arguments, *looks, settings.quiet);
   REWRIGHT_TRY(outcome.report, search_graph(opened, rules, arguments, setting, registry, looks.get(), settings.quiet));
   if (looks != nullptr && looks->trouble()) note(*looks->trouble(), settings.quiet);
+  writing.has_found(outcome.report);
   say_what_was_refused(outcome.report, settings.quiet);
   say_what_costs_are_missing(outcome.report, setting.cache != nullptr, settings.quiet);
   if (setting.runtime == nullptr) note(setting.runtime_trouble, settings.quiet);
@@ -373,17 +438,18 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   outcome.interrupted = interrupted();
   REWRIGHT_TRY(outcome.nodes_before, node_count(source.bytes));
   REWRIGHT_TRY(outcome.nodes_after, node_count(outcome.judged.bytes));
-  REWRIGHT_CHECK(write_model(files, outcome.judged.bytes));
+  REWRIGHT_CHECK(writing.write(outcome.judged.bytes));
   if (!outcome.judged.is_original && !outcome.judged.culprit && !arguments.no_record)
     record(arguments, source.bytes, outcome.report.search, settings.quiet);
   REWRIGHT_CHECK(write_pages(arguments, outcome, imported.graph, rules));
   return outcome;
 }
 
-Result<OptimizeOutcome> perform_within_memory(const OptimizeArguments& arguments, const Settings& settings) {
+Result<OptimizeOutcome> perform_within_memory(const OptimizeArguments& arguments, const Settings& settings,
+                                              Writing& writing) {
   std::string_view doing;
   try {
-    return perform(arguments, settings, doing);
+    return perform(arguments, settings, writing, doing);
   } catch (const std::bad_alloc&) {
     return make_error(ErrorCode::kBudget,
                       "out of memory while {} '{}': give the machine more, or the model smaller sizes (--dim), or the "
@@ -394,7 +460,9 @@ Result<OptimizeOutcome> perform_within_memory(const OptimizeArguments& arguments
 
 Result<ExitCode> run(const Settings& settings, const OptimizeArguments& arguments) {
   heed_interrupts();
-  REWRIGHT_TRY(const OptimizeOutcome outcome, perform_within_memory(arguments, settings));
+  Writing writing(arguments, settings);
+  const StopInTime stop_in_time([&] { writing.overtake(); });
+  REWRIGHT_TRY(const OptimizeOutcome outcome, perform_within_memory(arguments, settings, writing));
   if (settings.json) {
     print_json(to_json(arguments, outcome));
   } else {

@@ -13,7 +13,14 @@ const std::vector<std::uint32_t>& ClassMatcher::demands(std::uint32_t node) {
   return entry->second;
 }
 
+/// Asks each 256th time: some thousands of times a second.
+bool ClassMatcher::goes_on() {
+  if (++asked_ % 256 == 0 && *keep_going_ && !(*keep_going_)()) stopped_ = true;
+  return !stopped_;
+}
+
 void ClassMatcher::walk(std::uint32_t at, std::uint32_t depth) {
+  if (!goes_on()) return;
   const RuleSet::Place& place = rules_.place(at);
   for (const RuleSet::Leaf& leaf : place.leaves) take(leaf);
   if (depth == places_.classes.size()) return;
@@ -86,6 +93,7 @@ void ClassMatcher::keep(std::uint32_t program, Binding binding, std::vector<Clas
 
 void ClassMatcher::join(std::uint32_t program, std::size_t part, Binding& bound, std::vector<ClassMatch>& matches) {
   const RuleProgram& rule = rules_.programs()[program];
+  if (!goes_on()) return;
   if (kept_ >= most_) {
     cut_ = true;
     return;
@@ -116,8 +124,11 @@ void ClassMatcher::join(std::uint32_t program, std::size_t part, Binding& bound,
   for (auto at = first; at != last; ++at) try_one(others[at->second]);
 }
 
-std::vector<ClassMatcher::ClassMatch> ClassMatcher::find(bool several, std::size_t most, bool& cut) {
-  several_ = several, most_ = most, cut_ = false;
+std::optional<std::vector<ClassMatcher::ClassMatch>> ClassMatcher::find(bool several, std::size_t most,
+                                                                        const std::function<bool()>& keep_going,
+                                                                        bool& cut) {
+  several_ = several, most_ = most, cut_ = false, stopped_ = false;
+  keep_going_ = &keep_going;
   found_.clear();
   for (const RuleProgram& program : rules_.programs()) found_.emplace_back(program.parts.size());
   for (std::uint32_t node = 0; node < classes_.node_count(); ++node) {
@@ -143,6 +154,7 @@ std::vector<ClassMatcher::ClassMatch> ClassMatcher::find(bool several, std::size
   }
   found_.clear();
   cut = cut_;
+  if (stopped_) return std::nullopt;
   return matches;
 }
 

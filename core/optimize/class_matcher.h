@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,8 +26,9 @@ class ClassMatcher {
     Binding binding;  ///< Inputs by the ports that stand for their classes.
   };
   /// All matches, at most `most` of one rule; of rules of several parts only if `several`. By rule, then by the nodes
-  /// at their roots. `cut` says whether matches were left out.
-  [[nodiscard]] std::vector<ClassMatch> find(bool several, std::size_t most, bool& cut);
+  /// at their roots. `cut` says whether matches were left out. Nothing once `keep_going` says no; it may be empty.
+  [[nodiscard]] std::optional<std::vector<ClassMatch>> find(bool several, std::size_t most,
+                                                            const std::function<bool()>& keep_going, bool& cut);
 
  private:
   struct Places {
@@ -39,6 +41,7 @@ class ClassMatcher {
   [[nodiscard]] const std::vector<std::uint32_t>& demands(std::uint32_t node);
   void join(std::uint32_t program, std::size_t part, Binding& bound, std::vector<ClassMatch>& matches);
   void keep(std::uint32_t program, Binding binding, std::vector<ClassMatch>& matches);
+  [[nodiscard]] bool goes_on();
 
   const NodePool& pool_;
   const TensorClasses& classes_;
@@ -47,6 +50,9 @@ class ClassMatcher {
   bool several_ = false;
   std::size_t most_ = 0;
   bool cut_ = false;
+  const std::function<bool()>* keep_going_ = nullptr;
+  std::uint32_t asked_ = 0;
+  bool stopped_ = false;
   Places places_;
   std::vector<std::vector<std::vector<Binding>>> found_;  ///< By program, by part.
   std::vector<std::multimap<std::uint32_t, std::size_t>> by_input_;

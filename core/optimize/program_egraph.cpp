@@ -173,11 +173,25 @@ std::uint32_t ProgramEGraph::Content::on_circle() {
   return kNoId;
 }
 
+bool ProgramEGraph::Content::filter_circles(const std::function<bool()>& keep_going) {
+  for (std::uint32_t node = on_circle(); node != kNoId; node = on_circle()) {
+    if (keep_going && !keep_going()) return false;
+    classes.filter_out(node);
+    classes.close();
+  }
+  return true;
+}
+
 Result<ProgramEGraph::Round> ProgramEGraph::Content::round(bool several, const Limits& limits,
                                                            const std::function<bool()>& go_on) {
   Round result;
   const std::uint32_t size = pool.size();
-  for (const ClassMatcher::ClassMatch& match : matcher.find(several, limits.matches, result.cut)) {
+  const auto found = matcher.find(several, limits.matches, limits.keep_going, result.cut);
+  if (!found) {
+    result.stopped = true;
+    return result;
+  }
+  for (const ClassMatcher::ClassMatch& match : *found) {
     if (pool.size() >= limits.applications) {
       result.full = true;
       break;
@@ -187,9 +201,9 @@ Result<ProgramEGraph::Round> ProgramEGraph::Content::round(bool several, const L
     if (apply(match.program, match.binding)) result.changed = true;
   }
   classes.close();
-  for (std::uint32_t node = on_circle(); node != kNoId; node = on_circle()) {
-    classes.filter_out(node);
-    classes.close();
+  if (!filter_circles(limits.keep_going)) {
+    result.stopped = true;
+    return result;
   }
   levels.rebuild();
   result.changed = result.changed || pool.size() > size;
@@ -269,7 +283,8 @@ Result<Graph> ProgramEGraph::Content::graph(std::span<const std::int32_t> select
   return result;
 }
 
-Result<std::vector<RewriteStep>> ProgramEGraph::Content::path(std::span<const std::int32_t> selection) {
+Result<std::vector<RewriteStep>> ProgramEGraph::Content::path(std::span<const std::int32_t> selection,
+                                                              const std::function<bool()>& keep_going) {
   std::vector<std::int32_t> mixed = start;
   for (std::size_t of = 0; of < class_count; ++of)
     if (mixed[of] < 0) mixed[of] = selection[of];
@@ -285,18 +300,27 @@ Result<std::vector<RewriteStep>> ProgramEGraph::Content::path(std::span<const st
   std::vector<RewriteStep> steps;
   REWRIGHT_TRY(Graph before, pool.graph(pool.start_outputs()));
   REWRIGHT_TRY(double before_us, engine.cost.cost_us(before));
+  std::vector<std::uint32_t> joined(class_count, kNoId);  // By class: the program that joined it first.
+  for (std::uint32_t t = 0; t < joined_by.size(); ++t)
+    if (std::uint32_t& program = joined[class_ids[classes.find(t)]]; program == kNoId) program = joined_by[t];
   std::uint32_t program = kNoId;
-  for (std::size_t i = 0; i <= order.size(); ++i) {  // First the start, where a class is given by another of its nodes.
+  bool is_stopped = false;
+  for (std::size_t i = 0; i <= order.size() && !is_stopped;
+       ++i) {  // First the start, where a class is given by another of its nodes.
     if (i > 0) {
       const Class of = order[i - 1];
       if (mixed[of] == selection[of]) continue;
       mixed[of] = selection[of];
       program = made_by[node_of_choice[static_cast<std::size_t>(selection[of])]];
-      for (std::uint32_t t = 0; program == kNoId && t < joined_by.size(); ++t)
-        if (joined_by[t] != kNoId && class_ids[classes.find(t)] == of) program = joined_by[t];
+      if (program == kNoId) program = joined[of];
     } else {
       for (const std::uint32_t join : joined_by)
         if (join != kNoId) program = join;
+    }
+    if (keep_going && !keep_going()) {
+      is_stopped = true;
+      program = kNoId;
+      for (const Class of : order) mixed[of] = selection[of];
     }
     REWRIGHT_TRY(Graph after, graph(mixed));
     if (structural_hash(after) == structural_hash(before)) continue;
@@ -333,8 +357,9 @@ std::size_t ProgramEGraph::class_count() const { return content_->class_count; }
 std::span<const ProgramEGraph::Class> ProgramEGraph::outputs() const { return content_->outputs; }
 std::span<const std::int32_t> ProgramEGraph::start() const { return content_->start; }
 Result<Graph> ProgramEGraph::graph(std::span<const std::int32_t> selection) const { return content_->graph(selection); }
-Result<std::vector<RewriteStep>> ProgramEGraph::path(std::span<const std::int32_t> selection) const {
-  return content_->path(selection);
+Result<std::vector<RewriteStep>> ProgramEGraph::path(std::span<const std::int32_t> selection,
+                                                     const std::function<bool()>& keep_going) const {
+  return content_->path(selection, keep_going);
 }
 
 }  // namespace rewright

@@ -25,7 +25,10 @@ struct ProgramEGraph::Content {
   /// Makes choices, classes and the start's selection anew.
   [[nodiscard]] Status refresh();
   [[nodiscard]] Result<Graph> graph(std::span<const std::int32_t> selection);
-  [[nodiscard]] Result<std::vector<RewriteStep>> path(std::span<const std::int32_t> selection);
+  [[nodiscard]] Result<std::vector<RewriteStep>> path(std::span<const std::int32_t> selection,
+                                                      const std::function<bool()>& keep_going);
+  /// False: `keep_going` said no on the way.
+  [[nodiscard]] bool filter_circles(const std::function<bool()>& keep_going);
 
   /// Adds what a match stands for and makes it equal. False where nothing became equal: the rule is refused, a circle
   /// would close that cannot be filtered out, or all was known.

@@ -1,6 +1,7 @@
 #include "optimize/search_space.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -9,6 +10,8 @@ namespace {
 
 /// Looks from one state that are made in full before a preparation is thought to pay.
 constexpr int kLooksInFull = 2;
+/// Graphs of one linear hash that are compared as they are; of more, those whose keys are equal.
+constexpr std::ptrdiff_t kFewOfOneHash = 4;
 
 }  // namespace
 
@@ -80,15 +83,18 @@ Result<std::int64_t> SearchSpace::Content::cost_of(std::span<const Port> of) {
 
 bool SearchSpace::Content::seen_before(State from, std::size_t move, std::span<const Port> made) {
   last_hash = pool.hash_of(made).residue();
+  const std::uint64_t key = pool.key_of(made);
   const auto [first, last] = seen.equal_range(last_hash);
   for (auto at = first; at != last; ++at) {
+    if (at->second.key != 0 && at->second.key != key) continue;
     // While both graphs are in the pool they are equal exactly if their outputs are the same ports.
     const bool is_state = at->second.move == kNoId;
     if (is_state) outputs_seen = states[at->second.from].outputs;
     const bool is_there = is_state || apply(at->second.from, at->second.move, outputs_seen);
     if (is_there && std::ranges::equal(outputs_seen, made)) return true;
+    if (is_there) at->second.key = pool.key_of(outputs_seen);
   }
-  seen.emplace(last_hash, Seen{from, static_cast<std::uint32_t>(move)});
+  seen.emplace(last_hash, Seen{from, static_cast<std::uint32_t>(move), key});
   return false;
 }
 
@@ -106,10 +112,22 @@ Result<bool> SearchSpace::Content::prepare(State from, bool remember) {
   return true;
 }
 
-std::optional<bool> SearchSpace::Content::seen_locally(State from) {
+std::uint64_t SearchSpace::Content::key_after(State from, std::uint32_t move) {
+  if (move == kNoId) return pool.key_of(states[from].outputs);
+  const std::uint32_t size = pool.size();
+  const std::uint64_t key = apply(from, move, outputs_seen) ? pool.key_of(outputs_seen) : 0;
+  pool.rollback(size);
+  return key;
+}
+
+std::optional<bool> SearchSpace::Content::seen_locally(State from, std::size_t move) {
   const auto [first, last] = seen.equal_range(last_hash);
+  const bool are_many = std::distance(first, last) > kFewOfOneHash;
+  const std::uint64_t key = are_many ? key_after(from, static_cast<std::uint32_t>(move)) : 0;
   for (auto at = first; at != last; ++at) {
-    const auto& [from_seen, move_seen] = at->second;
+    auto& [from_seen, move_seen, key_seen] = at->second;
+    if (are_many && key_seen == 0) key_seen = key_after(from_seen, move_seen);
+    if (key != 0 && key_seen != 0 && key_seen != key) continue;
     change_seen.replaced.clear();
     if (move_seen != kNoId) {
       const MatchRecord match = states[from_seen].matches[move_seen];
@@ -131,7 +149,7 @@ Result<std::optional<SearchSpace::Look>> SearchSpace::Content::look_locally(Stat
   if (!rewriter.change(match.program, binding, change)) return std::optional<Look>();
   if (remember) {
     last_hash = slopes.after(change.replaced).residue();
-    const std::optional<bool> known = seen_locally(from);
+    const std::optional<bool> known = seen_locally(from, move);
     if (!known) return std::optional<Look>();
     if (*known) return std::optional(Look{true, true, 0});
     is_new = true;

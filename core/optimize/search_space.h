@@ -38,6 +38,7 @@ struct SearchSpace::Content {
   struct Seen {
     State from = kStart;
     std::uint32_t move = kNoId;  ///< kNoId: it is the start.
+    std::uint64_t key = 0;       ///< NodePool::key_of it; 0: not asked for yet.
   };
 
   [[nodiscard]] Status enter_start();
@@ -56,7 +57,9 @@ struct SearchSpace::Content {
   /// else is asked; its hash is the last.
   [[nodiscard]] Result<std::optional<Look>> look_locally(State from, std::size_t move, bool remember, bool& is_new);
   /// Is the graph that `change` makes of the state one that was seen? Nothing where that cannot be said locally.
-  [[nodiscard]] std::optional<bool> seen_locally(State from);
+  [[nodiscard]] std::optional<bool> seen_locally(State from, std::size_t move);
+  /// Of the graph one move away, or of the state (kNoId); 0 where there is no such graph.
+  [[nodiscard]] std::uint64_t key_after(State from, std::uint32_t move);
   /// False where few looks from the state do not pay for the preparation.
   [[nodiscard]] Result<bool> prepare(State from, bool remember);
   [[nodiscard]] Result<std::optional<State>> enter(State from, std::size_t move);

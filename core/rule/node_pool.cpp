@@ -155,6 +155,24 @@ Field NodePool::hash_of(LabelId label, std::span<const Port> operands) const {
   return hash;
 }
 
+std::uint64_t NodePool::key_of(std::span<const Port> outputs) const {
+  std::uint64_t key = outputs.size();
+  for (const Port output : outputs) key = mix(mix(key, nodes_[output.node.value].key), output.output);
+  return std::max<std::uint64_t>(key, 1);
+}
+
+std::uint64_t NodePool::key_of(LabelId label, std::span<const Port> operands) const {
+  const auto of = [&](std::size_t k) { return mix(nodes_[operands[k].node.value].key, operands[k].output); };
+  std::uint64_t key = mix(labels_[label].hash, operands.size());
+  std::size_t k = 0;
+  if (labels_[label].commutative && operands.size() >= 2) {
+    key = mix(mix(key, std::min(of(0), of(1))), std::max(of(0), of(1)));
+    k = 2;
+  }
+  for (; k < operands.size(); ++k) key = mix(key, of(k));
+  return key;
+}
+
 bool NodePool::same(std::uint32_t id, LabelId label, std::span<const Port> operands) const {
   const std::span<const Port> own = this->operands(id);
   if (nodes_[id].label != label || own.size() != operands.size()) return false;
@@ -163,22 +181,22 @@ bool NodePool::same(std::uint32_t id, LabelId label, std::span<const Port> opera
          std::equal(own.begin() + 2, own.end(), operands.begin() + 2);
 }
 
-std::optional<std::uint32_t> NodePool::find(Field hash, LabelId label, std::span<const Port> operands) const {
+std::optional<std::uint32_t> NodePool::find(std::uint64_t key, LabelId label, std::span<const Port> operands) const {
   const std::size_t mask = table_.size() - 1;
-  for (std::size_t slot = hash.residue() & mask; table_[slot] != kNoId; slot = (slot + 1) & mask)
-    if (nodes_[table_[slot]].hash == hash && same(table_[slot], label, operands)) return table_[slot];
+  for (std::size_t slot = key & mask; table_[slot] != kNoId; slot = (slot + 1) & mask)
+    if (nodes_[table_[slot]].key == key && same(table_[slot], label, operands)) return table_[slot];
   return std::nullopt;
 }
 
-std::uint32_t NodePool::insert(Field hash, LabelId label, SignatureId signature, std::span<const Port> operands,
+std::uint32_t NodePool::insert(std::uint64_t key, LabelId label, SignatureId signature, std::span<const Port> operands,
                                std::uint32_t named_like) {
   if (nodes_.size() * 2 >= table_.size()) grow();
   const auto id = static_cast<std::uint32_t>(nodes_.size());
   nodes_.push_back({label, signature, static_cast<std::uint32_t>(operands_.size()),
-                    static_cast<std::uint32_t>(operands.size()), named_like, hash});
+                    static_cast<std::uint32_t>(operands.size()), named_like, hash_of(label, operands), key});
   operands_.insert(operands_.end(), operands.begin(), operands.end());
   const std::size_t mask = table_.size() - 1;
-  std::size_t slot = hash.residue() & mask;
+  std::size_t slot = key & mask;
   while (table_[slot] != kNoId) slot = (slot + 1) & mask;
   table_[slot] = id;
   return id;
@@ -188,39 +206,39 @@ void NodePool::grow() {
   table_.assign(table_.size() * 2, kNoId);
   const std::size_t mask = table_.size() - 1;
   for (std::uint32_t id = 0; id < nodes_.size(); ++id) {  // In order of age, as rollback() needs it.
-    std::size_t slot = nodes_[id].hash.residue() & mask;
+    std::size_t slot = nodes_[id].key & mask;
     while (table_[slot] != kNoId) slot = (slot + 1) & mask;
     table_[slot] = id;
   }
 }
 
 std::optional<std::uint32_t> NodePool::add(LabelId label, std::span<const Port> operands, std::uint32_t named_like) {
-  const Field hash = hash_of(label, operands);
-  if (const auto known = find(hash, label, operands)) return known;
+  const std::uint64_t key = key_of(label, operands);
+  if (const auto known = find(key, label, operands)) return known;
   const SignatureId signature = signature_of(label, operands);
   if (!signatures_[signature].defined) {
     refusal_ = signatures_[signature].reason;
     return std::nullopt;
   }
-  return insert(hash, label, signature, operands, named_like);
+  return insert(key, label, signature, operands, named_like);
 }
 
 std::optional<std::uint32_t> NodePool::add_like(std::uint32_t id, std::span<const Port> operands) {
   const PoolNode& node = nodes_[id];
-  const Field hash = hash_of(node.label, operands);
-  if (const auto known = find(hash, node.label, operands)) return known;
+  const std::uint64_t key = key_of(node.label, operands);
+  if (const auto known = find(key, node.label, operands)) return known;
   const Signature& signature = signatures_[node.signature];
   for (std::size_t i = 0; i < operands.size(); ++i)
     if (type(operands[i]) != signature.in[i] || kind(operands[i]) != signature.kinds[i])
       return add(node.label, operands, node.named_like);
-  return insert(hash, node.label, node.signature, operands, node.named_like);
+  return insert(key, node.label, node.signature, operands, node.named_like);
 }
 
 void NodePool::rollback(std::uint32_t size) {
   const std::size_t mask = table_.size() - 1;
   // Newest first: nothing that stays was ever put behind what goes.
   for (auto id = static_cast<std::uint32_t>(nodes_.size()); id-- > size;) {
-    std::size_t slot = nodes_[id].hash.residue() & mask;
+    std::size_t slot = nodes_[id].key & mask;
     while (table_[slot] != id) slot = (slot + 1) & mask;
     table_[slot] = kNoId;
   }

@@ -11,7 +11,8 @@
 //
 // with pseudo-random c and s; so what a graph's hash becomes when one tensor is replaced follows from the two tensors'
 // hashes and one factor, whatever is computed from them (core/optimize/hash_slopes.h). Operands that commute have one
-// s.
+// s. Sums that exchange operands of one depth, (a + b) + (c + d) and (a + c) + (b + d), share that hash. A node's key
+// is a hash that tells them apart.
 //
 // Ids ascend from operands to users. Nodes are only added; what was added last can be taken back.
 // Source  Filliatre, Conchon: Type-Safe Modular Hash-Consing, ML Workshop 2006.
@@ -68,6 +69,7 @@ class REWRIGHT_API NodePool {
     std::uint32_t operand_count = 0;
     std::uint32_t named_like = kNoId;  ///< A node of the start graph.
     Field hash;                        ///< Of all that it is computed from.
+    std::uint64_t key = 0;             ///< The same, not linear.
   };
 
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(nodes_.size()); }
@@ -106,6 +108,8 @@ class REWRIGHT_API NodePool {
 
   [[nodiscard]] Field hash_of(Port port) const;
   [[nodiscard]] Field hash_of(std::span<const Port> outputs) const;
+  /// Equal for equal graphs, whatever else was in the pool; never 0. Others share it by chance alone.
+  [[nodiscard]] std::uint64_t key_of(std::span<const Port> outputs) const;
   /// By how much a node's hash grows with that of its operand k, and a graph's with that of its output i.
   [[nodiscard]] Field hash_slope(LabelId label, std::size_t k) const;
   [[nodiscard]] static Field output_slope(std::size_t i);
@@ -125,8 +129,10 @@ class REWRIGHT_API NodePool {
   [[nodiscard]] SignatureId new_signature(LabelId label, std::span<const Port> operands);
   [[nodiscard]] Field hash_of(LabelId label, std::span<const Port> operands) const;
   [[nodiscard]] bool same(std::uint32_t id, LabelId label, std::span<const Port> operands) const;
-  [[nodiscard]] std::optional<std::uint32_t> find(Field hash, LabelId label, std::span<const Port> operands) const;
-  std::uint32_t insert(Field hash, LabelId label, SignatureId signature, std::span<const Port> operands,
+  [[nodiscard]] std::uint64_t key_of(LabelId label, std::span<const Port> operands) const;
+  [[nodiscard]] std::optional<std::uint32_t> find(std::uint64_t key, LabelId label,
+                                                  std::span<const Port> operands) const;
+  std::uint32_t insert(std::uint64_t key, LabelId label, SignatureId signature, std::span<const Port> operands,
                        std::uint32_t named_like);
   void grow();
 

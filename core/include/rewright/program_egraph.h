@@ -13,6 +13,7 @@
 #include <rewright/search.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -24,6 +25,8 @@ class REWRIGHT_API ProgramEGraph {
   struct Limits {
     std::size_t applications = 10'000;  ///< Rounds end where there are more.
     std::size_t matches = 20'000;       ///< Of one rule, taken in one round.
+    /// Asked while matches are found and circles looked for; false stops the round. May be empty.
+    std::function<bool()> keep_going = {};
   };
   using Class = std::uint32_t;
   struct Choice {
@@ -42,8 +45,9 @@ class REWRIGHT_API ProgramEGraph {
   struct Round {
     std::uint64_t matches = 0;  ///< That were applied.
     bool changed = false;
-    bool full = false;  ///< There are as many applications as may be.
-    bool cut = false;   ///< A rule had more matches than were taken.
+    bool full = false;     ///< There are as many applications as may be.
+    bool cut = false;      ///< A rule had more matches than were taken.
+    bool stopped = false;  ///< By `keep_going`: nothing may be chosen from the e-graph any more.
   };
   /// Finds all matches, of rules of several outputs only if `several`, then applies them, filters cycles out and joins
   /// what has become equal. `go_on` is asked before each application of a match.
@@ -60,8 +64,9 @@ class REWRIGHT_API ProgramEGraph {
   /// The graph that a choice for each class that is needed stands for.
   [[nodiscard]] Result<Graph> graph(std::span<const std::int32_t> selection) const;
   /// The way from the start to a selection, one class after the other, from the outputs down: each step is named after
-  /// the rule that brought the choice.
-  [[nodiscard]] Result<std::vector<RewriteStep>> path(std::span<const std::int32_t> selection) const;
+  /// the rule that brought the choice. Once `keep_going` says no, the rest of the way is one step.
+  [[nodiscard]] Result<std::vector<RewriteStep>> path(std::span<const std::int32_t> selection,
+                                                      const std::function<bool()>& keep_going = {}) const;
 
  private:
   struct Content;

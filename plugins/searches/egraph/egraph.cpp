@@ -24,12 +24,14 @@ class Run {
   Run(const SearchProblem& problem, ProgramEGraph& egraph, double start_us)
       : problem_(problem), egraph_(egraph), run_(problem, start_us) {}
 
-  Result<SearchResult> run(const ProgramEGraph::Limits& limits, double rounds_of_several, bool exact,
+  Result<SearchResult> run(ProgramEGraph::Limits limits, double rounds_of_several, bool exact,
                            const ExactLimits& exact_limits) {
+    limits.keep_going = [this] { return keep_going(); };
     bool full = false;
     while (run_.step()) {
       const bool several = static_cast<double>(run_.steps()) <= rounds_of_several;
       REWRIGHT_TRY(const ProgramEGraph::Round round, egraph_.round(several, limits, [&] { return run_.candidate(); }));
+      if (round.stopped) break;
       full = full || round.full || round.cut;
       selection_ = choose_greedily(egraph_);
       REWRIGHT_CHECK(offer(selection_));
@@ -37,24 +39,35 @@ class Run {
     }
     std::string note;
     if (full) note = "egraph is not saturated: a limit (applications, matches) was reached";
-    if (exact && !selection_.empty()) {
+    if (exact && !selection_.empty() && keep_going()) {
       REWRIGHT_CHECK(choose(exact_limits, note));
     }
     REWRIGHT_TRY(SearchResult result, run_.finish(std::move(path_)));
+    result.stopped_early = result.stopped_early || was_stopped_;
     result.note = std::move(note);
     return result;
   }
 
  private:
   Status choose(const ExactLimits& limits, std::string& note) {
-    const std::optional<ExactChoice> exact = choose_exactly(egraph_, selection_, limits);
+    const std::optional<ExactChoice> exact = choose_exactly(egraph_, selection_, limits, [&] { return keep_going(); });
     if (exact) {
       REWRIGHT_CHECK(offer(exact->selection));
     }
-    if (!exact || !exact->optimal)
+    if (was_stopped_) {
+      note +=
+          fmt::format("{}the integer program was stopped; its best so far counts", note.empty() ? "egraph: " : "; ");
+    } else if (!exact || !exact->optimal)
       note += fmt::format("{}the integer program was not solved within {} nodes", note.empty() ? "egraph: " : "; ",
                           limits.nodes);
     return {};
+  }
+
+  /// Of what counts neither as a step nor as a candidate.
+  bool keep_going() {
+    was_stopped_ =
+        was_stopped_ || (problem_.progress && !problem_.progress(run_.steps(), run_.candidates(), run_.best_us()));
+    return !was_stopped_;
   }
 
   Status offer(const Selection& selection) {
@@ -62,7 +75,7 @@ class Run {
     if (!graph) return {};  // Nothing can be chosen: filtering has left a class without applications.
     REWRIGHT_TRY(const double cost_us, problem_.engine.cost_us(*graph));
     if (!run_.offer(SearchSpace::kStart, cost_us)) return {};
-    REWRIGHT_TRY(path_, egraph_.path(selection));
+    REWRIGHT_TRY(path_, egraph_.path(selection, [this] { return keep_going(); }));
     return {};
   }
 
@@ -71,6 +84,7 @@ class Run {
   SearchRun run_;
   Selection selection_;
   std::vector<RewriteStep> path_;
+  bool was_stopped_ = false;
 };
 
 class EGraphSearch final : public SearchStrategy {

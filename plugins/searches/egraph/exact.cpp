@@ -1,143 +1,184 @@
-#include <coin/Cbc_C_Interface.h>
-
 #include <algorithm>
 #include <map>
-#include <memory>
-#include <mutex>
+#include <utility>
 
 #include "extraction.h"
+#include "integer_program.h"
+#include "needs.h"
 
 namespace rewright::egraph_search {
 namespace {
 
-/// Cbc_solve hands its settings over as a command line whose reader has one place for the whole process (CBC 2.10,
-/// CbcOrClpParam.cpp). Two at a time lose words of it, and CBC then prompts for them and reads standard input.
-std::mutex one_solver_at_a_time;
+using Class = ProgramEGraph::Class;
 
-struct Deleter {
-  void operator()(Cbc_Model* model) const { Cbc_deleteModel(model); }
-};
+std::vector<Class> without_repeats(std::vector<Class> classes) {
+  std::ranges::sort(classes);
+  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
+  return classes;
+}
 
-/// The integer program: columns are applications that some output may need.
-class Program {
+/// Of applications that take the same and give the same the cheapest: by their positions among the choices.
+std::vector<std::size_t> cheapest_of_equal(std::span<const ProgramEGraph::Choice> choices) {
+  std::map<std::pair<std::vector<Class>, std::vector<Class>>, std::size_t> cheapest;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    const auto [entry, is_new] =
+        cheapest.try_emplace({without_repeats(choices[i].operands), without_repeats(choices[i].outputs)}, i);
+    if (!is_new && choices[i].cost_us < choices[entry->second].cost_us) entry->second = i;
+  }
+  std::vector<std::size_t> positions;
+  for (const auto& [key, position] : cheapest) positions.push_back(position);
+  std::ranges::sort(positions);
+  return positions;
+}
+
+/// The integer program: a column for each class that some output may need, and one for each application that gives one.
+class Extraction {
  public:
-  explicit Program(const ProgramEGraph& egraph) : egraph_(egraph), column_(egraph.choices().size(), -1) {
-    std::vector<std::vector<int>> makers(egraph.class_count());
-    const auto choices = egraph.choices();
-    for (std::size_t i = 0; i < choices.size(); ++i)
-      for (const ProgramEGraph::Class given : choices[i].outputs) makers[given].push_back(static_cast<int>(i));
-    collect(makers);
-    rows_of_columns_.resize(choice_.size());
-    for (const ProgramEGraph::Class output : egraph.outputs()) {
-      for (const int maker : makers[output]) put(maker, 1);
-      end_row(1);
-    }
-    for (const int user : choice_) {
-      std::vector<ProgramEGraph::Class> operands = choices[static_cast<std::size_t>(user)].operands;
-      std::ranges::sort(operands);
-      operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
-      for (const ProgramEGraph::Class operand : operands) {
-        for (const int maker : makers[operand]) put(maker, 1);
-        put(user, -1);
-        end_row(0);
-      }
-    }
+  explicit Extraction(const ProgramEGraph& egraph)
+      : egraph_(egraph),
+        applications_(cheapest_of_equal(egraph.choices())),
+        makers_(makers_of(egraph, applications_)),
+        needs_(makers_, egraph.class_count(), egraph.outputs()),
+        column_of_class_(egraph.class_count(), -1),
+        column_of_maker_(makers_.size(), -1),
+        makers_of_class_(egraph.class_count()) {
+    add_columns();
+    for (const Class of : needs_.order())
+      if (column_of_class_[of] >= 0) relate(of);
+    for (const Class output : egraph_.outputs()) require(output);
   }
 
-  std::optional<ExactChoice> solve(const Selection& known, const ExactLimits& limits) {
-    std::vector<int> starts = {0}, rows;
-    std::vector<double> values, costs, low(choice_.size(), 0), high(choice_.size(), 1);
-    for (std::size_t column = 0; column < choice_.size(); ++column) {
-      for (const auto& [row, value] : rows_of_columns_[column]) rows.push_back(row), values.push_back(value);
-      starts.push_back(static_cast<int>(rows.size()));
-      costs.push_back(egraph_.choices()[static_cast<std::size_t>(choice_[column])].cost_us);
-    }
-    const std::vector<double> unbounded(row_low_.size(), 1e30);
-    const std::scoped_lock lock(one_solver_at_a_time);
-    const std::unique_ptr<Cbc_Model, Deleter> model(Cbc_newModel());
-    Cbc_loadProblem(model.get(), static_cast<int>(choice_.size()), static_cast<int>(row_low_.size()), starts.data(),
-                    rows.data(), values.data(), low.data(), high.data(), costs.data(), row_low_.data(),
-                    unbounded.data());
-    for (int column = 0; column < static_cast<int>(choice_.size()); ++column) Cbc_setInteger(model.get(), column);
-    Cbc_setLogLevel(model.get(), 0);
-    Cbc_setMaximumNodes(model.get(), limits.nodes);
-    start_from(model.get(), known);
-    Cbc_solve(model.get());
-    const double* solution = Cbc_getColSolution(model.get());
-    if (solution == nullptr || Cbc_isProvenInfeasible(model.get()) != 0) return std::nullopt;
-    return ExactChoice{selection_of(solution), Cbc_isProvenOptimal(model.get()) != 0};
+  std::optional<ExactChoice> solve(const Selection& known, const ExactLimits& limits,
+                                   const std::function<bool()>& keep_going) {
+    const auto round = [this](std::span<const double> values) { return rounded(values); };
+    const auto solution = minimise(program_, values_of(known), {limits.nodes, keep_going, round});
+    if (!solution) return std::nullopt;
+    return ExactChoice{selection_of(solution->values), solution->is_optimal};
   }
 
  private:
-  /// The applications below the outputs.
-  void collect(const std::vector<std::vector<int>>& makers) {
-    const auto reach = [&](ProgramEGraph::Class of) {
-      for (const int maker : makers[of]) {
-        if (column_[static_cast<std::size_t>(maker)] >= 0) continue;
-        column_[static_cast<std::size_t>(maker)] = static_cast<int>(choice_.size());
-        choice_.push_back(maker);
-      }
-    };
-    for (const ProgramEGraph::Class output : egraph_.outputs()) reach(output);
-    for (std::size_t i = 0; i < choice_.size(); ++i)
-      for (const ProgramEGraph::Class operand : egraph_.choices()[static_cast<std::size_t>(choice_[i])].operands)
-        reach(operand);
-  }
-  void put(int choice, double value) { row_[column_[static_cast<std::size_t>(choice)]] += value; }
-  void end_row(double low) {
-    for (const auto& [column, value] : row_)
-      rows_of_columns_[static_cast<std::size_t>(column)].emplace_back(static_cast<int>(row_low_.size()), value);
-    row_low_.push_back(low);
-    row_.clear();
+  static std::vector<Maker> makers_of(const ProgramEGraph& egraph, const std::vector<std::size_t>& applications) {
+    std::vector<Maker> makers;
+    for (const std::size_t i : applications)
+      makers.push_back({without_repeats(egraph.choices()[i].operands), without_repeats(egraph.choices()[i].outputs)});
+    return makers;
   }
 
-  /// Applications of `known` that its outputs need.
-  void start_from(Cbc_Model* model, const Selection& known) const {
-    std::vector<int> columns;
-    std::vector<bool> reached(egraph_.class_count(), false), taken(choice_.size(), false);
-    std::vector<ProgramEGraph::Class> open(egraph_.outputs().begin(), egraph_.outputs().end());
-    while (!open.empty()) {
-      const ProgramEGraph::Class of = open.back();
-      open.pop_back();
-      if (reached[of]) continue;
-      reached[of] = true;
-      if (known[of] < 0) return;
-      const auto column = static_cast<std::size_t>(column_[static_cast<std::size_t>(known[of])]);
-      if (!taken[column]) taken[column] = true, columns.push_back(static_cast<int>(column));
-      const auto& operands = egraph_.choices()[static_cast<std::size_t>(known[of])].operands;
-      open.insert(open.end(), operands.begin(), operands.end());
+  int add_column(double cost_us, bool is_integer) {
+    program_.columns.push_back({cost_us, 0, 1, is_integer, {}});
+    return static_cast<int>(program_.columns.size()) - 1;
+  }
+  void add_columns() {
+    for (const Class of : needs_.order())
+      if (needs_.can_be_computed(of)) column_of_class_[of] = add_column(0, false);
+    for (std::size_t i = 0; i < makers_.size(); ++i) {
+      const auto has_column = [this](Class of) { return column_of_class_[of] >= 0; };
+      if (!std::ranges::all_of(makers_[i].operands, has_column) || !std::ranges::any_of(makers_[i].outputs, has_column))
+        continue;
+      column_of_maker_[i] = add_column(egraph_.choices()[applications_[i]].cost_us, true);
+      for (const Class given : makers_[i].outputs) makers_of_class_[given].push_back(i);
+      if (makers_[i].outputs.size() > 1)
+        for (const Class operand : makers_[i].operands)
+          add_row({{column_of_class_[operand], 1}, {column_of_maker_[i], -1}});
     }
-    const std::vector<double> ones(columns.size(), 1);
-    Cbc_setMIPStartI(model, static_cast<int>(columns.size()), columns.data(), ones.data());
   }
 
-  [[nodiscard]] Selection selection_of(const double* solution) const {
+  /// A row: the sum of these is at least 0.
+  void add_row(const std::vector<std::pair<int, double>>& entries) {
+    const int row = static_cast<int>(program_.least.size());
+    program_.least.push_back(0);
+    for (const auto& [column, value] : entries)
+      program_.columns[static_cast<std::size_t>(column)].entries.push_back({row, value});
+  }
+
+  void relate(Class of) {
+    std::vector<std::pair<int, double>> given = {{column_of_class_[of], -1}};
+    std::map<Class, std::vector<std::pair<int, double>>> takers;
+    for (const std::size_t maker : makers_of_class_[of]) {
+      given.emplace_back(column_of_maker_[maker], 1);
+      if (makers_[maker].outputs.size() > 1) continue;
+      for (const Class operand : makers_[maker].operands) takers[operand].emplace_back(column_of_maker_[maker], -1);
+    }
+    add_row(given);
+    for (auto& [operand, row] : takers) {
+      row.emplace_back(column_of_class_[operand], 1);
+      add_row(row);
+    }
+    for (const Class other : needs_.nearest(of)) add_row({{column_of_class_[other], 1}, {column_of_class_[of], -1}});
+  }
+
+  void require(Class of) {
+    const int column = column_of_class_[of];
+    if (column < 0 || program_.columns[static_cast<std::size_t>(column)].low == 1) return;
+    program_.columns[static_cast<std::size_t>(column)].low = 1;
+    for (const Class other : needs_.nearest(of)) require(other);
+  }
+
+  /// Calls `choose` with each class that the outputs need, which says by what it is given; no number: empty.
+  template <typename Choose>
+  [[nodiscard]] std::vector<double> values_by(const Choose& choose) const {
+    std::vector<double> values(program_.columns.size(), 0);
+    std::vector<Class> open(egraph_.outputs().begin(), egraph_.outputs().end());
+    while (!open.empty()) {
+      const Class of = open.back();
+      open.pop_back();
+      if (column_of_class_[of] < 0) return {};
+      double& needed = values[static_cast<std::size_t>(column_of_class_[of])];
+      if (needed == 1) continue;
+      needed = 1;
+      const std::optional<std::size_t> maker = choose(of);
+      if (!maker || column_of_maker_[*maker] < 0) return {};
+      values[static_cast<std::size_t>(column_of_maker_[*maker])] = 1;
+      open.insert(open.end(), makers_[*maker].operands.begin(), makers_[*maker].operands.end());
+    }
+    return values;
+  }
+
+  [[nodiscard]] std::vector<double> values_of(const Selection& known) const {
+    return values_by([&](Class of) -> std::optional<std::size_t> {
+      const auto at = std::ranges::lower_bound(applications_, static_cast<std::size_t>(known[of]));
+      if (known[of] < 0 || at == applications_.end() || *at != static_cast<std::size_t>(known[of])) return std::nullopt;
+      return static_cast<std::size_t>(at - applications_.begin());
+    });
+  }
+
+  /// Each class that is needed is given by the application that has most of it; any such choice is a graph.
+  [[nodiscard]] std::vector<double> rounded(std::span<const double> values) const {
+    return values_by([&](Class of) -> std::optional<std::size_t> {
+      const auto share = [&](std::size_t maker) { return values[static_cast<std::size_t>(column_of_maker_[maker])]; };
+      return *std::ranges::max_element(makers_of_class_[of], {}, share);
+    });
+  }
+
+  [[nodiscard]] Selection selection_of(const std::vector<double>& values) const {
     Selection selection(egraph_.class_count(), -1);
-    for (std::size_t column = 0; column < choice_.size(); ++column) {
-      if (solution[column] < 0.5) continue;
-      for (const ProgramEGraph::Class given : egraph_.choices()[static_cast<std::size_t>(choice_[column])].outputs)
-        if (selection[given] < 0) selection[given] = choice_[column];
+    for (std::size_t i = 0; i < makers_.size(); ++i) {
+      if (column_of_maker_[i] < 0 || values[static_cast<std::size_t>(column_of_maker_[i])] < 0.5) continue;
+      for (const Class given : makers_[i].outputs)
+        if (selection[given] < 0) selection[given] = static_cast<std::int32_t>(applications_[i]);
     }
     return selection;
   }
 
   const ProgramEGraph& egraph_;
-  std::vector<int> column_;  ///< By choice; -1: nothing needs it.
-  std::vector<int> choice_;  ///< By column.
-  std::vector<std::vector<std::pair<int, double>>> rows_of_columns_;
-  std::vector<double> row_low_;
-  std::map<int, double> row_;
+  std::vector<std::size_t> applications_;  ///< Positions among the e-graph's choices, in order.
+  std::vector<Maker> makers_;              ///< The same applications.
+  Needs needs_;
+  std::vector<int> column_of_class_;                       ///< -1: no output needs it, or nothing can give it.
+  std::vector<int> column_of_maker_;                       ///< -1: the same.
+  std::vector<std::vector<std::size_t>> makers_of_class_;  ///< That have columns.
+  IntegerProgram program_;
 };
 
 }  // namespace
 
 std::optional<ExactChoice> choose_exactly(const ProgramEGraph& egraph, const Selection& known,
-                                          const ExactLimits& limits) {
+                                          const ExactLimits& limits, const std::function<bool()>& keep_going) {
   std::vector<int> makers(egraph.class_count(), 0);
   for (const ProgramEGraph::Choice& choice : egraph.choices())
-    for (const ProgramEGraph::Class given : choice.outputs) ++makers[given];
+    for (const Class given : choice.outputs) ++makers[given];
   if (std::ranges::all_of(makers, [](int count) { return count <= 1; })) return ExactChoice{known, true};
-  return Program(egraph).solve(known, limits);
+  return Extraction(egraph).solve(known, limits, keep_going);
 }
 
 }  // namespace rewright::egraph_search

@@ -4,6 +4,7 @@
 #include <rewright/program_egraph.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -26,11 +27,13 @@ struct ExactChoice {
 };
 /// The cheapest selection, what is shared counted once, by integer programming:
 ///   minimise    sum over applications a of  cost(a) * x(a),  x binary
-///   such that   for each output c          sum over a that give c of x(a) >= 1
-///               for each a and operand c   sum over b that give c of x(b) >= x(a)
-/// There are no constraints against circles: the e-graph has none. `known` is a selection to start from.
-/// Nothing where the solver found none within its limit.
+///   such that   y(c) = 1                                      for each output c
+///               sum over a that give c of x(a)  >=  y(c)      for each class c
+///               y(c)  >=  x(a)                                for each application a and each of its operands c
+/// There are no constraints against circles: the e-graph has none. `known` is a selection to start from. `keep_going`
+/// is asked at least ten times a second; false ends it with the best so far. Nothing where the solver found none.
 [[nodiscard]] std::optional<ExactChoice> choose_exactly(const ProgramEGraph& egraph, const Selection& known,
-                                                        const ExactLimits& limits);
+                                                        const ExactLimits& limits,
+                                                        const std::function<bool()>& keep_going);
 
 }  // namespace rewright::egraph_search

@@ -6,7 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <stdexcept>
@@ -93,6 +97,34 @@ TEST(Program, AWrongSubcommandIsAnsweredWithTheNearestAndNothingHidden) {
 TEST(Program, WithJsonErrorsArePrintedForMachinesToo) {
   const Outcome failed = run({"--json", "tool", "use"}, failing(ErrorCode::kUsage));
   EXPECT_EQ(failed.out, "{\"error\":\"it went wrong\"}\n");
+}
+
+TEST(StopInTime, OvertakesWorkThatDoesNotEnd) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto work = [] {
+    heed_interrupts();
+    const StopInTime stop_in_time([] { std::fputs("last act", stderr); });
+    raise(SIGTERM);
+    sleep(60);
+    std::exit(0);
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EXIT(work(), testing::ExitedWithCode(static_cast<int>(ExitCode::kStopped)), "last act");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+}
+
+TEST(StopInTime, LeavesWorkAloneThatEnds) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto work = [] {
+    heed_interrupts();
+    {
+      const StopInTime stop_in_time([] { std::fputs("last act", stderr); });
+      raise(SIGTERM);
+    }
+    sleep(2);
+    std::exit(0);
+  };
+  EXPECT_EXIT(work(), testing::ExitedWithCode(0), "^$");
 }
 
 TEST(Interrupts, EndACommandThatDoesNotHeedThem) {

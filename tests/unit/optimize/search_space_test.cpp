@@ -193,6 +193,44 @@ TEST(SearchSpace, TakesNoHashForEquality) {
   EXPECT_EQ(hashes[0], hashes[1]) << "otherwise this test says nothing";
 }
 
+TEST(SearchSpace, TellsManyGraphsOfOneHashApart) {
+  // One leaf after the other of a balanced sum: whichever comes first, the linear hash is the same.
+  constexpr std::size_t kLeaves = 16;
+  std::string text, nodes;
+  std::vector<std::string> level;
+  for (std::size_t i = 0; i < kLeaves; ++i) {
+    text += fmt::format("x{} = input (2, 2)\n", i);
+    nodes += fmt::format("a{0} = transpose(x{0})\nb{0} = relu(a{0})\n", i);
+    level.push_back(fmt::format("b{}", i));
+  }
+  while (level.size() > 1) {
+    std::vector<std::string> sums;
+    for (std::size_t i = 0; i < level.size(); i += 2) {
+      sums.push_back(fmt::format("s{}_{}", level.size(), i));
+      nodes += fmt::format("{} = ewadd({}, {})\n", sums.back(), level[i], level[i + 1]);
+    }
+    level = sums;
+  }
+  const Graph start = read_graph(text + nodes + "output " + level[0] + "\n");
+  FixedPrices prices;
+  GraphCost cost(prices, nullptr);
+  SearchEngine engine({read_rule("(x:2) relu(transpose(x)) => transpose(relu(x))")}, cost);
+  const auto space = *engine.open(start);
+  ASSERT_EQ(space->move_count(SearchSpace::kStart), kLeaves);
+  std::vector<SearchSpace::State> neighbours;
+  for (std::size_t move = 0; move < kLeaves; ++move) {
+    EXPECT_FALSE(space->look_for_new(SearchSpace::kStart, move)->known) << move;
+    neighbours.push_back(**space->enter(SearchSpace::kStart, move));
+  }
+  for (std::size_t move = 0; move < kLeaves; ++move)
+    EXPECT_TRUE(space->look_for_new(SearchSpace::kStart, move)->known) << move;
+  std::size_t news = 0;
+  for (const SearchSpace::State state : neighbours)
+    for (std::size_t move = 0; move < space->move_count(state); ++move)
+      if (!space->look_for_new(state, move)->known) ++news;
+  EXPECT_EQ(news, kLeaves * (kLeaves - 1) / 2) << "the second leaf in either order";
+}
+
 TEST(SearchSpace, AsksTheCostModelForWholeGraphsWhereCostsDoNotAddUp) {
   // A graph of several operators costs less than its operators one by one.
   class Bundled final : public CostModel {
@@ -230,6 +268,25 @@ TEST(NodePool, KeepsEqualApplicationsOnce) {
   };
   EXPECT_EQ(hash("s = ewadd(x, y)\nt = ewadd(y, x)\np = ewmul(s, t)\noutput p\n").first, 4u);
   EXPECT_EQ(hash("s = matmul(x, y)\nt = matmul(y, x)\np = ewmul(s, t)\noutput p\n").first, 5u);
+}
+
+TEST(NodePool, KeysTellSumsApartThatExchangeOperands) {
+  const auto pool_of = [](const std::string& sums) {
+    return NodePool(read_graph("a = input (2, 2)\nb = input (2, 2)\nc = input (2, 2)\nd = input (2, 2)\n" + sums +
+                               "s = ewadd(p, q)\noutput s\n"));
+  };
+  const auto key = [&](const std::string& sums) {
+    const NodePool pool = pool_of(sums);
+    return pool.key_of(pool.start_outputs());
+  };
+  const auto hash = [&](const std::string& sums) {
+    const NodePool pool = pool_of(sums);
+    return pool.hash_of(pool.start_outputs()).residue();
+  };
+  const std::string sums = "p = ewadd(a, b)\nq = ewadd(c, d)\n", exchanged = "p = ewadd(a, c)\nq = ewadd(b, d)\n";
+  EXPECT_EQ(hash(sums), hash(exchanged)) << "otherwise this test says nothing";
+  EXPECT_NE(key(sums), key(exchanged));
+  EXPECT_EQ(key(sums), key("q = ewadd(b, a)\np = ewadd(d, c)\n"));
 }
 
 TEST(NodePool, TakesBackWhatWasAddedLast) {
