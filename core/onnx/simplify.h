@@ -1,17 +1,24 @@
-// A model with fewer nodes that computes the same, to the last bit, at every size that the model takes.
+// A model with fewer nodes that computes the same at every size that the model takes.
 //
-//   known        a node whose results are known before the run becomes initializers (known_values.h)
+// To the last bit:
+//   known        a node whose results are known before the run becomes stored tensors (known_values.h)
 //   constant If  the branch that is always taken takes the place of the If
 //   nothing      Identity, Dropout that does not drop, Cast to the same type, Pad by 0, Transpose in order, Reshape,
 //                Expand, Slice and Tile to the same sizes, Concat of one, x*1, x/1, x-0, x+(-0), Squeeze of Unsqueeze
 //   chains       Cast of a Cast that loses nothing, Reshape of Reshape, Transpose of Transpose, also with functions of
-//                single elements between
+//                single elements between; a shape that copies sizes of what it shapes says so with 0
 //   shared       equal nodes and equal initializers are one, unless nodes are random or may have a state
 //   unused       what no output needs goes
 //
+// Of real numbers (SimplifyOptions::exact is false):
+//   fused        Conv and ConvTranspose with what scales and shifts channels behind them (simplify_fuse.cpp), Pad by 0
+//                before them, MatMul and Add as Gemm, Relu before a Clip from 0
+//   nothing      x+0, which makes -0 into 0
+//
+// Graphs  in If, Loop and Scan are simplified like the model's.
 // Sizes   What is left open stays open, and only what is known with open sizes counts, unless they are frozen.
 // Names   Tensors and nodes that stay keep their names, attributes and order.
-// Not     x+0: it makes -0 into 0. Graphs inside nodes are left as they are.
+// Stored  tensors that are made are initializers, or, before IR 4, where these must be inputs, Constant nodes.
 #pragma once
 
 #include <rewright/export.h>
@@ -26,6 +33,10 @@
 
 namespace rewright {
 
+struct SimplifyOptions {
+  bool exact = true;  ///< Only what computes the same to the last bit.
+};
+
 struct Simplified {
   std::string model;                         ///< A serialized ModelProto; empty where no node goes.
   std::map<std::string, std::size_t> steps;  ///< How often, by kind as above.
@@ -33,6 +44,7 @@ struct Simplified {
 
 /// `options`: of its sizes only what is frozen counts. Errors: those of import_model.
 [[nodiscard]] REWRIGHT_API Result<Simplified> simplify_model(std::span<const std::byte> model,
-                                                             const ImportOptions& options = {});
+                                                             const ImportOptions& options = {},
+                                                             const SimplifyOptions& how = {});
 
 }  // namespace rewright
