@@ -32,6 +32,7 @@ struct SimplifyContext {
   std::int64_t opset = 0;
   bool stores_initializers = true;             ///< In initializers: since IR 4.
   std::set<std::string> local = {};            ///< Functions of the model: "domain:name".
+  std::set<std::string> open_sizes = {};       ///< Names that the model's inputs give to sizes.
   std::unordered_set<std::string> taken = {};  ///< Every name of a tensor.
   std::optional<TypeInference> inference = {};
   std::map<std::string, std::size_t> steps = {};
@@ -70,6 +71,7 @@ class GraphSimplifier {
   void emit(NodeProto node);
   void rename_inputs(NodeProto& node) const;
   void store(TensorProto tensor);
+  void store_repeated(const TensorType& type, double number, const std::string& name);
 
   // What is known.
   [[nodiscard]] bool is_output(const std::string& tensor) const { return outputs_.contains(tensor); }
@@ -83,11 +85,14 @@ class GraphSimplifier {
   [[nodiscard]] std::optional<double> repeated_number(const std::string& tensor) const;
   [[nodiscard]] std::optional<std::int64_t> rank(const std::string& tensor) const;
   [[nodiscard]] std::optional<std::int64_t> size(const std::string& tensor, std::int64_t axis) const;
+  [[nodiscard]] bool is_same_size(const std::string& a, std::int64_t axis_of_a, const std::string& b,
+                                  std::int64_t axis_of_b) const;
   [[nodiscard]] bool same_sizes(const std::string& a, const std::string& b) const;
   [[nodiscard]] std::optional<ElementType> element(const std::string& tensor) const;
   [[nodiscard]] std::optional<Integers> perm_of(const NodeProto& transpose) const;
   /// In an attribute of older opsets, in an input of newer ones.
   [[nodiscard]] std::optional<Integers> integers_of(const NodeProto& node, std::string_view attribute, int input) const;
+  [[nodiscard]] std::optional<Numbers> repeated_numbers(const NodeProto& node) const;
   /// The values of a stored tensor of any size, unless they lie in another file.
   [[nodiscard]] std::optional<Numbers> numbers(const std::string& tensor) const;
 

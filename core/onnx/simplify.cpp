@@ -84,7 +84,11 @@ void ModelSimplifier::collect_names() {
   for (const auto& tensor : graph_.initializer()) initializers_.insert(tensor.name());
   auto& taken = context_.taken;
   taken = {initializers_.begin(), initializers_.end()};
-  for (const auto& input : graph_.input()) taken.insert(input.name());
+  for (const auto& input : graph_.input()) {
+    taken.insert(input.name());
+    for (const auto& dim : input.type().tensor_type().shape().dim())
+      if (dim.has_dim_param() && !dim.dim_param().empty()) context_.open_sizes.insert(dim.dim_param());
+  }
   for (const auto& output : graph_.output()) taken.insert(output.name());
   for (const NodeProto& node : graph_.node()) {
     taken.insert(node.output().begin(), node.output().end());

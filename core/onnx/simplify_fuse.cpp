@@ -27,6 +27,8 @@ namespace {
 /// Before, BatchNormalization may have one number an element.
 constexpr std::int64_t kOpsetWithoutSpatial = 9;
 constexpr float kEpsilon = 1e-5F;
+/// One number repeated more often is stored in short.
+constexpr std::size_t kMostWrittenOut = 4096;
 constexpr std::int64_t kMostPadding = 1 << 20;
 
 float float_or(const NodeProto& node, std::string_view name, float otherwise) {
@@ -123,7 +125,11 @@ std::optional<std::string> GraphSimplifier::store_numbers(const Numbers& made, c
   }
   if (loss_in(made.type.element, made.type.shape, reals)) return std::nullopt;
   std::string stored = context_.fresh(name);
-  store(to_proto(ConstantData{made.type, encode(made.type.element, made.values)}, stored));
+  if (made.values.size() > kMostWrittenOut && is_all(made.values, made.values.front())) {
+    store_repeated(made.type, made.values.front(), stored);
+  } else {
+    store(to_proto(ConstantData{made.type, encode(made.type.element, made.values)}, stored));
+  }
   return stored;
 }
 
@@ -231,10 +237,8 @@ bool GraphSimplifier::fuse_gemm(const NodeProto& node) {
     const auto axes = rank(added);
     if (!axes || *axes > 2) continue;
     bool fits = true;
-    for (std::int64_t i = 0; i < *axes; ++i) {
-      const auto own = size(added, i), joint = size(product, 2 - *axes + i);
-      fits = fits && own && (own == 1 || own == joint);
-    }
+    for (std::int64_t i = 0; i < *axes; ++i)
+      fits = fits && (size(added, i) == 1 || is_same_size(added, i, product, 2 - *axes + i));
     if (!fits) continue;
     NodeProto gemm = *inner;
     gemm.set_op_type("Gemm");

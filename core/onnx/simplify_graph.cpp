@@ -140,6 +140,24 @@ void GraphSimplifier::store(TensorProto tensor) {
   emit(std::move(node));
 }
 
+/// One number repeated, stored in short.
+void GraphSimplifier::store_repeated(const TensorType& type, double number, const std::string& name) {
+  const std::string dims = context_.fresh(name + "_shape");
+  store(to_proto(integers_of_shape(Shape{static_cast<std::int64_t>(type.shape.rank())}, type.shape.dims()), dims));
+  NodeProto node;
+  node.set_op_type("ConstantOfShape");
+  node.add_input(dims);
+  node.add_output(name);
+  AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name("value");
+  attribute.set_type(AttributeProto::TENSOR);
+  const TensorType single{Shape{1}, type.element};
+  *attribute.mutable_t() = to_proto(ConstantData{single, encode(type.element, std::vector{number})}, "");
+  defined_.insert(name);
+  context_.inference->infer(node);
+  emit(std::move(node));
+}
+
 bool GraphSimplifier::is_used_once(const std::string& tensor) const {
   const auto found = uses_.find(tensor);
   return found != uses_.end() && found->second == 1 && !is_output(tensor);
@@ -180,6 +198,20 @@ std::optional<std::int64_t> GraphSimplifier::rank(const std::string& tensor) con
   return type->tensor_type().shape().dim_size();
 }
 
+/// Known, or by the same name that the model gives to sizes of its inputs.
+bool GraphSimplifier::is_same_size(const std::string& a, std::int64_t axis_of_a, const std::string& b,
+                                   std::int64_t axis_of_b) const {
+  const auto left = size(a, axis_of_a), right = size(b, axis_of_b);
+  if (left || right) return left == right;
+  const auto name_of = [&](const std::string& tensor, std::int64_t axis) -> std::string {
+    const TypeProto* type = context_.inference->type(tensor);
+    const bool is_there = type != nullptr && axis >= 0 && axis < type->tensor_type().shape().dim_size();
+    return is_there ? type->tensor_type().shape().dim(static_cast<int>(axis)).dim_param() : "";
+  };
+  const std::string name = name_of(a, axis_of_a);
+  return context_.open_sizes.contains(name) && name == name_of(b, axis_of_b);
+}
+
 std::optional<std::int64_t> GraphSimplifier::size(const std::string& tensor, std::int64_t axis) const {
   const TypeProto* type = context_.inference->type(tensor);
   if (type == nullptr || !type->tensor_type().has_shape()) return std::nullopt;
@@ -218,6 +250,20 @@ std::optional<Integers> GraphSimplifier::integers_of(const NodeProto& node, std:
   return integers(input_of(node, input));
 }
 
+/// Of a ConstantOfShape whose shape is known.
+std::optional<GraphSimplifier::Numbers> GraphSimplifier::repeated_numbers(const NodeProto& node) const {
+  const auto type = context_.inference->static_type(node.output(0));
+  if (!type) return std::nullopt;
+  double number = 0;
+  if (const AttributeProto* given = find_attribute(node, "value")) {
+    const auto value = read_tensor(given->t(), "");
+    const auto values = value ? to_reals(*value) : Result<std::vector<double>>(value.error());
+    if (!values || values->size() != 1) return std::nullopt;
+    number = values->front();
+  }
+  return Numbers{*type, std::vector<double>(static_cast<std::size_t>(type->shape.elements()), number)};
+}
+
 std::optional<GraphSimplifier::Numbers> GraphSimplifier::numbers(const std::string& tensor) const {
   const auto read = [](const ConstantData& value) -> std::optional<Numbers> {
     auto values = to_reals(value);
@@ -234,6 +280,7 @@ std::optional<GraphSimplifier::Numbers> GraphSimplifier::numbers(const std::stri
     const auto value = constant_of_node(*constant, "");
     return value ? read(*value) : std::nullopt;
   }
+  if (const NodeProto* filled = maker(tensor, "ConstantOfShape")) return repeated_numbers(*filled);
   return outer_ != nullptr && !defined_.contains(tensor) ? outer_->numbers(tensor) : std::nullopt;
 }
 
