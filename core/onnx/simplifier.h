@@ -105,7 +105,7 @@ class GraphSimplifier {
   bool fuse(const NodeProto& node);
 
   [[nodiscard]] std::optional<std::string> same_as(const NodeProto& node) const;
-  [[nodiscard]] std::optional<std::string> neutral(const NodeProto& node) const;
+  [[nodiscard]] std::optional<std::string> neutral(const NodeProto& node, bool exact) const;
   [[nodiscard]] bool is_dropout_without_effect(const NodeProto& node) const;
   bool replace(const NodeProto& node, const std::string& by, const std::string& kind);
   void rename_made(const std::string& from, const std::string& to);

@@ -13,7 +13,7 @@
 // Of real numbers (SimplifyOptions::exact is false):
 //   fused        Conv and ConvTranspose with what scales and shifts channels behind them (simplify_fuse.cpp), Pad by 0
 //                before them, MatMul and Add as Gemm, Relu before a Clip from 0
-//   nothing      x+0, which makes -0 into 0
+//   x+0          which makes -0 into 0
 //
 // Graphs  in If, Loop and Scan are simplified like the model's.
 // Sizes   What is left open stays open, and only what is known with open sizes counts, unless they are frozen.
@@ -40,6 +40,9 @@ struct SimplifyOptions {
 struct Simplified {
   std::string model;                         ///< A serialized ModelProto; empty where no node goes.
   std::map<std::string, std::size_t> steps;  ///< How often, by kind as above.
+
+  /// No step of those that are right of real numbers alone.
+  [[nodiscard]] bool is_exact() const { return !steps.contains("fused") && !steps.contains("x+0"); }
 };
 
 /// `options`: of its sizes only what is frozen counts. Errors: those of import_model.

@@ -54,7 +54,9 @@ bool GraphSimplifier::drop(const NodeProto& node) {
   for (int i = 1; i < node.output_size(); ++i)
     if (is_used(node.output(i))) return false;
   const auto same = same_as(node);
-  return same && replace(node, *same, "nothing");
+  if (!same) return false;
+  const bool is_sum = is_own(node, "Add") || is_own(node, "Sub");
+  return replace(node, *same, is_sum && !neutral(node, true) ? "x+0" : "nothing");
 }
 
 bool GraphSimplifier::is_dropout_without_effect(const NodeProto& node) const {
@@ -96,12 +98,12 @@ std::optional<std::string> GraphSimplifier::same_as(const NodeProto& node) const
     const auto added = integers_of(*inner, "axes", 1), taken = integers_of(node, "axes", 1);
     return added && added == taken ? std::optional(inner->input(0)) : std::nullopt;
   }
-  return neutral(node);
+  return neutral(node, context_.exact);
 }
 
 /// x*1, 1*x, x/1, x-0, x+0 and 0+x. To the last bit numbers with a fraction take only x+(-0): x+0 makes -0 into 0.
 /// The constant must not make x larger.
-std::optional<std::string> GraphSimplifier::neutral(const NodeProto& node) const {
+std::optional<std::string> GraphSimplifier::neutral(const NodeProto& node, bool exact) const {
   const std::string& type = node.op_type();
   const bool is_product = type == "Mul" || type == "Div", is_sum = type == "Add" || type == "Sub";
   if ((!is_product && !is_sum) || node.input_size() != 2) return std::nullopt;
@@ -111,7 +113,7 @@ std::optional<std::string> GraphSimplifier::neutral(const NodeProto& node) const
     const auto number = repeated_number(one);
     const auto kind = element(x);
     if (!number || !kind || *number != (is_product ? 1 : 0)) continue;
-    if (context_.exact && is_floating(*kind) && is_sum && (type == "Add") != std::signbit(*number)) continue;
+    if (exact && is_floating(*kind) && is_sum && (type == "Add") != std::signbit(*number)) continue;
     const auto small = context_.inference->static_type(one);
     const auto own = rank(x);
     const bool is_single =

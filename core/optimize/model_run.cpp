@@ -194,9 +194,10 @@ Result<OpenedModel> open_model(const ModelSource& source, const Registry& regist
   return model;
 }
 
-void simplify(OpenedModel& model) {
+void simplify(OpenedModel& model, const SimplifyOptions& how) {
   const ModelSource& source = *model.source;
-  auto simplified = simplify_model(bytes_of(source.bytes), import_options(source, model.sizes.front()));
+  model.simplified.reset();
+  auto simplified = simplify_model(bytes_of(source.bytes), import_options(source, model.sizes.front()), how);
   if (!simplified || simplified->model.empty()) return;
   ImportOptions options = import_options(source, model.sizes.front());
   if (source.freeze) options.dimensions.clear();  // No size is open any more.
@@ -204,6 +205,22 @@ void simplify(OpenedModel& model) {
   if (!imported) return;
   model.simplified = *std::move(imported);
   model.simplifications = std::move(simplified->steps);
+  model.is_exact = simplified->is_exact();
+}
+
+bool simplify_less(OpenedModel& model, const JudgedModel& judged, std::size_t steps, bool only, std::string& reason) {
+  if (!model.simplified || steps == 0) return false;
+  const bool is_blamed = judged.culprit && *judged.culprit == 0;
+  const bool is_unjudged = steps == 1 && judged.equivalence.verdict == GateVerdict::kNotComparable && !judged.culprit;
+  reason = is_blamed ? judged.equivalence.difference : judged.reason;
+  if (only) {
+    if (model.is_exact || !is_blamed) return false;
+    simplify(model);
+    return true;
+  }
+  if ((!is_blamed || judged.cause == Cause::kWrong) && !is_unjudged) return false;
+  model.simplified.reset();
+  return true;
 }
 
 void enter_simplification(const OpenedModel& model, double original_cost_us, OptimizeReport& report) {
