@@ -281,7 +281,7 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   const ModelFiles files{arguments.input, arguments.output, source.bytes, source.directory};
   REWRIGHT_CHECK(check_output(files));
   REWRIGHT_TRY(OpenedModel opened, open_model(source, registry, setting.runtime));
-  simplify(opened, {.exact = !arguments.simplify_only || arguments.strict});
+  simplify(opened, arguments.simplify_only && !arguments.strict ? SimplifyLevel::kWeights : SimplifyLevel::kExact);
   const ImportedModel& imported = opened.imported;
   REWRIGHT_CHECK(check_given(imported.graph, source.inputs));
   REWRIGHT_TRY(const std::vector<Rule> rules, read_rules(arguments, registry, opened.start().graph, settings.quiet));

@@ -188,7 +188,10 @@ ModelProto TypeInference::question(const NodeProto& node, std::int64_t opset) co
 
 void TypeInference::infer(const NodeProto& node) {
   trouble_.clear();
-  if (!evaluate(node) && !infer_graphs(node)) infer_types(node);
+  if (evaluate(node) || infer_graphs(node)) return;
+  infer_types(node);
+  if (trouble_.empty()) return;
+  for (const std::string& name : node.output()) followed_.erase(name);  // ONNX's inference lets integers wrap.
 }
 
 /// Computes the node, where all that it needs is known.

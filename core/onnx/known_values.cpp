@@ -13,11 +13,17 @@ Result<Values> evaluate_constant(const Call& call) {
   return only(std::move(value));
 }
 
-Evaluator evaluator_of(const std::string& type) {
+/// Null where it is not computed. Before opset 6 Cast, Concat and Reshape say otherwise what they do; before opset 7
+/// operands do not broadcast as they do now.
+Evaluator evaluator_of(const std::string& type, std::int64_t opset) {
+  constexpr std::int64_t kOldest = 6, kFirstBroadcasting = 7;
   if (type == "Constant") return evaluate_constant;
-  for (const Evaluators* known : {&evaluators_of_moves(), &evaluators_of_arithmetic()})
-    if (const auto found = known->find(type); found != known->end()) return found->second;
-  return nullptr;
+  const auto find = [&](const Evaluators& known) {
+    const auto found = known.find(type);
+    return found == known.end() ? nullptr : found->second;
+  };
+  const Evaluator move = opset >= kOldest ? find(evaluators_of_moves()) : nullptr;
+  return move == nullptr && opset >= kFirstBroadcasting ? find(evaluators_of_arithmetic()) : move;
 }
 
 }  // namespace
@@ -46,9 +52,8 @@ Result<ConstantData> constant_of_node(const NodeProto& node, const std::string& 
 
 Result<std::vector<ConstantData>> evaluate_known(const NodeProto& node, std::int64_t opset,
                                                  std::span<const KnownOperand> operands) {
-  constexpr std::int64_t kFirstBroadcasting = 7;
-  const Evaluator evaluator = evaluator_of(node.op_type());
-  if (evaluator == nullptr || !normal_domain(node.domain()).empty() || opset < kFirstBroadcasting)
+  const Evaluator evaluator = evaluator_of(node.op_type(), opset);
+  if (evaluator == nullptr || !normal_domain(node.domain()).empty())
     return unsupported("{} is not computed before the run", qualified_type(node));
   auto values = evaluator(Call(node, opset, operands));
   if (!values) return make_error(values.error().code, "{}: {}", node.op_type(), values.error().message);

@@ -28,7 +28,7 @@ namespace rewright::model {
 /// What all graphs of a model share.
 struct SimplifyContext {
   const ImportOptions& options;
-  bool exact = true;
+  SimplifyLevel level = SimplifyLevel::kExact;
   std::int64_t opset = 0;
   bool stores_initializers = true;             ///< In initializers: since IR 4.
   std::set<std::string> local = {};            ///< Functions of the model: "domain:name".
@@ -38,6 +38,7 @@ struct SimplifyContext {
   std::map<std::string, std::size_t> steps = {};
   std::size_t steps_taken = 0;
 
+  [[nodiscard]] bool exact() const { return level == SimplifyLevel::kExact; }
   std::string fresh(const std::string& hint);
   void count(const std::string& kind) { ++steps[kind], ++steps_taken; }
 };

@@ -16,8 +16,8 @@ using namespace model;
 namespace {
 
 constexpr int kMostRounds = 10;
-/// Since then operands broadcast.
-constexpr std::int64_t kOldest = 7;
+/// Since then Cast, Concat and Reshape say what they do as they do now.
+constexpr std::int64_t kOldest = 6;
 
 /// Those of graphs inside nodes, too. A Constant is a stored tensor.
 std::size_t count_nodes(const GraphProto& graph) {
@@ -31,11 +31,11 @@ std::size_t count_nodes(const GraphProto& graph) {
 
 class ModelSimplifier {
  public:
-  ModelSimplifier(ModelProto proto, const ImportOptions& options, const SimplifyOptions& how)
+  ModelSimplifier(ModelProto proto, const ImportOptions& options, SimplifyLevel level)
       : proto_(std::move(proto)),
         graph_(*proto_.mutable_graph()),
         context_{.options = options,
-                 .exact = how.exact,
+                 .level = level,
                  .opset = opset_of(proto_),
                  .stores_initializers = proto_.ir_version() >= kIrOfDefaults} {}
 
@@ -148,12 +148,11 @@ Result<Simplified> ModelSimplifier::run() {
 
 }  // namespace
 
-Result<Simplified> simplify_model(std::span<const std::byte> bytes, const ImportOptions& options,
-                                  const SimplifyOptions& how) {
+Result<Simplified> simplify_model(std::span<const std::byte> bytes, const ImportOptions& options, SimplifyLevel level) {
   constexpr std::size_t kMostBytes = std::size_t{512} << 20;  // The model is in memory several times meanwhile.
   if (bytes.size() > kMostBytes) return Simplified{};
   REWRIGHT_TRY(ModelProto proto, parse_model(bytes, options.file));
-  return ModelSimplifier(std::move(proto), options, how).run();
+  return ModelSimplifier(std::move(proto), options, level).run();
 }
 
 }  // namespace rewright

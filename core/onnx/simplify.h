@@ -10,7 +10,7 @@
 //   shared       equal nodes and equal initializers are one, unless nodes are random or may have a state
 //   unused       what no output needs goes
 //
-// Of real numbers (SimplifyOptions::exact is false):
+// Of real numbers, unless SimplifyLevel::kExact (with weights that change only at kWeights):
 //   fused        Conv and ConvTranspose with what scales and shifts channels behind them (simplify_fuse.cpp), Pad by 0
 //                before them, MatMul and Add as Gemm, Relu before a Clip from 0
 //   x+0          which makes -0 into 0
@@ -25,6 +25,7 @@
 #include <rewright/result.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -33,8 +34,10 @@
 
 namespace rewright {
 
-struct SimplifyOptions {
-  bool exact = true;  ///< Only what computes the same to the last bit.
+enum class SimplifyLevel : std::uint8_t {
+  kExact,    ///< Only what computes the same to the last bit.
+  kSums,     ///< Also what is right of real numbers, and leaves factors in weights as they are.
+  kWeights,  ///< Also with weights that are multiplied before the run.
 };
 
 struct Simplified {
@@ -48,6 +51,6 @@ struct Simplified {
 /// `options`: of its sizes only what is frozen counts. Errors: those of import_model.
 [[nodiscard]] REWRIGHT_API Result<Simplified> simplify_model(std::span<const std::byte> model,
                                                              const ImportOptions& options = {},
-                                                             const SimplifyOptions& how = {});
+                                                             SimplifyLevel level = SimplifyLevel::kExact);
 
 }  // namespace rewright

@@ -145,7 +145,9 @@ bool GraphSimplifier::take_place(NodeProto fused, const NodeProto& node) {
 
 bool GraphSimplifier::fuse(const NodeProto& node) {
   static const std::set<std::string_view> kOfChannels = {"BatchNormalization", "Mul", "Div", "Add", "Sub"};
-  if (context_.exact || !normal_domain(node.domain()).empty() || node.output_size() == 0) return false;
+  if (context_.exact() || context_.opset < kOpsetOfBroadcasting || !normal_domain(node.domain()).empty() ||
+      node.output_size() == 0)
+    return false;
   if (kOfChannels.contains(node.op_type()) && fuse_channels(node)) return true;
   if (is_own(node, "Add")) return fuse_gemm(node);
   if (is_own(node, "Conv")) return fuse_pad(node);
@@ -204,6 +206,7 @@ bool GraphSimplifier::fuse_product(const NodeProto& node, NodeProto product, int
 /// The node before, with its weights (input 1) and its bias (input 2) changed.
 bool GraphSimplifier::store_changed(const NodeProto& node, NodeProto before, const Numbers& weights,
                                     const Channels& change) {
+  if (context_.level != SimplifyLevel::kWeights && !is_all(change.scale, 1)) return false;
   const std::string bias = input_of(before, 2);
   const auto channels = static_cast<std::int64_t>(change.scale.size());
   if (!bias.empty() || !is_all(change.shift, 0)) {

@@ -9,6 +9,9 @@
 
 namespace rewright::model {
 
+/// Since then operands of arithmetic broadcast as they do now.
+inline constexpr std::int64_t kOpsetOfBroadcasting = 7;
+
 using Integers = std::vector<std::int64_t>;
 
 /// An operator of ONNX's own domain.

@@ -9,8 +9,6 @@
 namespace rewright::model {
 namespace {
 
-/// Since then operands broadcast, and Dropout without a word does not drop.
-constexpr std::int64_t kOldest = 7;
 /// Since then training_mode of Dropout is an input.
 constexpr std::int64_t kOpsetOfTrainingInput = 12;
 
@@ -60,6 +58,7 @@ bool GraphSimplifier::drop(const NodeProto& node) {
 }
 
 bool GraphSimplifier::is_dropout_without_effect(const NodeProto& node) const {
+  if (context_.opset < kOpsetOfBroadcasting) return false;  // It drops without a word.
   if (context_.opset < kOpsetOfTrainingInput || input_of(node, 2).empty()) return true;
   return repeated_number(node.input(2)) == 0.0;
 }
@@ -91,14 +90,15 @@ std::optional<std::string> GraphSimplifier::same_as(const NodeProto& node) const
     const bool is_forward = input_of(node, 4).empty() || repeated_number(node.input(4)) == 1.0;
     return yes_if(is_forward && same_sizes(first, output));
   }
-  if (type == "Tile") return yes_if(context_.opset >= kOldest && repeated_number(input_of(node, 1)) == 1.0);
+  if (type == "Tile")
+    return yes_if(context_.opset >= kOpsetOfBroadcasting && repeated_number(input_of(node, 1)) == 1.0);
   if (type == "Squeeze") {
     const NodeProto* inner = maker(first, "Unsqueeze");
     if (inner == nullptr) return std::nullopt;
     const auto added = integers_of(*inner, "axes", 1), taken = integers_of(node, "axes", 1);
     return added && added == taken ? std::optional(inner->input(0)) : std::nullopt;
   }
-  return neutral(node, context_.exact);
+  return neutral(node, context_.exact());
 }
 
 /// x*1, 1*x, x/1, x-0, x+0 and 0+x. To the last bit numbers with a fraction take only x+(-0): x+0 makes -0 into 0.
@@ -106,7 +106,7 @@ std::optional<std::string> GraphSimplifier::same_as(const NodeProto& node) const
 std::optional<std::string> GraphSimplifier::neutral(const NodeProto& node, bool exact) const {
   const std::string& type = node.op_type();
   const bool is_product = type == "Mul" || type == "Div", is_sum = type == "Add" || type == "Sub";
-  if ((!is_product && !is_sum) || node.input_size() != 2) return std::nullopt;
+  if (context_.opset < kOpsetOfBroadcasting || (!is_product && !is_sum) || node.input_size() != 2) return std::nullopt;
   for (const int constant : {1, 0}) {
     if (constant == 0 && (type == "Div" || type == "Sub")) break;
     const std::string &x = node.input(1 - constant), &one = node.input(constant);

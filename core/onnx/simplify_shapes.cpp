@@ -1,6 +1,6 @@
 // Shapes that copy sizes of other tensors.
 //
-//   Reshape(x, [Shape(x)[0], 3, n])        = Reshape(x, [0, 3, -1])   of real shapes (SimplifyOptions::exact is false)
+//   Reshape(x, [Shape(x)[0], 3, n])        = Reshape(x, [0, 3, -1])   of real shapes (not at SimplifyLevel::kExact)
 //   Reshape(x, [Shape(x)[0], 3, -1])       = Reshape(x, [0, 3, -1])
 //   Reshape(x, Shape(x)), Expand(x, Shape(x)) = x
 //
@@ -137,7 +137,7 @@ bool GraphSimplifier::copy_sizes(NodeProto& reshape) {
     const ShapeElement& at = (*elements)[i];
     const auto axis = static_cast<std::int64_t>(i);
     const bool is_copied = !at.number && at.tensor == whole && at.axis == axis && axes && axis < *axes;
-    if (!at.number && !is_copied && context_.exact) return false;
+    if (!at.number && !is_copied && context_.exact()) return false;
     sizes.push_back(at.number ? *at.number : is_copied ? 0 : -1);
     unknown += static_cast<int>(sizes.back() < 0);
   }

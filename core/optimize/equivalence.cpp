@@ -219,11 +219,17 @@ class Check {
     take(compare(exact, actual.numbers, expected.floor, multiple, overflown.empty() ? exact : overflown), i, run);
   }
 
+  [[nodiscard]] Result<Graph> randomised_candidate() const {
+    if (!state_.options.simplify) return state_.with_random_weights(candidate_);
+    REWRIGHT_TRY(const Graph original, state_.with_random_weights(state_.original()));
+    return state_.options.simplify(original);
+  }
+
   /// Where the model repeats numbers: both graphs with random ones in their place.
   Status check_randomised() {
     if (!state_.randomised) return {};
     const Expected& expected = *state_.randomised;
-    REWRIGHT_TRY(const Graph graph, state_.with_random_weights(candidate_));
+    REWRIGHT_TRY(const Graph graph, randomised_candidate());
     if (state_.is_evaluated) {
       if (state_.options.runtime != nullptr) REWRIGHT_CHECK(state_.reference->set_model(model_));
       REWRIGHT_TRY(const ReferenceInputs inputs, state_.reference_inputs(expected));

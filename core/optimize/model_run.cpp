@@ -162,6 +162,17 @@ void count_nodes(const model::GraphProto& graph, std::size_t& count) {
     model::for_each_subgraph(node, [&](const model::GraphProto& inner) { count_nodes(inner, count); });
 }
 
+/// What simplification makes of the original with other weights, at the first sizes.
+Result<Graph> simplified_graph(const OpenedModel& model, const Graph& original) {
+  ImportOptions options = import_options(*model.source, model.sizes.front());
+  REWRIGHT_TRY(const std::string written, export_model(original, model.imported));
+  REWRIGHT_TRY(const Simplified simplified, simplify_model(bytes_of(written), options, model.level));
+  if (model.source->freeze) options.dimensions.clear();
+  REWRIGHT_TRY(ImportedModel imported,
+               import_model(bytes_of(simplified.model.empty() ? written : simplified.model), *model.registry, options));
+  return std::move(imported.graph);
+}
+
 }  // namespace
 
 Result<OpenedModel> open_model(const ModelSource& source, const Registry& registry, const Runtime* runtime) {
@@ -194,18 +205,19 @@ Result<OpenedModel> open_model(const ModelSource& source, const Registry& regist
   return model;
 }
 
-void simplify(OpenedModel& model, const SimplifyOptions& how) {
+void simplify(OpenedModel& model, SimplifyLevel level) {
   const ModelSource& source = *model.source;
   model.simplified.reset();
-  auto simplified = simplify_model(bytes_of(source.bytes), import_options(source, model.sizes.front()), how);
+  model.level = level;
+  auto simplified = simplify_model(bytes_of(source.bytes), import_options(source, model.sizes.front()), level);
   if (!simplified || simplified->model.empty()) return;
   ImportOptions options = import_options(source, model.sizes.front());
   if (source.freeze) options.dimensions.clear();  // No size is open any more.
   auto imported = import_model(bytes_of(simplified->model), *model.registry, options);
   if (!imported) return;
   model.simplified = *std::move(imported);
-  model.simplifications = std::move(simplified->steps);
   model.is_exact = simplified->is_exact();
+  model.simplifications = std::move(simplified->steps);
 }
 
 bool simplify_less(OpenedModel& model, const JudgedModel& judged, std::size_t steps, bool only, std::string& reason) {
@@ -214,8 +226,8 @@ bool simplify_less(OpenedModel& model, const JudgedModel& judged, std::size_t st
   const bool is_unjudged = steps == 1 && judged.equivalence.verdict == GateVerdict::kNotComparable && !judged.culprit;
   reason = is_blamed ? judged.equivalence.difference : judged.reason;
   if (only) {
-    if (model.is_exact || !is_blamed) return false;
-    simplify(model);
+    if (model.level == SimplifyLevel::kExact || !is_blamed) return false;
+    simplify(model, model.level == SimplifyLevel::kWeights ? SimplifyLevel::kSums : SimplifyLevel::kExact);
     return true;
   }
   if ((!is_blamed || judged.cause == Cause::kWrong) && !is_unjudged) return false;
@@ -250,6 +262,8 @@ Result<JudgedModel> judge_result(const OpenedModel& model, const OptimizeReport&
   options.inputs = model.source->inputs;
   options.external = &model.imported.external;
   options.to_model = [&](const Graph& graph) { return export_model(graph, model.imported); };
+  if (model.simplified && model.level == SimplifyLevel::kWeights)
+    options.simplify = [&](const Graph& original) { return simplified_graph(model, original); };
   options.from_model = [&](const std::string& written, std::size_t i) -> Result<Graph> {
     ImportOptions at{model.source->freeze ? Sizes{} : model.sizes[i], "the result", model.source->directory};
     at.leave_external = true;

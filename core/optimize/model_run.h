@@ -46,6 +46,7 @@ struct OpenedModel {
   /// The same, simplified (onnx/simplify.h), at the same sizes; none where that takes no node away.
   std::optional<ImportedModel> simplified;
   std::map<std::string, std::size_t> simplifications;  ///< How often, by kind.
+  SimplifyLevel level = SimplifyLevel::kExact;         ///< At which.
   bool is_exact = true;                                ///< The simplified model computes the same to the last bit.
   std::vector<ImportedModel> at_others;
   std::vector<Sizes> sizes;    ///< First those of `imported`, then those of `at_others`; empty ones if none is open.
@@ -60,10 +61,10 @@ struct OpenedModel {
 inline constexpr const char* kSimplificationStep = "simplification";
 
 /// Simplifies the model. What cannot be simplified, or not be read again, stays as it is.
-REWRIGHT_API void simplify(OpenedModel& model, const SimplifyOptions& how = {});
-/// Once the result was judged: true if what was simplified stands against it, so that it is to be made again. From real
-/// numbers to the last bit if `only`, the simplification alone was asked for; else without it, also where nothing can
-/// be compared and nothing else was found. `reason`: why.
+REWRIGHT_API void simplify(OpenedModel& model, SimplifyLevel level = SimplifyLevel::kExact);
+/// Once the result was judged: true if what was simplified stands against it, so that it is to be made again: at the
+/// level below if `only`, the simplification alone was asked for; else without it, also where nothing can be compared
+/// and nothing else was found. `reason`: why.
 REWRIGHT_API bool simplify_less(OpenedModel& model, const JudgedModel& judged, std::size_t steps, bool only,
                                 std::string& reason);
 /// Puts the step to the simplified model, whose graph the search began with, before the path.

@@ -58,7 +58,7 @@ Optimized optimize_model(const Request& request, const py::object& progress, con
   options.seed = request.limits.seed;
   const ModelSource source{request.model, "the model", request.folder, request.dimensions};
   OpenedModel opened = value_of(open_model(source, registry, options.runtime));
-  simplify(opened, {.exact = request.exact});
+  simplify(opened, request.exact ? SimplifyLevel::kExact : SimplifyLevel::kWeights);
   GraphCost cost(*model, nullptr);
 
   LongWork work;
