@@ -262,7 +262,7 @@ Result<JudgedModel> judge_result(const OpenedModel& model, const OptimizeReport&
   options.inputs = model.source->inputs;
   options.external = &model.imported.external;
   options.to_model = [&](const Graph& graph) { return export_model(graph, model.imported); };
-  if (model.simplified && model.level == SimplifyLevel::kWeights)
+  if (model.simplified && model.level != SimplifyLevel::kExact)
     options.simplify = [&](const Graph& original) { return simplified_graph(model, original); };
   options.from_model = [&](const std::string& written, std::size_t i) -> Result<Graph> {
     ImportOptions at{model.source->freeze ? Sizes{} : model.sizes[i], "the result", model.source->directory};

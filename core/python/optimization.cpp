@@ -201,7 +201,15 @@ void bind_optimization(py::module_& module) {
          const std::string& folder, const std::string& cost, const Options& cost_options, std::uint64_t seed,
          const std::string& runtime, const std::optional<Plugins>& plugins) {
         const Plugins owner = plugins ? *plugins : plugins_or_own({});
-        Request request{model, {}, "auto", cost, {}, cost_options, {.seed = seed}, dimensions, folder, runtime};
+        Request request;
+        request.model = model;
+        request.search = "auto";
+        request.cost = cost;
+        request.cost_options = cost_options;
+        request.limits.seed = seed;
+        request.dimensions = dimensions;
+        request.folder = folder;
+        request.runtime = runtime;
         request.simplify_only = true;
         request.exact = exact;
         return optimize_model(request, py::none(), *owner);
