@@ -48,7 +48,8 @@ struct ChannelOfWeight {
     const std::int64_t groups = integer_or(conv, "group", 1);
     for (const std::int64_t size : weights.dims().subspan(2)) window *= size;
     per_group = weights.dims()[1];
-    inputs = groups > 0 ? weights.dims()[0] / groups : 0;
+    if (groups < 1 || groups > weights.dims()[0] || weights.dims()[0] % groups != 0) return;  // It cannot run.
+    inputs = weights.dims()[0] / groups;
     channels = is_transposed ? per_group * groups : weights.dims()[0];
   }
   [[nodiscard]] std::int64_t operator()(std::int64_t element) const {

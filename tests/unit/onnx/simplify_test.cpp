@@ -343,6 +343,10 @@ INSTANTIATE_TEST_SUITE_P(
              kX + kAnyY + floats("w", {3, 2, 2}, 1) + moments(6) + node("ConvTranspose", "x w", "c", group(3)) +
                  node("BatchNormalization", "c s t m v", "y"),
              {"ConvTranspose"}},
+        Case{"transposed convolution with groups that do not divide its inputs",
+             kX + kAnyY + floats("w", {3, 2, 2}, 1) + moments(4) + node("ConvTranspose", "x w", "c", group(2)) +
+                 node("BatchNormalization", "c s t m v", "y"),
+             {"ConvTranspose", "BatchNormalization"}},
         Case{"batch normalisation that gives its statistics",
              kX + kAnyY + value("output", "rm", "dim { dim_param: 'd' }") +
                  value("output", "rv", "dim { dim_param: 'd' }") + floats("w", {4, 3, 2}, 1) + moments(4) +
