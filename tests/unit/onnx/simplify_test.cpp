@@ -360,9 +360,10 @@ INSTANTIATE_TEST_SUITE_P(
                  node("BatchNormalization", "c s t m v", "y", "attribute { name: 'epsilon' type: FLOAT f: 0 }"),
              {"Conv", "BatchNormalization"}},
         Case{"a convolution that something else uses",
-             kX + kAnyY + value("output", "c", kAny) + floats("w", {4, 3, 2}, 1) + moments(4) +
-                 node("Conv", "x w", "c") + node("BatchNormalization", "c s t m v", "y"),
-             {"Conv", "BatchNormalization"}},
+             kX + kAnyY + value("output", "z", kAny) + floats("w", {4, 3, 2}, 1) + moments(4) + number("k", "0") +
+                 node("Add", "x k", "i") + node("Conv", "i w", "c") + node("BatchNormalization", "c s t m v", "y") +
+                 node("Sin", "c", "z"),
+             {"Conv", "BatchNormalization", "Sin"}},
         Case{"convolution times and plus channels",
              kX + kAnyY + floats("w", {4, 3, 2}, 1) + floats("f", {1, 4, 1}, 2) + floats("a", {4, 1}, 3) +
                  node("Conv", "x w", "c") + node("Mul", "f c", "d") + node("Add", "d a", "y"),
