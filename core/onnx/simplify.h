@@ -4,7 +4,8 @@
 //   known        a node whose results are known before the run becomes stored tensors (known_values.h)
 //   constant If  the branch that is always taken takes the place of the If
 //   nothing      Identity, Dropout that does not drop, Cast to the same type, Pad by 0, Transpose in order, Reshape,
-//                Expand, Slice and Tile to the same sizes, Concat of one, x*1, x/1, x-0, x+(-0), Squeeze of Unsqueeze
+//                Expand, Slice and Tile to the same sizes, Concat of one, x*1, x/1, x-0, x+(-0), Squeeze of Unsqueeze,
+//                Neg of Neg, Not of Not, Relu, Abs, Sign and roundings again
 //   chains       Cast of a Cast that loses nothing, Reshape of Reshape, Transpose of Transpose, also with functions of
 //                single elements between; a shape that copies sizes of what it shapes says so with 0
 //   shared       equal nodes and equal initializers are one, unless nodes are random or may have a state

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "onnx/opset_step.h"
 #include "onnx/scope.h"
@@ -97,6 +98,12 @@ std::optional<std::string> GraphSimplifier::same_as(const NodeProto& node) const
     if (inner == nullptr) return std::nullopt;
     const auto added = integers_of(*inner, "axes", 1), taken = integers_of(node, "axes", 1);
     return added && added == taken ? std::optional(inner->input(0)) : std::nullopt;
+  }
+  static const std::set<std::string_view> kIdempotent = {"Abs", "Ceil", "Floor", "Relu", "Round", "Sign"};
+  if (kIdempotent.contains(type)) return yes_if(maker(first, type) != nullptr);
+  if (type == "Neg" || type == "Not") {
+    const NodeProto* inner = maker(first, type);
+    return inner != nullptr ? std::optional(inner->input(0)) : std::nullopt;
   }
   return neutral(node, context_.exact());
 }

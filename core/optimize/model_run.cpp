@@ -165,9 +165,9 @@ void count_nodes(const model::GraphProto& graph, std::size_t& count) {
 /// What simplification makes of the original with other weights, at the first sizes.
 Result<Graph> simplified_graph(const OpenedModel& model, const Graph& original) {
   ImportOptions options = import_options(*model.source, model.sizes.front());
+  if (options.freeze) options.dimensions.clear(), options.freeze = false;  // What is written has no open sizes.
   REWRIGHT_TRY(const std::string written, export_model(original, model.imported));
   REWRIGHT_TRY(const Simplified simplified, simplify_model(bytes_of(written), options, model.level));
-  if (model.source->freeze) options.dimensions.clear();
   REWRIGHT_TRY(ImportedModel imported,
                import_model(bytes_of(simplified.model.empty() ? written : simplified.model), *model.registry, options));
   return std::move(imported.graph);

@@ -170,6 +170,17 @@ class Optimising(unittest.TestCase):
         self.assertEqual([step.rule for step in result.rewrites], ["simplification"])
         self.assertEqual(rewright.Graph.from_onnx(result.model).operator_count, 2)  # conv2d and its bias
 
+    def test_weights_that_repeat_a_number_are_compared_as_random_ones(self):
+        result = rewright.simplify((MODELS / "tiny_sigmoid.onnx").read_bytes())  # conv, batch normalisation, sigmoid
+        self.assertTrue(result.equal)
+        self.assertEqual(result.simplifications["fused"], 1)
+        self.assertIn("the same with random weights", result.compared_in)
+
+    def test_factors_that_a_product_rounds_too_far_stay_out_of_its_weights(self):
+        result = rewright.simplify((MODELS / "matmul_add.onnx").read_bytes())  # a product, a sum, factors
+        self.assertTrue(result.equal)
+        self.assertEqual(result.simplifications["fused"], 1)
+
     def test_a_model_is_simplified_before_the_search(self):
         model = (MODELS / "mul1_add0_div1.onnx").read_bytes()
         result = rewright.optimize(model, [], trust="none")

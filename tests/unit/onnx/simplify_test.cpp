@@ -238,6 +238,13 @@ INSTANTIATE_TEST_SUITE_P(
              kX + kY + integers("i", "1") + node("Unsqueeze", "x i", "a") + node("Squeeze", "a i", "b") +
                  node("Relu", "b", "y"),
              {"Relu"}},
+        Case{"functions again, and signs that undo each other",
+             kX + kY + node("Relu", "x", "a") + node("Relu", "a", "b") + node("Neg", "b", "c") + node("Neg", "c", "d") +
+                 node("Floor", "d", "e") + node("Floor", "e", "y"),
+             {"Relu", "Floor"}},
+        Case{"a sine of a sine, a sign of another",
+             kX + kY + node("Sin", "x", "a") + node("Sin", "a", "b") + node("Neg", "b", "c") + node("Abs", "c", "y"),
+             {"Sin", "Sin", "Neg", "Abs"}},
         Case{"a slice backwards",
              kX + kY + integers("f", "-1") + integers("e", "-100") + integers("i", "1") + integers("d", "-1") +
                  node("Slice", "x f e i d", "a") + node("Relu", "a", "y"),
