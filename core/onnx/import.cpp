@@ -214,6 +214,7 @@ std::string Importer::why_unknown(const std::string& name) const {
   const int axes = type == nullptr ? 0 : type->tensor_type().shape().dim_size();
   if (axes > static_cast<int>(kMaxRank))
     return fmt::format("'{}' has {} axes, and operators take {} at most", name, axes, kMaxRank);
+  if (axes > 0) return fmt::format("the sizes of '{}' are not known before the model runs", name);
   return fmt::format("the type of '{}' is not known before the model runs", name);
 }
 
