@@ -4,8 +4,7 @@
 //   known        a node whose results are known before the run becomes stored tensors (known_values.h)
 //   constant If  the branch that is always taken takes the place of the If
 //   nothing      Identity, Dropout that does not drop, Cast to the same type, Pad by 0, Transpose in order, Reshape,
-//                Expand, Slice and Tile to the same sizes, Concat of one, x*1, x/1, x-0, x+(-0), Squeeze of Unsqueeze,
-//                Neg of Neg, Not of Not, Relu, Abs, Sign and roundings again
+//                Expand, Slice and Tile to the same sizes, Concat of one, x*1, x/1, x-0, x+(-0), Squeeze of Unsqueeze
 //   chains       Cast of a Cast that loses nothing, Reshape of Reshape, Transpose of Transpose, also with functions of
 //                single elements between; a shape that copies sizes of what it shapes says so with 0
 //   shared       equal nodes and equal initializers are one, unless nodes are random or may have a state
@@ -15,6 +14,7 @@
 //   fused        Conv and ConvTranspose with what scales and shifts channels behind them (simplify_fuse.cpp), Pad by 0
 //                before them, MatMul and Add as Gemm, Relu before a Clip from 0
 //   x+0          which makes -0 into 0
+//   nothing      Neg of Neg, Not of Not, Relu, Abs, Sign and roundings again: exact, and left to the rules of a search
 //
 // Graphs  in If, Loop and Scan are simplified like the model's.
 // Sizes   What is left open stays open, and only what is known with open sizes counts, unless they are frozen.

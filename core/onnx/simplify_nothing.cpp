@@ -99,11 +99,11 @@ std::optional<std::string> GraphSimplifier::same_as(const NodeProto& node) const
     const auto added = integers_of(*inner, "axes", 1), taken = integers_of(node, "axes", 1);
     return added && added == taken ? std::optional(inner->input(0)) : std::nullopt;
   }
-  static const std::set<std::string_view> kIdempotent = {"Abs", "Ceil", "Floor", "Relu", "Round", "Sign"};
-  if (kIdempotent.contains(type)) return yes_if(maker(first, type) != nullptr);
-  if (type == "Neg" || type == "Not") {
-    const NodeProto* inner = maker(first, type);
-    return inner != nullptr ? std::optional(inner->input(0)) : std::nullopt;
+  if (!context_.exact()) {  // A search has rules for these.
+    static const std::set<std::string_view> kIdempotent = {"Abs", "Ceil", "Floor", "Relu", "Round", "Sign"};
+    if (kIdempotent.contains(type)) return yes_if(maker(first, type) != nullptr);
+    const NodeProto* inner = type == "Neg" || type == "Not" ? maker(first, type) : nullptr;
+    if (inner != nullptr) return inner->input(0);
   }
   return neutral(node, context_.exact());
 }
