@@ -342,18 +342,12 @@ bool leave_out_culprit(OptimizeOutcome& outcome, std::vector<Rule>& rules) {
   return true;
 }
 
-/// The same of the simplification: where a limit stands against it, or where nothing can be compared and nothing else
-/// was found. Who asks for it alone is told instead.
+/// The same of the simplification.
 bool leave_out_simplification(const OptimizeArguments& arguments, OptimizeOutcome& outcome, OpenedModel& opened) {
-  const JudgedModel& judged = outcome.judged;
   const auto& path = outcome.report.search.path;
-  if (!opened.simplified || arguments.simplify_only || path.empty()) return false;
-  const bool is_blamed = judged.culprit && judged.cause != Cause::kWrong && *judged.culprit == 0;
-  const bool is_unjudged =
-      path.size() == 1 && judged.equivalence.verdict == GateVerdict::kNotComparable && !judged.culprit;
-  if (!is_blamed && !is_unjudged) return false;
-  outcome.left_out.push_back({path.front().rule_name, is_blamed ? judged.equivalence.difference : judged.reason});
-  opened.simplified.reset();
+  std::string reason;
+  if (!simplify_less(opened, outcome.judged, path.size(), arguments.simplify_only, reason)) return false;
+  outcome.left_out.push_back({path.front().rule_name, std::move(reason)});
   return true;
 }
 
@@ -405,7 +399,7 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   REWRIGHT_CHECK(check_output(files));
   writing.has_read(std::move(files));
   REWRIGHT_TRY(OpenedModel opened, open_model(source, registry, setting.runtime));
-  simplify(opened);
+  simplify(opened, arguments.simplify_only && !arguments.strict ? SimplifyLevel::kWeights : SimplifyLevel::kExact);
   const ImportedModel& imported = opened.imported;
   REWRIGHT_CHECK(check_given(imported.graph, source.inputs));
   REWRIGHT_TRY(const std::vector<Rule> rules, read_rules(arguments, registry, opened.start().graph, settings.quiet));
@@ -435,6 +429,7 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   for (const Rule& rule : left) ++outcome.rules[rule.trust];
   outcome.classes = classes_of(outcome.report.search, rules);
   if (opened.simplified) outcome.simplifications = opened.simplifications;
+  outcome.simplification = opened.is_exact ? RuleClass::kExact : RuleClass::kReassociating;
   outcome.interrupted = interrupted();
   REWRIGHT_TRY(outcome.nodes_before, node_count(source.bytes));
   REWRIGHT_TRY(outcome.nodes_after, node_count(outcome.judged.bytes));
@@ -515,8 +510,8 @@ void add_optimize(Program& program) {
                 "(log(exp(x)) = x), and weights that rounding makes 0, subnormal or infinite")
       ->excludes(strict);
   command.add_flag("--simplify-only", arguments->simplify_only,
-                   "No search: only what takes nodes away and computes the same to the last bit (known values, nodes "
-                   "that do nothing, chains, equal nodes)");
+                   "No search: only what takes nodes away (known values, nodes that do nothing, chains, equal nodes; "
+                   "without --strict also what weights take in: batch normalisation, factors, sums, bias)");
   command.add_option("--search", arguments->search, "Search strategy; see rewright searches list")
       ->capture_default_str();
   command.add_option_function<double>(

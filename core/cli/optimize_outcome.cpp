@@ -57,8 +57,8 @@ void print_costs(const OptimizeArguments& arguments, const OptimizeOutcome& outc
 
 /// Of a step's rule; layouts move numbers alone, the normal form folds and sums weights.
 std::string class_name(const OptimizeOutcome& outcome, const RewriteStep& step) {
-  if (step.rule_name == kLayoutStep || step.rule_name == kSimplificationStep)
-    return std::string(name_of(RuleClass::kExact));
+  if (step.rule_name == kLayoutStep) return std::string(name_of(RuleClass::kExact));
+  if (step.rule_name == kSimplificationStep) return std::string(name_of(outcome.simplification));
   if (step.rule_name == kNormalFormStep) return std::string(name_of(RuleClass::kReassociating));
   const auto found = outcome.classes.find(step.rule_id);
   return found == outcome.classes.end() ? "unknown" : std::string(name_of(found->second));

@@ -39,6 +39,7 @@ struct OptimizeOutcome {
   bool sizes_are_chosen = false;
   std::vector<CarriedNode> carried;
   std::map<std::string, std::size_t> simplifications;  ///< How often, by kind.
+  RuleClass simplification = RuleClass::kExact;        ///< Of all of them.
   std::size_t nodes_read = 0;  ///< Those of which operators were asked: not those of graphs inside nodes.
   std::size_t nodes_before = 0;
   std::size_t nodes_after = 0;

@@ -159,7 +159,7 @@ class SchemaCheck {
                         describe(node), opset_);
     }
     try {
-      ::onnx::checker::check_node(node, context_, scope_);
+      ::onnx::checker::check_node(with_region(node, opset_), context_, scope_);
     } catch (const std::exception& problem) {
       return make_error(ErrorCode::kParse, "{}: {} is against ONNX's rules: {}", file_, describe(node),
                         first_line(problem.what()));
@@ -177,6 +177,14 @@ class SchemaCheck {
 };
 
 }  // namespace
+
+NodeProto with_region(NodeProto node, std::int64_t opset) {
+  constexpr int kRegion = 1;
+  const bool is_resize = node.op_type() == "Resize" && normal_domain(node.domain()).empty();
+  if (is_resize && (opset == 11 || opset == 12) && node.input_size() > kRegion && node.input(kRegion).empty())
+    node.set_input(kRegion, "\x01region");  // No name of a model's is likely to begin so.
+  return node;
+}
 
 Result<std::vector<int>> check_model(const ModelProto& model, const std::string& file) {
   REWRIGHT_CHECK(check_versions(model, file));

@@ -15,4 +15,8 @@ namespace rewright::model {
 /// Errors  kParse; a sentence that names the file and the node or tensor.
 [[nodiscard]] Result<std::vector<int>> check_model(const ModelProto& model, const std::string& file);
 
+/// Resize of opsets 11 and 12 with a name where it leaves out the region, which exporters do and its schema does not
+/// know.
+[[nodiscard]] NodeProto with_region(NodeProto node, std::int64_t opset);
+
 }  // namespace rewright::model

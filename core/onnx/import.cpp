@@ -205,6 +205,19 @@ Status Importer::read_node(const NodeProto& node) {
   return {};
 }
 
+/// Why the graph has no type for a tensor.
+std::string Importer::why_unknown(const std::string& name) const {
+  const auto& sparse = graph_.sparse_initializer();
+  if (std::ranges::any_of(sparse, [&](const auto& tensor) { return tensor.values().name() == name; }))
+    return fmt::format("'{}' is a sparse tensor", name);
+  const TypeProto* type = inference_->type(name);
+  const int axes = type == nullptr ? 0 : type->tensor_type().shape().dim_size();
+  if (axes > static_cast<int>(kMaxRank))
+    return fmt::format("'{}' has {} axes, and operators take {} at most", name, axes, kMaxRank);
+  if (axes > 0) return fmt::format("the sizes of '{}' are not known before the model runs", name);
+  return fmt::format("the type of '{}' is not known before the model runs", name);
+}
+
 /// The node as operators see it. Errors: kUnsupported where it has what they cannot see.
 Result<OnnxNode> Importer::describe_to_operators(const NodeProto& node) const {
   OnnxNode seen;
@@ -229,7 +242,7 @@ Result<OnnxNode> Importer::describe_to_operators(const NodeProto& node) const {
     if (name.empty()) continue;
     const Port port = ports_.at(name);
     if (builder_.type(port).element == ElementType::kUnknown) {
-      return make_error(ErrorCode::kUnsupported, "the type of '{}' is not known before the model runs", name);
+      return make_error(ErrorCode::kUnsupported, "{}", why_unknown(name));
     }
     seen.inputs.back() = port;
     if (seen.inputs.size() == 1) seen.element = builder_.type(port).element;

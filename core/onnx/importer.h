@@ -57,6 +57,7 @@ class Importer {
   Result<bool> add_constant(const model::NodeProto& node);
   Result<bool> add_filled(const model::NodeProto& node);
   Result<bool> add_applications(const model::NodeProto& node);
+  [[nodiscard]] std::string why_unknown(const std::string& name) const;
   Result<OnnxNode> describe_to_operators(const model::NodeProto& node) const;
   [[nodiscard]] std::string mismatch(const model::NodeProto& node, const OnnxNode& seen, const Operator& op,
                                      const std::vector<Port>& ports) const;

@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "onnx/check.h"
 #include "onnx/element.h"
 #include "onnx/known_values.h"
 #include "onnx/opset.h"
@@ -187,7 +188,10 @@ ModelProto TypeInference::question(const NodeProto& node, std::int64_t opset) co
 
 void TypeInference::infer(const NodeProto& node) {
   trouble_.clear();
-  if (!evaluate(node) && !infer_graphs(node)) infer_types(node);
+  if (evaluate(node) || infer_graphs(node)) return;
+  infer_types(node);
+  if (trouble_.empty()) return;
+  for (const std::string& name : node.output()) followed_.erase(name);  // ONNX's inference lets integers wrap.
 }
 
 /// Computes the node, where all that it needs is known.
@@ -214,7 +218,7 @@ void TypeInference::infer_types(const NodeProto& node) {
   if (is_newer && (inference_outdated(node, opset_) || !is_known)) {
     infer_as_17(node);
   } else {
-    ask(with_inferred_type(node), opset_);
+    ask(with_inferred_type(with_region(node, opset_)), opset_);
   }
   if (node.output_size() == 0 || type(node.output(0)) != nullptr || !keeps_type(node)) return;
   if (const TypeProto* first = type(node.input(0))) set_type(node.output(0), *first);

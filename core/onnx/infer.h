@@ -44,10 +44,30 @@ class TypeInference {
   /// What a tensor is known to hold; null where it is large.
   [[nodiscard]] std::shared_ptr<const ConstantData> value(const std::string& name) const;
 
- private:
+  // infer_graphs.cpp
   using Types = std::vector<std::optional<TypeProto>>;
-  class Scope;
+  /// Names that a graph defines mean what they mean there while it lives, and afterwards what they meant before.
+  class Scope {
+   public:
+    Scope(TypeInference& inference, std::vector<std::string> names);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
 
+   private:
+    TypeInference& inference_;
+    std::vector<std::string> names_;
+    Types types_;
+    std::vector<std::shared_ptr<const ConstantData>> values_;
+  };
+  /// Sets what is known of the graph's inputs, which have these types, and of its initializers.
+  [[nodiscard]] std::unique_ptr<Scope> enter(const GraphProto& graph, const Types& inputs);
+  /// Of the inputs of the graphs in an If, a Loop or a Scan, as they are in all runs of these graphs.
+  [[nodiscard]] Types inputs_of_graphs(const NodeProto& node);
+  /// True for nodes whose graphs `inputs_of_graphs` knows.
+  [[nodiscard]] bool runs_graphs(const NodeProto& node) const;
+
+ private:
   bool evaluate(const NodeProto& node);
   void infer_types(const NodeProto& node);
   void infer_as_17(const NodeProto& node);
@@ -61,6 +81,8 @@ class TypeInference {
   void infer_if(const NodeProto& node);
   void infer_loop(const NodeProto& node);
   void infer_scan(const NodeProto& node);
+  Types loop_inputs(const NodeProto& node, Types* outputs);
+  Types scan_inputs(const NodeProto& node, std::int64_t* length);
   bool infer_function(const NodeProto& node);
   Types walk(const GraphProto& graph, const Types& inputs);
   void set_outputs(const NodeProto& node, const Types& types);

@@ -97,36 +97,60 @@ std::optional<std::int64_t> single(const std::shared_ptr<const ConstantData>& va
   return static_cast<std::int64_t>(numbers->front());
 }
 
+std::int64_t scanned_count(const NodeProto& node) {
+  for (const AttributeProto& attribute : node.attribute())
+    if (attribute.name() == "num_scan_inputs") return attribute.i();
+  return 0;
+}
+
+std::int64_t axis_of(const std::vector<std::int64_t>& axes, std::size_t i) { return i < axes.size() ? axes[i] : 0; }
+
 }  // namespace
 
-/// Names that a graph defines mean what they mean there while it lives, and afterwards what they meant before.
-class TypeInference::Scope {
- public:
-  Scope(TypeInference& inference, std::vector<std::string> names) : inference_(inference), names_(std::move(names)) {
-    ++inference_.depth_;
-    for (const std::string& name : names_) {
-      types_.push_back(inference_.type_copy(name));
-      values_.push_back(inference_.value(name));
-      inference_.types_.erase(name), inference_.values_.erase(name), inference_.followed_.erase(name);
-    }
+TypeInference::Scope::Scope(TypeInference& inference, std::vector<std::string> names)
+    : inference_(inference), names_(std::move(names)) {
+  ++inference_.depth_;
+  for (const std::string& name : names_) {
+    types_.push_back(inference_.type_copy(name));
+    values_.push_back(inference_.value(name));
+    inference_.types_.erase(name), inference_.values_.erase(name), inference_.followed_.erase(name);
   }
-  ~Scope() {
-    --inference_.depth_;
-    for (std::size_t i = names_.size(); i-- > 0;) {
-      inference_.types_.erase(names_[i]), inference_.values_.erase(names_[i]), inference_.followed_.erase(names_[i]);
-      if (types_[i]) inference_.types_[names_[i]] = std::move(*types_[i]);
-      if (values_[i]) inference_.values_[names_[i]] = std::move(values_[i]);
-    }
-  }
-  Scope(const Scope&) = delete;
-  Scope& operator=(const Scope&) = delete;
+}
 
- private:
-  TypeInference& inference_;
-  std::vector<std::string> names_;
-  Types types_;
-  std::vector<std::shared_ptr<const ConstantData>> values_;
-};
+TypeInference::Scope::~Scope() {
+  --inference_.depth_;
+  for (std::size_t i = names_.size(); i-- > 0;) {
+    inference_.types_.erase(names_[i]), inference_.values_.erase(names_[i]), inference_.followed_.erase(names_[i]);
+    if (types_[i]) inference_.types_[names_[i]] = std::move(*types_[i]);
+    if (values_[i]) inference_.values_[names_[i]] = std::move(values_[i]);
+  }
+}
+
+bool TypeInference::runs_graphs(const NodeProto& node) const {
+  if (!normal_domain(node.domain()).empty() || functions_.contains(node.domain() + ":" + node.op_type())) return false;
+  return node.op_type() == "If" || node.op_type() == "Loop" || (node.op_type() == "Scan" && opset_ >= 9);
+}
+
+std::unique_ptr<TypeInference::Scope> TypeInference::enter(const GraphProto& graph, const Types& inputs) {
+  std::vector<std::string> names;
+  for (const auto& input : graph.input()) names.push_back(input.name());
+  for (const TensorProto& tensor : graph.initializer()) names.push_back(tensor.name());
+  for (const NodeProto& node : graph.node()) names.insert(names.end(), node.output().begin(), node.output().end());
+  auto scope = std::make_unique<Scope>(*this, std::move(names));
+  for (const TensorProto& tensor : graph.initializer()) set_initializer(tensor);
+  for (int i = 0; i < graph.input_size(); ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    values_.erase(graph.input(i).name());
+    if (k < inputs.size() && inputs[k]) set_type(graph.input(i).name(), *inputs[k]);
+  }
+  return scope;
+}
+
+TypeInference::Types TypeInference::inputs_of_graphs(const NodeProto& node) {
+  if (node.op_type() == "Loop") return loop_inputs(node, nullptr);
+  if (node.op_type() == "Scan") return scan_inputs(node, nullptr);
+  return {};
+}
 
 bool TypeInference::infer_graphs(const NodeProto& node) {
   if (functions_.contains(node.domain() + ":" + node.op_type())) return infer_function(node);
@@ -141,16 +165,7 @@ bool TypeInference::infer_graphs(const NodeProto& node) {
 Types TypeInference::walk(const GraphProto& graph, const Types& inputs) {
   Types outputs(static_cast<std::size_t>(graph.output_size()));
   if (depth_ >= kDeepest) return outputs;
-  std::vector<std::string> names;
-  for (const auto& input : graph.input()) names.push_back(input.name());
-  for (const TensorProto& tensor : graph.initializer()) names.push_back(tensor.name());
-  for (const NodeProto& node : graph.node()) names.insert(names.end(), node.output().begin(), node.output().end());
-  const Scope scope(*this, std::move(names));
-  for (const TensorProto& tensor : graph.initializer()) set_initializer(tensor);
-  for (int i = 0; i < graph.input_size(); ++i) {
-    const auto k = static_cast<std::size_t>(i);
-    if (k < inputs.size() && inputs[k]) set_type(graph.input(i).name(), *inputs[k]);
-  }
+  const auto scope = enter(graph, inputs);
   for (const NodeProto& node : graph.node()) infer(node);
   for (int i = 0; i < graph.output_size(); ++i)
     outputs[static_cast<std::size_t>(i)] = type_copy(graph.output(i).name());
@@ -180,16 +195,15 @@ void TypeInference::infer_if(const NodeProto& node) {
 }
 
 /// Inputs: how often, the condition, what is carried. The body's: the count so far, the condition, what is carried; it
-/// gives the condition, what is carried, what is stacked.
-void TypeInference::infer_loop(const NodeProto& node) {
+/// gives the condition, what is carried, what is stacked. Empty where the node is no Loop.
+Types TypeInference::loop_inputs(const NodeProto& node, Types* body_outputs) {
   const GraphProto* body = graph_of(node, "body");
   const auto carried = static_cast<std::size_t>(std::max(0, node.input_size() - 2));
-  if (body == nullptr || static_cast<std::size_t>(body->output_size()) < 1 + carried) return;
+  if (body == nullptr || static_cast<std::size_t>(body->output_size()) < 1 + carried) return {};
   Types inputs = {scalar(TensorProto::INT64), scalar(TensorProto::BOOL)};
   for (std::size_t i = 0; i < carried; ++i) inputs.push_back(type_copy(node.input(static_cast<int>(i) + 2)));
-  Types outputs;
   for (bool is_stable = false; !is_stable;) {  // Each round forgets a size, a rank or a type.
-    outputs = walk(*body, inputs);
+    const Types outputs = walk(*body, inputs);
     is_stable = true;
     for (std::size_t i = 0; i < carried; ++i) {
       auto kept = common(inputs[i + 2], outputs[i + 1]);
@@ -197,40 +211,62 @@ void TypeInference::infer_loop(const NodeProto& node) {
       inputs[i + 2] = std::move(kept);
       is_stable = false;
     }
+    if (is_stable && body_outputs != nullptr) *body_outputs = outputs;
   }
+  return inputs;
+}
+
+void TypeInference::infer_loop(const NodeProto& node) {
+  Types outputs;
+  const Types inputs = loop_inputs(node, &outputs);
+  if (inputs.empty()) return;
   Types types(inputs.begin() + 2, inputs.end());
-  for (std::size_t i = 1 + carried; i < outputs.size(); ++i) types.push_back(stacked(outputs[i], 0, -1));
+  for (std::size_t i = 1 + types.size(); i < outputs.size(); ++i) types.push_back(stacked(outputs[i], 0, -1));
   set_outputs(node, types);
 }
 
-/// Inputs: what is carried, then what is cut into slices. The body gives what is carried, then slices that are stacked.
-void TypeInference::infer_scan(const NodeProto& node) {
+/// Inputs: what is carried, then what is cut into slices, so many. Empty where the node is no Scan.
+Types TypeInference::scan_inputs(const NodeProto& node, std::int64_t* length) {
   const GraphProto* body = graph_of(node, "body");
-  std::int64_t scanned = 0;
-  for (const AttributeProto& attribute : node.attribute())
-    if (attribute.name() == "num_scan_inputs") scanned = attribute.i();
-  const std::int64_t carried = node.input_size() - scanned;
-  if (body == nullptr || scanned < 1 || carried < 0 || body->output_size() < carried) return;
+  const std::int64_t scanned = scanned_count(node), carried = node.input_size() - scanned;
+  if (body == nullptr || scanned < 1 || carried < 0 || body->output_size() < carried) return {};
   const std::vector<std::int64_t> cut_axes = integers_of(node, "scan_input_axes");
-  const std::vector<std::int64_t> stack_axes = integers_of(node, "scan_output_axes");
-  const auto axis = [](const std::vector<std::int64_t>& axes, std::size_t i) { return i < axes.size() ? axes[i] : 0; };
   Types inputs;
-  std::int64_t length = -1;
   for (int i = 0; i < node.input_size(); ++i) {
     auto given = type_copy(node.input(i));
     if (i >= carried) {
-      const auto [slice, size] = unstacked(given, axis(cut_axes, static_cast<std::size_t>(i - carried)));
-      given = slice, length = std::max(length, size);
+      const auto [slice, size] = unstacked(given, axis_of(cut_axes, static_cast<std::size_t>(i - carried)));
+      given = slice;
+      if (length != nullptr) *length = std::max(*length, size);
     }
     inputs.push_back(std::move(given));
   }
-  const Types outputs = walk(*body, inputs);
+  const auto forget = [&](const Types& outputs) {
+    bool is_stable = true;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(carried); ++i) {
+      auto kept = common(inputs[i], outputs[i]);
+      if (same(kept, inputs[i])) continue;
+      inputs[i] = std::move(kept);
+      is_stable = false;
+    }
+    return is_stable;
+  };
+  while (carried > 0 && !forget(walk(*body, inputs))) continue;
+  return inputs;
+}
+
+/// The body gives what is carried, then slices that are stacked.
+void TypeInference::infer_scan(const NodeProto& node) {
+  std::int64_t length = -1;
+  const Types inputs = scan_inputs(node, &length);
+  if (inputs.empty()) return;
+  const std::vector<std::int64_t> stack_axes = integers_of(node, "scan_output_axes");
+  const auto state = static_cast<std::size_t>(node.input_size() - scanned_count(node));
+  const Types outputs = walk(*graph_of(node, "body"), inputs);
   Types types;
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const auto state = static_cast<std::size_t>(carried);
+  for (std::size_t i = 0; i < outputs.size(); ++i)
     types.push_back(i < state ? common(inputs[i], outputs[i])
-                              : stacked(outputs[i], axis(stack_axes, i - state), length));
-  }
+                              : stacked(outputs[i], axis_of(stack_axes, i - state), length));
   set_outputs(node, types);
 }
 

@@ -39,7 +39,7 @@ struct KnownOperand {
 };
 
 /// One value per output of the node. `operands`: one per input, empty for those that are left out. `opset`: of ONNX's
-/// own operators, at least 7.
+/// own operators, at least 6.
 [[nodiscard]] REWRIGHT_API Result<std::vector<ConstantData>> evaluate_known(const NodeProto& node, std::int64_t opset,
                                                                             std::span<const KnownOperand> operands);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "optimize/gate_state.h"
@@ -145,13 +146,12 @@ class Check {
   }
 
   void compare_exact(const ExpectedOutput& expected, const ReferenceTensor& actual, std::size_t i,
-                     const std::string& run) {
+                     const std::string& run, double multiple = kExactMultiple) {
     if (!has_shape(expected, actual, i, run)) return;
     ++compared_;
     if (!is_floating(expected.tensor.type.element)) return compare_whole_numbers(expected, actual, i, run);
     const std::span<const Real> exact = expected.tensor.numbers;
-    take(compare(exact, actual.numbers, expected.floor, kExactMultiple, has_infinities_ ? exact : exact.first(0)), i,
-         run);
+    take(compare(exact, actual.numbers, expected.floor, multiple, has_infinities_ ? exact : exact.first(0)), i, run);
   }
 
   /// Integers follow rounding where they are indices of the greatest, or quantised: as often as the original's own.
@@ -219,18 +219,36 @@ class Check {
     take(compare(exact, actual.numbers, expected.floor, multiple, overflown.empty() ? exact : overflown), i, run);
   }
 
+  /// True if it has weights that the original does not have.
+  [[nodiscard]] bool has_computed_weights() const {
+    std::set<std::string> names;
+    for (const Node& node : state_.original().nodes())
+      if (node.is_input()) names.insert(node.name);
+    return std::ranges::any_of(candidate_.nodes(), [&](const Node& node) {
+      return node.is_input() && node.input_kind == InputKind::kWeight && !names.contains(node.name);
+    });
+  }
+
+  [[nodiscard]] Result<Graph> randomised_candidate(bool is_computed) const {
+    if (!is_computed) return state_.with_random_weights(candidate_);
+    REWRIGHT_TRY(const Graph original, state_.with_random_weights(state_.original()));
+    return state_.options.simplify(original);
+  }
+
   /// Where the model repeats numbers: both graphs with random ones in their place.
   Status check_randomised() {
     if (!state_.randomised) return {};
     const Expected& expected = *state_.randomised;
-    REWRIGHT_TRY(const Graph graph, state_.with_random_weights(candidate_));
+    const bool is_computed = state_.options.simplify && has_computed_weights();
+    REWRIGHT_TRY(const Graph graph, randomised_candidate(is_computed));
     if (state_.is_evaluated) {
       if (state_.options.runtime != nullptr) REWRIGHT_CHECK(state_.reference->set_model(model_));
       REWRIGHT_TRY(const ReferenceInputs inputs, state_.reference_inputs(expected));
       REWRIGHT_TRY(const ReferenceRun exact, state_.reference->evaluate(graph, inputs, Arithmetic::kExact));
       for (std::size_t i = 0; i < expected.outputs.size() && goes_on(); ++i)
         if (expected.outputs[i].is_exact)
-          compare_exact(expected.outputs[i], exact.outputs[i], i, "evaluation with random weights");
+          compare_exact(expected.outputs[i], exact.outputs[i], i, "evaluation with random weights",
+                        is_computed ? kRoundedMultiple : kExactMultiple);  // Computed weights were rounded.
     } else {
       REWRIGHT_TRY(const std::string model, state_.model_of(graph));
       for (const Level& level : state_.levels) {

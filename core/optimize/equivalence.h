@@ -58,6 +58,9 @@ struct EquivalenceOptions {
   /// Imports a written model at the sizes of a case, so that what is evaluated is what was written, its rounded weights
   /// among it. Empty: the candidate's graph is evaluated, at the first case alone.
   std::function<Result<Graph>(const std::string& model, std::size_t case_index)> from_model = {};
+  /// What made the candidate of the original, where it computed weights: the original with random weights is given to
+  /// it, as the candidate's can no longer be replaced. Empty: weights of the original's names are the original's.
+  std::function<Result<Graph>(const Graph& original)> simplify = {};
   /// The original's model, as it was given; empty: what `to_model` makes of the original.
   std::string original_model = {};
   std::string directory = {};  ///< Where external data of models lies.

@@ -160,6 +160,17 @@ Result<bool> is_right_of_reals(const Judge& judge, std::size_t rewrites, std::sp
   return checked.equal() || checked.is_rounding;
 }
 
+/// What simplification makes of the original with other weights, at the first sizes.
+Result<Graph> simplified_graph(const OpenedModel& model, const Graph& original) {
+  ImportOptions options = import_options(*model.source, model.sizes.front());
+  if (options.freeze) options.dimensions.clear(), options.freeze = false;  // What is written has no open sizes.
+  REWRIGHT_TRY(const std::string written, export_model(original, model.imported));
+  REWRIGHT_TRY(const Simplified simplified, simplify_model(bytes_of(written), options, model.level));
+  REWRIGHT_TRY(ImportedModel imported,
+               import_model(bytes_of(simplified.model.empty() ? written : simplified.model), *model.registry, options));
+  return std::move(imported.graph);
+}
+
 std::vector<GateCase> gate_cases(const OpenedModel& model) {
   std::vector<GateCase> cases;
   for (std::size_t i = 0; i < model.sizes.size(); ++i)
@@ -173,6 +184,8 @@ EquivalenceOptions gate_options(const OpenedModel& model, EquivalenceOptions opt
   options.inputs = model.source->inputs;
   options.external = &model.imported.external;
   options.to_model = [&](const Graph& graph) { return export_model(graph, model.imported); };
+  if (model.simplified && model.level != SimplifyLevel::kExact)
+    options.simplify = [&](const Graph& original) { return simplified_graph(model, original); };
   options.from_model = [&](const std::string& written, std::size_t i) -> Result<Graph> {
     ImportOptions at{model.source->freeze ? Sizes{} : model.sizes[i], "the result", model.source->directory};
     at.leave_external = true;
@@ -220,16 +233,35 @@ Result<OpenedModel> open_model(const ModelSource& source, const Registry& regist
   return model;
 }
 
-void simplify(OpenedModel& model) {
+void simplify(OpenedModel& model, SimplifyLevel level) {
   const ModelSource& source = *model.source;
-  auto simplified = simplify_model(bytes_of(source.bytes), import_options(source, model.sizes.front()));
+  model.simplified.reset();
+  model.gate.reset();  // What it simplifies is of another level.
+  model.level = level;
+  auto simplified = simplify_model(bytes_of(source.bytes), import_options(source, model.sizes.front()), level);
   if (!simplified || simplified->model.empty()) return;
   ImportOptions options = import_options(source, model.sizes.front());
   if (source.freeze) options.dimensions.clear();  // No size is open any more.
   auto imported = import_model(bytes_of(simplified->model), *model.registry, options);
   if (!imported) return;
   model.simplified = *std::move(imported);
+  model.is_exact = simplified->is_exact();
   model.simplifications = std::move(simplified->steps);
+}
+
+bool simplify_less(OpenedModel& model, const JudgedModel& judged, std::size_t steps, bool only, std::string& reason) {
+  if (!model.simplified || steps == 0) return false;
+  const bool is_blamed = judged.culprit && *judged.culprit == 0;
+  const bool is_unjudged = steps == 1 && judged.equivalence.verdict == GateVerdict::kNotComparable && !judged.culprit;
+  reason = is_blamed ? judged.equivalence.difference : judged.reason;
+  if (only) {
+    if (model.level == SimplifyLevel::kExact || !is_blamed) return false;
+    simplify(model, model.level == SimplifyLevel::kWeights ? SimplifyLevel::kSums : SimplifyLevel::kExact);
+    return true;
+  }
+  if ((!is_blamed || judged.cause == Cause::kWrong) && !is_unjudged) return false;
+  model.simplified.reset();
+  return true;
 }
 
 void enter_simplification(const OpenedModel& model, double original_cost_us, OptimizeReport& report) {

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "onnx/import.h"
+#include "onnx/simplify.h"
 #include "optimize/equivalence.h"
 #include "optimize/optimizer.h"
 #include "optimize/size_choice.h"
@@ -36,6 +37,8 @@ struct ModelSource {
   GivenInputs inputs = {};  ///< What certain inputs hold when the model is run.
 };
 
+struct JudgedModel;
+
 /// A model imported at its first sizes, and at others to compare at. Borrows the source.
 struct OpenedModel {
   const ModelSource* source = nullptr;
@@ -44,6 +47,8 @@ struct OpenedModel {
   /// The same, simplified (onnx/simplify.h), at the same sizes; none where that takes no node away.
   std::optional<ImportedModel> simplified;
   std::map<std::string, std::size_t> simplifications;  ///< How often, by kind.
+  SimplifyLevel level = SimplifyLevel::kExact;         ///< At which.
+  bool is_exact = true;                                ///< The simplified model computes the same to the last bit.
   std::vector<ImportedModel> at_others;
   std::vector<Sizes> sizes;    ///< First those of `imported`, then those of `at_others`; empty ones if none is open.
   std::vector<Sizes> refused;  ///< At which the model does not run.
@@ -59,7 +64,12 @@ struct OpenedModel {
 inline constexpr const char* kSimplificationStep = "simplification";
 
 /// Simplifies the model. What cannot be simplified, or not be read again, stays as it is.
-REWRIGHT_API void simplify(OpenedModel& model);
+REWRIGHT_API void simplify(OpenedModel& model, SimplifyLevel level = SimplifyLevel::kExact);
+/// Once the result was judged: true if what was simplified stands against it, so that it is to be made again: at the
+/// level below if `only`, the simplification alone was asked for; else without it, also where nothing can be compared
+/// and nothing else was found. `reason`: why.
+REWRIGHT_API bool simplify_less(OpenedModel& model, const JudgedModel& judged, std::size_t steps, bool only,
+                                std::string& reason);
 /// Puts the step to the simplified model, whose graph the search began with, before the path.
 REWRIGHT_API void enter_simplification(const OpenedModel& model, double original_cost_us, OptimizeReport& report);
 

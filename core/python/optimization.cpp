@@ -22,6 +22,8 @@ struct Request {
   std::map<std::string, std::int64_t> dimensions;
   std::string folder;
   std::string runtime;
+  bool simplify_only = false;
+  bool exact = true;  ///< Of the simplification.
 };
 
 struct Rewrite {
@@ -41,8 +43,10 @@ struct Optimized {
   double seconds = 0;
   Equivalence equivalence;
   std::optional<std::string> culprit;
+  std::map<std::string, std::size_t> simplifications;
 };
 
+/// The cheapest graph that rules reach, or what simplification alone gives.
 Optimized optimize_model(const Request& request, const py::object& progress, const Registry& registry) {
   const std::unique_ptr<SearchStrategy> search = value_of(registry.get<SearchStrategy>(request.search))->clone();
   check(search->configure(request.search_options));
@@ -53,18 +57,37 @@ Optimized optimize_model(const Request& request, const py::object& progress, con
   options.runtime = runtime->version() ? runtime : nullptr;
   options.seed = request.limits.seed;
   const ModelSource source{request.model, "the model", request.folder, request.dimensions};
-  const OpenedModel opened = value_of(open_model(source, registry, options.runtime));
+  OpenedModel opened = value_of(open_model(source, registry, options.runtime));
+  simplify(opened, request.exact ? SimplifyLevel::kExact : SimplifyLevel::kWeights);
   GraphCost cost(*model, nullptr);
 
   LongWork work;
   OptimizeOptions limits = request.limits;
   limits.measuring = [&](bool, std::uint64_t) { return !work.stopped(); };
+  const auto search_graph = [&] {
+    OptimizeReport report;
+    if (request.simplify_only) {
+      report.best = opened.start().graph;
+      report.search.cost_before_us = report.search.cost_after_us = value_of(cost.cost_us(report.best));
+    } else {
+      report = value_of(optimize(opened.start().graph, request.rules, *search, cost, limits,
+                                 [&](std::uint64_t steps, std::uint64_t candidates, double best_us) {
+                                   work.tell(progress, steps, candidates, best_us);
+                                   return !work.stopped();
+                                 }));
+    }
+    if (opened.simplified) enter_simplification(opened, value_of(cost.cost_us(opened.imported.graph)), report);
+    return report;
+  };
   return work.run([&] {
-    const OptimizeReport report = value_of(optimize(opened.imported.graph, request.rules, *search, cost, limits,
-                                                    [&](std::uint64_t steps, std::uint64_t candidates, double best_us) {
-                                                      work.tell(progress, steps, candidates, best_us);
-                                                      return !work.stopped();
-                                                    }));
+    OptimizeReport report = search_graph();
+    JudgedModel judged;
+    if (!work.stopped()) judged = value_of(judge_result(opened, report, options));
+    std::string reason;
+    while (!work.stopped() && simplify_less(opened, judged, report.search.path.size(), request.simplify_only, reason)) {
+      report = search_graph();
+      if (!work.stopped()) judged = value_of(judge_result(opened, report, options));
+    }
     Optimized result;
     result.cost_before_us = report.search.cost_before_us;
     result.cost_after_us = report.search.cost_after_us;
@@ -73,8 +96,8 @@ Optimized optimize_model(const Request& request, const py::object& progress, con
     result.steps = report.search.steps;
     result.candidates = report.search.candidates;
     result.seconds = report.seconds;
+    if (opened.simplified) result.simplifications = opened.simplifications;
     if (work.stopped()) return result;
-    const JudgedModel judged = value_of(judge_result(opened, report, options));
     result.model = judged.bytes;
     result.equivalence = judged.equivalence;
     if (judged.culprit) result.culprit = report.search.path[*judged.culprit].rule_name;
@@ -134,6 +157,7 @@ void bind_optimization(py::module_& module) {
           "Greatest difference of an output on random inputs.")
       .def_property_readonly(
           "compared_in", [](const Optimized& result) { return result.equivalence.runs; }, "What the comparison ran in.")
+      .def_readonly("simplifications", &Optimized::simplifications, "How often the model was simplified, by kind.")
       .def_readonly("culprit", &Optimized::culprit, "Not equal: the rule that brought the difference.")
       .def("__repr__", [](const Optimized& result) {
         return fmt::format("<rewright.Optimized: {:.4g} -> {:.4g} us, {} rewrites{}>", result.cost_before_us,
@@ -170,6 +194,33 @@ void bind_optimization(py::module_& module) {
       "original. "
       "`progress(steps, candidates, best_us)` is called now and then; options are as for the program's rewright "
       "optimize.");
+
+  module.def(
+      "simplify",
+      [](const py::bytes& model, bool exact, const std::map<std::string, std::int64_t>& dimensions,
+         const std::string& folder, const std::string& cost, const Options& cost_options, std::uint64_t seed,
+         const std::string& runtime, const std::optional<Plugins>& plugins) {
+        const Plugins owner = plugins ? *plugins : plugins_or_own({});
+        Request request;
+        request.model = model;
+        request.search = "auto";
+        request.cost = cost;
+        request.cost_options = cost_options;
+        request.limits.seed = seed;
+        request.dimensions = dimensions;
+        request.folder = folder;
+        request.runtime = runtime;
+        request.simplify_only = true;
+        request.exact = exact;
+        return optimize_model(request, py::none(), *owner);
+      },
+      py::arg("model"), py::kw_only(), py::arg("exact") = false,
+      py::arg("dimensions") = std::map<std::string, std::int64_t>(), py::arg("folder") = "", py::arg("cost") = "flops",
+      py::arg("cost_options") = Options(), py::arg("seed") = 1, py::arg("runtime") = "onnxruntime",
+      py::arg("plugins") = py::none(),
+      "A serialized ONNX model with fewer nodes, compared with the original: known values, nodes that do nothing, "
+      "chains, equal nodes, and, unless `exact`, what weights take in. As the program's rewright optimize "
+      "--simplify-only, without measuring.");
 }
 
 }  // namespace rewright::python

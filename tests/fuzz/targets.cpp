@@ -9,6 +9,7 @@
 #include "campaign/config.h"
 #include "campaign/import_rules.h"
 #include "onnx/import.h"
+#include "onnx/simplify.h"
 #include "rule/store.h"
 #include "rule/taso.h"
 #include "support/random_graph.h"
@@ -111,6 +112,7 @@ void onnx(std::string_view bytes) {
   const auto model = import_model(std::as_bytes(std::span(bytes)), registry());
   if (is_read(model) && model->graph.nodes().size() > 100 * bytes.size() + 1000)
     complain("a graph larger than its file", std::to_string(model->graph.nodes().size()));
+  (void)is_read(simplify_model(std::as_bytes(std::span(bytes)), {}, SimplifyLevel::kWeights));
 }
 
 void axioms(std::string_view bytes) {

@@ -14,6 +14,7 @@ import rewright
 
 SOURCE = pathlib.Path(os.environ["REWRIGHT_SOURCE_DIR"])
 BUILD = pathlib.Path(os.environ["REWRIGHT_BUILD_DIR"])
+MODELS = SOURCE / "tests/models/simple"
 
 CAMPAIGN = """
 [campaign]
@@ -159,6 +160,33 @@ class Optimising(unittest.TestCase):
         self.assertRegex(repr(result.rewrites[0]), r"^<rewright.Rewrite ewadd-matmul.*: [0-9.]+ -> [0-9.]+ us>$")
         self.assertEqual(rewright.Graph.from_onnx(model).operator_count, 3)
         self.assertEqual(rewright.Graph.from_onnx(result.model).operator_count, 2)
+
+    def test_a_model_is_simplified_without_rules(self):
+        model = (MODELS / "conv_bn.onnx").read_bytes()
+        exact, result = rewright.simplify(model, exact=True), rewright.simplify(model)
+        self.assertEqual((exact.model, exact.simplifications), (model, {}))
+        self.assertTrue(result.equal)
+        self.assertEqual(result.simplifications["fused"], 1)
+        self.assertEqual([step.rule for step in result.rewrites], ["simplification"])
+        self.assertEqual(rewright.Graph.from_onnx(result.model).operator_count, 2)  # conv2d and its bias
+
+    def test_weights_that_repeat_a_number_are_compared_as_random_ones(self):
+        result = rewright.simplify((MODELS / "tiny_sigmoid.onnx").read_bytes())  # conv, batch normalisation, sigmoid
+        self.assertTrue(result.equal)
+        self.assertEqual(result.simplifications["fused"], 1)
+        self.assertIn("the same with random weights", result.compared_in)
+
+    def test_factors_that_a_product_rounds_too_far_stay_out_of_its_weights(self):
+        result = rewright.simplify((MODELS / "matmul_add.onnx").read_bytes())  # a product, a sum, factors
+        self.assertTrue(result.equal)
+        self.assertEqual(result.simplifications["fused"], 1)
+
+    def test_a_model_is_simplified_before_the_search(self):
+        model = (MODELS / "mul1_add0_div1.onnx").read_bytes()
+        result = rewright.optimize(model, [], trust="none")
+        self.assertTrue(result.equal)
+        self.assertEqual([step.rule for step in result.rewrites], ["simplification"])
+        self.assertLess(len(result.model), len(model))
 
     def test_a_wrong_rule_is_found_out_and_named(self):
         wrong = rewright.parse_rule("(x:2, y:2, z:2) ewadd(matmul(x, y), matmul(x, z)) => matmul(x, ewmul(y, z))")

@@ -28,6 +28,7 @@ from ._native import (
     optimize,
     parse_rule,
     run_campaign,
+    simplify,
 )
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "optimize",
     "parse_rule",
     "run_campaign",
+    "simplify",
 ]
 
 

@@ -135,6 +135,8 @@ class Optimized:
     @property
     def compared_in(self) -> list[str]: ...
     @property
+    def simplifications(self) -> dict[str, int]: ...
+    @property
     def culprit(self) -> str | None: ...
 
 def load_rules(path: str, *, plugins: Plugins | None = None) -> list[Rule]: ...
@@ -170,5 +172,17 @@ def optimize(
     trust: str = "certificate",
     runtime: str = "onnxruntime",
     progress: Callable[[int, int, float], object] | None = None,
+    plugins: Plugins | None = None,
+) -> Optimized: ...
+def simplify(
+    model: bytes,
+    *,
+    exact: bool = False,
+    dimensions: Mapping[str, int] = ...,
+    folder: str = "",
+    cost: str = "flops",
+    cost_options: Mapping[str, Option] = ...,
+    seed: int = 1,
+    runtime: str = "onnxruntime",
     plugins: Plugins | None = None,
 ) -> Optimized: ...
