@@ -136,7 +136,7 @@ std::vector<Rule> of_classes(std::vector<Rule> rules, const OptimizeArguments& a
   }
   const auto say = [&](std::size_t count, std::string_view why) {
     if (count == 0) return;
-    note(fmt::format("left out: {}, {}", counted(count, "rule"), why), quiet);
+    note(fmt::format("{} {} left out: {}", counted(count, "rule"), count == 1 ? "is" : "are", why), quiet);
   };
   say(reassociating, "reassociating, and --strict takes exact rules only");
   say(range_changing, "range-changing, which --fast-math alone takes");
