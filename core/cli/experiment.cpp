@@ -230,7 +230,8 @@ Status update_pages(const std::vector<Findings>& all) {
   };
   for (const Findings& findings : all)
     if (findings.done > 0)
-      REWRIGHT_CHECK(update(findings.manifest->folder + "/README.md", "results", markdown(findings, experiment::Tables::kReadme)));
+      REWRIGHT_CHECK(
+          update(findings.manifest->folder + "/README.md", "results", markdown(findings, experiment::Tables::kReadme)));
   const std::string folder = fs::path(all.front().manifest->folder).parent_path().string();
   return update(folder + "/README.md", "claims", markdown(experiment::overview(all)));
 }

@@ -213,8 +213,8 @@ ShownTable overview(std::span<const Findings> all) {
   table.to_the_right.assign(table.header.size(), false);
   for (const Findings& findings : all)
     for (const ClaimFinding& claim : findings.claims)
-      table.cells.push_back({findings.manifest->name, claim.claim->claim, claim.claim->paper, claim.ours,
-                             name_of(claim.answer)});
+      table.cells.push_back(
+          {findings.manifest->name, claim.claim->claim, claim.claim->paper, claim.ours, name_of(claim.answer)});
   table.raw = table.cells;
   return table;
 }

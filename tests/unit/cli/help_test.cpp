@@ -7,6 +7,7 @@ namespace {
 
 TEST(Help, BreaksLinesAtSpaces) {
   EXPECT_EQ(cli::wrapped("one two three", 7), "one two\nthree");
+  EXPECT_EQ(cli::wrapped("one two three", 6), "one\ntwo\nthree");
   EXPECT_EQ(cli::wrapped("one two three", 13), "one two three");
   EXPECT_EQ(cli::wrapped("", 7), "");
 }

@@ -199,7 +199,8 @@ TEST(OwnPages, SayWhatTheKeptResultsGive) {
   const std::string how = "rewright experiment report --all --results experiments/results --readme";
   for (const Findings& findings : all) {
     const std::string page = read(findings.manifest->folder + "/README.md");
-    const auto updated = experiment::with_section(page, "results", findings.done > 0 ? markdown(findings, experiment::Tables::kReadme) : "");
+    const auto updated = experiment::with_section(
+        page, "results", findings.done > 0 ? markdown(findings, experiment::Tables::kReadme) : "");
     ASSERT_TRUE(updated) << findings.manifest->name << ": " << updated.error().message;
     EXPECT_EQ(page, *updated) << findings.manifest->name << "/README.md: " << how;
   }
