@@ -44,7 +44,7 @@ Result<CampaignProgress> read_progress(const std::string& file) {
     progress.eta_seconds = json.at("eta_seconds").get<double>();
     return progress;
   } catch (const Json::exception&) {
-    return make_error(ErrorCode::kParse, "'{}' is damaged; it is written anew by the next run", file);
+    return make_error(ErrorCode::kParse, "'{}' is damaged; the next run writes it again", file);
   }
 }
 

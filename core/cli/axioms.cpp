@@ -118,14 +118,14 @@ void print_redundancy(const Redundancy& entry) {
   if (answer.follows) {
     const std::string by =
         answer.by.empty() ? std::string() : fmt::format(", inputs put otherwise by {}", fmt::join(answer.by, ", "));
-    print_line(fmt::format("{}: follows from {} ({} of {} combinations asked{})", entry.name, from, answer.proved,
-                           answer.combinations, by));
+    print_line(fmt::format("{}: follows from {} ({} of {} asked{})", entry.name, from, answer.proved,
+                           counted(answer.combinations, "combination"), by));
   } else if (entry.lemma) {
-    print_line(fmt::format("{}: a LEMMA THAT IS NOT PROVED from the others ({} of {} combinations): {}", entry.name,
-                           answer.proved, answer.combinations, answer.reason));
+    print_line(fmt::format("{}: a LEMMA THAT IS NOT PROVED from the others ({} of {}): {}", entry.name, answer.proved,
+                           counted(answer.combinations, "combination"), answer.reason));
   } else if (answer.proved > 0) {
-    print_line(fmt::format("{}: follows in part ({} of {} combinations asked)", entry.name, answer.proved,
-                           answer.combinations));
+    print_line(fmt::format("{}: follows in part ({} of {} asked)", entry.name, answer.proved,
+                           counted(answer.combinations, "combination")));
   }
 }
 
@@ -171,8 +171,9 @@ Result<ExitCode> check_redundancy(const Settings& settings, const CheckOptions& 
   if (settings.json)
     print_json({{"verifier", entailment.verifier()}, {"axioms", std::move(list)}});
   else
-    print_line(fmt::format("{} axioms: {} follow from the other {} by {}; {} lemmas not proved", entries.size(), follow,
-                           entries.size() - follow, entailment.verifier(), unproved));
+    print_line(fmt::format("{}; following from the other {}, by {}: {}; lemmas not proved: {}",
+                           counted(entries.size(), "axiom"), entries.size() - follow, entailment.verifier(), follow,
+                           unproved));
   return unproved == 0 ? ExitCode::kDone : ExitCode::kNegative;
 }
 
@@ -215,9 +216,9 @@ Result<ExitCode> check_collapse(const Settings& settings, const CheckOptions& op
                 {"axioms", std::move(list)}});
   else
     print_line(fmt::format(
-        "{} goals, {} terms; {} comparisons of terms that the axioms make equal; {} axioms to blame{}",
-        with_commas(report.goals), with_commas(report.nodes), with_commas(report.pairs), report.found.size(),
-        report.nowhere > 0 ? fmt::format("; {} goals at no small sizes", report.nowhere) : ""));
+        "{}, {}; {} of terms that the axioms make equal; {} to blame{}", counted(report.goals, "goal"),
+        counted(report.nodes, "term"), counted(report.pairs, "comparison"), counted(report.found.size(), "axiom"),
+        report.nowhere > 0 ? fmt::format("; {} at no small sizes", counted(report.nowhere, "goal")) : ""));
   return report.found.empty() ? ExitCode::kDone : ExitCode::kNegative;
 }
 
@@ -242,10 +243,10 @@ Result<ExitCode> check_uses(const Settings& settings, const CheckOptions& option
     return ExitCode::kDone;
   }
   print(table.to_string());
-  print_line(fmt::format("{} rules; {} axioms are used by none", with_commas(usage.rules), unused));
+  print_line(fmt::format("{}; axioms that none uses: {}", counted(usage.rules, "rule"), unused));
   if (usage.silent > 0)
-    print_line(fmt::format("{} rules were proved by a verifier that does not name the axioms it used",
-                           with_commas(usage.silent)));
+    print_line(
+        fmt::format("proved by a verifier that does not name the axioms it used: {}", counted(usage.silent, "rule")));
   return ExitCode::kDone;
 }
 
@@ -289,8 +290,8 @@ void print_suggestions(const Suggestions& found, const SuggestArguments& argumen
   if (!found.axioms.empty()) {
     print(suggestions_text(found.axioms));
     for (const Suggestion& suggestion : found.axioms)
-      print_line(
-          fmt::format("; {} was made of {} ({} goals)", suggestion.axiom.name, suggestion.from, suggestion.goals));
+      print_line(fmt::format("; {} was made of {} ({})", suggestion.axiom.name, suggestion.from,
+                             counted(suggestion.goals, "goal")));
   }
   for (const std::string& refuted : found.refuted) {
     std::string text = "; FALSE: " + refuted;
@@ -301,19 +302,18 @@ void print_suggestions(const Suggestions& found, const SuggestArguments& argumen
   for (const std::string& goal : found.unsettled) print_line("; still open: " + goal);
   if (found.stopped) {
     print_line(
-        fmt::format("; stopped early: {} goals were open; {} axioms so far, some of them needless perhaps; what "
-                    "follows from them was not asked",
-                    found.open, found.axioms.size()));
+        fmt::format("; stopped early: {} open at first; {} so far, some of them needless perhaps; what follows from "
+                    "them was not asked",
+                    counted(found.open, "goal"), counted(found.axioms.size(), "axiom")));
     return;
   }
-  print_line(
-      fmt::format("; {} goals were open; {} follow from {} suggested axioms, {} equations are false, {} goals are "
-                  "still open",
-                  found.open, found.follow, found.axioms.size(), found.refuted.size(), found.unsettled.size()));
+  print_line(fmt::format("; {} open at first; {} suggested; goals that follow: {}, still open: {}; false equations: {}",
+                         counted(found.open, "goal"), counted(found.axioms.size(), "axiom"), found.follow,
+                         found.unsettled.size(), found.refuted.size()));
   if (back)
-    print_line(fmt::format("; {} {} ({} of {} combinations)", arguments.without,
+    print_line(fmt::format("; {} {} ({} of {})", arguments.without,
                            back->follows ? "FOLLOWS from the suggestions" : "does not follow from the suggestions",
-                           back->proved, back->combinations));
+                           back->proved, counted(back->combinations, "combination")));
 }
 
 Result<ExitCode> suggest(const Settings& settings, const SuggestArguments& arguments) {
@@ -402,10 +402,9 @@ Result<ExitCode> check_axioms(const Settings& settings, const CheckOptions& opti
   if (settings.json)
     print_json({{"axioms", std::move(list)}});
   else
-    print_line(fmt::format("{} axioms, {} that fail, {} compared nowhere{}; {} combinations and {} drawn",
-                           results.size(), failing, nowhere,
-                           stopped > 0 ? fmt::format(", {} not to the end", stopped) : "", with_commas(combinations),
-                           with_commas(drawn)));
+    print_line(fmt::format("{}, {} failing, {} compared nowhere{}; {} and {} drawn", counted(results.size(), "axiom"),
+                           failing, nowhere, stopped > 0 ? fmt::format(", {} not to the end", stopped) : "",
+                           counted(combinations, "combination"), with_commas(drawn)));
   if (failing + nowhere > 0) return ExitCode::kNegative;
   if (stopped == 0 && !options.record.empty()) REWRIGHT_CHECK(record(axioms.files(), options.record));
   return stopped > 0 ? ExitCode::kStopped : ExitCode::kDone;

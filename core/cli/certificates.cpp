@@ -139,10 +139,10 @@ Result<ExitCode> check(const Settings& settings, const Arguments& arguments) {
     print_line(fmt::format("{}: rejected: {}", rejections[i]["rule"].get<std::string>(),
                            rejections[i]["reason"].get<std::string>()));
   if (rejections.size() > kShown) print_line(fmt::format("and {} more", with_commas(rejections.size() - kShown)));
-  print_line(fmt::format("{} certificates checked: {} accepted, {} rejected", with_commas(checked),
-                         with_commas(accepted), with_commas(rejected)));
+  print_line(fmt::format("{} checked: {} accepted, {} rejected", counted(checked, "certificate"), with_commas(accepted),
+                         with_commas(rejected)));
   if (proofs.solver > 0)
-    print_line(fmt::format("{} rules have none: they rest on a solver's word", with_commas(proofs.solver)));
+    print_line(fmt::format("on a solver's word, without a certificate: {}", counted(proofs.solver, "rule")));
   return rejected == 0 ? ExitCode::kDone : ExitCode::kNegative;
 }
 
@@ -170,7 +170,7 @@ void add_certificates(Program& program) {
   CLI::App& group = program.group("certificates", "Certificates: proofs of rules that anyone can replay");
   auto arguments = std::make_shared<Arguments>();
   CLI::App& check_command = program.command(
-      group, "check", "Replays every proof of a store or file, on axiom files that are read anew",
+      group, "check", "Replays every proof of a store or file, on the axiom files as they are now",
       {"rewright certificates check quickstart.store", "rewright certificates check proofs.txt --axioms axioms/*.smt2"},
       [arguments](const Settings& settings) { return check(settings, *arguments); });
   check_command.add_option("STORE|FILE", arguments->path, "A store, or what `certificates export` wrote")->required();

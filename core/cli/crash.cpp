@@ -58,7 +58,7 @@ void on_crash(int signal) {
     say(plugin);
     say(" crashed (");
     say(word_for(signal));
-    say("); what was saved before stays as it is: mend the plugin, or leave it out\n");
+    say("); what was saved before stays as it is: fix the plugin, or leave it out\n");
     _exit(static_cast<int>(ExitCode::kOwnFault));
   }
   raise(signal);  // Not a plugin's: the usual end, with a core file where the system writes one.

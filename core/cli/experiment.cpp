@@ -230,9 +230,10 @@ Status update_pages(const std::vector<Findings>& all) {
   };
   for (const Findings& findings : all)
     if (findings.done > 0)
-      REWRIGHT_CHECK(update(findings.manifest->folder + "/README.md", "results", markdown(findings)));
+      REWRIGHT_CHECK(
+          update(findings.manifest->folder + "/README.md", "results", markdown(findings, experiment::Tables::kReadme)));
   const std::string folder = fs::path(all.front().manifest->folder).parent_path().string();
-  return update(folder + "/README.md", "claims", markdown(claims_table(all)));
+  return update(folder + "/README.md", "claims", markdown(experiment::overview(all)));
 }
 
 Result<ExitCode> report(const Settings& settings, const Arguments& arguments) {

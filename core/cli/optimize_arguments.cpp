@@ -84,11 +84,10 @@ bool is_axiom_file(const std::string& source) {
 }
 
 void say_what_axioms_gave(std::size_t count, const AxiomRules& found, bool quiet) {
-  note(fmt::format("{} of {} axioms give {} rules for this model; {} speak of operators, parameters or ranks that it "
-                   "has not, {} are no rules (a side is a bare tensor or lacks some of the other, or both differ in "
-                   "order alone), {} are refused",
-                   found.used, count, with_commas(found.rules.size()), found.elsewhere, found.undirected.size(),
-                   found.refused.size()),
+  note(fmt::format("{} for this model from {} of {}; axioms of other operators, parameters or ranks: {}; no rules (a "
+                   "side is a bare tensor or lacks some of the other, or both differ in order alone): {}; refused: {}",
+                   counted(found.rules.size(), "rule"), found.used, counted(count, "axiom"), found.elsewhere,
+                   found.undirected.size(), found.refused.size()),
        quiet);
   for (const std::string& sentence : found.refused) note(sentence, quiet);
   if (!found.cut_short.empty())
@@ -137,7 +136,7 @@ std::vector<Rule> of_classes(std::vector<Rule> rules, const OptimizeArguments& a
   }
   const auto say = [&](std::size_t count, std::string_view why) {
     if (count == 0) return;
-    note(fmt::format("{} {} left out: {}", with_commas(count), count == 1 ? "rule is" : "rules are", why), quiet);
+    note(fmt::format("{} {} left out: {}", counted(count, "rule"), count == 1 ? "is" : "are", why), quiet);
   };
   say(reassociating, "reassociating, and --strict takes exact rules only");
   say(range_changing, "range-changing, which --fast-math alone takes");
@@ -260,16 +259,16 @@ Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const R
     take(std::move(found));
   }
   if (rules.empty() && distrusted > 0)
-    return make_error(ErrorCode::kUsage,
-                      "none of the {} rules is proved (rules in a text file never are); verify them into a store, or "
-                      "use them at your own risk with --trust none: the result is still compared with the original",
-                      distrusted);
+    return make_error(
+        ErrorCode::kUsage,
+        "none of the rules is proved (rules in a text file never are); verify them into a store, or use them at "
+        "your own risk with --trust none: the result is still compared with the original");
   if (rules.empty() && refused > 0)
-    return make_error(ErrorCode::kUsage, "there is no rule in {}: {} of its axioms are false (rewright axioms check)",
+    return make_error(ErrorCode::kUsage, "there is no rule in {}; false axioms in it: {} (rewright axioms check)",
                       fmt::join(sources, ", "), refused);
   if (rules.empty() && axiom_files.empty())
     return make_error(ErrorCode::kUsage, "there is no rule in {}", fmt::join(sources, ", "));
-  if (distrusted > 0) note(fmt::format("{} rules are left out: they are not proved", distrusted), quiet);
+  if (distrusted > 0) note(fmt::format("left out, because not proved: {}", counted(distrusted, "rule")), quiet);
   return of_classes(std::move(rules), arguments, quiet);
 }
 

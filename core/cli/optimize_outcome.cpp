@@ -188,8 +188,8 @@ void print_outcome(const OptimizeArguments& arguments, const OptimizeOutcome& ou
   print_rules(outcome);
   print_sizes(arguments, outcome);
   print_verdict(outcome);
-  print_line(fmt::format("{} steps, {} candidates in {} ({} a second). Written to {}.", with_commas(search.steps),
-                         with_commas(search.candidates), duration(outcome.report.seconds),
+  print_line(fmt::format("{}, {} in {} ({} a second). Written to {}.", counted(search.steps, "step"),
+                         counted(search.candidates, "candidate"), duration(outcome.report.seconds),
                          with_commas(static_cast<std::uint64_t>(static_cast<double>(search.candidates) /
                                                                 std::max(outcome.report.seconds, 1e-6))),
                          arguments.output));
@@ -280,8 +280,8 @@ OptimizationStory story_of(const OptimizeArguments& arguments, const OptimizeOut
                                ? fmt::format("yes, in {}", fmt::join(outcome.judged.equivalence.runs, " and in "))
                                : "no: " + outcome.judged.equivalence.difference + outcome.judged.reason);
   story.facts.emplace_back("search",
-                           fmt::format("{}: {} steps, {} candidates in {}", arguments.search, with_commas(search.steps),
-                                       with_commas(search.candidates), duration(outcome.report.seconds)));
+                           fmt::format("{}: {}, {} in {}", arguments.search, counted(search.steps, "step"),
+                                       counted(search.candidates, "candidate"), duration(outcome.report.seconds)));
   for (const RewriteStep& step : search.path) {
     const auto rule = by_id.find(step.rule_id);
     story.rewrites.push_back(

@@ -43,6 +43,8 @@ void note(std::string_view sentence, bool quiet);
 
 /// "16,405,411".
 [[nodiscard]] std::string with_commas(std::uint64_t number);
+/// "1 rule", "18,552 rules".
+[[nodiscard]] std::string counted(std::uint64_t number, std::string_view noun);
 /// "0.4 s", "95 s", "12 min", "3.5 h".
 [[nodiscard]] std::string duration(double seconds);
 /// "812 KiB", "6.8 GiB".

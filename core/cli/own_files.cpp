@@ -48,7 +48,8 @@ Result<std::string> own_data(const Roots& roots) {
   for (const fs::path& root : roots) {
     if (fs::is_directory(root / "experiments", ignored)) return root.string();
   }
-  return make_error(ErrorCode::kNotFound, "the experiments that came with the program were not found; install it anew");
+  return make_error(ErrorCode::kNotFound,
+                    "the experiments that came with the program were not found; install it again");
 }
 
 Result<std::string> own_templates(const Roots& roots) {
@@ -57,7 +58,7 @@ Result<std::string> own_templates(const Roots& roots) {
     const fs::path folder = root / "plugins/templates";
     if (fs::is_directory(folder, ignored)) return folder.string();
   }
-  return make_error(ErrorCode::kNotFound, "the templates that came with the program were not found; install it anew");
+  return make_error(ErrorCode::kNotFound, "the templates that came with the program were not found; install it again");
 }
 
 }  // namespace rewright::cli

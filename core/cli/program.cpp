@@ -2,6 +2,7 @@
 
 #include "campaign/suggest.h"
 #include "cli/crash.h"
+#include "cli/help.h"
 #include "cli/output.h"
 
 #include <sched.h>
@@ -11,11 +12,21 @@
 #include <charconv>
 #include <csignal>
 #include <exception>
+#include <memory>
 #include <new>
 #include <system_error>
 
 namespace rewright::cli {
 namespace {
+
+constexpr const char* kStartHere =
+    "Start here\n"
+    "  rewright optimize model.onnx -o faster.onnx              a model, by the rules that came with the program\n"
+    "  rewright campaign run campaign.toml --store my.store     find and prove rules\n"
+    "  rewright rules list my.store                             see them; rules gallery draws them with their proofs\n"
+    "  rewright certificates check my.store                     replay every proof\n"
+    "  rewright new operator my_operator                        a plugin of your own\n"
+    "\n";
 
 constexpr const char* kExitCodes =
     "Exit codes\n"
@@ -90,7 +101,8 @@ Program::Program() : app_("Rewright: a superoptimizer workbench for tensor progr
       ->expected(1)
       ->take_all();
   app_.require_subcommand(1);
-  app_.footer(std::string("\n") + kExitCodes);
+  app_.footer(std::string("\n") + kStartHere + kExitCodes);
+  app_.formatter(std::make_shared<HelpFormatter>());  // Subcommands take it over.
   app_.get_formatter()->column_width(36);
 }
 

@@ -56,7 +56,7 @@ Result<ExitCode> audit(const Settings& settings, const Arguments& arguments) {
                 {"failures", to_json(report.failures)}});
   } else {
     print_failures(report.failures);
-    print_line(fmt::format("{} proved rules are not in the library: {} derivations replayed, {} derived anew",
+    print_line(fmt::format("{} proved rules are not in the library: {} derivations replayed, {} derived again",
                            with_commas(report.dropped), with_commas(report.replayed), with_commas(report.derived)));
     print_line(fmt::format("{} of them follow by rules used from source to target alone", with_commas(report.forward)));
   }
@@ -137,7 +137,7 @@ void add_limits(CLI::App& command, Arguments& arguments) {
 void add_rules_audit(Program& program, CLI::App& group) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App& command = program.command(
-      group, "audit", "Replays the derivation of every rule that a library does without, and derives it anew",
+      group, "audit", "Replays the derivation of every rule that a library does without, and derives it again",
       {"rewright rules audit quickstart.store"},
       [arguments](const Settings& settings) { return audit(settings, *arguments); });
   command.add_option("STORE", arguments->rules, "The store")->required();

@@ -37,7 +37,9 @@ void print_taso(const std::vector<Rule>& rules, bool quiet) {
   std::fwrite(file.bytes.data(), 1, file.bytes.size(), stdout);
   std::size_t left_out = 0;
   for (const auto& [what, count] : file.left_out) left_out += count;
-  note(fmt::format("{} rules written; {} left out, for what TASO's format cannot say", file.written, left_out), quiet);
+  note(fmt::format("{} written; {} left out, for what TASO's format cannot say", counted(file.written, "rule"),
+                   left_out),
+       quiet);
   for (const auto& [what, count] : file.left_out) note(fmt::format("  {} for {}", count, what), quiet);
 }
 

@@ -40,9 +40,9 @@ Result<ExitCode> gallery(const Settings& settings, const Arguments& arguments) {
                 {"index", arguments.folder + "/index.html"}});
     return ExitCode::kDone;
   }
-  print_line(fmt::format("{} rules, {} proofs step by step, {} axioms, {}: open {}/index.html in a browser",
-                         with_commas(report.rules), with_commas(report.proofs), with_commas(report.axioms),
-                         bytes(report.bytes), arguments.folder));
+  print_line(fmt::format("{}, {} step by step, {}, {}: open {}/index.html in a browser", counted(report.rules, "rule"),
+                         counted(report.proofs, "proof"), counted(report.axioms, "axiom"), bytes(report.bytes),
+                         arguments.folder));
   return ExitCode::kDone;
 }
 

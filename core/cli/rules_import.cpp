@@ -112,7 +112,7 @@ Result<ExitCode> import(const Settings& settings, const Arguments& arguments) {
 void add_rules_import(Program& program, CLI::App& group) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App& command = program.command(
-      group, "import", "Reads rules from a file, verifies each anew, and keeps those that are proved in a new store",
+      group, "import", "Reads rules from a file, verifies each, and keeps those that are proved in a new store",
       {"rewright rules import --format taso graph_subst.pb --store taso.store",
        "rewright rules import --format text rules.txt --store mine.store --verifiers evaluate z3 cvc5"},
       [arguments](const Settings& settings) { return import(settings, *arguments); });

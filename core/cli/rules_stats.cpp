@@ -83,8 +83,8 @@ Result<ExitCode> stats(const Settings& settings, const std::string& folder) {
     print_json(to_json(found, by_class));
     return ExitCode::kDone;
   }
-  print_line(fmt::format("{} rules, {} of them under a condition on sizes; {} were of use in a model",
-                         with_commas(found.rules), with_commas(found.conditional), with_commas(found.used)));
+  print_line(fmt::format("{}; {} under a condition on sizes, {} of use in a model", counted(found.rules, "rule"),
+                         with_commas(found.conditional), with_commas(found.used)));
   print_line("");
   print_counts("operators on the larger side", found.by_size);
   print_counts("operator", found.by_operator);

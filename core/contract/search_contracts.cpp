@@ -165,7 +165,7 @@ std::vector<Contract> contracts_of(const SearchStrategy& search, const Registry&
       {"describes itself", [&] { return describes_itself(search.name(), search.summary()); }},
       {"refuses options it does not know",
        [&] { return refused_unknown_option(search.clone()->configure(unknown_options())); }},
-      {"gives no dearer and no other graph", in({})},
+      {"gives no costlier and no other graph", in({})},
       {"finds something on an easy way down", with(finds_the_easy_way)},
       {"stays within its steps: none", in({.steps = 0})},
       {"stays within its steps: two", in({.steps = 2})},

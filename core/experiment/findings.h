@@ -61,8 +61,10 @@ struct ShownTable {
   std::vector<bool> to_the_right;               ///< By column.
 };
 [[nodiscard]] REWRIGHT_API ShownTable shown(const Findings& findings, const TableSpec& table);
-/// Claim, source, the paper's figure, ours, the verdict; of several experiments with their names.
-[[nodiscard]] REWRIGHT_API ShownTable claims_table(std::span<const Findings> all);
+/// Claim, source, the paper's figure, ours, the verdict with its note.
+[[nodiscard]] REWRIGHT_API ShownTable claims_table(const Findings& findings);
+/// Experiment, claim, the paper's figure, ours, the answer.
+[[nodiscard]] REWRIGHT_API ShownTable overview(std::span<const Findings> all);
 
 [[nodiscard]] REWRIGHT_API std::string markdown(const ShownTable& table);
 [[nodiscard]] REWRIGHT_API std::string csv(const ShownTable& table);
@@ -76,8 +78,9 @@ struct ShownTable {
 /// The plots of the manifest that have something to show: title and SVG.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> plots_of(const Findings& findings);
 
-/// Claims, tables and where they come from, as Markdown: what stands in an experiment's README.md.
-[[nodiscard]] REWRIGHT_API std::string markdown(const Findings& findings);
+enum class Tables { kAll, kReadme };  ///< kReadme: without tables that say `readme = false`.
+/// Claims, tables and where they come from, as Markdown.
+[[nodiscard]] REWRIGHT_API std::string markdown(const Findings& findings, Tables which = Tables::kAll);
 
 /// The text with what stands between the lines "<!-- NAME: begin ... -->" and "<!-- NAME: end -->" replaced. Errors:
 /// kNotFound where they are not there.

@@ -249,6 +249,7 @@ Status ManifestReader::read_table(const toml::node& node) {
   REWRIGHT_TRY(table.rows, section.text("rows", ""));
   REWRIGHT_TRY(table.across, section.text("across", ""));
   REWRIGHT_TRY(table.value, section.text("value", ""));
+  REWRIGHT_TRY(table.in_readme, section.boolean("readme", true));
   REWRIGHT_TRY(const toml::array* columns, section.list("columns", table.value.empty()));
   for (const toml::node& column : *columns) {
     if (!column.is_string()) return section.error(column, "'columns' must be a list of texts");

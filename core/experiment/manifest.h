@@ -69,6 +69,7 @@ struct TableSpec {
   Json where = Json::object();
   std::vector<std::string> columns;
   std::string rows, across, value;
+  bool in_readme = true;  ///< Otherwise on the page of the report alone.
 };
 
 struct PlotSpec {

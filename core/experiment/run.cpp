@@ -165,7 +165,7 @@ Status write_outputs(const Findings& findings, const std::string& folder) {
   REWRIGHT_CHECK(write_file(folder + "/results.md", fmt::format("# {}\n\n{}\n\n{}", findings.manifest->title,
                                                                 findings.manifest->question, markdown(findings))));
   REWRIGHT_CHECK(write_file(folder + "/claims.json", claims_json(findings).dump(2) + "\n"));
-  REWRIGHT_CHECK(write_file(folder + "/claims.csv", csv(claims_table(std::span(&findings, 1)))));
+  REWRIGHT_CHECK(write_file(folder + "/claims.csv", csv(claims_table(findings))));
   for (std::size_t i = 0; i < findings.manifest->tables.size(); ++i)
     REWRIGHT_CHECK(
         write_file(fmt::format("{}/table-{}.csv", folder, i + 1), csv(shown(findings, findings.manifest->tables[i]))));

@@ -192,26 +192,30 @@ ShownTable shown(const Findings& findings, const TableSpec& spec) {
   return table;
 }
 
-ShownTable claims_table(std::span<const Findings> all) {
+ShownTable claims_table(const Findings& findings) {
   ShownTable table;
-  table.header = {"experiment", "claim", "source", "paper", "here", "verdict"};
+  table.header = {"claim", "source", "paper", "here", "verdict"};
   table.to_the_right.assign(table.header.size(), false);
-  for (const Findings& findings : all) {
-    for (const ClaimFinding& claim : findings.claims) {
-      std::string verdict = claim.verdict();
-      if (claim.unexpected) verdict += "; outside what was expected";
-      if (!claim.claim->note.empty()) verdict += fmt::format(". {}", claim.claim->note);
-      table.cells.push_back({findings.manifest->name, claim.claim->claim, claim.claim->source, claim.claim->paper,
-                             claim.ours, std::move(verdict)});
-    }
+  for (const ClaimFinding& claim : findings.claims) {
+    std::string verdict = claim.verdict();
+    if (claim.unexpected) verdict += "; outside what was expected";
+    if (!claim.claim->note.empty()) verdict += fmt::format(". {}", claim.claim->note);
+    table.cells.push_back(
+        {claim.claim->claim, claim.claim->source, claim.claim->paper, claim.ours, std::move(verdict)});
   }
   table.raw = table.cells;
-  if (all.size() == 1) {  // Its name would be the same in every line.
-    for (auto* lines : {&table.cells, &table.raw})
-      for (auto& line : *lines) line.erase(line.begin());
-    table.header.erase(table.header.begin());
-    table.to_the_right.pop_back();
-  }
+  return table;
+}
+
+ShownTable overview(std::span<const Findings> all) {
+  ShownTable table;
+  table.header = {"experiment", "claim", "paper", "here", "verdict"};
+  table.to_the_right.assign(table.header.size(), false);
+  for (const Findings& findings : all)
+    for (const ClaimFinding& claim : findings.claims)
+      table.cells.push_back(
+          {findings.manifest->name, claim.claim->claim, claim.claim->paper, claim.ours, name_of(claim.answer)});
+  table.raw = table.cells;
   return table;
 }
 
@@ -241,9 +245,10 @@ std::vector<std::pair<std::string, std::string>> plots_of(const Findings& findin
   return plots;
 }
 
-std::string markdown(const Findings& findings) {
-  std::string text = markdown(claims_table(std::span(&findings, 1)));
+std::string markdown(const Findings& findings, Tables which) {
+  std::string text = markdown(claims_table(findings));
   for (const TableSpec& spec : findings.manifest->tables) {
+    if (which == Tables::kReadme && !spec.in_readme) continue;
     const ShownTable table = shown(findings, spec);
     if (!table.cells.empty()) text += fmt::format("\n{}:\n\n{}", table.title, markdown(table));
   }

@@ -120,9 +120,8 @@ std::vector<Rule> trusted(const std::vector<OwnedRule>& rules, const std::string
   if (kept.empty() && !rules.empty())
     throw Failure(
         make_error(ErrorCode::kUsage,
-                   "none of the {} rules is proved (rules in a text file never are); verify them into a store, or "
-                   "use them at your own risk with trust='none': the result is still compared with the original",
-                   rules.size()));
+                   "none of the rules is proved (rules in a text file never are); verify them into a store, or "
+                   "use them at your own risk with trust='none': the result is still compared with the original"));
   return kept;
 }
 

@@ -44,8 +44,9 @@ Status WorkerProcess::launch() {
   socket_ = ends[0];
   if (failed == 0) return {};
   pid_ = -1;
-  return make_error(ErrorCode::kPlugin, "{}: the program that verifiers run in cannot be started ({}); install it anew",
-                    program, std::strerror(failed));
+  return make_error(ErrorCode::kPlugin,
+                    "{}: the program that verifiers run in cannot be started ({}); install it again", program,
+                    std::strerror(failed));
 }
 
 Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string& task,

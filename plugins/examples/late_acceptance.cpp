@@ -16,7 +16,7 @@ class LateAcceptance final : public SearchStrategy {
  public:
   [[nodiscard]] std::string name() const override { return "late_acceptance"; }
   [[nodiscard]] std::string summary() const override {
-    return "Random walk that takes what is no dearer than some moves ago; a step is 50 random moves";
+    return "Random walk that takes what is no costlier than some moves ago; a step is 50 random moves";
   }
   [[nodiscard]] std::vector<SearchOption> options() override {
     return {{"history", &history_, 1, 1e6, "how many proposals ago"}, {"proposals", &proposals_, 1, 1e9, "in a step"}};

@@ -19,7 +19,7 @@ class Annealing final : public SearchStrategy {
  public:
   [[nodiscard]] std::string name() const override { return "annealing"; }
   [[nodiscard]] std::string summary() const override {
-    return "Random walk that takes dearer graphs ever more rarely; a step is 50 random moves";
+    return "Random walk that takes costlier graphs ever more rarely; a step is 50 random moves";
   }
   [[nodiscard]] std::vector<SearchOption> options() override {
     return {{"hot", &hot_, 1e-9, 1e3, "temperature at first, as a part of the start's cost"},

@@ -89,7 +89,8 @@ class Backtracking final : public SearchStrategy {
  public:
   [[nodiscard]] std::string name() const override { return "backtracking"; }
   [[nodiscard]] std::string summary() const override {
-    return "Cheapest graph first, dearer ones within a factor alpha kept (TASO's algorithm 2); a step expands a graph";
+    return "Cheapest graph first, costlier ones within a factor alpha kept (TASO's algorithm 2); a step expands a "
+           "graph";
   }
   [[nodiscard]] std::vector<SearchOption> options() override {
     return {{"alpha", &alpha_, 1, 1e6, "graphs up to this many times the best cost are kept"}};

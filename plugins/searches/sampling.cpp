@@ -25,7 +25,7 @@ class Sampling final : public SearchStrategy {
     return "Metropolis walks with restarts, several side by side; a step is 50 random moves";
   }
   [[nodiscard]] std::vector<SearchOption> options() override {
-    return {{"beta", &beta_, 0, 1e12, "how rarely dearer graphs are taken"},
+    return {{"beta", &beta_, 0, 1e12, "how rarely costlier graphs are taken"},
             {"walks", &walks_, 1, 1e4, "walks side by side, which share the steps"},
             {"proposals", &proposals_, 1, 1e9, "random moves in a step"},
             {"patience", &patience_, 1, 1e9, "steps without a new best until a walk starts again"}};

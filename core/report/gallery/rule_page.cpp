@@ -187,7 +187,7 @@ std::string provenance(const SiteRule& rule) {
   if (!rule.campaigns.empty()) body += ".</p>\n";
   body += rows.empty() ? "<p>No candidate led to it: it was read from a file, or is a more general form of rules that "
                          "were found. It was "
-                         "proved anew.</p>\n"
+                         "proved again.</p>\n"
                        : table({"candidate", "id", "operators", "read", "pruners", "removed for its sake"}, rows);
   return section("provenance", "Where it comes from", body);
 }

@@ -76,9 +76,9 @@ TEST(OwnFiles, ThatAreMissingAreNamed) {
   EXPECT_EQ(own_libraries(nowhere).error().message,
             "the program's own library of rules was not found; name a store or a file with --rules");
   EXPECT_EQ(own_data(nowhere).error().message,
-            "the experiments that came with the program were not found; install it anew");
+            "the experiments that came with the program were not found; install it again");
   EXPECT_EQ(own_templates(nowhere).error().message,
-            "the templates that came with the program were not found; install it anew");
+            "the templates that came with the program were not found; install it again");
 }
 
 }  // namespace

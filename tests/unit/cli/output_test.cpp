@@ -32,6 +32,9 @@ TEST(Output, NumbersForPeople) {
   EXPECT_EQ(with_commas(1'000), "1,000");
   EXPECT_EQ(with_commas(16'405'411), "16,405,411");
   EXPECT_EQ(with_commas(UINT64_MAX), "18,446,744,073,709,551,615");
+  EXPECT_EQ(counted(1, "rule"), "1 rule");
+  EXPECT_EQ(counted(0, "rule"), "0 rules");
+  EXPECT_EQ(counted(18'552, "rule"), "18,552 rules");
   EXPECT_EQ(duration(0.04), "0.0 s");
   EXPECT_EQ(duration(95), "95 s");
   EXPECT_EQ(duration(720), "12 min");

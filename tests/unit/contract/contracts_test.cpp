@@ -606,7 +606,7 @@ class Spoilt final : public SearchStrategy {
 
 TEST(SearchContracts, NameWhatIsBroken) {
   const auto broken_by = [](Slip slip) { return broken(contracts_of(Spoilt(slip), loaded())); };
-  const auto* result = "gives no dearer and no other graph";
+  const auto* result = "gives no costlier and no other graph";
   const auto* steps = "stays within its steps: two";
   EXPECT_THAT(broken_by(Slip::kNone), ElementsAre());
   EXPECT_THAT(broken_by(Slip::kNothing), ElementsAre("finds something on an easy way down"));

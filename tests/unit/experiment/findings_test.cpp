@@ -95,6 +95,36 @@ TEST_F(Paired, ATableCanHaveOneFieldAcross) {
   EXPECT_THAT(table.raw[1], ElementsAre("b", "3.0", "1.5"));
 }
 
+TEST_F(Paired, ATableCanBeLeftOutOfTheReadme) {
+  experiment::TableSpec shown_everywhere, on_the_page;
+  shown_everywhere.title = "gains";
+  on_the_page.title = "all figures";
+  on_the_page.in_readme = false;
+  for (experiment::TableSpec* spec : {&shown_everywhere, &on_the_page}) {
+    spec->runs = {"searches"};
+    spec->columns = {"model", "gain"};
+    manifest_.tables.push_back(*spec);
+  }
+  const auto findings = experiment::findings_of(manifest_, results_, false);
+  ASSERT_TRUE(findings) << findings.error().message;
+  EXPECT_THAT(markdown(*findings), HasSubstr("all figures"));
+  const std::string readme = markdown(*findings, experiment::Tables::kReadme);
+  EXPECT_THAT(readme, HasSubstr("gains"));
+  EXPECT_THAT(readme, Not(HasSubstr("all figures")));
+}
+
+TEST_F(Paired, TheOverviewHasTheAnswerAlone) {
+  value("sum", "");
+  manifest_.claims[0].note = "a note";
+  manifest_.claims[0].source = "a source";
+  const auto findings = experiment::findings_of(manifest_, results_, false);
+  ASSERT_TRUE(findings) << findings.error().message;
+  const auto table = overview(std::span(&*findings, 1));
+  ASSERT_EQ(table.cells.size(), 1U);
+  EXPECT_THAT(table.cells[0], ElementsAre("paired", "", "", "5.5", "reproduced"));
+  EXPECT_THAT(claims_table(*findings).cells[0], ElementsAre("", "a source", "", "5.5", "reproduced. a note"));
+}
+
 TEST(Tables, AreEscapedForMarkdownAndCsv) {
   experiment::ShownTable table;
   table.header = {"a", "b"};
@@ -169,12 +199,13 @@ TEST(OwnPages, SayWhatTheKeptResultsGive) {
   const std::string how = "rewright experiment report --all --results experiments/results --readme";
   for (const Findings& findings : all) {
     const std::string page = read(findings.manifest->folder + "/README.md");
-    const auto updated = experiment::with_section(page, "results", findings.done > 0 ? markdown(findings) : "");
+    const auto updated = experiment::with_section(
+        page, "results", findings.done > 0 ? markdown(findings, experiment::Tables::kReadme) : "");
     ASSERT_TRUE(updated) << findings.manifest->name << ": " << updated.error().message;
     EXPECT_EQ(page, *updated) << findings.manifest->name << "/README.md: " << how;
   }
   const std::string page = read(folder + "/README.md");
-  const auto updated = experiment::with_section(page, "claims", markdown(claims_table(all)));
+  const auto updated = experiment::with_section(page, "claims", markdown(overview(all)));
   ASSERT_TRUE(updated) << updated.error().message;
   EXPECT_EQ(page, *updated) << how;
 }

@@ -165,8 +165,8 @@ TEST_F(OptimizeProgram, TakesAxiomsForRulesAndRefusesThoseThatAreFalse) {
   const std::string axioms = std::string(REWRIGHT_SOURCE_DIR) + "/axioms/";
   const Ran ran = run("model.onnx -o out.onnx --json --rules " + axioms + "linear_algebra.smt2 --rules true.rules");
   ASSERT_EQ(ran.status, 0) << ran.errors;
-  EXPECT_THAT(ran.errors, HasSubstr("axioms give"));
-  EXPECT_THAT(ran.errors, HasSubstr("rules are left out: they are not proved")) << "those of the text file";
+  EXPECT_THAT(ran.errors, HasSubstr("for this model from "));
+  EXPECT_THAT(ran.errors, HasSubstr("left out, because not proved: ")) << "those of the text file";
   const auto json = last_line(ran.output);
   ASSERT_THAT(json.at("rewrites"), SizeIs(2)) << "each of both sums";
   EXPECT_THAT(json.at("rewrites")[0].at("rule"), HasSubstr("matmul-"));
@@ -176,7 +176,7 @@ TEST_F(OptimizeProgram, TakesAxiomsForRulesAndRefusesThoseThatAreFalse) {
   const Ran refused = run("model.onnx -o refused.onnx --rules " + axioms + "rejected.smt2");
   EXPECT_EQ(refused.status, 2) << "where axioms that are true fit nothing in the model, that is no error";
   EXPECT_THAT(refused.errors, HasSubstr("is false, so that no rule is made of it"));
-  EXPECT_THAT(refused.errors, HasSubstr("of its axioms are false"));
+  EXPECT_THAT(refused.errors, HasSubstr("false axioms in it: 2"));
 }
 
 TEST_F(OptimizeProgram, NotesInTheStoreWhichRulesGainedWhat) {
@@ -223,7 +223,7 @@ TEST_F(OptimizeProgram, TakesNoRuleForProvedWhoseOperatorIsOfAnotherVersion) {
   const Ran ran = run("model.onnx -o out.onnx --rules proved --json");
   EXPECT_EQ(ran.status, 0);
   EXPECT_THAT(ran.errors, HasSubstr("'proved' was made with version 0.9.0 of operator ewadd, and 1.0.0 is loaded"));
-  EXPECT_THAT(ran.errors, HasSubstr("are left out: they are not proved"));
+  EXPECT_THAT(ran.errors, HasSubstr("left out, because not proved: "));
   const auto said = last_line(ran.output);
   for (const auto& step : said.at("rewrites"))
     EXPECT_EQ(step.at("rule").get<std::string>().find("ewadd"), std::string::npos);
@@ -364,7 +364,7 @@ TEST_F(OptimizeProgram, GoesOnWithACheckpoint) {
   EXPECT_EQ(run("model.onnx -o no.onnx --rules true.rules --trust none --resume").status, 2) << "of what?";
 }
 
-/// An e-graph asks nothing that could be kept: it begins anew, and ends alike.
+/// An e-graph asks nothing that could be kept: it starts again, and ends alike.
 TEST_F(OptimizeProgram, KilledInMidSearchItGoesOnToTheSameBytes) {
   write("deep.onnx", parallel_branches(16, 5));
   for (const std::string search : {"backtracking --alpha 3", "egraph"}) {
@@ -383,7 +383,7 @@ TEST_F(OptimizeProgram, KilledInMidSearchItGoesOnToTheSameBytes) {
     EXPECT_FALSE(exists("killed.onnx"));
     const Ran resumed = run(command + "resumed.onnx --checkpoint it.looks --resume");
     ASSERT_EQ(resumed.status, 0) << resumed.errors;
-    EXPECT_THAT(resumed.errors, HasSubstr(keeps_answers ? "goes on with 'it.looks'" : "it begins anew"));
+    EXPECT_THAT(resumed.errors, HasSubstr(keeps_answers ? "goes on with 'it.looks'" : "it starts again"));
     EXPECT_EQ(read("resumed.onnx"), read("whole.onnx"));
     EXPECT_NE(read("resumed.onnx"), read("deep.onnx"));
   }

@@ -34,7 +34,7 @@ TEST(WorkerProcess, ThatCannotBeStartedIsAnError) {
   EXPECT_EQ(process.error().code, ErrorCode::kPlugin);
   EXPECT_THAT(process.error().message,
               ::testing::EndsWith("/verifiers/verifier-worker: the program that verifiers run in cannot be started "
-                                  "(Argument list too long); install it anew"));
+                                  "(Argument list too long); install it again"));
 }
 
 TEST(WorkerProcess, ThatCannotReadItsTaskIsAnError) {
