@@ -5,16 +5,38 @@
 #include <thread>
 
 #include "axiom/audit.h"
-#include "campaign/files.h"
+#include "campaign/sha256.h"
+#include "plugin/own_folder.h"
 
 namespace rewright {
 namespace {
 
-/// Hashes of the axiom files that came with the program and stood the whole audit (axioms/audited.txt).
+// axioms/audited.txt: SHA-256 of the axiom files that came with the program and stood the whole audit, and the operators
+// with which they did, "matmul 1.0.0". Either list may be empty.
 constexpr std::string_view kAuditedFiles[] = {
-    "",  // The list may be empty.
+    "",
 #include "audited_axioms.inc"
 };
+constexpr std::string_view kAuditedOperators[] = {
+    "",
+#include "audited_operators.inc"
+};
+
+/// The operators that came with the program, in the versions with which its axioms were audited.
+std::set<std::string, std::less<>> audited_operators(const Registry& registry) {
+  std::set<std::string, std::less<>> names;
+  for (const LoadedPlugin& plugin : registry.plugins()) {
+    if (!plugin.file.starts_with(own_plugin_folder() + "/")) continue;
+    for (const std::string& object : plugin.provides) {
+      constexpr std::string_view kKind = "operator ";
+      if (!object.starts_with(kKind)) continue;
+      std::string name = object.substr(kKind.size());
+      if (std::ranges::find(kAuditedOperators, name + " " + plugin.version) != std::end(kAuditedOperators))
+        names.insert(std::move(name));
+    }
+  }
+  return names;
+}
 
 /// As `axioms check --quick`: seconds for a file of axioms.
 AuditOptions quick_audit() {
@@ -43,14 +65,25 @@ Status check_id(const Rule& rule, std::string_view id) {
 }
 
 RuleJudge::RuleJudge(const AxiomSet& axioms, const Registry& registry, Memory memory)
-    : axioms_(axioms), remembers_(memory == Memory::kUsed), checker_(axioms.axioms(), registry), memory_(registry) {}
+    : axioms_(axioms),
+      remembers_(memory == Memory::kUsed),
+      checker_(axioms.axioms(), registry),
+      memory_(registry),
+      audited_operators_(audited_operators(registry)) {
+  for (const std::string& file : axioms.files()) {
+    if (hash_of(file).empty()) return;
+  }
+  for (const std::string& file : axioms.files()) basis_ += hash_of(file) + "\n";
+  for (const Axiom& axiom : axioms.axioms()) basis_ += fmt::format("{} {}", axiom.name.size(), axiom.name);
+  basis_ = sha256(basis_);
+}
 
 Status RuleJudge::prove(const Rule& rule, std::string_view certificate) {
-  const std::string digest = JudgedMemory::digest_of({"proof", axioms_.digest(), to_text(rule), certificate});
-  if (remembers_ && memory_.knows(digest)) return {};
+  const std::string digest = JudgedMemory::digest_of({"proof", basis_, to_text(rule), certificate});
+  if (remembers_ && !basis_.empty() && memory_.knows(digest)) return {};
   REWRIGHT_CHECK(checker_.check(rule, certificate));
   REWRIGHT_CHECK(check_axioms());
-  memory_.add(digest);
+  if (!basis_.empty()) memory_.add(digest);
   return {};
 }
 
@@ -63,7 +96,7 @@ Status RuleJudge::check_axioms() {
 Status RuleJudge::check_axiom(const Axiom& axiom) {
   if (audited_.contains(axiom.name)) return {};
   const std::string& hash = hash_of(axiom.file);
-  const bool is_own = !hash.empty() && std::ranges::find(kAuditedFiles, hash) != std::end(kAuditedFiles);
+  const bool is_own = is_audited(axiom, hash);
   const std::string digest = JudgedMemory::digest_of({"axiom", hash, axiom.name});
   if (!is_own && (hash.empty() || !remembers_ || !memory_.knows(digest))) {
     REWRIGHT_TRY(const AuditResult result, audit(axiom, quick_audit()));
@@ -84,10 +117,17 @@ Status RuleJudge::check_axiom(const Axiom& axiom) {
   return {};
 }
 
+bool RuleJudge::is_audited(const Axiom& axiom, const std::string& hash) const {
+  return !hash.empty() && std::ranges::find(kAuditedFiles, hash) != std::end(kAuditedFiles) &&
+         std::ranges::all_of(axiom.terms, [&](const AxiomTerm& term) {
+           return term.op == nullptr || audited_operators_.contains(term.op->name());
+         });
+}
+
 const std::string& RuleJudge::hash_of(const std::string& file) {
   const auto [at, is_new] = hash_.try_emplace(file);
   if (is_new) {
-    if (auto hash = file_hash(file)) at->second = *std::move(hash);
+    if (auto hash = file_sha256(file)) at->second = *std::move(hash);
   }
   return at->second;
 }

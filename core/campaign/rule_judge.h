@@ -4,8 +4,9 @@
 //   certificate   its proof was replayed by this program, and each axiom that the source brings stood its audit;
 //   solver        a solver said so; there is nothing to replay;
 //   none          neither.
-// An axiom stood its audit if its file is one of those that came with the program, word for word (axioms/audited.txt,
-// compiled in), or if it was audited here or before. An axiom that fails is an error: no rule is made of it.
+// An axiom stood its audit if its file is one of those that came with the program, word for word, and so are its
+// operators (axioms/audited.txt, compiled in, has SHA-256 of the files and the operators' versions), or if it was audited
+// here, or before with the same operators (judged_memory.h). An axiom that fails is an error: no rule is made of it.
 #pragma once
 
 #include <rewright/axiom.h>
@@ -43,14 +44,17 @@ class REWRIGHT_API RuleJudge {
 
  private:
   Status check_axiom(const Axiom& axiom);
+  [[nodiscard]] bool is_audited(const Axiom& axiom, const std::string& hash) const;
   [[nodiscard]] const std::string& hash_of(const std::string& file);
 
   const AxiomSet& axioms_;
   const bool remembers_;
   CertificateChecker checker_;
   JudgedMemory memory_;
+  std::set<std::string, std::less<>> audited_operators_;
   std::set<std::string> audited_;            ///< Names of axioms.
-  std::map<std::string, std::string> hash_;  ///< By file; "" where it cannot be read.
+  std::map<std::string, std::string> hash_;  ///< SHA-256 by file; "" where it cannot be read.
+  std::string basis_;                        ///< SHA-256 of the axioms; "" where a file cannot be read.
 };
 
 }  // namespace rewright

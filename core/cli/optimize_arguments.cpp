@@ -118,12 +118,14 @@ Result<std::vector<Rule>> read_axiom_rules(const std::vector<std::string>& files
 std::vector<Rule> of_classes(std::vector<Rule> rules, const OptimizeArguments& arguments, bool quiet) {
   if (arguments.fast_math) return rules;
   std::size_t reassociating = 0, range_changing = 0;
-  const auto class_of = [&](const Rule& rule) {
-    if (arguments.strict) return classify(rule);
-    return is_range_changing(rule) ? RuleClass::kRangeChanging : RuleClass::kReassociating;
-  };
-  std::vector<RuleClass> classes(rules.size());
-  tbb::parallel_for(std::size_t{0}, rules.size(), [&](std::size_t i) { classes[i] = class_of(rules[i]); });
+  std::vector<RuleClass> classes(rules.size(), RuleClass::kReassociating);
+  if (arguments.strict) {
+    tbb::parallel_for(std::size_t{0}, rules.size(), [&](std::size_t i) { classes[i] = classify(rules[i]); });
+  } else {
+    const std::vector<char> changing = are_range_changing(rules);
+    for (std::size_t i = 0; i < rules.size(); ++i)
+      if (changing[i] != 0) classes[i] = RuleClass::kRangeChanging;
+  }
   std::vector<Rule> kept;
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const RuleClass found = classes[i];
