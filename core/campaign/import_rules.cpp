@@ -3,7 +3,7 @@
 #include "campaign/files.h"
 #include "campaign/identity.h"
 #include "campaign/proposals.h"
-#include "campaign/rule_judge.h"
+#include "verify/rule_judge.h"
 #include "rule/canonical.h"
 #include "rule/conditions.h"
 #include "rule/taso.h"

@@ -4,7 +4,7 @@
 
 #include "campaign/files.h"
 #include "campaign/operator_versions.h"
-#include "campaign/rule_judge.h"
+#include "verify/rule_judge.h"
 #include "rule/canonical.h"
 #include "rule/store.h"
 #include "verify/certificate_text.h"
@@ -132,7 +132,7 @@ Result<AxiomSet> axioms_of(Store& store, const Registry& registry) {
 Result<std::vector<Rule>> judged_rules(Store& store, const Registry& registry) {
   REWRIGHT_TRY(const std::vector<RuleText> rows, store.rule_texts());
   std::vector<Result<Rule>> parsed(rows.size(), Rule{});
-  tbb::parallel_for(std::size_t{0}, rows.size(), [&](std::size_t i) { parsed[i] = rule_of(rows[i], registry); });
+  tbb::parallel_for(std::size_t{0}, rows.size(), [&](std::size_t i) { parsed[i] = unjudged_rule(rows[i], registry); });
   const auto refused = [&](const RuleText& row, const Error& error) {
     return make_error(error.code, "'{}', rule {} ({}): {}; run the campaign again, or remove the row",
                       store.database().file(), row.id, row.name, error.message);
@@ -184,7 +184,9 @@ Result<CertificateFile> with_families(CertificateFile file, const AxiomSet& axio
     Family family;
     std::size_t entry;
   };
-  CertificateChecker checker(axioms.axioms(), registry);
+  RuleJudge judge(axioms, registry);
+  REWRIGHT_CHECK(judge.check_axioms());
+  CertificateChecker& checker = judge.checker();
   std::vector<Kept> kept;
   std::vector<CertificateFile::Entry> entries;
   for (CertificateFile::Entry& entry : file.entries) {

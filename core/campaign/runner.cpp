@@ -7,7 +7,7 @@
 #include "campaign/identity.h"
 #include "campaign/log.h"
 #include "campaign/phases.h"
-#include "campaign/rule_judge.h"
+#include "verify/rule_judge.h"
 #include "rule/derivations.h"
 
 #include <chrono>

@@ -2,7 +2,7 @@
 #include "axiom/audit.h"
 #include "axiom/writer.h"
 #include "campaign/files.h"
-#include "campaign/sha256.h"
+#include "verify/sha256.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"

@@ -1,6 +1,6 @@
 // rewright certificates check | export
 #include "campaign/files.h"
-#include "campaign/rule_judge.h"
+#include "verify/rule_judge.h"
 #include "campaign/rule_source.h"
 #include "cli/commands.h"
 #include "cli/output.h"

@@ -98,7 +98,8 @@ void say_what_axioms_gave(std::size_t count, const AxiomRules& found, bool quiet
 }
 
 Result<std::vector<Rule>> read_axiom_rules(const std::vector<std::string>& files, const Registry& registry,
-                                           const Graph& program, int threads, bool quiet, std::size_t& refused) {
+                                           const Graph& program, int threads, bool quiet,
+                                           std::vector<std::string>& refused) {
   REWRIGHT_TRY(const AxiomSet axioms, load_axioms(files, registry));
   ProgressLine line(quiet);
   AxiomRuleOptions options;
@@ -110,7 +111,7 @@ Result<std::vector<Rule>> read_axiom_rules(const std::vector<std::string>& files
   REWRIGHT_TRY(AxiomRules found, rules_of_axioms(axioms, program, registry, options));
   line.clear();
   say_what_axioms_gave(axioms.axioms().size(), found, quiet);
-  refused = found.refused.size();
+  refused = std::move(found.refused);
   return std::move(found.rules);
 }
 
@@ -244,7 +245,7 @@ Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const R
   if (sources.empty()) {
     REWRIGHT_TRY(sources, own_libraries());
   }
-  std::size_t refused = 0;
+  std::vector<std::string> refused;
   ParameterUses uses;
   uses.add(program);
   for (const std::string& source : sources) {
@@ -266,9 +267,9 @@ Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const R
                       "none of the {} rules is proved (rules in a text file never are); verify them into a store, or "
                       "use them at your own risk with --trust none: the result is still compared with the original",
                       distrusted);
-  if (rules.empty() && refused > 0)
-    return make_error(ErrorCode::kUsage, "there is no rule in {}: {} of its axioms are false (rewright axioms check)",
-                      fmt::join(sources, ", "), refused);
+  if (rules.empty() && !refused.empty())
+    return make_error(ErrorCode::kUsage, "there is no rule in {}: {} of its axioms {} refused: {}",
+                      fmt::join(sources, ", "), refused.size(), refused.size() == 1 ? "is" : "are", refused.front());
   if (rules.empty() && axiom_files.empty())
     return make_error(ErrorCode::kUsage, "there is no rule in {}", fmt::join(sources, ", "));
   if (distrusted > 0) note(fmt::format("{} rules are left out: they are not proved", distrusted), quiet);

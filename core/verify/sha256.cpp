@@ -1,10 +1,12 @@
-#include "campaign/sha256.h"
+#include "verify/sha256.h"
 
 #include <openssl/sha.h>
 
 #include <array>
-
-#include "campaign/files.h"
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
 
 namespace rewright {
 
@@ -22,7 +24,9 @@ std::string sha256(std::string_view content) {
 }
 
 Result<std::string> file_sha256(const std::string& path) {
-  REWRIGHT_TRY(const std::string content, read_file(path));
+  std::ifstream stream(path, std::ios::binary);
+  const std::string content{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  if (!stream || content.empty()) return make_error(ErrorCode::kIo, "'{}' cannot be read, or is empty", path);
   return sha256(content);
 }
 

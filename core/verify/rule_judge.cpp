@@ -1,12 +1,12 @@
-#include "campaign/rule_judge.h"
+#include "verify/rule_judge.h"
 
 #include <algorithm>
 #include <array>
 #include <thread>
 
 #include "axiom/audit.h"
-#include "campaign/sha256.h"
 #include "plugin/own_folder.h"
+#include "verify/sha256.h"
 
 namespace rewright {
 namespace {
@@ -39,14 +39,14 @@ std::set<std::string, std::less<>> audited_operators(const Registry& registry) {
 }
 
 /// As `axioms check --quick`: seconds for a file of axioms.
-AuditOptions quick_audit() {
+AuditOptions quick_audit(int threads) {
   AuditOptions options;
   options.domain = AuditDomain::kTaso;
   options.max_dim = 4;
   options.max_sizes = 50;
   options.max_typings = 100;
   options.wide_sizes = 4;
-  options.threads = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
+  options.threads = threads > 0 ? threads : static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
   return options;
 }
 
@@ -64,8 +64,9 @@ Status check_id(const Rule& rule, std::string_view id) {
                     rule.id);
 }
 
-RuleJudge::RuleJudge(const AxiomSet& axioms, const Registry& registry, Memory memory)
+RuleJudge::RuleJudge(const AxiomSet& axioms, const Registry& registry, Memory memory, int threads)
     : axioms_(axioms),
+      threads_(threads),
       remembers_(memory == Memory::kUsed),
       checker_(axioms.axioms(), registry),
       memory_(registry),
@@ -99,7 +100,7 @@ Status RuleJudge::check_axiom(const Axiom& axiom) {
   const bool is_own = is_audited(axiom, hash);
   const std::string digest = JudgedMemory::digest_of({"axiom", hash, axiom.name});
   if (!is_own && (hash.empty() || !remembers_ || !memory_.knows(digest))) {
-    REWRIGHT_TRY(const AuditResult result, audit(axiom, quick_audit()));
+    REWRIGHT_TRY(const AuditResult result, audit(axiom, quick_audit(threads_)));
     if (!result.holds)
       return make_error(
           ErrorCode::kMismatch,

@@ -1,5 +1,5 @@
 // The judge of rules and what it remembers: who is believed, and for how long.
-#include "campaign/rule_judge.h"
+#include "verify/rule_judge.h"
 
 #include "campaign/rule_source.h"
 

@@ -1,4 +1,4 @@
-#include "campaign/judged_memory.h"
+#include "verify/judged_memory.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,8 +10,8 @@
 #include <fstream>
 #include <vector>
 
-#include "campaign/identity.h"
-#include "campaign/sha256.h"
+#include "plugin/own_folder.h"
+#include "verify/sha256.h"
 
 namespace rewright {
 namespace {

@@ -20,7 +20,7 @@
 #include <string>
 #include <string_view>
 
-#include "campaign/judged_memory.h"
+#include "verify/judged_memory.h"
 
 namespace rewright {
 
@@ -30,24 +30,28 @@ REWRIGHT_API Status check_id(const Rule& rule, std::string_view id);
 class REWRIGHT_API RuleJudge {
  public:
   enum class Memory : bool { kNone, kUsed };
-  /// Borrows both. Without memory every proof is replayed, and every axiom of other files audited.
-  RuleJudge(const AxiomSet& axioms, const Registry& registry, Memory memory = Memory::kUsed);
+  /// Borrows both. Without memory every proof is replayed, and every axiom of other files audited. Audits use so many
+  /// threads; 0: as many as there are cores.
+  RuleJudge(const AxiomSet& axioms, const Registry& registry, Memory memory = Memory::kUsed, int threads = 0);
 
   /// Does the certificate prove the rule, on axioms that stood their audit? Errors: kMismatch, what does not fit, or
   /// which axiom is false, with a counterexample; kParse.
   Status prove(const Rule& rule, std::string_view certificate);
   /// Did each of the axioms stand its audit? Errors: kMismatch, as above.
   Status check_axioms();
+  /// The same of one of them.
+  Status check_axiom(const Axiom& axiom);
 
-  /// For members of families, whose proofs are those of rules that were proved with other parameters.
+  /// For steps of what is proved in the end, and for members of families, whose proofs are those of rules that were
+  /// proved with other parameters; whoever asks it has asked check_axioms() or check_axiom() as well.
   [[nodiscard]] CertificateChecker& checker() { return checker_; }
 
  private:
-  Status check_axiom(const Axiom& axiom);
   [[nodiscard]] bool is_audited(const Axiom& axiom, const std::string& hash) const;
   [[nodiscard]] const std::string& hash_of(const std::string& file);
 
   const AxiomSet& axioms_;
+  const int threads_;
   const bool remembers_;
   CertificateChecker checker_;
   JudgedMemory memory_;
