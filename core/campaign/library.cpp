@@ -1,7 +1,6 @@
 #include "campaign/library.h"
 
 #include "campaign/generality.h"
-#include "verify/rule_judge.h"
 
 #include <rewright/egraph.h>
 #include <rewright/pruner.h>

@@ -1,11 +1,11 @@
 // From proved rules to a library: the chain of pruners that work on rules, and what it leaves.
 #pragma once
 
-#include <rewright/certificate.h>
 #include <rewright/export.h>
 
 #include "campaign/phases.h"
 #include "rule/derivations.h"
+#include "verify/rule_judge.h"
 
 #include <cstdint>
 #include <functional>

@@ -19,6 +19,7 @@
 #include "onnx/tensor_file.h"
 #include "optimize/cost_cache.h"
 #include "rule/rule_class.h"
+#include "verify/judged_memory.h"
 
 namespace rewright::cli {
 namespace {
@@ -245,6 +246,7 @@ Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const R
   if (sources.empty()) {
     REWRIGHT_TRY(sources, own_libraries());
   }
+  if (const std::string refusal = JudgedMemory::refusal(); !refusal.empty()) note(refusal, quiet);
   std::vector<std::string> refused;
   ParameterUses uses;
   uses.add(program);

@@ -80,12 +80,16 @@ RuleJudge::RuleJudge(const AxiomSet& axioms, const Registry& registry, Memory me
 }
 
 Status RuleJudge::prove(const Rule& rule, std::string_view certificate) {
-  const std::string digest = JudgedMemory::digest_of({"proof", basis_, to_text(rule), certificate});
-  if (remembers_ && !basis_.empty() && memory_.knows(digest)) return {};
+  const std::string digest = proof_digest(rule, certificate);
+  if (remembers_ && memory_.knows(digest)) return {};
   REWRIGHT_CHECK(checker_.check(rule, certificate));
   REWRIGHT_CHECK(check_axioms());
-  if (!basis_.empty()) memory_.add(digest);
+  if (!digest.empty()) memory_.add(digest);
   return {};
+}
+
+std::string RuleJudge::proof_digest(const Rule& rule, std::string_view certificate) const {
+  return basis_.empty() ? "" : JudgedMemory::digest_of({"proof", basis_, to_text(rule), certificate});
 }
 
 Status RuleJudge::check_axioms() {

@@ -42,6 +42,9 @@ class REWRIGHT_API RuleJudge {
   /// The same of one of them.
   Status check_axiom(const Axiom& axiom);
 
+  /// What is remembered of a proof that held; "" where an axiom file cannot be read, and nothing is remembered.
+  [[nodiscard]] std::string proof_digest(const Rule& rule, std::string_view certificate) const;
+
   /// For steps of what is proved in the end, and for members of families, whose proofs are those of rules that were
   /// proved with other parameters; whoever asks it has asked check_axioms() or check_axiom() as well.
   [[nodiscard]] CertificateChecker& checker() { return checker_; }
