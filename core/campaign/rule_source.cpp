@@ -4,6 +4,7 @@
 
 #include "campaign/files.h"
 #include "campaign/operator_versions.h"
+#include "campaign/solver_rules.h"
 #include "verify/rule_judge.h"
 #include "rule/canonical.h"
 #include "rule/store.h"
@@ -127,6 +128,11 @@ Result<AxiomSet> axioms_of(Store& store, const Registry& registry) {
   return load_axioms(files, registry);
 }
 
+Status ask_again(Store& store, const RuleText& row, const Rule& rule, RuleJudge& judge) {
+  REWRIGHT_TRY(const SolverWord word, solver_word(store, row));
+  return judge.ask(rule, word.verifier, word.budget);
+}
+
 }  // namespace
 
 Result<std::vector<Rule>> judged_rules(Store& store, const Registry& registry) {
@@ -145,13 +151,18 @@ Result<std::vector<Rule>> judged_rules(Store& store, const Registry& registry) {
   }
   REWRIGHT_TRY(const std::vector<OtherVersion> others, other_versions(store, registry));
   distrust(rules, others);
-  if (std::ranges::none_of(rules, [](const Rule& rule) { return rule.trust == Trust::kCertificate; })) return rules;
+  if (std::ranges::all_of(rules, [](const Rule& rule) { return rule.trust == Trust::kNone; })) return rules;
   REWRIGHT_TRY(const AxiomSet axioms, axioms_of(store, registry));
   RuleJudge judge(axioms, registry);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rules[i].trust != Trust::kCertificate) continue;
-    if (const Status proved = judge.prove(rules[i], rules[i].certificate); !proved)
-      return refused(rows[i], {proved.error().code, "its proof is rejected: " + proved.error().message});
+    if (rules[i].trust == Trust::kCertificate) {
+      if (const Status proved = judge.prove(rules[i], rules[i].certificate); !proved)
+        return refused(rows[i], {proved.error().code, "its proof is rejected: " + proved.error().message});
+    } else if (rules[i].trust == Trust::kSolver) {
+      const Status proved = ask_again(store, rows[i], rules[i], judge);
+      if (!proved && proved.error().code == ErrorCode::kMismatch) return refused(rows[i], proved.error());
+      if (!proved) rules[i].trust = Trust::kNone;  // The solver is not there.
+    }
   }
   return rules;
 }

@@ -11,6 +11,8 @@
 namespace rewright {
 namespace {
 
+constexpr std::uint64_t kPatience = 4;  // Times the budget that a solver had.
+
 // axioms/audited.txt: SHA-256 of the axiom files that came with the program and stood the whole audit, and the operators
 // with which they did, "matmul 1.0.0". Either list may be empty.
 constexpr std::string_view kAuditedFiles[] = {
@@ -50,6 +52,20 @@ AuditOptions quick_audit(int threads) {
   return options;
 }
 
+/// Name, options and the content of the plugin's file; "" where that cannot be read.
+std::string identity_of(const VerifierChoice& verifier, const Registry& registry) {
+  for (const LoadedPlugin& plugin : registry.plugins()) {
+    if (std::ranges::find(plugin.provides, "verifier " + verifier.name) == plugin.provides.end()) continue;
+    const auto hash = file_sha256(plugin.file);
+    if (!hash) return "";
+    std::string text = *hash + " " + verifier.name;
+    for (const auto& [name, value] : verifier.options)
+      text += std::visit([&, &key = name](const auto& plain) { return fmt::format(" {}={}", key, plain); }, value);
+    return text;
+  }
+  return "";
+}
+
 std::string first_lines(const std::string& text) {
   std::string line = text;
   std::ranges::replace(line, '\n', ' ');
@@ -66,6 +82,7 @@ Status check_id(const Rule& rule, std::string_view id) {
 
 RuleJudge::RuleJudge(const AxiomSet& axioms, const Registry& registry, Memory memory, int threads)
     : axioms_(axioms),
+      registry_(registry),
       threads_(threads),
       remembers_(memory == Memory::kUsed),
       checker_(axioms.axioms(), registry),
@@ -84,6 +101,24 @@ Status RuleJudge::prove(const Rule& rule, std::string_view certificate) {
   if (remembers_ && memory_.knows(digest)) return {};
   REWRIGHT_CHECK(checker_.check(rule, certificate));
   REWRIGHT_CHECK(check_axioms());
+  if (!digest.empty()) memory_.add(digest);
+  return {};
+}
+
+Status RuleJudge::ask(const Rule& rule, const VerifierChoice& verifier, Budget budget) {
+  const std::string who = identity_of(verifier, registry_);
+  const std::string digest =
+      basis_.empty() || who.empty() ? "" : JudgedMemory::digest_of({"solver", basis_, to_text(rule), who});
+  if (remembers_ && memory_.knows(digest)) return {};
+  REWRIGHT_CHECK(check_axioms());
+  PortfolioOptions options;
+  options.budget = budget;
+  options.budget.work *= kPatience;
+  REWRIGHT_TRY(const PortfolioReport report, verify_all({&rule, 1}, axioms_, {&verifier, 1}, registry_, options));
+  const Verdict& said = report.rules.front().outcome;
+  if (said.kind != VerdictKind::kProved || !said.conditions.empty())
+    return make_error(ErrorCode::kMismatch, "{} does not prove it when it is asked again: {}", verifier.name,
+                      said.kind == VerdictKind::kProved ? "not without further conditions" : said.reason);
   if (!digest.empty()) memory_.add(digest);
   return {};
 }

@@ -2,7 +2,7 @@
 //
 // A rule's trust is the least of its proof's and its axioms':
 //   certificate   its proof was replayed by this program, and each axiom that the source brings stood its audit;
-//   solver        a solver said so; there is nothing to replay;
+//   solver        a solver said so when this program asked it, here or before; there is nothing to replay;
 //   none          neither.
 // An axiom stood its audit if its file is one of those that came with the program, word for word, and so are its
 // operators (axioms/audited.txt, compiled in, has SHA-256 of the files and the operators' versions), or if it was audited
@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "verify/judged_memory.h"
+#include "verify/portfolio.h"
 
 namespace rewright {
 
@@ -37,6 +38,9 @@ class REWRIGHT_API RuleJudge {
   /// Does the certificate prove the rule, on axioms that stood their audit? Errors: kMismatch, what does not fit, or
   /// which axiom is false, with a counterexample; kParse.
   Status prove(const Rule& rule, std::string_view certificate);
+  /// Does the verifier prove it, on axioms that stood their audit? Gets several times the budget, since it was asked
+  /// among others before. Errors: kMismatch where it does not, or as above; others where it cannot be asked.
+  Status ask(const Rule& rule, const VerifierChoice& verifier, Budget budget);
   /// Did each of the axioms stand its audit? Errors: kMismatch, as above.
   Status check_axioms();
   /// The same of one of them.
@@ -54,6 +58,7 @@ class REWRIGHT_API RuleJudge {
   [[nodiscard]] const std::string& hash_of(const std::string& file);
 
   const AxiomSet& axioms_;
+  const Registry& registry_;
   const int threads_;
   const bool remembers_;
   CertificateChecker checker_;
