@@ -5,10 +5,10 @@
 #include "campaign/files.h"
 #include "campaign/operator_versions.h"
 #include "campaign/solver_rules.h"
-#include "verify/rule_judge.h"
 #include "rule/canonical.h"
 #include "rule/store.h"
 #include "verify/certificate_text.h"
+#include "verify/rule_judge.h"
 
 #include <rewright/axiom.h>
 #include <rewright/certificate.h>

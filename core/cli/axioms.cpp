@@ -2,7 +2,6 @@
 #include "axiom/audit.h"
 #include "axiom/writer.h"
 #include "campaign/files.h"
-#include "verify/sha256.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
@@ -13,6 +12,7 @@
 #include "discover/suggest.h"
 #include "discover/usage.h"
 #include "verify/certificate_text.h"
+#include "verify/sha256.h"
 
 #include <rewright/axiom.h>
 

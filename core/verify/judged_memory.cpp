@@ -134,9 +134,7 @@ JudgedMemory::~JudgedMemory() {
   ::close(file);
 }
 
-std::string JudgedMemory::digest_of(std::initializer_list<std::string_view> parts) {
-  return sha256(joined(parts));
-}
+std::string JudgedMemory::digest_of(std::initializer_list<std::string_view> parts) { return sha256(joined(parts)); }
 
 void JudgedMemory::add(const std::string& digest) {
   if (known_.insert(digest).second) fresh_ += digest + "\n";

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint64_t kPatience = 4;  // Times the budget that a solver had.
 
-// axioms/audited.txt: SHA-256 of the axiom files that came with the program and stood the whole audit, and the operators
-// with which they did, "matmul 1.0.0". Either list may be empty.
+// axioms/audited.txt: SHA-256 of the axiom files that came with the program and stood the whole audit, and the
+// operators with which they did, "matmul 1.0.0". Either list may be empty.
 constexpr std::string_view kAuditedFiles[] = {
     "",
 #include "audited_axioms.inc"

@@ -5,8 +5,9 @@
 //   solver        a solver said so when this program asked it, here or before; there is nothing to replay;
 //   none          neither.
 // An axiom stood its audit if its file is one of those that came with the program, word for word, and so are its
-// operators (axioms/audited.txt, compiled in, has SHA-256 of the files and the operators' versions), or if it was audited
-// here, or before with the same operators (judged_memory.h). An axiom that fails is an error: no rule is made of it.
+// operators (axioms/audited.txt, compiled in, has SHA-256 of the files and the operators' versions), or if it was
+// audited here, or before with the same operators (judged_memory.h). An axiom that fails is an error: no rule is made
+// of it.
 #pragma once
 
 #include <rewright/axiom.h>

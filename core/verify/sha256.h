@@ -1,4 +1,5 @@
-// SHA-256 (FIPS 180-4): for what somebody could wish to forge. For all else content_hash (campaign/files.h) is shorter and faster.
+// SHA-256 (FIPS 180-4): for what somebody could wish to forge. For all else content_hash (campaign/files.h) is shorter
+// and faster.
 #pragma once
 
 #include <rewright/export.h>

@@ -1,6 +1,6 @@
 // Rules are judged by one function, verify/rule_judge.h. What it stands on - a store's rows as they are, the checker of
-// certificates, the audit of axioms, the word that a rule is proved - is asked by few files, each for a reason that stands
-// here. Another file that asks is a second way in.
+// certificates, the audit of axioms, the word that a rule is proved - is asked by few files, each for a reason that
+// stands here. Another file that asks is a second way in.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -97,14 +97,14 @@ TEST(OneWay, RulesAreJudgedByOneFunction) {
 TEST(OneWay, ASecondWayInIsSeen) {
   const fs::path root = fs::temp_directory_path() / fmt::format("rewright-one-way-{}", ::getpid());
   fs::create_directories(root / "cli");
-  std::ofstream(root / "cli/rules.cpp") << "#include \"axiom/audit.h\"\nauto rules = store->unjudged_rules(registry);\n"
-                                           "CertificateChecker checker(axioms, registry);\n// CertificateChecker\n"
-                                           "void take(CertificateChecker& checker);\nrule.trust = Trust::kCertificate;\n";
-  EXPECT_THAT(other_ways(root, false),
-              ElementsAre("cli/rules.cpp:1 has an audit of axioms of its own",
-                          "cli/rules.cpp:2 has a store's rules as its rows say them",
-                          "cli/rules.cpp:3 has a checker of certificates of its own",
-                          "cli/rules.cpp:6 has the word that a rule has a certificate"));
+  std::ofstream(root / "cli/rules.cpp")
+      << "#include \"axiom/audit.h\"\nauto rules = store->unjudged_rules(registry);\n"
+         "CertificateChecker checker(axioms, registry);\n// CertificateChecker\n"
+         "void take(CertificateChecker& checker);\nrule.trust = Trust::kCertificate;\n";
+  EXPECT_THAT(other_ways(root, false), ElementsAre("cli/rules.cpp:1 has an audit of axioms of its own",
+                                                   "cli/rules.cpp:2 has a store's rules as its rows say them",
+                                                   "cli/rules.cpp:3 has a checker of certificates of its own",
+                                                   "cli/rules.cpp:6 has the word that a rule has a certificate"));
   fs::remove_all(root);
 }
 
