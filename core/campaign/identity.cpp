@@ -1,10 +1,9 @@
 #include "campaign/identity.h"
 
 #include "campaign/files.h"
+#include "plugin/own_folder.h"
 
 #include <rewright/operator.h>
-
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -44,12 +43,6 @@ std::string difference_of_files(const std::vector<Ingredient>& stored, const std
 }
 
 }  // namespace
-
-std::string own_library() {
-  static const char kHere = 0;
-  Dl_info info = {};
-  return dladdr(&kHere, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
-}
 
 Result<std::vector<Ingredient>> plugins_of(const std::set<std::string>& objects, const Registry& registry) {
   std::vector<Ingredient> plugins;

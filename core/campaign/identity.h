@@ -10,9 +10,6 @@
 
 namespace rewright {
 
-/// The file of the shared library that this code is in.
-[[nodiscard]] std::string own_library();
-
 /// Those that give some of the objects ("operator relu", as LoadedPlugin::provides says it). Errors: as below.
 [[nodiscard]] Result<std::vector<Ingredient>> plugins_of(const std::set<std::string>& objects,
                                                          const Registry& registry);

@@ -3,10 +3,10 @@
 #include "campaign/files.h"
 #include "campaign/identity.h"
 #include "campaign/proposals.h"
-#include "campaign/rule_judge.h"
 #include "rule/canonical.h"
 #include "rule/conditions.h"
 #include "rule/taso.h"
+#include "verify/rule_judge.h"
 
 #include <nlohmann/json.hpp>
 

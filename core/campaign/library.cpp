@@ -2,7 +2,6 @@
 
 #include "campaign/generality.h"
 
-#include <rewright/certificate.h>
 #include <rewright/egraph.h>
 #include <rewright/pruner.h>
 
@@ -164,8 +163,8 @@ class Builder {
     if (run_.should_stop()) return make_error(ErrorCode::kBudget, "stopped");
     std::set<std::string> known = kept_ids();
     for (const Dropped& dropped : dropped_) known.insert(dropped.proved.rule.id);
-    CertificateChecker checker(run_.axioms.axioms(), run_.registry);
-    add_general_forms(kept_, std::move(found), std::move(known), checker,
+    RuleJudge judge(run_.axioms, run_.registry);
+    add_general_forms(kept_, std::move(found), std::move(known), judge,
                       [this](const std::string& line) { run_.log.write(line); });
     sort_rules(kept_, [](const ProvedRule& proved) -> const Rule& { return proved.rule; });
     return {};
@@ -301,7 +300,7 @@ class Builder {
     for (std::size_t i = 0; i < dropped_.size(); ++i) by_id.emplace(dropped_[i].proved.rule.id, i);
     std::set<std::string> ids = kept_ids();
     std::set<std::size_t> back;
-    CertificateChecker checker(run_.axioms.axioms(), run_.registry);
+    RuleJudge judge(run_.axioms, run_.registry);
     std::vector<ProvedRule> both;
     for (ProvedRule& proved : kept_) {
       both.push_back(std::move(proved));
@@ -311,7 +310,7 @@ class Builder {
       const std::string id = turned->id;
       const auto known = by_id.find(id);
       if (known == by_id.end()) {
-        if (ids.contains(id) || !adopt_proof(*turned, rule, checker)) continue;
+        if (ids.contains(id) || !adopt_proof(*turned, rule, judge)) continue;
       }
       directions_.emplace(rule.id, id);
       if (!ids.insert(id).second) continue;
@@ -330,11 +329,11 @@ class Builder {
     dropped_ = std::move(left);
     return {};
   }
-  static bool adopt_proof(Rule& turned, const Rule& rule, CertificateChecker& checker) {
+  static bool adopt_proof(Rule& turned, const Rule& rule, RuleJudge& judge) {
     turned.trust = rule.trust;
     if (rule.certificate.empty()) return true;
     auto certificate = reversed_certificate(rule.certificate);
-    if (!certificate || !checker.check(turned, *certificate)) return false;
+    if (!certificate || !judge.prove(turned, *certificate)) return false;
     turned.certificate = *std::move(certificate);
     return true;
   }
@@ -350,12 +349,12 @@ class Builder {
 bool comes_before(const Rule& a, const Rule& b) { return sort_key(a) < sort_key(b); }
 
 void add_general_forms(std::vector<ProvedRule>& rules, std::vector<std::optional<Rule>> forms,
-                       std::set<std::string> known, CertificateChecker& checker,
+                       std::set<std::string> known, RuleJudge& judge,
                        const std::function<void(const std::string&)>& log) {
   std::size_t count = 0;
   for (std::optional<Rule>& form : forms) {
     if (!form || !known.insert(form->id).second) continue;
-    if (const Status proved = checker.check(*form, form->certificate); !proved) {
+    if (const Status proved = judge.prove(*form, form->certificate); !proved) {
       log(fmt::format("library: a general form is left out, since its proof is rejected: {}: {}", to_text(*form),
                       proved.error().message));
       continue;

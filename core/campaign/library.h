@@ -1,11 +1,11 @@
 // From proved rules to a library: the chain of pruners that work on rules, and what it leaves.
 #pragma once
 
-#include <rewright/certificate.h>
 #include <rewright/export.h>
 
 #include "campaign/phases.h"
 #include "rule/derivations.h"
+#include "verify/rule_judge.h"
 
 #include <cstdint>
 #include <functional>
@@ -34,7 +34,7 @@ struct Library {
 /// Adds the general forms that are not `known` and whose proofs the checker accepts; the log says which others it does
 /// not, and how many were added.
 REWRIGHT_API void add_general_forms(std::vector<ProvedRule>& rules, std::vector<std::optional<Rule>> forms,
-                                    std::set<std::string> known, CertificateChecker& checker,
+                                    std::set<std::string> known, RuleJudge& judge,
                                     const std::function<void(const std::string&)>& log);
 
 /// Sorts the rules and lets the campaign's pruners of rules drop what is superfluous, in their order. Where the

@@ -4,10 +4,11 @@
 
 #include "campaign/files.h"
 #include "campaign/operator_versions.h"
-#include "campaign/rule_judge.h"
+#include "campaign/solver_rules.h"
 #include "rule/canonical.h"
 #include "rule/store.h"
 #include "verify/certificate_text.h"
+#include "verify/rule_judge.h"
 
 #include <rewright/axiom.h>
 #include <rewright/certificate.h>
@@ -127,12 +128,17 @@ Result<AxiomSet> axioms_of(Store& store, const Registry& registry) {
   return load_axioms(files, registry);
 }
 
+Status ask_again(Store& store, const RuleText& row, const Rule& rule, RuleJudge& judge) {
+  REWRIGHT_TRY(const SolverWord word, solver_word(store, row));
+  return judge.ask(rule, word.verifier, word.budget);
+}
+
 }  // namespace
 
 Result<std::vector<Rule>> judged_rules(Store& store, const Registry& registry) {
   REWRIGHT_TRY(const std::vector<RuleText> rows, store.rule_texts());
   std::vector<Result<Rule>> parsed(rows.size(), Rule{});
-  tbb::parallel_for(std::size_t{0}, rows.size(), [&](std::size_t i) { parsed[i] = rule_of(rows[i], registry); });
+  tbb::parallel_for(std::size_t{0}, rows.size(), [&](std::size_t i) { parsed[i] = unjudged_rule(rows[i], registry); });
   const auto refused = [&](const RuleText& row, const Error& error) {
     return make_error(error.code, "'{}', rule {} ({}): {}; run the campaign again, or remove the row",
                       store.database().file(), row.id, row.name, error.message);
@@ -145,13 +151,18 @@ Result<std::vector<Rule>> judged_rules(Store& store, const Registry& registry) {
   }
   REWRIGHT_TRY(const std::vector<OtherVersion> others, other_versions(store, registry));
   distrust(rules, others);
-  if (std::ranges::none_of(rules, [](const Rule& rule) { return rule.trust == Trust::kCertificate; })) return rules;
+  if (std::ranges::all_of(rules, [](const Rule& rule) { return rule.trust == Trust::kNone; })) return rules;
   REWRIGHT_TRY(const AxiomSet axioms, axioms_of(store, registry));
   RuleJudge judge(axioms, registry);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rules[i].trust != Trust::kCertificate) continue;
-    if (const Status proved = judge.prove(rules[i], rules[i].certificate); !proved)
-      return refused(rows[i], {proved.error().code, "its proof is rejected: " + proved.error().message});
+    if (rules[i].trust == Trust::kCertificate) {
+      if (const Status proved = judge.prove(rules[i], rules[i].certificate); !proved)
+        return refused(rows[i], {proved.error().code, "its proof is rejected: " + proved.error().message});
+    } else if (rules[i].trust == Trust::kSolver) {
+      const Status proved = ask_again(store, rows[i], rules[i], judge);
+      if (!proved && proved.error().code == ErrorCode::kMismatch) return refused(rows[i], proved.error());
+      if (!proved) rules[i].trust = Trust::kNone;  // The solver is not there.
+    }
   }
   return rules;
 }
@@ -184,7 +195,9 @@ Result<CertificateFile> with_families(CertificateFile file, const AxiomSet& axio
     Family family;
     std::size_t entry;
   };
-  CertificateChecker checker(axioms.axioms(), registry);
+  RuleJudge judge(axioms, registry);
+  REWRIGHT_CHECK(judge.check_axioms());
+  CertificateChecker& checker = judge.checker();
   std::vector<Kept> kept;
   std::vector<CertificateFile::Entry> entries;
   for (CertificateFile::Entry& entry : file.entries) {

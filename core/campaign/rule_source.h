@@ -17,9 +17,10 @@
 
 namespace rewright {
 
-/// The library of a store, each rule judged anew (rule_judge.h): its id is the hash of its text, its proof is replayed,
-/// the axioms stood their audit. Rules with operators that are loaded in another version than the store was made with
-/// are Trust::kNone. Errors: kMismatch, the row that was changed or whose proof is rejected; kNotFound, an axiom file.
+/// The library of a store, each rule judged again (rule_judge.h): its id is the hash of its text, its proof is replayed
+/// or the solver that gave its word is asked again, the axioms stood their audit. Rules with operators that are loaded
+/// in another version than the store was made with are Trust::kNone, and so are those whose solver cannot be asked
+/// here. Errors: kMismatch, the row that was changed or whose proof is rejected; kNotFound, an axiom file.
 [[nodiscard]] REWRIGHT_API Result<std::vector<Rule>> judged_rules(Store& store, const Registry& registry);
 
 /// A folder is a store: judged_rules. A file is one of

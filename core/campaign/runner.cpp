@@ -7,8 +7,8 @@
 #include "campaign/identity.h"
 #include "campaign/log.h"
 #include "campaign/phases.h"
-#include "campaign/rule_judge.h"
 #include "rule/derivations.h"
+#include "verify/rule_judge.h"
 
 #include <chrono>
 #include <filesystem>

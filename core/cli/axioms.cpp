@@ -12,11 +12,13 @@
 #include "discover/suggest.h"
 #include "discover/usage.h"
 #include "verify/certificate_text.h"
+#include "verify/sha256.h"
 
 #include <rewright/axiom.h>
 
 #include <filesystem>
 #include <memory>
+#include <set>
 
 namespace rewright::cli {
 namespace {
@@ -357,13 +359,18 @@ Result<ExitCode> suggest(const Settings& settings, const SuggestArguments& argum
 
 // --- the audit -------------------------------------------------------------------------------------------------------
 
-/// The hash and the name of each file, a line each.
-Status record(std::span<const std::string> files, const std::string& path) {
+/// SHA-256 and name of each file, a line each, then name and version of each operator.
+Status record(std::span<const std::string> files, const Registry& registry, const std::string& path) {
   std::string text;
   for (const std::string& file : files) {
-    REWRIGHT_TRY(const std::string hash, file_hash(file));
+    REWRIGHT_TRY(const std::string hash, file_sha256(file));
     text += hash + "  " + std::filesystem::path(file).filename().string() + "\n";
   }
+  std::set<std::string> operators;
+  for (const LoadedPlugin& plugin : registry.plugins())
+    for (const std::string& object : plugin.provides)
+      if (object.starts_with("operator ")) operators.insert(object + " " + plugin.version + "\n");
+  for (const std::string& line : operators) text += line;
   return write_file(path, text);
 }
 
@@ -406,7 +413,7 @@ Result<ExitCode> check_axioms(const Settings& settings, const CheckOptions& opti
                            failing, nowhere, stopped > 0 ? fmt::format(", {} not to the end", stopped) : "",
                            counted(combinations, "combination"), with_commas(drawn)));
   if (failing + nowhere > 0) return ExitCode::kNegative;
-  if (stopped == 0 && !options.record.empty()) REWRIGHT_CHECK(record(axioms.files(), options.record));
+  if (stopped == 0 && !options.record.empty()) REWRIGHT_CHECK(record(axioms.files(), registry, options.record));
   return stopped > 0 ? ExitCode::kStopped : ExitCode::kDone;
 }
 
@@ -433,7 +440,7 @@ void add_axioms(Program& program) {
       ->excludes(nightly);
   check
       .add_option("--record", options->record,
-                  "Where all axioms hold: writes the hash and the name of each file to this one")
+                  "Where all axioms hold: writes the files' SHA-256 and the operators' versions to this one")
       ->type_name("OUT");
   check.add_option("--sample", options->sample, "At most about so many sizes for each choice of ranks and parameters")
       ->check(whole_number(1));

@@ -1,12 +1,12 @@
 // rewright certificates check | export
 #include "campaign/files.h"
-#include "campaign/rule_judge.h"
 #include "campaign/rule_source.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/program.h"
 #include "rule/store.h"
 #include "verify/certificate_text.h"
+#include "verify/rule_judge.h"
 
 #include <rewright/axiom.h>
 #include <rewright/certificate.h>

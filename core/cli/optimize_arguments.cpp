@@ -19,6 +19,7 @@
 #include "onnx/tensor_file.h"
 #include "optimize/cost_cache.h"
 #include "rule/rule_class.h"
+#include "verify/judged_memory.h"
 
 namespace rewright::cli {
 namespace {
@@ -97,7 +98,8 @@ void say_what_axioms_gave(std::size_t count, const AxiomRules& found, bool quiet
 }
 
 Result<std::vector<Rule>> read_axiom_rules(const std::vector<std::string>& files, const Registry& registry,
-                                           const Graph& program, int threads, bool quiet, std::size_t& refused) {
+                                           const Graph& program, int threads, bool quiet,
+                                           std::vector<std::string>& refused) {
   REWRIGHT_TRY(const AxiomSet axioms, load_axioms(files, registry));
   ProgressLine line(quiet);
   AxiomRuleOptions options;
@@ -109,7 +111,7 @@ Result<std::vector<Rule>> read_axiom_rules(const std::vector<std::string>& files
   REWRIGHT_TRY(AxiomRules found, rules_of_axioms(axioms, program, registry, options));
   line.clear();
   say_what_axioms_gave(axioms.axioms().size(), found, quiet);
-  refused = found.refused.size();
+  refused = std::move(found.refused);
   return std::move(found.rules);
 }
 
@@ -117,12 +119,14 @@ Result<std::vector<Rule>> read_axiom_rules(const std::vector<std::string>& files
 std::vector<Rule> of_classes(std::vector<Rule> rules, const OptimizeArguments& arguments, bool quiet) {
   if (arguments.fast_math) return rules;
   std::size_t reassociating = 0, range_changing = 0;
-  const auto class_of = [&](const Rule& rule) {
-    if (arguments.strict) return classify(rule);
-    return is_range_changing(rule) ? RuleClass::kRangeChanging : RuleClass::kReassociating;
-  };
-  std::vector<RuleClass> classes(rules.size());
-  tbb::parallel_for(std::size_t{0}, rules.size(), [&](std::size_t i) { classes[i] = class_of(rules[i]); });
+  std::vector<RuleClass> classes(rules.size(), RuleClass::kReassociating);
+  if (arguments.strict) {
+    tbb::parallel_for(std::size_t{0}, rules.size(), [&](std::size_t i) { classes[i] = classify(rules[i]); });
+  } else {
+    const std::vector<char> changing = are_range_changing(rules);
+    for (std::size_t i = 0; i < rules.size(); ++i)
+      if (changing[i] != 0) classes[i] = RuleClass::kRangeChanging;
+  }
   std::vector<Rule> kept;
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const RuleClass found = classes[i];
@@ -241,7 +245,8 @@ Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const R
   if (sources.empty()) {
     REWRIGHT_TRY(sources, own_libraries());
   }
-  std::size_t refused = 0;
+  if (const std::string refusal = JudgedMemory::refusal(); !refusal.empty()) note(refusal, quiet);
+  std::vector<std::string> refused;
   ParameterUses uses;
   uses.add(program);
   for (const std::string& source : sources) {
@@ -259,13 +264,13 @@ Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const R
     take(std::move(found));
   }
   if (rules.empty() && distrusted > 0)
-    return make_error(
-        ErrorCode::kUsage,
-        "none of the rules is proved (rules in a text file never are); verify them into a store, or use them at "
-        "your own risk with --trust none: the result is still compared with the original");
-  if (rules.empty() && refused > 0)
-    return make_error(ErrorCode::kUsage, "there is no rule in {}; false axioms in it: {} (rewright axioms check)",
-                      fmt::join(sources, ", "), refused);
+    return make_error(ErrorCode::kUsage,
+                      "none of the {} rules is proved (rules in a text file never are); verify them into a store, or "
+                      "use them at your own risk with --trust none: the result is still compared with the original",
+                      distrusted);
+  if (rules.empty() && !refused.empty())
+    return make_error(ErrorCode::kUsage, "there is no rule in {}: {} of its axioms {} refused: {}",
+                      fmt::join(sources, ", "), refused.size(), refused.size() == 1 ? "is" : "are", refused.front());
   if (rules.empty() && axiom_files.empty())
     return make_error(ErrorCode::kUsage, "there is no rule in {}", fmt::join(sources, ", "));
   if (distrusted > 0) note(fmt::format("left out, because not proved: {}", counted(distrusted, "rule")), quiet);

@@ -73,7 +73,7 @@ Result<ReferenceCampaign> read_store(Store& store, const Registry& registry) {
     campaign.candidates.push_back({record.id, std::move(source), std::move(target)});
     return {};
   }));
-  REWRIGHT_TRY(campaign.rules, store.rules(registry));
+  REWRIGHT_TRY(campaign.rules, judged_rules(store, registry));
   std::ranges::sort(campaign.rules, comes_before);
   std::map<std::string, std::size_t> rule_at;
   for (std::size_t i = 0; i < campaign.rules.size(); ++i) rule_at[campaign.rules[i].id] = i;

@@ -1,30 +1,20 @@
 #include "discover/axiom_rules.h"
 
-#include <rewright/certificate.h>
 #include <rewright/derivation.h>
 
 #include <algorithm>
 #include <optional>
 #include <set>
 
-#include "axiom/audit.h"
 #include "discover/axiom_bindings.h"
 #include "discover/equation.h"
 #include "rule/matcher.h"
+#include "verify/rule_judge.h"
 
 namespace rewright {
 namespace {
 
 constexpr int kRounds = 3;  // Rules that only other rules' targets ask for.
-
-AuditOptions quick_audit(const AxiomRuleOptions& options) {
-  AuditOptions audit;
-  audit.max_dim = 3;
-  audit.max_sizes = 25;
-  audit.max_typings = 80;
-  audit.threads = options.threads;
-  return audit;
-}
 
 /// The step as a rule that a match binds all of. Nothing where its sides differ in the order of operands alone, or a
 /// size stands in a sum and nowhere by itself.
@@ -52,7 +42,7 @@ class Maker {
       : axioms_(axioms.axioms()),
         options_(options),
         registry_(registry),
-        checker_(axioms_, registry),
+        judge_(axioms, registry, RuleJudge::Memory::kUsed, options.threads),
         progress_(axioms_.size()) {}
 
   Result<AxiomRules> run(const Graph& program) {
@@ -104,7 +94,7 @@ class Maker {
     if (!made) return;
     progress.has_direction = true;
     if (!ids_.insert(made->id).second) return;
-    if (const Status proved = checker_.check(*made, made->certificate); !proved) {
+    if (const Status proved = judge_.checker().check(*made, made->certificate); !proved) {
       if (progress.refusal.empty())
         progress.refusal = fmt::format("axiom {}: the step '{}' is not accepted: {}", typed.axiom->name, to_text(*made),
                                        proved.error().message);
@@ -124,12 +114,10 @@ class Maker {
     for (std::size_t k = 0; k < used.size(); ++k) {
       if (options_.progress && !options_.progress(k, used.size()))
         return make_error(ErrorCode::kBudget, "stopped while axioms were audited");
-      REWRIGHT_TRY(const AuditResult result, audit(axioms_[used[k]], quick_audit(options_)));
-      if (result.holds) continue;
+      const Status stood = judge_.check_axiom(axioms_[used[k]]);
+      if (stood) continue;
       progress_[used[k]].rules = 0;
-      progress_[used[k]].refusal =
-          fmt::format("axiom {} ({}:{}) is false, so that no rule is made of it; 'rewright axioms check' shows where",
-                      result.name, axioms_[used[k]].file, axioms_[used[k]].line);
+      progress_[used[k]].refusal = stood.error().message;
     }
     return {};
   }
@@ -159,7 +147,7 @@ class Maker {
   std::span<const Axiom> axioms_;
   const AxiomRuleOptions& options_;
   const Registry& registry_;
-  CertificateChecker checker_;
+  RuleJudge judge_;
   std::vector<Progress> progress_;
   ProgramUses uses_;
   std::vector<std::pair<std::size_t, Rule>> rules_;

@@ -4,7 +4,8 @@
 // An axiom becomes a rule where the side that is looked for is an application and binds every variable of the other.
 // What the rule asks of sizes is the axiom's condition and what its sides need to be defined, which the matcher checks;
 // its certificate is one step, that axiom, and is replayed like any other. So a rule is as true as the axiom: each
-// axiom that is taken is audited first (axiom/audit.h), at fewer sizes than `rewright axioms check` looks at.
+// axiom that is taken is judged first (verify/rule_judge.h): known as audited, or audited at fewer sizes than `rewright
+// axioms check` looks at.
 //
 // What rules bring into graphs, others may ask for: their targets' parameters and ranks count like the program's own.
 #pragma once
@@ -35,7 +36,7 @@ struct AxiomRules {
 inline constexpr std::size_t kMostInstances = 200;  ///< Of one axiom, one direction and one round.
 
 struct AxiomRuleOptions {
-  int threads = 1;
+  int threads = 1;  ///< Of audits.
   /// So many axioms are audited; false ends the work with kBudget.
   std::function<bool(std::size_t done, std::size_t total)> progress;
 };

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "campaign/files.h"
-#include "campaign/identity.h"
+#include "plugin/own_folder.h"
 
 namespace rewright::experiment {
 namespace {

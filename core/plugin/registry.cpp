@@ -197,14 +197,14 @@ Result<const RewrightPlugin*> open_plugin(const std::string& file) {
 
 }  // namespace
 
-/// Beside librewright.so, which this function lies in.
-std::string own_plugin_folder() {
+std::string own_library() {
   Dl_info info{};
-  const bool found = dladdr(reinterpret_cast<const void*>(&own_plugin_folder), &info) != 0;
+  if (dladdr(reinterpret_cast<const void*>(&own_library), &info) == 0 || info.dli_fname == nullptr) return "";
   std::error_code ignored;
-  const fs::path library = found ? fs::weakly_canonical(info.dli_fname, ignored) : fs::path();
-  return (library.parent_path() / "rewright").string();
+  return fs::weakly_canonical(info.dli_fname, ignored).string();
 }
+
+std::string own_plugin_folder() { return (fs::path(own_library()).parent_path() / "rewright").string(); }
 
 Status Registry::load(const std::string& file) {
   std::error_code ignored;

@@ -2,10 +2,14 @@
 
 #include <rewright/term_program.h>
 
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -187,6 +191,82 @@ bool is_false_at(const Sides& sides, Random& random) {
   return false;
 }
 
+// --- applications ----------------------------------------------------------------------------------------------------
+
+/// Which applications compute a function or a quotient, by their operators' definitions. Each application is evaluated
+/// once, however many rules have it.
+class FunctionUses {
+ public:
+  /// At the rule's example; true where it has none.
+  bool any_in(const Rule& rule) {
+    if (rule.example.size() != rule.inputs.size()) return true;
+    const DimBinding sizes = bind_sizes(rule.inputs, rule.example, bind_sizes(rule.example_sizes));
+    return any_in(rule.source, rule.example, sizes) || any_in(rule.target, rule.example, sizes);
+  }
+
+ private:
+  struct Application {
+    const Operator* op;
+    Params params;
+    std::vector<Shape> in;
+    friend bool operator==(const Application&, const Application&) = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Application& application) const {
+      std::size_t hash = std::hash<const Operator*>()(application.op);
+      for (const Shape& shape : application.in)
+        for (const std::int64_t size : shape) hash = hash * 31 + static_cast<std::size_t>(size);
+      return hash;
+    }
+  };
+  struct Use {
+    bool has_functions = true;
+    std::vector<Shape> out;
+  };
+
+  bool any_in(const Pattern& side, std::span<const Shape> inputs, const DimBinding& sizes) {
+    std::vector<std::vector<Shape>> shapes;
+    for (const Shape& input : inputs) shapes.push_back({input});
+    for (const PatternNode& node : side.nodes) {
+      auto params = evaluate(node.params, sizes);
+      if (!params) return true;
+      Application application{node.op, *std::move(params), {}};
+      for (const Port port : node.inputs) application.in.push_back(shapes[port.node.value][port.output]);
+      const Use& use = of(std::move(application));
+      if (use.has_functions) return true;
+      shapes.push_back(use.out);
+    }
+    return false;
+  }
+  const Use& of(Application application) {
+    const auto known = known_.find(application);
+    if (known != known_.end()) return known->second;
+    Use use = find(application);
+    return known_.emplace(std::move(application), std::move(use)).first->second;
+  }
+  static Use find(const Application& application) {
+    GraphBuilder builder;
+    std::vector<Port> in;
+    for (std::size_t i = 0; i < application.in.size(); ++i) {
+      const auto port = builder.input(fmt::format("x{}", i), {application.in[i]});
+      if (!port) return {};
+      in.push_back(*port);
+    }
+    const auto out = builder.apply(*application.op, application.params, std::move(in));
+    if (!out) return {};
+    Use use;
+    for (const Port port : *out) {
+      use.out.push_back(builder.shape(port));
+      builder.output(port);
+    }
+    const auto terms = terms_of(builder.finish());
+    use.has_functions = !terms || has_functions(TermProgram(*terms));
+    return use;
+  }
+
+  std::unordered_map<Application, Use, Hash> known_;
+};
+
 /// What the operators say by themselves, where there are no sizes to try; a size in a parameter counts for nothing.
 RuleClass class_by_operators(const Rule& rule) {
   for (const Pattern* side : {&rule.source, &rule.target}) {
@@ -200,6 +280,20 @@ RuleClass class_by_operators(const Rule& rule) {
   return RuleClass::kReassociating;
 }
 
+/// At the smallest sizes.
+bool is_reassociating(std::span<const Sides> all, Random& random) {
+  const auto smallest = all.first(std::min<std::size_t>(all.size(), 2));
+  return std::ranges::all_of(smallest, [&](const Sides& sides) { return is_reassociating_at(sides, random); });
+}
+
+bool is_range_changing(const Rule& rule, FunctionUses& uses) {
+  if (!uses.any_in(rule)) return false;
+  Random random(1);
+  const std::vector<Sides> all = sides_of(rule);
+  if (!all.empty() && is_reassociating(all, random)) return false;  // Exact or not, which takes far longer to say.
+  return classify(rule) == RuleClass::kRangeChanging;
+}
+
 }  // namespace
 
 std::string_view name_of(RuleClass rule_class) {
@@ -210,16 +304,6 @@ std::string_view name_of(RuleClass rule_class) {
   }
   return "range-changing";
 }
-
-namespace {
-
-/// At the smallest sizes.
-bool is_reassociating(std::span<const Sides> all, Random& random) {
-  const auto smallest = all.first(std::min<std::size_t>(all.size(), 2));
-  return std::ranges::all_of(smallest, [&](const Sides& sides) { return is_reassociating_at(sides, random); });
-}
-
-}  // namespace
 
 RuleClass classify(const Rule& rule) {
   Random random(1);
@@ -232,12 +316,14 @@ RuleClass classify(const Rule& rule) {
   return is_false ? RuleClass::kReassociating : RuleClass::kRangeChanging;
 }
 
-bool is_range_changing(const Rule& rule) {
-  if (class_by_operators(rule) != RuleClass::kRangeChanging) return false;
-  Random random(1);
-  const std::vector<Sides> all = sides_of(rule);
-  if (!all.empty() && is_reassociating(all, random)) return false;  // Exact or not, which takes far longer to say.
-  return classify(rule) == RuleClass::kRangeChanging;
+std::vector<char> are_range_changing(std::span<const Rule> rules) {
+  std::vector<char> found(rules.size());
+  tbb::enumerable_thread_specific<FunctionUses> uses;
+  tbb::parallel_for(std::size_t{0}, rules.size(),
+                    [&](std::size_t i) { found[i] = is_range_changing(rules[i], uses.local()) ? 1 : 0; });
+  return found;
 }
+
+bool is_range_changing(const Rule& rule) { return are_range_changing({&rule, 1})[0] != 0; }
 
 }  // namespace rewright

@@ -25,8 +25,9 @@
 #include <rewright/rule.h>
 
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <string_view>
+#include <vector>
 
 namespace rewright {
 
@@ -39,7 +40,10 @@ enum class RuleClass : std::uint8_t { kExact, kReassociating, kRangeChanging };
 /// ones and those of order alone are reassociating, all else is range-changing. Thread-safe; the same rule has the same
 /// class.
 [[nodiscard]] REWRIGHT_API RuleClass classify(const Rule& rule);
-/// classify(rule) == kRangeChanging, at once where the operators of the rule have no laws of that kind.
+/// classify(rule) == kRangeChanging; at once where no operator of the rule computes a function or a quotient, which the
+/// operators' definitions are asked once for all rules.
 [[nodiscard]] REWRIGHT_API bool is_range_changing(const Rule& rule);
+/// By rule: 1 or 0. In parallel.
+[[nodiscard]] REWRIGHT_API std::vector<char> are_range_changing(std::span<const Rule> rules);
 
 }  // namespace rewright

@@ -135,7 +135,7 @@ struct RuleText {
 };
 /// The rule that a row says, its id worked out from its text; nothing of it is judged. Errors: kParse, with what was
 /// found.
-[[nodiscard]] REWRIGHT_API Result<Rule> rule_of(const RuleText& row, const Registry& registry);
+[[nodiscard]] REWRIGHT_API Result<Rule> unjudged_rule(const RuleText& row, const Registry& registry);
 /// Splits the text form of a rule into `inputs`, `source`, `target` and `precondition`.
 [[nodiscard]] REWRIGHT_API RuleText split_rule_text(std::string text);
 
@@ -193,7 +193,7 @@ class REWRIGHT_API Store {
   [[nodiscard]] Result<std::vector<UseRecord>> uses();
   /// The library, in its fixed order, as its rows say; whoever uses rules asks judged_rules (campaign/rule_source.h).
   /// Errors: an operator that is not loaded.
-  [[nodiscard]] Result<std::vector<Rule>> rules(const Registry& registry);
+  [[nodiscard]] Result<std::vector<Rule>> unjudged_rules(const Registry& registry);
   [[nodiscard]] Result<std::int64_t> count(const std::string& table, const std::string& where = "1");
 
   /// Times and circumstances: the only tables that differ between two runs of one campaign.

@@ -230,7 +230,7 @@ Result<std::vector<UseRecord>> Store::uses() {
                         });
 }
 
-Result<Rule> rule_of(const RuleText& row, const Registry& registry) {
+Result<Rule> unjudged_rule(const RuleText& row, const Registry& registry) {
   REWRIGHT_TRY(Rule rule, parse_rule(row.text, registry));
   rule.name = row.name;
   rule.trust = row.trust == word(Trust::kCertificate) ? Trust::kCertificate
@@ -241,11 +241,11 @@ Result<Rule> rule_of(const RuleText& row, const Registry& registry) {
   return rule;
 }
 
-Result<std::vector<Rule>> Store::rules(const Registry& registry) {
+Result<std::vector<Rule>> Store::unjudged_rules(const Registry& registry) {
   REWRIGHT_TRY(const std::vector<RuleText> texts, rule_texts());
   std::vector<Rule> rules;
   for (const RuleText& text : texts) {
-    Result<Rule> rule = rule_of(text, registry);
+    Result<Rule> rule = unjudged_rule(text, registry);
     if (!rule) {
       return make_error(rule.error().code, "'{}', rule {}: {}", database_->file(), text.id, rule.error().message);
     }

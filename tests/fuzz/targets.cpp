@@ -174,7 +174,7 @@ void store(std::string_view bytes) {
   const auto read = Store::open(place.string(), Store::Mode::kRead);
   if (!is_read(read)) return;
   if (!is_read((*read)->campaign())) return;
-  (void)is_read((*read)->rules(registry()));
+  (void)is_read((*read)->unjudged_rules(registry()));
   (void)is_read((*read)->dump());
 }
 

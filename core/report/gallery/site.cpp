@@ -149,7 +149,7 @@ Result<Site> read_site(Store& store, const Registry& registry) {
   site.name = campaign ? campaign->name : store.folder();
   REWRIGHT_TRY(site.statistics, statistics(store));
   REWRIGHT_TRY(std::vector<RuleText> texts, store.rule_texts());
-  REWRIGHT_TRY(std::vector<Rule> rules, store.rules(registry));
+  REWRIGHT_TRY(std::vector<Rule> rules, store.unjudged_rules(registry));
   std::set<std::string> operators;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     SiteRule& rule = site.rules.emplace_back();

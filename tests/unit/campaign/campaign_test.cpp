@@ -176,7 +176,7 @@ TEST_F(CampaignTest, EveryRuleReadsBackToItsId) {
   ASSERT_TRUE(run("store"));
   const auto opened = Store::open(store("store"), Store::Mode::kRead);
   ASSERT_TRUE(opened);
-  const Result<std::vector<Rule>> rules = (*opened)->rules(registry_);
+  const Result<std::vector<Rule>> rules = (*opened)->unjudged_rules(registry_);
   ASSERT_TRUE(rules) << rules.error().message;
   for (const Rule& rule : *rules) {
     EXPECT_EQ(rule_id(rule), rule.id) << to_text(rule);

@@ -88,7 +88,7 @@ class LibraryTest : public testing::Test {
     if (!opened) fail(opened.error().message);
     return *std::move(opened);
   }
-  std::vector<Rule> rules(const std::string& name) { return *open(name)->rules(registry_); }
+  std::vector<Rule> rules(const std::string& name) { return *open(name)->unjudged_rules(registry_); }
   std::vector<DerivationRecord> derivations(const std::string& name) {
     auto records = DerivationTable::read(*open(name));
     if (!records) fail(records.error().message);
@@ -265,10 +265,10 @@ TEST_F(LibraryTest, TakesNoGeneralFormWhoseProofIsRejected) {
   const Rule right = form("(x:2) relu(relu(relu(x))) => relu(x)"), old = form("(x:3) relu(relu(x)) => relu(x)");
   Rule wrong = form("(x:2) relu(relu(x)) => relu(x)");
   wrong.certificate = "certificate 1\noutput 0\n";
-  CertificateChecker checker(axioms.axioms(), registry_);
+  RuleJudge judge(axioms, registry_);
   std::vector<ProvedRule> library;
   std::vector<std::string> log;
-  add_general_forms(library, {wrong, std::nullopt, right, right, old}, {old.id}, checker,
+  add_general_forms(library, {wrong, std::nullopt, right, right, old}, {old.id}, judge,
                     [&](const std::string& line) { log.push_back(line); });
   ASSERT_EQ(library.size(), 1u);
   EXPECT_EQ(library[0].rule.id, right.id);

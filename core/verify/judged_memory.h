@@ -4,9 +4,9 @@
 // Folder   $XDG_CACHE_HOME/rewright/proofs, or ~/.cache/rewright/proofs. Who can write there can make the program
 //          believe a proof; who can only write stores, rules and axiom files cannot.
 // File     named by the content of librewright and of each operator plugin: what another build believed is not
-//          believed. 32 hexadecimal digits a line. The newest few files are kept; one that others may write is not
-//          read.
-// Digests  are of what was judged, word for word.
+//          believed. 64 hexadecimal digits a line. The newest few files are kept. File and folder must be the user's
+//          and writable by nobody else; else nothing is read and nothing is written.
+// Digests  SHA-256 of what was judged, word for word.
 #pragma once
 
 #include <rewright/export.h>
@@ -27,6 +27,8 @@ class REWRIGHT_API JudgedMemory {
   JudgedMemory(const JudgedMemory&) = delete;
   JudgedMemory& operator=(const JudgedMemory&) = delete;
 
+  /// Why what is remembered is not believed: a sentence that names the file or folder; "" where it is.
+  [[nodiscard]] static std::string refusal();
   [[nodiscard]] static std::string digest_of(std::initializer_list<std::string_view> parts);
   [[nodiscard]] bool knows(const std::string& digest) const { return known_.contains(digest); }
   void add(const std::string& digest);
