@@ -15,7 +15,10 @@
 #include <rewright/derivation.h>
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <set>
 
 namespace rewright {
@@ -50,24 +53,31 @@ Result<CertificateFile> parse_file(const std::string& text, const std::string& p
 
 constexpr int kRounds = 3;  // Members whose parameters only other members' targets bring.
 
-/// The rules of a file and the members of its families, each with a proof that was replayed.
+/// The rules of a file and the members of its families, each with a proof that was replayed. Members are replayed by
+/// several threads; the order of the rules does not depend on it.
 class Replay {
  public:
   Replay(const std::string& path, const AxiomSet& axioms, const Registry& registry)
       : path_(path), axioms_(axioms.axioms()), registry_(registry), judge_(axioms, registry) {}
 
   Result<std::vector<Rule>> run(const CertificateFile& file, ParameterUses uses) {
-    for (const CertificateFile::Entry& entry : file.entries) {
-      if (const Status status = add(entry); !status)
-        return make_error(status.error().code, "{}:{}: {}", path_, entry.line, status.error().message);
+    std::vector<Result<Rule>> parsed(file.entries.size(), Rule{});
+    tbb::parallel_for(std::size_t{0}, parsed.size(),
+                      [&](std::size_t i) { parsed[i] = parse_rule(file.entries[i].rule, registry_); });
+    std::vector<Member> listed;
+    for (std::size_t i = 0; i < parsed.size(); ++i) {
+      if (const Status status = add(file.entries[i], std::move(parsed[i]), listed); !status)
+        return make_error(status.error().code, "{}:{}: {}", path_, file.entries[i].line, status.error().message);
     }
+    REWRIGHT_CHECK(keep_listed(listed));
     for (int round = 0; round < kRounds && !uses.empty(); ++round) {
       const std::size_t before = rules_.size();
+      std::vector<Member> wanted;
       for (const Family& family : families_) {
-        for (const auto& values : members_for(family, uses)) {
-          if (auto member = family.member(values, judge_.checker())) keep(*std::move(member));
-        }
+        for (auto& values : members_for(family, uses)) wanted.push_back({&family, std::move(values)});
       }
+      for (Result<Rule>& member : replay(wanted))
+        if (member) keep(*std::move(member));
       if (rules_.size() == before) break;
       for (std::size_t i = before; i < rules_.size(); ++i) uses.add(rules_[i], true);
     }
@@ -75,26 +85,54 @@ class Replay {
   }
 
  private:
-  Status add(const CertificateFile::Entry& entry) {
-    REWRIGHT_TRY(Rule rule, parse_rule(entry.rule, registry_));
+  struct Member {
+    const Family* family;
+    std::vector<std::string> values;
+    const CertificateFile::Entry* entry = nullptr;  ///< Of those that the file lists.
+    const CertificateFile::Member* at = nullptr;
+    std::optional<Rule> proved = {};  ///< In place of a member: a rule of the file.
+  };
+
+  Status add(const CertificateFile::Entry& entry, Result<Rule> parsed, std::vector<Member>& listed) {
+    REWRIGHT_TRY(Rule rule, std::move(parsed));
     if (const Status proved = judge_.prove(rule, entry.certificate); !proved)
       return make_error(proved.error().code, "the proof is rejected: {}", proved.error().message);
     rule.trust = Trust::kCertificate;
     rule.certificate = entry.certificate;
-    keep(Rule(rule));
+    listed.push_back({.family = nullptr, .values = {}, .proved = rule});
     if (entry.free.empty() && entry.members.empty()) return {};
     REWRIGHT_TRY(Family read, Family::read(std::move(rule), entry.free, axioms_, registry_));
     const Family& family = families_.emplace_back(std::move(read));
     for (const CertificateFile::Member& at : entry.members) {
-      REWRIGHT_TRY(const auto values, family.read_values(at.values));
-      auto member = family.member(values, judge_.checker());
-      if (!member)
-        return make_error(member.error().code, "the proof is rejected for the member {}: {}", at.values,
-                          member.error().message);
-      keep(*std::move(member));
+      REWRIGHT_TRY(auto values, family.read_values(at.values));
+      listed.push_back({&family, std::move(values), &entry, &at});
     }
     return {};
   }
+
+  Status keep_listed(std::vector<Member>& listed) {
+    std::vector<Result<Rule>> members = replay(listed);
+    for (std::size_t i = 0; i < listed.size(); ++i) {
+      if (listed[i].proved) {
+        keep(*std::move(listed[i].proved));
+        continue;
+      }
+      if (!members[i])
+        return make_error(members[i].error().code, "{}:{}: the proof is rejected for the member {}: {}", path_,
+                          listed[i].entry->line, listed[i].at->values, members[i].error().message);
+      keep(*std::move(members[i]));
+    }
+    return {};
+  }
+
+  std::vector<Result<Rule>> replay(const std::vector<Member>& members) {
+    std::vector<Result<Rule>> rules(members.size(), Rule{});
+    tbb::parallel_for(std::size_t{0}, members.size(), [&](std::size_t i) {
+      if (members[i].family != nullptr) rules[i] = members[i].family->member(members[i].values, judge_.checker());
+    });
+    return rules;
+  }
+
   void keep(Rule rule) {
     if (ids_.insert(rule.id).second) rules_.push_back(std::move(rule));
   }
@@ -105,7 +143,7 @@ class Replay {
   RuleJudge judge_;
   std::vector<Rule> rules_;
   std::set<std::string> ids_;
-  std::vector<Family> families_;
+  std::deque<Family> families_;  // Members point into it.
 };
 
 // --- a store -----------------------------------------------------------------------------------------------------

@@ -265,9 +265,8 @@ Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const R
   }
   if (rules.empty() && distrusted > 0)
     return make_error(ErrorCode::kUsage,
-                      "none of the {} rules is proved (rules in a text file never are); verify them into a store, or "
-                      "use them at your own risk with --trust none: the result is still compared with the original",
-                      distrusted);
+                      "none of the rules is proved (rules in a text file never are); verify them into a store, or use "
+                      "them at your own risk with --trust none: the result is still compared with the original");
   if (rules.empty() && !refused.empty())
     return make_error(ErrorCode::kUsage, "there is no rule in {}: {} of its axioms {} refused: {}",
                       fmt::join(sources, ", "), refused.size(), refused.size() == 1 ? "is" : "are", refused.front());

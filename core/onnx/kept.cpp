@@ -3,7 +3,18 @@
 #include <algorithm>
 #include <set>
 
+#include "onnx/proto.h"
+
 namespace rewright::model {
+namespace {
+
+/// Attributes may say again what the shapes of operands say, as a Conv's kernel_shape does.
+bool has_attributes(const OriginNode& node) {
+  NodeProto proto;
+  return !proto.ParseFromString(node.serialized) || proto.attribute_size() > 0;
+}
+
+}  // namespace
 
 Kept::Kept(const Graph& now, const ImportedModel& origin, Guesses guesses)
     : now_(now),
@@ -78,6 +89,10 @@ std::optional<Kept::Taken> Kept::taken_by(const OriginNode& node) const {
       }
     }
   }
+  const auto has_its_shape = [&](const auto& operand) {
+    return origin_.graph.shape(operand.first) == now_.shape(operand.second);
+  };
+  if (!std::ranges::all_of(taken, has_its_shape) && has_attributes(node)) return std::nullopt;
   return taken;
 }
 

@@ -1,5 +1,7 @@
 #include "verify/rule_judge.h"
 
+#include <tbb/enumerable_thread_specific.h>
+
 #include <algorithm>
 #include <array>
 #include <thread>
@@ -80,12 +82,22 @@ Status check_id(const Rule& rule, std::string_view id) {
                     rule.id);
 }
 
+/// By thread.
+struct RuleJudge::Checkers {
+  Checkers(const AxiomSet& axioms, const Registry& registry)
+      : of_threads(
+            [axioms = axioms.axioms(), &registry] { return std::make_unique<CertificateChecker>(axioms, registry); }) {}
+  tbb::enumerable_thread_specific<std::unique_ptr<CertificateChecker>> of_threads;
+};
+
+CertificateChecker& RuleJudge::checker() { return *checkers_->of_threads.local(); }
+
 RuleJudge::RuleJudge(const AxiomSet& axioms, const Registry& registry, Memory memory, int threads)
     : axioms_(axioms),
       registry_(registry),
       threads_(threads),
       remembers_(memory == Memory::kUsed),
-      checker_(axioms.axioms(), registry),
+      checkers_(std::make_shared<Checkers>(axioms, registry)),
       memory_(registry),
       audited_operators_(audited_operators(registry)) {
   for (const std::string& file : axioms.files()) {
@@ -99,7 +111,7 @@ RuleJudge::RuleJudge(const AxiomSet& axioms, const Registry& registry, Memory me
 Status RuleJudge::prove(const Rule& rule, std::string_view certificate) {
   const std::string digest = proof_digest(rule, certificate);
   if (remembers_ && memory_.knows(digest)) return {};
-  REWRIGHT_CHECK(checker_.check(rule, certificate));
+  REWRIGHT_CHECK(checker().check(rule, certificate));
   REWRIGHT_CHECK(check_axioms());
   if (!digest.empty()) memory_.add(digest);
   return {};

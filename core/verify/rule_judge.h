@@ -17,6 +17,7 @@
 #include <rewright/rule.h>
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -51,8 +52,9 @@ class REWRIGHT_API RuleJudge {
   [[nodiscard]] std::string proof_digest(const Rule& rule, std::string_view certificate) const;
 
   /// For steps of what is proved in the end, and for members of families, whose proofs are those of rules that were
-  /// proved with other parameters; whoever asks it has asked check_axioms() or check_axiom() as well.
-  [[nodiscard]] CertificateChecker& checker() { return checker_; }
+  /// proved with other parameters; whoever asks it has asked check_axioms() or check_axiom() as well. The calling
+  /// thread's own.
+  [[nodiscard]] CertificateChecker& checker();
 
  private:
   [[nodiscard]] bool is_audited(const Axiom& axiom, const std::string& hash) const;
@@ -62,7 +64,8 @@ class REWRIGHT_API RuleJudge {
   const Registry& registry_;
   const int threads_;
   const bool remembers_;
-  CertificateChecker checker_;
+  struct Checkers;
+  std::shared_ptr<Checkers> checkers_;
   JudgedMemory memory_;
   std::set<std::string, std::less<>> audited_operators_;
   std::set<std::string> audited_;            ///< Names of axioms.

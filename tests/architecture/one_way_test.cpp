@@ -37,7 +37,7 @@ const std::vector<Source>& sources() {
        std::regex(R"(\bCertificateChecker\b(?!&))"),
        {{"include/rewright/certificate.h", "declares it"},
         {"verify/certificate.cpp", "defines it"},
-        {"verify/rule_judge.h", "judges"},
+        {"verify/rule_judge.cpp", "judges"},
         {"verify/portfolio.cpp", "checks what a verifier has just proved, from axioms that the judge has let in"},
         {"verify/derivation.cpp", "checks what follows from rules that the judge has let in"},
         {"report/gallery/gallery.cpp", "shows the steps of each proof, or that it cannot be replayed"}}},

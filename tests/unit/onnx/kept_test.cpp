@@ -145,5 +145,30 @@ TEST(Kept, TheExampleOfManyNodesThatAreOneApplicationIsKeptOnlyWhole) {
   EXPECT_THAT(node_names(parse(*export_model(builder.finish(), *imported))), ::testing::Not(Contains("swish")));
 }
 
+TEST(Kept, AConvolutionWithALargerKernelDoesNotKeepTheSizesThatItsAttributeSays) {
+  Model model = make_model(14);
+  add_input(model, "x", {1, 2, 8, 8});
+  add_output(model, "y", {1, 2, 8, 8});
+  add_weight(model, "w", {2, 2, 1, 1});
+  auto& conv = add_node(model, "Conv", {"x", "w"}, {"y"});
+  conv.set_name("conv");
+  set(conv, "kernel_shape", std::vector<std::int64_t>{1, 1});
+  const auto imported = import(model);
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_THAT(node_names(parse(*export_model(imported->graph, *imported))), ElementsAre("conv"));
+  GraphBuilder builder(&registry());
+  const Port x = *builder.input("x", {Shape{1, 2, 8, 8}});
+  const Port w = builder.constant({{Shape{2, 2, 3, 3}, ElementType::kFloat32}, 0.5});
+  const auto& applied = imported->graph.node(imported->graph.outputs()[0].node);
+  builder.output((*builder.apply(*applied.op, applied.params, {x, w}))[0], "y");
+  const Model result = parse(*export_model(builder.finish(), *imported));
+  ASSERT_EQ(result.graph().node_size(), 1);
+  EXPECT_THAT(node_names(result), ::testing::Not(Contains("conv")));
+  for (const auto& attribute : result.graph().node(0).attribute()) {
+    const bool is_kernel = attribute.name() == "kernel_shape";
+    EXPECT_TRUE(!is_kernel || attribute.ints(0) == 3) << attribute.DebugString();
+  }
+}
+
 }  // namespace
 }  // namespace rewright::onnx_test
