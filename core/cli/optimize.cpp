@@ -33,7 +33,7 @@ constexpr double kLeastGain = 0.97;
 /// Below, the clock says little: what the runtime makes of the model must have no more nodes.
 constexpr double kBriefUs = 50;
 /// Of a search without limits of the user's: graphs, and operators of all graphs together.
-constexpr std::uint64_t kMostCandidates = 100'000, kMostNodesLookedAt = 8'000'000;
+constexpr std::uint64_t kMostCandidates = 100'000, kMostNodesLookedAt = 5'000'000;
 /// Of a search without any limit of the user's.
 constexpr double kMostSeconds = 60;
 /// A gain by the cost model that no measurement shows.
