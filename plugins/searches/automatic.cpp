@@ -2,7 +2,7 @@
 ///
 ///   best = start
 ///   repeat: each member searches from the start and, where that is another graph, from the best so far
-///           best = the cheapest of all that was found; the slice doubles
+///           best = the cheapest of all that was found; the slice doubles, and with it the share of who found it
 ///   until `patience` rounds in a row found nothing better and `least` graphs were looked at, or every member came to
 ///   its end; one that came to its end from the start does not begin there again
 ///
@@ -92,6 +92,7 @@ class Run {
           "search auto has no other search to use: none of greedy, backtracking, beam, mcts, annealing, sampling and "
           "egraph is loaded");
     has_ended_.assign(members_.size(), false);
+    weight_.assign(members_.size(), 1);
     return {};
   }
 
@@ -107,7 +108,8 @@ class Run {
       for (std::size_t i = 0; i < members_.size(); ++i) {
         if (!from_best && has_ended_[i]) continue;
         REWRIGHT_TRY(const SearchStrategy* known, problem_.registry->get<SearchStrategy>(members_[i].name));
-        Part part{known->clone(), i, from_best, static_cast<std::uint64_t>(slice_ * members_[i].share) + 1};
+        const double candidates = slice_ * members_[i].share * weight_[i];
+        Part part{known->clone(), i, from_best, static_cast<std::uint64_t>(candidates) + 1};
         REWRIGHT_CHECK(part.strategy->configure(members_[i].options));
         parts.push_back(std::move(part));
       }
@@ -131,13 +133,27 @@ class Run {
     };
     REWRIGHT_TRY(std::vector<SearchResult> found, search_side_by_side(batch, starts, false, search));
     bool all_ended = true;
+    std::vector<double> reached_us(members_.size(), result_.cost_after_us);
     for (std::size_t i = 0; i < found.size(); ++i) {
       const bool has_ended = found[i].candidates < all[i].candidates && found[i].steps < all[i].candidates;
       all_ended = all_ended && has_ended;
       if (!all[i].from_best) has_ended_[all[i].member] = has_ended;
+      double& reached = reached_us[all[i].member];
+      reached = std::min(reached, found[i].cost_after_us);
       take(std::move(found[i]), all[i].from_best ? path : std::vector<RewriteStep>());
     }
+    reward(reached_us);
     return all_ended;
+  }
+
+  /// Who found the cheapest graph of a round looks at twice as many in the next, the others at fewer.
+  void reward(const std::vector<double>& reached_us) {
+    const auto [best, worst] = std::ranges::minmax(reached_us);
+    if (!cheaper(best, worst)) return;
+    for (std::size_t i = 0; i < weight_.size(); ++i) {
+      const bool is_best = !cheaper(best, reached_us[i]);
+      weight_[i] = is_best ? std::min(kMostWeight, 2 * weight_[i]) : std::max(kLeastWeight, weight_[i] / 2);
+    }
   }
 
   /// To an equal share at most of what is left of the candidates, so that a member that asks for many leaves the others
@@ -184,11 +200,13 @@ class Run {
     result_.best = std::move(found.best);
   }
 
+  static constexpr double kMostWeight = 4, kLeastWeight = 0.25;
   static constexpr double kFewOperators = 100;
   static constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 62;
   const SearchProblem& problem_;
   std::vector<Member> members_;
   std::vector<bool> has_ended_;  ///< From the start: by member.
+  std::vector<double> weight_;   ///< By member: what its share is multiplied by.
   SearchResult result_;
   double slice_ = 0;
   double seconds_ = 0;

@@ -42,6 +42,19 @@ std::vector<Rule> hill_rules() {
   return {read_rule("(x:2) relu(transpose(x)) => transpose(relu(x))"), read_rule("(x:2) transpose(transpose(x)) => x")};
 }
 
+TEST(Automatic, LeavesEachMemberItsShareOfFewCandidates) {
+  FixedPrices prices;
+  GraphCost cost(prices, nullptr);
+  const auto strategy = search("auto");
+  OptimizeOptions options;
+  options.registry = &loaded();
+  options.candidates = 100;  // Fewer than the first member asks for, which ends at the hill.
+  const auto report = optimize(read_graph(kHill), hill_rules(), *strategy, cost, options);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->search.cost_after_us, 1.0);
+  EXPECT_LE(report->search.candidates, 100u);
+}
+
 TEST(Backtracking, FindsWhatLiesBehindAnEqualOrDearerGraph) {
   FixedPrices prices;
   GraphCost cost(prices, nullptr);
