@@ -1,7 +1,8 @@
 // Kind "optimize": one model, one search.
 //
 //   model           NAME of a model of experiments/models, or a file NAME.onnx relative to the manifest
-//   rules           files; search, search_options; cost, cost_options (its `file` relative to the manifest); steps,
+//   rules           files, of axioms (.smt2) too; search, search_options; cost, cost_options (its `file` relative to
+//   the manifest); steps,
 //                   candidates, seed, region_size
 //   layout          of data: none, only, sequential, joint (core/optimize/optimizer.h)
 //   cpu_seconds     after so many the search ends with its best so far; 0: never
@@ -14,7 +15,7 @@
 //       row = "rule":  rule, times, gain_us
 //       row = "curve": seconds, candidates, best_us, relative (of the cost before)
 //       row = "price": by, before_us, after_us, gain
-// and in each the parameters model, search, cost and those of the search.
+// and in each the parameters model, search, cost, rules (names of the files) and those of the search.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -22,6 +23,7 @@
 
 #include "campaign/files.h"
 #include "campaign/rule_source.h"
+#include "discover/axiom_rules.h"
 #include "experiment/kind.h"
 #include "experiment/kinds/clock.h"
 #include "experiment/kinds/drawn.h"
@@ -75,11 +77,23 @@ Result<Pieces> prepare(const Asked& asked, const Registry& registry) {
   ParameterUses uses;
   uses.add(pieces.imported.graph);
   std::set<std::string> ids;
-  for (const std::string& source : asked.rules) {
-    REWRIGHT_TRY(std::vector<Rule> rules, read_rule_source(source, registry, uses));
+  const auto take = [&](std::vector<Rule> rules) {
     for (Rule& rule : rules)
       if (ids.insert(rule.id).second) pieces.rules.push_back(std::move(rule));
+  };
+  std::vector<std::string> axiom_files;
+  for (const std::string& source : asked.rules) {
+    if (source.ends_with(".smt2")) {
+      axiom_files.push_back(source);
+      continue;
+    }
+    REWRIGHT_TRY(std::vector<Rule> rules, read_rule_source(source, registry, uses));
+    take(std::move(rules));
   }
+  if (axiom_files.empty()) return pieces;
+  REWRIGHT_TRY(const AxiomSet axioms, load_axioms(axiom_files, registry));
+  REWRIGHT_TRY(AxiomRules of_axioms, rules_of_axioms(axioms, pieces.imported.graph, registry));
+  take(std::move(of_axioms.rules));
   return pieces;
 }
 
@@ -283,8 +297,12 @@ Result<Job> optimize_job(Parameters& parameters, const Lab& lab) {
       return parameters.error("price", known.error().message);
   }
   if (asked.rules.empty()) return parameters.error("rules", "the run needs the key 'rules': files of rules");
-  asked.about = {
-      {"model", std::filesystem::path(asked.model).stem().string()}, {"search", asked.search}, {"cost", asked.cost}};
+  std::vector<std::string> names;
+  for (const std::string& file : asked.rules) names.push_back(std::filesystem::path(file).stem().string());
+  asked.about = {{"rules", fmt::format("{}", fmt::join(names, ", "))},
+                 {"model", std::filesystem::path(asked.model).stem().string()},
+                 {"search", asked.search},
+                 {"cost", asked.cost}};
   if (!layout.empty()) asked.about["layout"] = layout;
   for (const auto* options : {&asked.search_options, &asked.cost_options})
     for (const auto& [name, value] : *options)
