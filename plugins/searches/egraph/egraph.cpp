@@ -50,7 +50,8 @@ class Run {
 
  private:
   Status choose(const ExactLimits& limits, std::string& note) {
-    const std::optional<ExactChoice> exact = choose_exactly(egraph_, selection_, limits, [&] { return keep_going(); });
+    REWRIGHT_TRY(const std::optional<ExactChoice> exact,
+                 choose_exactly(egraph_, selection_, limits, [&] { return keep_going(); }));
     if (exact) {
       REWRIGHT_CHECK(offer(exact->selection));
     }

@@ -48,12 +48,12 @@ class Extraction {
     for (const Class output : egraph_.outputs()) require(output);
   }
 
-  std::optional<ExactChoice> solve(const Selection& known, const ExactLimits& limits,
-                                   const std::function<bool()>& keep_going) {
+  Result<std::optional<ExactChoice>> solve(const Selection& known, const ExactLimits& limits,
+                                           const std::function<bool()>& keep_going) {
     const auto round = [this](std::span<const double> values) { return rounded(values); };
-    const auto solution = minimise(program_, values_of(known), {limits.nodes, keep_going, round});
-    if (!solution) return std::nullopt;
-    return ExactChoice{selection_of(solution->values), solution->is_optimal};
+    REWRIGHT_TRY(const auto solution, minimise(program_, values_of(known), {limits.nodes, keep_going, round}));
+    if (!solution) return std::optional<ExactChoice>();
+    return std::optional(ExactChoice{selection_of(solution->values), solution->is_optimal});
   }
 
  private:
@@ -172,12 +172,12 @@ class Extraction {
 
 }  // namespace
 
-std::optional<ExactChoice> choose_exactly(const ProgramEGraph& egraph, const Selection& known,
-                                          const ExactLimits& limits, const std::function<bool()>& keep_going) {
+Result<std::optional<ExactChoice>> choose_exactly(const ProgramEGraph& egraph, const Selection& known,
+                                                  const ExactLimits& limits, const std::function<bool()>& keep_going) {
   std::vector<int> makers(egraph.class_count(), 0);
   for (const ProgramEGraph::Choice& choice : egraph.choices())
     for (const Class given : choice.outputs) ++makers[given];
-  if (std::ranges::all_of(makers, [](int count) { return count <= 1; })) return ExactChoice{known, true};
+  if (std::ranges::all_of(makers, [](int count) { return count <= 1; })) return std::optional(ExactChoice{known, true});
   return Extraction(egraph).solve(known, limits, keep_going);
 }
 

@@ -32,8 +32,9 @@ struct ExactChoice {
 ///               y(c)  >=  x(a)                                for each application a and each of its operands c
 /// There are no constraints against circles: the e-graph has none. `known` is a selection to start from. `keep_going`
 /// is asked at least ten times a second; false ends it with the best so far. Nothing where the solver found none.
-[[nodiscard]] std::optional<ExactChoice> choose_exactly(const ProgramEGraph& egraph, const Selection& known,
-                                                        const ExactLimits& limits,
-                                                        const std::function<bool()>& keep_going);
+/// Errors: as minimise.
+[[nodiscard]] Result<std::optional<ExactChoice>> choose_exactly(const ProgramEGraph& egraph, const Selection& known,
+                                                                const ExactLimits& limits,
+                                                                const std::function<bool()>& keep_going);
 
 }  // namespace rewright::egraph_search

@@ -143,10 +143,8 @@ bool branch_and_bound(const OsiClpSolverInterface& solver, const IntegerLimits& 
   return model.isProvenOptimal();
 }
 
-}  // namespace
-
-std::optional<IntegerSolution> minimise(const IntegerProgram& program, const std::vector<double>& known,
-                                        const IntegerLimits& limits) {
+std::optional<IntegerSolution> solve(const IntegerProgram& program, const std::vector<double>& known,
+                                     const IntegerLimits& limits) {
   Patience patience(limits.keep_going);
   Incumbent incumbent(program, known);
   OsiClpSolverInterface solver;
@@ -163,4 +161,13 @@ std::optional<IntegerSolution> minimise(const IntegerProgram& program, const std
   return IntegerSolution{incumbent.values(), is_optimal};
 }
 
+}  // namespace
 }  // namespace rewright::egraph_search
+
+// NOLINTNEXTLINE(readability-identifier-naming): looked up by its name.
+extern "C" __attribute__((visibility("default"))) void rewright_minimise(
+    const rewright::egraph_search::IntegerProgram& program, const std::vector<double>& known,
+    const rewright::egraph_search::IntegerLimits& limits,
+    std::optional<rewright::egraph_search::IntegerSolution>& solution) {
+  solution = rewright::egraph_search::solve(program, known, limits);
+}

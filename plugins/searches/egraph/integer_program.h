@@ -6,6 +6,8 @@
 // Source  COIN-OR: CBC 2.10 (branch and bound), Clp 1.17 (linear programs).
 #pragma once
 
+#include <rewright/result.h>
+
 #include <functional>
 #include <optional>
 #include <span>
@@ -43,8 +45,14 @@ struct IntegerLimits {
 };
 
 /// `known`: a solution to start from; empty: none is known. Nothing where there is no solution, or none was found
-/// before the end.
-[[nodiscard]] std::optional<IntegerSolution> minimise(const IntegerProgram& program, const std::vector<double>& known,
-                                                      const IntegerLimits& limits);
+/// before the end. Errors: kIo, the library with the solver cannot be opened.
+[[nodiscard]] Result<std::optional<IntegerSolution>> minimise(const IntegerProgram& program,
+                                                              const std::vector<double>& known,
+                                                              const IntegerLimits& limits);
+
+/// What that library, egraph.solver beside the plugin, gives by this name.
+using Minimise = void(const IntegerProgram& program, const std::vector<double>& known, const IntegerLimits& limits,
+                      std::optional<IntegerSolution>& solution);
+inline constexpr const char* kMinimise = "rewright_minimise";
 
 }  // namespace rewright::egraph_search
