@@ -72,8 +72,8 @@ void add_search(CLI::App& command, OptimizeArguments& arguments) {
       ->default_str(std::to_string(arguments.steps));
   command
       .add_option("--candidates", arguments.candidates,
-                  "Graphs looked at, at most (default: any number for search auto or with another limit, otherwise so "
-                  "many that it takes seconds)")
+                  "Graphs looked at, at most (default: any number with another limit, otherwise so many that it takes "
+                  "seconds)")
       ->check(whole_number(1));
   command
       .add_option("--seconds", arguments.seconds,
