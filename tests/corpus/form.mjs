@@ -84,6 +84,7 @@ function compareNodes(before, after, found) {
   const bySaid = new Set([...allNodes(after)].map(said)), byMeaning = meanings(after);
   const own = new Map([...meanings(before)].map(([meaning, node]) => [node, meaning]));
   const outputs = new Set(after.output.map(({ name }) => name));
+  const asBefore = new Set([...allNodes(before)].map(said));  // A twin among them is an equal node that stayed.
   let kept = 0;
   for (const node of allNodes(before)) {
     if (bySaid.has(said(node))) {
@@ -91,8 +92,9 @@ function compareNodes(before, after, found) {
       continue;
     }
     const twin = byMeaning.get(own.get(node)), other = byOutput.get(node.output.find((name) => name));
-    if (twin) compareNode(node, twin, outputs, found);
-    else if (other && other.opType === node.opType && domain(other.domain) === domain(node.domain) &&
+    if (twin) {
+      if (!asBefore.has(said(twin))) compareNode(node, twin, outputs, found);
+    } else if (other && other.opType === node.opType && domain(other.domain) === domain(node.domain) &&
       same(node.input, other.input) && same(node.output, other.output)) compareNode(node, other, outputs, found);
   }
   return kept;
