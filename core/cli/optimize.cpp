@@ -296,13 +296,15 @@ Status judge(const OptimizeArguments& arguments, const OptimizeSetting& setting,
   outcome.slower = outcome.nothing_gained = false;
   const bool measures = wants_measure(arguments, setting);
   bool is_measured = false;
+  std::string written;
   if (measures && !arguments.simplify_only && !outcome.report.search.path.empty()) {
     doing = "measuring";
-    if (const auto result = write_result(opened, outcome.report, arguments.fast_math)) {
-      outcome.nothing_gained = gains_nothing(opened, *setting.runtime, *result, outcome.report.search);
+    if (auto result = write_result(opened, outcome.report, arguments.fast_math)) {
+      written = *std::move(result);
+      outcome.nothing_gained = gains_nothing(opened, *setting.runtime, written, outcome.report.search);
       is_measured = !outcome.nothing_gained && takes_long(opened.imported.graph);
       if (is_measured) {
-        REWRIGHT_TRY(const bool fast, is_fast(opened, *setting.runtime, *result, arguments.measure, quiet, outcome));
+        REWRIGHT_TRY(const bool fast, is_fast(opened, *setting.runtime, written, arguments.measure, quiet, outcome));
         outcome.slower = !fast;
       }
     }
@@ -313,7 +315,7 @@ Status judge(const OptimizeArguments& arguments, const OptimizeSetting& setting,
     }
   }
   doing = "comparing";
-  REWRIGHT_TRY(outcome.judged, judge_result(opened, outcome.report, options, arguments.fast_math));
+  REWRIGHT_TRY(outcome.judged, judge_result(opened, outcome.report, options, arguments.fast_math, std::move(written)));
   const bool is_another = outcome.judged.culprit.has_value();
   if (!measures || outcome.judged.is_original || (is_measured && !is_another)) return {};
   doing = "measuring";

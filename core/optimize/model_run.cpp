@@ -99,8 +99,10 @@ Result<std::string> write_graph(const Graph& graph, const OpenedModel& model, bo
 /// Judges the graph after the first `rewrites` of the path; what cannot be written is different.
 class Judge {
  public:
-  Judge(const OpenedModel& model, const OptimizeReport& report, const EquivalenceGate& gate, bool fast_math)
-      : model_(model), report_(report), gate_(gate), fast_math_(fast_math) {}
+  /// `written`: the whole path's model, where it is written already.
+  Judge(const OpenedModel& model, const OptimizeReport& report, const EquivalenceGate& gate, bool fast_math,
+        std::string written)
+      : model_(model), report_(report), gate_(gate), fast_math_(fast_math), written_(std::move(written)) {}
 
   [[nodiscard]] Result<Graph> graph_after(std::size_t rewrites) const {
     const auto& path = report_.search.path;
@@ -120,7 +122,10 @@ class Judge {
   }
   [[nodiscard]] Result<Equivalence> check(std::size_t rewrites) const {
     REWRIGHT_TRY(const Graph graph, graph_after(rewrites));
-    auto bytes = rewrites == 0 ? Result<std::string>(model_.source->bytes) : write(graph);
+    const bool is_written = rewrites == report_.search.path.size() && !written_.empty();
+    auto bytes = rewrites == 0 ? Result<std::string>(model_.source->bytes)
+                 : is_written  ? Result<std::string>(written_)
+                               : write(graph);
     if (!bytes && bytes.error().code != ErrorCode::kUnsupported) return bytes.error();
     if (bytes) {
       REWRIGHT_TRY(Equivalence checked, gate_.check(graph, *bytes));
@@ -145,6 +150,7 @@ class Judge {
   const OptimizeReport& report_;
   const EquivalenceGate& gate_;
   bool fast_math_;
+  std::string written_;
   mutable Cause cause_ = Cause::kWrong;
   mutable std::size_t equal_after_ = 0;  ///< Of the last check that said equal: how many rewrites, and the model.
   mutable std::string equal_bytes_;
@@ -274,7 +280,7 @@ void enter_simplification(const OpenedModel& model, double original_cost_us, Opt
 }
 
 Result<JudgedModel> judge_result(const OpenedModel& model, const OptimizeReport& report, EquivalenceOptions options,
-                                 bool fast_math) {
+                                 bool fast_math, std::string written) {
   JudgedModel judged;
   judged.bytes = model.source->bytes;
   judged.is_original = true;
@@ -289,7 +295,7 @@ Result<JudgedModel> judge_result(const OpenedModel& model, const OptimizeReport&
     REWRIGHT_TRY(EquivalenceGate gate, EquivalenceGate::create(cases, options));
     model.gate = std::make_shared<const EquivalenceGate>(std::move(gate));
   }
-  const Judge judge(model, report, *model.gate, fast_math);
+  const Judge judge(model, report, *model.gate, fast_math, std::move(written));
   REWRIGHT_TRY(judged.equivalence, judge.check(rewrites));
   if (judged.equivalence.equal()) {
     judged.is_original = false;

@@ -101,9 +101,11 @@ struct JudgedModel {
 /// Writes and compares the report's graph; on a difference goes back to before the rewrite that brought it. The gate's
 /// model, cases and inputs come from `model`, which keeps the gate: `options` are the same each time. Errors: of the
 /// gate; kUnsupported stays inside.
-/// `fast_math`: numbers that rounding destroys are no reason to leave a rewrite out.
+/// `fast_math`: numbers that rounding destroys are no reason to leave a rewrite out. `written`: what write_result gave
+/// of the report; empty where it was not asked.
 [[nodiscard]] REWRIGHT_API Result<JudgedModel> judge_result(const OpenedModel& model, const OptimizeReport& report,
-                                                            EquivalenceOptions options, bool fast_math = false);
+                                                            EquivalenceOptions options, bool fast_math = false,
+                                                            std::string written = {});
 
 /// The report's graph as a model, not compared with anything. Errors: kUnsupported where it cannot be written, or not
 /// without loss.
