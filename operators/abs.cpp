@@ -4,8 +4,8 @@
 /// Errors  none but a wrong number of operands.
 /// Source  ONNX operator Abs.
 /// Laws    axioms/activation.smt2.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

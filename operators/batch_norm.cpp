@@ -4,8 +4,8 @@
 /// Errors  kShape unless x has rank 2 or more and the others are vectors of its size along axis 1.
 /// Source  Ioffe & Szegedy, Batch Normalization (ICML'15), algorithm 2; ONNX operator BatchNormalization.
 /// Laws    axioms/normalisation.smt2.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

@@ -5,8 +5,8 @@
 /// Source  The bias of ONNX's Conv (axis 1) and Gemm (last axis), and its Add where one operand has a single axis of
 ///         size other than 1.
 /// Laws    axioms/broadcast.smt2.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

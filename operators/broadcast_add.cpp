@@ -6,8 +6,8 @@
 /// Source  ONNX operator Add, "Broadcasting in ONNX". ONNX's Sum and Mean of several operands are sums of two, Mean's
 ///         times 1 / their number; operands of equal shapes are added by ewadd.
 /// Laws    axioms/broadcast.smt2.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

@@ -6,10 +6,10 @@
 /// Source  ONNX operators MatMul and Gemm. What matmul can do is left to it: where b is a matrix, a's rows are put
 ///         together first; vectors become matrices of one row or column; Gemm is a product, factors and a bias.
 /// Laws    axioms/broadcast.smt2.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
-#include <rewright/real_product.h>
-#include <rewright/sum_of_products.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/tensor/real_product.h>
+#include <rewright/tensor/sum_of_products.h>
 
 #include <algorithm>
 #include <type_traits>

@@ -5,8 +5,8 @@
 /// Errors  kShape if a stretched size is not 1 or sizes along another axis differ.
 /// Source  ONNX operator Max, "Broadcasting in ONNX".
 /// Laws    axioms/broadcast.smt2.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

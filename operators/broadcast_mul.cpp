@@ -7,8 +7,8 @@
 /// operands
 ///         of equal shapes are left to ewmul.
 /// Laws    axioms/broadcast.smt2.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

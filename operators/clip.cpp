@@ -7,8 +7,8 @@
 ///         with an infinite bound of its own lets infinities pass, as no clip does that is written: max, min or x
 ///         itself.
 /// Laws    axioms/activation.smt2.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
 
 #include <cmath>
 #include <limits>

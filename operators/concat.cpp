@@ -4,10 +4,10 @@
 /// Errors  kShape unless 0 <= axis < rank, all ranks are equal and so are the other sizes.
 /// Source  ONNX operator Concat.
 /// Laws    axioms/layout.smt2: associative; undone by split; goes through elementwise operators.
-#include <rewright/hash_reduction.h>
-#include <rewright/onnx_mapping.h>
-#include <rewright/operator.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/onnx_mapping.h>
+#include <rewright/operator/hash_reduction.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

@@ -6,9 +6,9 @@
 /// Source  Jia et al., TASO (SOSP'19), table 2 (I_conv).
 /// Laws    axioms/convolution.smt2: conv2d(x, constant_conv) = x for padding=same, stride 1, dilation 1 or odd kernels,
 ///         where sizes = [C, C/groups, KH, KW], for every number of groups.
-#include <rewright/onnx.h>
-#include <rewright/operator.h>
-#include <rewright/plugin.h>
+#include <rewright/onnx/onnx.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

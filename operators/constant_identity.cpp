@@ -4,9 +4,9 @@
 /// Errors  kShape unless there are two to four sizes, of which the last two are equal.
 /// Source  Jia et al., TASO (SOSP'19), table 2 (I_matmul).
 /// Laws    axioms/linear_algebra.smt2: neutral for matmul, on both sides.
-#include <rewright/onnx.h>
-#include <rewright/operator.h>
-#include <rewright/plugin.h>
+#include <rewright/onnx/onnx.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

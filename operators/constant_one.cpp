@@ -4,9 +4,9 @@
 /// Errors  kShape for more sizes.
 /// Source  Jia et al., TASO (SOSP'19), table 2 (C_ewmul).
 /// Laws    axioms/elementwise.smt2: neutral for ewmul.
-#include <rewright/onnx.h>
-#include <rewright/operator.h>
-#include <rewright/plugin.h>
+#include <rewright/onnx/onnx.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

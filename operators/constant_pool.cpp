@@ -7,9 +7,9 @@
 ///         [C, C/groups, KH, KW],
 /// for
 ///         every number of groups: dense and depthwise convolutions alike.
-#include <rewright/onnx.h>
-#include <rewright/operator.h>
-#include <rewright/plugin.h>
+#include <rewright/onnx/onnx.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

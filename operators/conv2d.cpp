@@ -5,20 +5,20 @@
 /// where g = floor(o / (O / groups)) is the group of output channel o, I = C / groups, x is 0 outside, and f is the
 /// activation.
 ///
-/// Shapes  x [N,C,H,W], w [O,C/groups,KH,KW] -> [N,O,H',W']; H' and W' as in <rewright/window.h>.
+/// Shapes  x [N,C,H,W], w [O,C/groups,KH,KW] -> [N,O,H',W']; H' and W' as in <rewright/kit/window.h>.
 /// Errors  kShape unless the ranks are 4, groups divides O, C = groups * w.1, and the kernel fits the padded input.
 /// Source  ONNX operator Conv; Dumoulin & Visin, A guide to convolution arithmetic (arXiv:1603.07285).
 /// Laws    axioms/convolution.smt2: without activation linear in both operands; associative with smul; merges along
 ///         channels.
-#include <rewright/correlation.h>
-#include <rewright/hash_reduction.h>
-#include <rewright/onnx_window.h>
-#include <rewright/operator.h>
-#include <rewright/plugin.h>
-#include <rewright/real_product.h>
-#include <rewright/strides.h>
-#include <rewright/sum_of_products.h>
-#include <rewright/window.h>
+#include <rewright/kit/onnx_window.h>
+#include <rewright/kit/window.h>
+#include <rewright/operator/hash_reduction.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/tensor/correlation.h>
+#include <rewright/tensor/real_product.h>
+#include <rewright/tensor/strides.h>
+#include <rewright/tensor/sum_of_products.h>
 
 #include <algorithm>
 #include <array>

@@ -7,10 +7,10 @@
 /// Source  Jia et al., TASO (SOSP'19), table 2.
 /// Laws    axioms/convolution.smt2: conv2d(x, enlarge(w)) = conv2d(x, w) for padding=same, dilations=[1, 1], any
 ///         stride.
-#include <rewright/onnx.h>
-#include <rewright/operator.h>
-#include <rewright/plugin.h>
-#include <rewright/window.h>
+#include <rewright/kit/window.h>
+#include <rewright/onnx/onnx.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

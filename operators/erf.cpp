@@ -5,8 +5,8 @@
 /// Source  Abramowitz & Stegun, Handbook of Mathematical Functions, 7.1.1; ONNX operator Erf. ONNX's Gelu (opset 20)
 ///         with approximate = "none" is taken apart: x * (1 + erf(x / sqrt(2))) / 2.
 /// Laws    axioms/activation.smt2. Over the prime field it is a keyed function, of which only congruence is seen.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

@@ -4,10 +4,10 @@
 /// Errors  kShape unless the shapes are equal.
 /// Source  Jia et al., TASO (SOSP'19), table 2.
 /// Laws    axioms/elementwise.smt2: associative, commutative; linear operators distribute over it.
-#include <rewright/hash_reduction.h>
-#include <rewright/onnx_mapping.h>
-#include <rewright/operator.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/onnx_mapping.h>
+#include <rewright/operator/hash_reduction.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

@@ -4,8 +4,8 @@
 /// Errors  kShape unless `axes` and `sizes` have one length, the axes exist and ascend, and x has size 1 there.
 /// Source  ONNX operator Expand; a rank that it raises, and Tile, are done with reshapes around it.
 /// Laws    axioms/reshape.smt2.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

@@ -5,8 +5,8 @@
 /// Source  ONNX operator Gather, where the indices are known when the model is read; indices of rank other than 1 are
 ///         flattened and the result reshaped.
 /// Laws    axioms/reshape.smt2.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

@@ -4,8 +4,8 @@
 /// Errors  kShape if alpha is 0.
 /// Source  ONNX operator HardSigmoid. ONNX's HardSwish is taken apart: x * hard_sigmoid[alpha=1/6, beta=1/2](x).
 /// Laws    axioms/activation.smt2.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

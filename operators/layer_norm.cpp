@@ -6,8 +6,8 @@
 /// Source  Ba, Kiros & Hinton, Layer Normalization (2016); ONNX operator LayerNormalization. ONNX's further outputs,
 ///         the mean and 1 / sqrt(variance + epsilon), are computed beside it where they are used.
 /// Laws    axioms/normalisation.smt2.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

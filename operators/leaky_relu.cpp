@@ -5,8 +5,8 @@
 /// Source  ONNX operator LeakyRelu. Written with alpha outside of max, so that only x itself is compared: over the
 ///         prime field a fraction such as 0.01 has no place in the order.
 /// Laws    axioms/activation.smt2.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

@@ -4,8 +4,8 @@
 /// Errors  none but a wrong number of operands.
 /// Source  ONNX operator Log.
 /// Laws    axioms/activation.smt2. Over the prime field it is a keyed function, of which only congruence is seen.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

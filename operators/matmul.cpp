@@ -5,12 +5,12 @@
 ///         broadcasting).
 /// Source  Golub & Van Loan, Matrix Computations (4th ed.), section 1.1.
 /// Laws    axioms/linear_algebra.smt2: associative; linear in both operands.
-#include <rewright/hash_reduction.h>
-#include <rewright/onnx_mapping.h>
-#include <rewright/operator.h>
-#include <rewright/plugin.h>
-#include <rewright/real_product.h>
-#include <rewright/sum_of_products.h>
+#include <rewright/kit/onnx_mapping.h>
+#include <rewright/operator/hash_reduction.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/tensor/real_product.h>
+#include <rewright/tensor/sum_of_products.h>
 
 #include <algorithm>
 #include <array>

@@ -7,11 +7,11 @@
 /// Errors  kShape unless the rank is 4 and count * groups divides O.
 /// Source  merge_gconv of TASO's rule files (Jia et al., SOSP'19), which leave open how many groups there are.
 /// Laws    axioms/convolution.smt2: conv2d[groups=count*groups](x, w) = conv2d[groups=groups](x, merge_gconv(w)).
-#include <rewright/onnx.h>
-#include <rewright/operator.h>
-#include <rewright/plugin.h>
-#include <rewright/strides.h>
-#include <rewright/window.h>
+#include <rewright/kit/window.h>
+#include <rewright/onnx/onnx.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/tensor/strides.h>
 
 #include <utility>
 

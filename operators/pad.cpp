@@ -4,8 +4,8 @@
 /// Errors  kShape if x is a scalar, or unless before and after have one number >= 0 per axis.
 /// Source  ONNX operator Pad, mode "constant". Negative pads, which cut, and the other modes are not taken.
 /// Laws    axioms/reshape.smt2.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

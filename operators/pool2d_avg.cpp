@@ -2,15 +2,15 @@
 /// the kernel that lie inside x) / d, where d is the number of taps of the kernel (count_include_pad=yes, so padding
 /// counts as zeros) or of those taps alone (no).
 ///
-/// Shapes  x [N,C,H,W] -> [N,C,H',W']; H' and W' as in <rewright/window.h>.
+/// Shapes  x [N,C,H,W] -> [N,C,H',W']; H' and W' as in <rewright/kit/window.h>.
 /// Errors  kShape unless the rank is 4, the kernel fits the padded input and explicit pads are smaller than the kernel.
 /// Source  ONNX operator AveragePool (whose default is `no`).
 /// Laws    axioms/convolution.smt2: linear; with `yes` it is the convolution with constant_pool.
-#include <rewright/onnx_window.h>
-#include <rewright/operator.h>
-#include <rewright/plugin.h>
-#include <rewright/sum_of_products.h>
-#include <rewright/window.h>
+#include <rewright/kit/onnx_window.h>
+#include <rewright/kit/window.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/tensor/sum_of_products.h>
 
 namespace {
 using namespace rewright;

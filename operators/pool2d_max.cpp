@@ -1,14 +1,14 @@
 /// Max pooling: y[n,c,i,j] = the greatest of x[n, c, i*stride_h - top + s, j*stride_w - left + t] over the taps (s, t)
 /// of the kernel that lie inside x. Padding is never the greatest, as if it were minus infinity.
 ///
-/// Shapes  x [N,C,H,W] -> [N,C,H',W']; H' and W' as in <rewright/window.h>.
+/// Shapes  x [N,C,H,W] -> [N,C,H',W']; H' and W' as in <rewright/kit/window.h>.
 /// Errors  kShape unless the rank is 4, the kernel fits the padded input and explicit pads are smaller than the kernel.
 /// Source  ONNX operator MaxPool.
 /// Laws    axioms/convolution.smt2: goes through concat on channels and through relu.
-#include <rewright/onnx_window.h>
-#include <rewright/operator.h>
-#include <rewright/plugin.h>
-#include <rewright/window.h>
+#include <rewright/kit/onnx_window.h>
+#include <rewright/kit/window.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
 
 #include <algorithm>
 #include <array>

@@ -6,8 +6,8 @@
 ///         exponents are not taken. Halves are not square roots: (-inf)^0.5 = inf and (-0)^-0.5 = inf, while sqrt(-inf)
 ///         is no number and 1 / sqrt(-0) = -inf.
 /// Laws    axioms/activation.smt2.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
 
 #include <cmath>
 

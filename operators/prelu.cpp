@@ -5,8 +5,8 @@
 /// Errors  kShape if a stretched size is not 1 or sizes along another axis differ; b is never the one of higher rank, a
 /// never stretched. Source  ONNX operator PRelu, of x = a and slope = b; before opset 7 a slope of rank 1 goes along
 /// axis 1. Laws    axioms/broadcast.smt2.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

@@ -5,8 +5,8 @@
 /// Source  ONNX operators ReduceMax and GlobalMaxPool (all axes behind the first two). ReduceMin is taken apart:
 ///         -reduce_max(-x).
 /// Laws    axioms/normalisation.smt2.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

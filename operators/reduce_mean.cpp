@@ -4,8 +4,8 @@
 /// Errors  kShape if there is no such axis or a reduced size is 0.
 /// Source  ONNX operators ReduceMean and GlobalAveragePool (all axes behind the first two).
 /// Laws    axioms/normalisation.smt2.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

@@ -5,8 +5,8 @@
 /// Source  ONNX operator ReduceSum. ReduceSumSquare, ReduceL1, ReduceL2 and ReduceLogSum become sums of x * x or |x|
 ///         and a square root or logarithm.
 /// Laws    axioms/normalisation.smt2.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

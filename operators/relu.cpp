@@ -3,9 +3,9 @@
 /// Shapes  x S, of any rank -> S.
 /// Source  Glorot, Bordes & Bengio, Deep Sparse Rectifier Neural Networks (AISTATS'11).
 /// Laws    axioms/elementwise.smt2: idempotent; goes through concat, split, transpose and max pooling.
-#include <rewright/onnx.h>
-#include <rewright/operator.h>
-#include <rewright/plugin.h>
+#include <rewright/onnx/onnx.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

@@ -5,8 +5,8 @@
 /// Source  ONNX operator Reshape. Flatten, Squeeze and Unsqueeze are reshapes too; Identity, Dropout at inference and
 ///         Cast to the type that x has are dissolved.
 /// Laws    axioms/reshape.smt2.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

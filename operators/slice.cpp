@@ -5,8 +5,8 @@
 ///         0 <= start, start + (size - 1) * step < x.axis for steps > 0 (the other way round for steps < 0).
 /// Source  ONNX operator Slice, whose ends, negative positions and clamping are resolved on import.
 /// Laws    axioms/reshape.smt2.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
 
 #include <limits>
 

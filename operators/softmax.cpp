@@ -6,8 +6,8 @@
 ///         Before opset 13 ONNX normalises over `axis` and all that follow: these are flattened into one.
 /// Laws    axioms/normalisation.smt2: softmax(x + c) = softmax(x), which is seen over the prime field while values stay
 /// small.
-#include <rewright/families.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/families.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

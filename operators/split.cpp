@@ -4,9 +4,9 @@
 /// Errors  kShape unless 0 <= axis < rank, there are two sizes or more and they add up to the axis.
 /// Source  ONNX operator Split.
 /// Laws    axioms/layout.smt2: undoes concat.
-#include <rewright/onnx_mapping.h>
-#include <rewright/operator.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/onnx_mapping.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

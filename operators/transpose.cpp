@@ -4,10 +4,10 @@
 /// Errors  kShape unless perm is a permutation of 0 .. rank - 1.
 /// Source  ONNX operator Transpose.
 /// Laws    axioms/layout.smt2: its own inverse for matrices; reverses matmul; goes through elementwise operators.
-#include <rewright/onnx.h>
-#include <rewright/operator.h>
-#include <rewright/plugin.h>
-#include <rewright/strides.h>
+#include <rewright/onnx/onnx.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/tensor/strides.h>
 
 #include <numeric>
 

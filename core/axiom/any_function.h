@@ -3,9 +3,9 @@
 // :needs "real-relu".
 #pragma once
 
-#include <rewright/axiom.h>
-#include <rewright/export.h>
-#include <rewright/registry.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/base/visibility.h>
+#include <rewright/plugin/registry.h>
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 // The attributes of an assertion: :named, :ranks, :condition, :source, :needs, :domain (axioms/README.md).
 #pragma once
 
-#include <rewright/axiom.h>
+#include <rewright/axiom/axiom.h>
 
 #include <span>
 

@@ -21,8 +21,8 @@
 // Wide part       Sizes to wide_dim and parameters out of all that :domain claims, some of each, drawn with the seed.
 #pragma once
 
-#include <rewright/axiom.h>
-#include <rewright/export.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/base/visibility.h>
 
 #include <cstdint>
 #include <functional>

@@ -17,8 +17,8 @@
 // Source: SMT-LIB 2.6 has no such attribute; this one is ours.
 #pragma once
 
-#include <rewright/axiom.h>
-#include <rewright/export.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/base/visibility.h>
 
 #include <optional>
 #include <string>

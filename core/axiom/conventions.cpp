@@ -1,7 +1,7 @@
 #include "axiom/conventions.h"
 
-#include <rewright/operator.h>
-#include <rewright/params.h>
+#include <rewright/operator/operator.h>
+#include <rewright/operator/params.h>
 
 #include <vector>
 

@@ -1,8 +1,8 @@
 // What an axiom file says of padding and pooling, held against what the operators do.
 #pragma once
 
-#include <rewright/registry.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/plugin/registry.h>
 
 #include <string_view>
 

@@ -8,7 +8,7 @@
 //      ...
 #pragma once
 
-#include <rewright/axiom.h>
+#include <rewright/axiom/axiom.h>
 
 #include <span>
 #include <string>

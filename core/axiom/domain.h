@@ -17,7 +17,7 @@
 // -4 to 6, reals from 1e-6 to 1e6 of both signs, permutations and lists of any length that a rank allows.
 #pragma once
 
-#include <rewright/axiom.h>
+#include <rewright/axiom/axiom.h>
 
 #include <map>
 #include <string>

@@ -5,9 +5,9 @@
 // run allocates only where an operator itself does.
 #pragma once
 
-#include <rewright/axiom.h>
-#include <rewright/scalar.h>
-#include <rewright/tensor.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/tensor/scalar.h>
+#include <rewright/tensor/tensor.h>
 
 #include <cstdint>
 #include <optional>

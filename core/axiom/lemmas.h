@@ -2,8 +2,8 @@
 // "lemma: conv-of-weight-concat and concat-of-splits".
 #pragma once
 
-#include <rewright/axiom.h>
-#include <rewright/export.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/base/visibility.h>
 
 #include <string>
 #include <vector>

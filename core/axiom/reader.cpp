@@ -1,5 +1,5 @@
 // Reads axiom files. The grammar and the meaning of names are in axioms/README.md.
-#include <rewright/axiom.h>
+#include <rewright/axiom/axiom.h>
 
 #include <algorithm>
 #include <fstream>

@@ -1,8 +1,8 @@
 // What the parts of the axiom reader share: what a file has declared, the sentences of errors, words of a text.
 #pragma once
 
-#include <rewright/registry.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/plugin/registry.h>
 
 #include <charconv>
 #include <map>

@@ -2,8 +2,8 @@
 // :keywords, lists; ; starts a comment.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
 
 #include <string>
 #include <string_view>

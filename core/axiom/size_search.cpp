@@ -1,6 +1,6 @@
 #include "axiom/size_search.h"
 
-#include <rewright/result.h>
+#include <rewright/base/result.h>
 
 #include <algorithm>
 #include <numeric>

@@ -5,9 +5,9 @@
 // variables have values.
 #pragma once
 
-#include <rewright/dim.h>
-#include <rewright/export.h>
-#include <rewright/linear.h>
+#include <rewright/base/visibility.h>
+#include <rewright/tensor/dim.h>
+#include <rewright/tensor/linear.h>
 
 #include <cstdint>
 #include <map>

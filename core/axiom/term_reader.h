@@ -1,7 +1,7 @@
 // The sides of an assertion, read into terms.
 #pragma once
 
-#include <rewright/axiom.h>
+#include <rewright/axiom/axiom.h>
 
 #include <map>
 #include <span>

@@ -1,6 +1,6 @@
 // Axioms at given ranks and parameters: symbolic shapes of both sides, and what must be checked before each use.
-#include <rewright/axiom.h>
-#include <rewright/linear.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/tensor/linear.h>
 
 #include <algorithm>
 #include <charconv>

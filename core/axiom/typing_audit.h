@@ -1,8 +1,8 @@
 // The audit of an axiom at one combination of ranks and parameters.
 #pragma once
 
-#include <rewright/axiom.h>
-#include <rewright/export.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/base/visibility.h>
 
 #include <cstdint>
 #include <functional>

@@ -1,8 +1,8 @@
 // Axioms as SMT-LIB 2.6, as the reader takes them (axioms/README.md).
 #pragma once
 
-#include <rewright/axiom.h>
-#include <rewright/export.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/base/visibility.h>
 
 #include <span>
 #include <string>

@@ -1,9 +1,9 @@
 #include "campaign/audit_library.h"
 
 #include "campaign/rule_source.h"
-#include "rule/derivations.h"
+#include "store/derivations.h"
 
-#include <rewright/derivation.h>
+#include <rewright/verify/derivation.h>
 
 #include <algorithm>
 #include <map>

@@ -1,11 +1,11 @@
 // The audit of a library: does everything that was proved and dropped follow from what was kept?
 #pragma once
 
-#include <rewright/egraph.h>
-#include <rewright/export.h>
-#include <rewright/registry.h>
+#include <rewright/base/visibility.h>
+#include <rewright/egraph/prover.h>
+#include <rewright/plugin/registry.h>
 
-#include "rule/store.h"
+#include "store/store.h"
 
 #include <cstddef>
 #include <string>

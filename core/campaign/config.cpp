@@ -1,12 +1,12 @@
 #include "campaign/config.h"
 
-#include "campaign/files.h"
+#include "base/files.h"
+#include "base/spelling.h"
+#include "base/toml_section.h"
 #include "campaign/operator_choices.h"
-#include "campaign/suggest.h"
-#include "campaign/toml_section.h"
 
-#include <rewright/operator.h>
-#include <rewright/pruner.h>
+#include <rewright/operator/operator.h>
+#include <rewright/rule/pruner.h>
 
 #include <algorithm>
 #include <filesystem>

@@ -2,11 +2,11 @@
 // core/campaign/README.md.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/registry.h>
-#include <rewright/result.h>
-#include <rewright/rule.h>
-#include <rewright/verifier.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+#include <rewright/plugin/registry.h>
+#include <rewright/rule/rule.h>
+#include <rewright/verify/verifier.h>
 
 #include "enumerate/enumerator.h"
 #include "verify/apart.h"

@@ -1,10 +1,10 @@
 // Verifiers that crashed, each in a process of its own: what the store knows of it.
 #pragma once
 
-#include <rewright/result.h>
+#include <rewright/base/result.h>
 
 #include "campaign/runner.h"
-#include "rule/store.h"
+#include "store/store.h"
 
 #include <map>
 #include <string>

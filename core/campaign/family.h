@@ -16,11 +16,11 @@
 // y.1]].
 #pragma once
 
-#include <rewright/axiom.h>
-#include <rewright/certificate.h>
-#include <rewright/export.h>
-#include <rewright/registry.h>
-#include <rewright/rule.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/base/visibility.h>
+#include <rewright/plugin/registry.h>
+#include <rewright/rule/rule.h>
+#include <rewright/verify/certificate.h>
 
 #include <map>
 #include <string>

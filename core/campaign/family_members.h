@@ -3,7 +3,7 @@
 
 #include "campaign/family.h"
 
-#include <rewright/graph.h>
+#include <rewright/graph/graph.h>
 
 #include <map>
 #include <set>

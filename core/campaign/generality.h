@@ -7,8 +7,8 @@
 // as long as what comes out is proved. Outputs that share work go on sharing it.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/rule.h>
+#include <rewright/base/visibility.h>
+#include <rewright/rule/rule.h>
 
 #include <functional>
 #include <optional>

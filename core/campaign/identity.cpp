@@ -1,9 +1,9 @@
 #include "campaign/identity.h"
 
-#include "campaign/files.h"
+#include "base/files.h"
 #include "plugin/own_folder.h"
 
-#include <rewright/operator.h>
+#include <rewright/operator/operator.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

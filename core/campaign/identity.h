@@ -2,7 +2,7 @@
 #pragma once
 
 #include "campaign/config.h"
-#include "rule/store.h"
+#include "store/store.h"
 
 #include <set>
 #include <string>

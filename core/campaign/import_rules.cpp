@@ -1,11 +1,11 @@
 #include "campaign/import_rules.h"
 
-#include "campaign/files.h"
+#include "base/files.h"
 #include "campaign/identity.h"
 #include "campaign/proposals.h"
+#include "interchange/taso.h"
 #include "rule/canonical.h"
 #include "rule/conditions.h"
-#include "rule/taso.h"
 #include "verify/rule_judge.h"
 
 #include <nlohmann/json.hpp>

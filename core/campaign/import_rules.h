@@ -2,10 +2,10 @@
 // portfolio judges it, and the store keeps verdicts and the rules that are proved.
 #pragma once
 
-#include <rewright/axiom.h>
-#include <rewright/export.h>
-#include <rewright/registry.h>
-#include <rewright/rule.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/base/visibility.h>
+#include <rewright/plugin/registry.h>
+#include <rewright/rule/rule.h>
 
 #include <cstddef>
 #include <optional>
@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rule/store.h"
+#include "store/store.h"
 #include "verify/portfolio.h"
 
 namespace rewright {

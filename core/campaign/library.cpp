@@ -2,8 +2,8 @@
 
 #include "campaign/generality.h"
 
-#include <rewright/egraph.h>
-#include <rewright/pruner.h>
+#include <rewright/egraph/prover.h>
+#include <rewright/rule/pruner.h>
 
 #include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>

@@ -1,10 +1,10 @@
 // From proved rules to a library: the chain of pruners that work on rules, and what it leaves.
 #pragma once
 
-#include <rewright/export.h>
+#include <rewright/base/visibility.h>
 
 #include "campaign/phases.h"
-#include "rule/derivations.h"
+#include "store/derivations.h"
 #include "verify/rule_judge.h"
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 #include "campaign/merge_stores.h"
 
-#include "campaign/files.h"
-#include "rule/compare.h"
-#include "rule/derivations.h"
-#include "rule/store.h"
+#include "base/files.h"
+#include "store/compare.h"
+#include "store/derivations.h"
+#include "store/store.h"
 
 #include <unistd.h>
 #include <nlohmann/json.hpp>

@@ -1,10 +1,10 @@
 // One store of several: every candidate, goal and rule once, with the verdicts and the provenance of all.
-// What happens where two stores differ is described in core/rule/STORE.md.
+// What happens where two stores differ is described in core/store/README.md.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/registry.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+#include <rewright/plugin/registry.h>
 
 #include <cstddef>
 #include <span>

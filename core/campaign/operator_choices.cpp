@@ -1,8 +1,8 @@
 #include "campaign/operator_choices.h"
 
-#include "campaign/suggest.h"
+#include "base/spelling.h"
 
-#include <rewright/operator.h>
+#include <rewright/operator/operator.h>
 
 #include <algorithm>
 #include <limits>

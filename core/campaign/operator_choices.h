@@ -1,10 +1,10 @@
 // The table [operators] of a campaign file: which operators, with which parameters.
 #pragma once
 
-#include <rewright/registry.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/plugin/registry.h>
 
-#include "campaign/toml_section.h"
+#include "base/toml_section.h"
 #include "enumerate/enumerator.h"
 
 #include <string>

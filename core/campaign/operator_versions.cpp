@@ -1,6 +1,6 @@
 #include "campaign/operator_versions.h"
 
-#include <rewright/operator.h>
+#include <rewright/operator/operator.h>
 
 #include <algorithm>
 

@@ -2,15 +2,15 @@
 // something else.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/registry.h>
-#include <rewright/rule.h>
+#include <rewright/base/visibility.h>
+#include <rewright/plugin/registry.h>
+#include <rewright/rule/rule.h>
 
 #include <span>
 #include <string>
 #include <vector>
 
-#include "rule/store.h"
+#include "store/store.h"
 
 namespace rewright {
 

@@ -2,12 +2,12 @@
 // the next run goes on from there.
 #pragma once
 
-#include <rewright/axiom.h>
+#include <rewright/axiom/axiom.h>
 
-#include "campaign/log.h"
-#include "campaign/progress.h"
+#include "base/logging.h"
+#include "campaign/campaign_progress.h"
 #include "campaign/runner.h"
-#include "rule/store.h"
+#include "store/store.h"
 
 #include <atomic>
 #include <string>

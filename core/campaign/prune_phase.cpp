@@ -1,6 +1,6 @@
 #include "campaign/phases.h"
 
-#include <rewright/pruner.h>
+#include <rewright/rule/pruner.h>
 
 #include <tbb/parallel_pipeline.h>
 #include <tbb/task_arena.h>

@@ -2,17 +2,17 @@
 
 #include <tbb/parallel_for.h>
 
-#include "campaign/files.h"
+#include "base/files.h"
 #include "campaign/operator_versions.h"
 #include "campaign/solver_rules.h"
 #include "rule/canonical.h"
-#include "rule/store.h"
+#include "store/store.h"
 #include "verify/certificate_text.h"
 #include "verify/rule_judge.h"
 
-#include <rewright/axiom.h>
-#include <rewright/certificate.h>
-#include <rewright/derivation.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/verify/certificate.h>
+#include <rewright/verify/derivation.h>
 
 #include <algorithm>
 #include <deque>

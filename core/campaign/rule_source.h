@@ -3,16 +3,16 @@
 
 #include "campaign/family_members.h"
 
-#include <rewright/axiom.h>
-#include <rewright/export.h>
-#include <rewright/registry.h>
-#include <rewright/rule.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/base/visibility.h>
+#include <rewright/plugin/registry.h>
+#include <rewright/rule/rule.h>
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "rule/store.h"
+#include "store/store.h"
 #include "verify/certificate_text.h"
 
 namespace rewright {

@@ -2,12 +2,12 @@
 
 #include "enumerate/work_files.h"
 
+#include "base/files.h"
+#include "base/logging.h"
 #include "campaign/crashes.h"
-#include "campaign/files.h"
 #include "campaign/identity.h"
-#include "campaign/log.h"
 #include "campaign/phases.h"
-#include "rule/derivations.h"
+#include "store/derivations.h"
 #include "verify/rule_judge.h"
 
 #include <chrono>

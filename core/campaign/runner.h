@@ -2,12 +2,12 @@
 // the store, so that a run that was stopped or killed goes on where the last recorded step ended.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/registry.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+#include <rewright/plugin/registry.h>
 
+#include "campaign/campaign_progress.h"
 #include "campaign/config.h"
-#include "campaign/progress.h"
 
 #include <cstdint>
 #include <functional>

@@ -1,10 +1,10 @@
 // Rules of a store that rest on a solver's word: which solver gave it, so that it can be asked again.
 #pragma once
 
-#include <rewright/result.h>
-#include <rewright/verifier.h>
+#include <rewright/base/result.h>
+#include <rewright/verify/verifier.h>
 
-#include "rule/store.h"
+#include "store/store.h"
 #include "verify/portfolio.h"
 
 namespace rewright {

@@ -1,5 +1,5 @@
+#include "base/files.h"
 #include "campaign/crashes.h"
-#include "campaign/files.h"
 #include "campaign/phases.h"
 #include "campaign/proposals.h"
 #include "verify/portfolio.h"

@@ -1,7 +1,7 @@
 // What is said when code of a plugin crashes: which plugin, and that nothing that was saved is lost.
 #pragma once
 
-#include <rewright/registry.h>
+#include <rewright/plugin/registry.h>
 
 #include <span>
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "campaign/files.h"
+#include "base/files.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/program.h"

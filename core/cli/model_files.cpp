@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <set>
 
-#include "campaign/files.h"
-#include "campaign/written_file.h"
+#include "base/files.h"
+#include "base/written_file.h"
 #include "onnx/external.h"
 
 namespace rewright::cli {

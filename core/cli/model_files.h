@@ -6,7 +6,7 @@
 // ...), where no other model of the folder names them.
 #pragma once
 
-#include <rewright/result.h>
+#include <rewright/base/result.h>
 
 #include <string>
 

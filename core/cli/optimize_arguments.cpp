@@ -8,7 +8,7 @@
 #include <sstream>
 #include <utility>
 
-#include "campaign/files.h"
+#include "base/files.h"
 #include "campaign/operator_versions.h"
 #include "campaign/rule_source.h"
 #include "cli/interrupt.h"

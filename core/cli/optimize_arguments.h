@@ -1,12 +1,12 @@
 // What `rewright optimize` is told, read into what it works with.
 #pragma once
 
-#include <rewright/cost.h>
-#include <rewright/graph.h>
-#include <rewright/registry.h>
-#include <rewright/rule.h>
-#include <rewright/runtime.h>
-#include <rewright/search.h>
+#include <rewright/graph/graph.h>
+#include <rewright/onnx/runtime.h>
+#include <rewright/optimize/cost.h>
+#include <rewright/optimize/search.h>
+#include <rewright/plugin/registry.h>
+#include <rewright/rule/rule.h>
 
 #include <map>
 #include <memory>

@@ -1,7 +1,7 @@
 // What `rewright optimize` writes, also where an interrupt leaves no time for more.
 #pragma once
 
-#include <rewright/result.h>
+#include <rewright/base/result.h>
 
 #include <mutex>
 #include <optional>

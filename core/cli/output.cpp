@@ -1,6 +1,6 @@
 #include "cli/output.h"
 
-#include "campaign/files.h"
+#include "base/files.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // What the program prints: results on standard output, everything else on standard error.
 #pragma once
 
-#include <rewright/result.h>
+#include <rewright/base/result.h>
 
 #include <cstdint>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // Files that came with the program: installed, or in the source tree that it was built from.
 #pragma once
 
-#include <rewright/result.h>
+#include <rewright/base/result.h>
 
 #include <filesystem>
 #include <string>

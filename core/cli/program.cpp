@@ -1,6 +1,6 @@
 #include "cli/program.h"
 
-#include "campaign/suggest.h"
+#include "base/spelling.h"
 #include "cli/crash.h"
 #include "cli/help.h"
 #include "cli/output.h"

@@ -13,8 +13,8 @@
 //   }
 #pragma once
 
-#include <rewright/registry.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/plugin/registry.h>
 
 #include <CLI/CLI.hpp>
 #include <functional>

@@ -1,7 +1,7 @@
 // What the subcommands of `rewright rules` share: stores as they are shown, and the word by which a rule is named.
 #pragma once
 
-#include <rewright/result.h>
+#include <rewright/base/result.h>
 
 #include <memory>
 #include <string>
@@ -9,8 +9,8 @@
 
 #include "cli/output.h"
 #include "cli/program.h"
-#include "rule/compare.h"
-#include "rule/store.h"
+#include "store/compare.h"
+#include "store/store.h"
 
 namespace rewright::cli {
 

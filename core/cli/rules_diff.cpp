@@ -1,12 +1,12 @@
 // rewright rules diff A B
-#include <rewright/egraph.h>
+#include <rewright/egraph/prover.h>
 
 #include <algorithm>
 #include <optional>
 
 #include "cli/interrupt.h"
 #include "cli/rules.h"
-#include "rule/compare.h"
+#include "store/compare.h"
 
 namespace rewright::cli {
 namespace {

@@ -3,10 +3,10 @@
 
 #include "campaign/rule_source.h"
 #include "cli/rules.h"
+#include "interchange/interchange.h"
+#include "interchange/taso.h"
 #include "onnx/import.h"
 #include "report/dot.h"
-#include "rule/interchange.h"
-#include "rule/taso.h"
 
 namespace rewright::cli {
 namespace {

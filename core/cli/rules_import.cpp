@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "campaign/files.h"
+#include "base/files.h"
 #include "campaign/import_rules.h"
 #include "cli/interrupt.h"
 #include "cli/own_files.h"

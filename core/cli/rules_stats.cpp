@@ -1,6 +1,6 @@
 // rewright rules stats STORE
 #include "cli/rules.h"
-#include "rule/statistics.h"
+#include "store/statistics.h"
 
 namespace rewright::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "contract/random.h"
 
-#include <rewright/operator.h>
+#include <rewright/operator/operator.h>
 
 #include <cstdint>
 #include <string>

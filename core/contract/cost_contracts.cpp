@@ -2,8 +2,8 @@
 #include "contract/contracts.h"
 #include "contract/samples.h"
 
-#include <rewright/cost.h>
-#include <rewright/graph.h>
+#include <rewright/graph/graph.h>
+#include <rewright/optimize/cost.h>
 
 #include <cmath>
 

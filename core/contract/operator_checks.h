@@ -4,8 +4,8 @@
 #include "contract/applications.h"
 #include "contract/contracts.h"
 
-#include <rewright/runtime.h>
-#include <rewright/tensor.h>
+#include <rewright/onnx/runtime.h>
+#include <rewright/tensor/tensor.h>
 
 #include <optional>
 

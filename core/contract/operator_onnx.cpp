@@ -1,8 +1,8 @@
 // What operators write to ONNX: a runtime computes the same from it, and so do the operators that read it back.
 #include "contract/operator_checks.h"
 
-#include <rewright/graph.h>
-#include <rewright/onnx.h>
+#include <rewright/graph/graph.h>
+#include <rewright/onnx/onnx.h>
 
 #include <algorithm>
 #include <array>

@@ -3,9 +3,9 @@
 #include "contract/reference_campaign.h"
 #include "contract/samples.h"
 
-#include <rewright/egraph.h>
-#include <rewright/graph.h>
-#include <rewright/pruner.h>
+#include <rewright/egraph/prover.h>
+#include <rewright/graph/graph.h>
+#include <rewright/rule/pruner.h>
 
 #include <map>
 #include <set>

@@ -1,15 +1,15 @@
 #include "contract/reference_campaign.h"
 
+#include "base/files.h"
 #include "campaign/config.h"
-#include "campaign/files.h"
 #include "campaign/library.h"
 #include "campaign/rule_source.h"
 #include "campaign/runner.h"
-#include "rule/store.h"
+#include "store/store.h"
 
-#include <rewright/derivation.h>
-#include <rewright/egraph.h>
-#include <rewright/graph.h>
+#include <rewright/egraph/prover.h>
+#include <rewright/graph/graph.h>
+#include <rewright/verify/derivation.h>
 
 #include <unistd.h>
 

@@ -1,9 +1,9 @@
 // A small campaign whose every candidate is proved or not: what pruners are tried on.
 #pragma once
 
-#include <rewright/axiom.h>
-#include <rewright/pruner.h>
-#include <rewright/rule.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/rule/pruner.h>
+#include <rewright/rule/rule.h>
 
 #include <set>
 #include <string>

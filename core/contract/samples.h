@@ -3,9 +3,9 @@
 
 #include "contract/contracts.h"
 
-#include <rewright/cost.h>
-#include <rewright/rule.h>
-#include <rewright/verifier.h>
+#include <rewright/optimize/cost.h>
+#include <rewright/rule/rule.h>
+#include <rewright/verify/verifier.h>
 
 #include <memory>
 #include <string_view>

@@ -2,10 +2,10 @@
 #include "contract/contracts.h"
 #include "contract/samples.h"
 
-#include <rewright/cost.h>
-#include <rewright/graph.h>
-#include <rewright/search.h>
-#include <rewright/tensor.h>
+#include <rewright/graph/graph.h>
+#include <rewright/optimize/cost.h>
+#include <rewright/optimize/search.h>
+#include <rewright/tensor/tensor.h>
 
 #include <cmath>
 

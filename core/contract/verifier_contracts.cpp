@@ -2,7 +2,7 @@
 #include "contract/contracts.h"
 #include "contract/samples.h"
 
-#include <rewright/verifier.h>
+#include <rewright/verify/verifier.h>
 
 namespace rewright::contract {
 

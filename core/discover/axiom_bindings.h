@@ -1,10 +1,10 @@
 // The parameters at which one side of an axiom can be met in a program.
 #pragma once
 
-#include <rewright/axiom.h>
-#include <rewright/export.h>
-#include <rewright/graph.h>
-#include <rewright/rule.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
+#include <rewright/rule/rule.h>
 
 #include <cstddef>
 #include <cstdint>

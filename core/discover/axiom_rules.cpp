@@ -1,6 +1,6 @@
 #include "discover/axiom_rules.h"
 
-#include <rewright/derivation.h>
+#include <rewright/verify/derivation.h>
 
 #include <algorithm>
 #include <optional>

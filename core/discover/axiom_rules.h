@@ -10,11 +10,11 @@
 // What rules bring into graphs, others may ask for: their targets' parameters and ranks count like the program's own.
 #pragma once
 
-#include <rewright/axiom.h>
-#include <rewright/export.h>
-#include <rewright/graph.h>
-#include <rewright/registry.h>
-#include <rewright/rule.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
+#include <rewright/plugin/registry.h>
+#include <rewright/rule/rule.h>
 
 #include <cstddef>
 #include <functional>

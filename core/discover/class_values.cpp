@@ -1,7 +1,7 @@
 #include "discover/class_values.h"
 
-#include <rewright/scalar.h>
-#include <rewright/tensor.h>
+#include <rewright/tensor/scalar.h>
+#include <rewright/tensor/tensor.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
 // The terms of an e-graph, evaluated at given sizes: which classes have two values?
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/linear.h>
-#include <rewright/rule.h>
+#include <rewright/base/visibility.h>
+#include <rewright/rule/rule.h>
+#include <rewright/tensor/linear.h>
 
 #include <cstddef>
 #include <cstdint>

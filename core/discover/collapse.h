@@ -12,8 +12,8 @@
 //          and a difference of more than one part in 10^6, where one uses functions.
 #pragma once
 
-#include <rewright/axiom.h>
-#include <rewright/export.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/base/visibility.h>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Rules made of two: a side of one in the place of an input of the other.
 #pragma once
 
-#include <rewright/rule.h>
+#include <rewright/rule/rule.h>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,11 +1,11 @@
 // What follows from a set of axioms, by the word of a verifier.
 #pragma once
 
-#include <rewright/axiom.h>
-#include <rewright/export.h>
-#include <rewright/registry.h>
-#include <rewright/rule.h>
-#include <rewright/verifier.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/base/visibility.h>
+#include <rewright/plugin/registry.h>
+#include <rewright/rule/rule.h>
+#include <rewright/verify/verifier.h>
 
 #include <span>
 #include <string>

@@ -1,6 +1,6 @@
 #include "discover/equation.h"
 
-#include <rewright/certificate.h>
+#include <rewright/verify/certificate.h>
 
 #include <fmt/ranges.h>
 

@@ -2,9 +2,9 @@
 // output of a rule is an equation that can be audited as an axiom is.
 #pragma once
 
-#include <rewright/axiom.h>
-#include <rewright/export.h>
-#include <rewright/rule.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/base/visibility.h>
+#include <rewright/rule/rule.h>
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 // Does an equation hold, as far as the audit can tell?
 #pragma once
 
-#include <rewright/axiom.h>
+#include <rewright/axiom/axiom.h>
 
 #include "axiom/audit.h"
 #include "discover/law.h"

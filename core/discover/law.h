@@ -11,9 +11,9 @@
 // is not proved: it is what a person reads before it becomes an axiom.
 #pragma once
 
-#include <rewright/axiom.h>
-#include <rewright/export.h>
-#include <rewright/registry.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/base/visibility.h>
+#include <rewright/plugin/registry.h>
 
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,7 @@
 // The numbers that stand in the lists of a law (sizes, kernels, what is put before and after): as general as holds.
 #pragma once
 
-#include <rewright/axiom.h>
+#include <rewright/axiom/axiom.h>
 
 #include "discover/judge.h"
 

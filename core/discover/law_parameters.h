@@ -1,7 +1,7 @@
 // The parameters, ranks and conditions of a law: as general as holds.
 #pragma once
 
-#include <rewright/axiom.h>
+#include <rewright/axiom/axiom.h>
 
 #include "discover/judge.h"
 

@@ -1,8 +1,8 @@
 // The variables of a law: as many as hold, with plain names.
 #pragma once
 
-#include <rewright/axiom.h>
-#include <rewright/export.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/base/visibility.h>
 
 #include <initializer_list>
 #include <string>

@@ -12,7 +12,7 @@
 
 #include "discover/entailment.h"
 #include "discover/law.h"
-#include "rule/store.h"
+#include "store/store.h"
 
 namespace rewright {
 

@@ -7,8 +7,8 @@
 //   transpose-transpose   every x is transpose(x') for x' = transpose(x)
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/rule.h>
+#include <rewright/base/visibility.h>
+#include <rewright/rule/rule.h>
 
 #include <optional>
 

@@ -1,15 +1,15 @@
 // Which axioms the rules of a store rest on, as far as their verifiers tell.
 #pragma once
 
-#include <rewright/axiom.h>
-#include <rewright/export.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/base/visibility.h>
 
 #include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "rule/store.h"
+#include "store/store.h"
 
 namespace rewright {
 

@@ -1,5 +1,5 @@
 // Rules from rules: the e-graph with equations of rules in the place of axioms.
-#include <rewright/egraph.h>
+#include <rewright/egraph/prover.h>
 
 #include <algorithm>
 #include <deque>

@@ -12,7 +12,7 @@
 //         Nieuwenhuis, Oliveras: Proof-Producing Congruence Closure, RTA 2005 (the forest).
 #pragma once
 
-#include <rewright/export.h>
+#include <rewright/base/visibility.h>
 
 #include <cstdint>
 #include <functional>

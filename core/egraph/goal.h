@@ -1,8 +1,8 @@
 // A rule in an e-graph: both sides as nodes, its sizes with all that the rule assumes of them.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/rule.h>
+#include <rewright/base/visibility.h>
+#include <rewright/rule/rule.h>
 
 #include <string>
 #include <vector>

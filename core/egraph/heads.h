@@ -4,8 +4,8 @@
 // For each head and ranks of operands the operator's symbolic shape rule is run once and made into programs.
 #pragma once
 
-#include <rewright/operator.h>
-#include <rewright/params.h>
+#include <rewright/operator/operator.h>
+#include <rewright/operator/params.h>
 
 #include <bitset>
 #include <cstdint>

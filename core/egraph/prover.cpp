@@ -1,4 +1,4 @@
-#include <rewright/egraph.h>
+#include <rewright/egraph/prover.h>
 
 #include "egraph/saturation.h"
 

@@ -1,6 +1,6 @@
 #include "egraph/render.h"
 
-#include <rewright/certificate.h>
+#include <rewright/verify/certificate.h>
 
 #include <fmt/ranges.h>
 

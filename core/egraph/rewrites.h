@@ -1,11 +1,11 @@
 // Axioms as rewrites of an e-graph, each in both directions.
 //
 // An axiom's side is matched as it stands: operators, parameters (which bind the axiom's parameter variables), classes
-// of operands. A match fixes ranks and parameters; the axiom specialised to them (<rewright/axiom.h>) is compiled once
-// and kept: what sizes must be checked, what is built, with which shapes.
+// of operands. A match fixes ranks and parameters; the axiom specialised to them (<rewright/axiom/axiom.h>) is compiled
+// once and kept: what sizes must be checked, what is built, with which shapes.
 #pragma once
 
-#include <rewright/axiom.h>
+#include <rewright/axiom/axiom.h>
 
 #include <array>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // One rule in an e-graph, saturated: what the prover and the deriver share.
 #pragma once
 
-#include <rewright/egraph.h>
+#include <rewright/egraph/prover.h>
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 // Many rules at once. Blocks of rules are tested in parallel against what was kept before the block; what is left of it
 // is then gone through in order. Blocks depend on the rules' order alone, and a derivation on the rules that were added
 // and the one that is derived, so the answer is the same on any number of threads.
-#include <rewright/egraph.h>
+#include <rewright/egraph/prover.h>
 
 #include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>

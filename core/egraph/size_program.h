@@ -1,7 +1,7 @@
 // A size expression over numbered slots, made ready to be computed many times.
 #pragma once
 
-#include <rewright/dim.h>
+#include <rewright/tensor/dim.h>
 
 #include <cstdint>
 #include <functional>

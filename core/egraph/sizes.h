@@ -9,8 +9,8 @@
 // complete.
 #pragma once
 
-#include <rewright/dim.h>
-#include <rewright/export.h>
+#include <rewright/base/visibility.h>
+#include <rewright/tensor/dim.h>
 
 #include <cstdint>
 #include <optional>

@@ -1,10 +1,10 @@
 // Enumeration: every connected graph of up to n operators over given input tensors, grouped by fingerprint.
 #pragma once
 
-#include <rewright/graph.h>
-#include <rewright/pruner.h>
-#include <rewright/registry.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/graph/graph.h>
+#include <rewright/plugin/registry.h>
+#include <rewright/rule/pruner.h>
 
 #include <cstdint>
 #include <functional>

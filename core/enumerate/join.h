@@ -6,7 +6,7 @@
 // the whole.
 #pragma once
 
-#include <rewright/export.h>
+#include <rewright/base/visibility.h>
 
 #include "enumerate/fingerprint_filter.h"
 #include "enumerate/record.h"

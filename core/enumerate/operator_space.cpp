@@ -1,6 +1,6 @@
 #include "enumerate/operator_space.h"
 
-#include <rewright/correlation.h>
+#include <rewright/tensor/correlation.h>
 
 #include <algorithm>
 #include <numeric>

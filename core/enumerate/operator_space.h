@@ -6,20 +6,20 @@
 //
 // An element is sign * (1 .. 15) / 2 with pseudo-random sign and magnitude: a keyed hash of (seed, input name, sample,
 // position), so no two inputs are affinely related. The field orders fractions of denominator 36^4
-// (<rewright/scalar.h>): products of six elements, sums of such, and averages over windows of 2x2 or 3x3, one of
+// (<rewright/tensor/scalar.h>): products of six elements, sums of such, and averages over windows of 2x2 or 3x3, one of
 // another four deep. Elements between -1 and 1 are among them, a third of those of odd samples, so that no law of whole
 // numbers (relu(x + x * x) = x + x * x) is taken for one of all. The signs of first elements follow the bits of the
 // sample's number, each scalar another one, so that two of them (three, of which there are more samples) are seen in
 // all combinations of signs.
 #pragma once
 
-#include <rewright/export.h>
+#include <rewright/base/visibility.h>
 
 #include "enumerate/enumerator.h"
 #include "enumerate/space.h"
 
-#include <rewright/dim.h>
-#include <rewright/hash_reduction.h>
+#include <rewright/operator/hash_reduction.h>
+#include <rewright/tensor/dim.h>
 
 #include <algorithm>
 #include <deque>

@@ -1,7 +1,7 @@
 // What the files of this room have in common: whole writes, and sentences for what goes wrong.
 #pragma once
 
-#include <rewright/result.h>
+#include <rewright/base/result.h>
 
 #include <unistd.h>
 

@@ -1,12 +1,12 @@
 // Graphs as the walk finds them, in a few bytes, and back.
 #pragma once
 
-#include <rewright/export.h>
+#include <rewright/base/visibility.h>
 
 #include "enumerate/operator_space.h"
 #include "enumerate/walk.h"
 
-#include <rewright/pruner.h>
+#include <rewright/rule/pruner.h>
 
 #include <array>
 #include <bit>

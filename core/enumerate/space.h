@@ -18,7 +18,7 @@
 // done with values can be done with these alone.
 #pragma once
 
-#include <rewright/export.h>
+#include <rewright/base/visibility.h>
 
 #include <array>
 #include <cstdint>

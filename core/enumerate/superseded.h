@@ -12,7 +12,7 @@
 // stands around a part, so that what comes first in a part mostly comes first in the whole.
 #pragma once
 
-#include <rewright/export.h>
+#include <rewright/base/visibility.h>
 
 #include "enumerate/fingerprint_filter.h"
 #include "enumerate/record.h"

@@ -11,7 +11,7 @@
 // order, by any thread or process, and again.
 #pragma once
 
-#include <rewright/export.h>
+#include <rewright/base/visibility.h>
 
 #include "enumerate/space.h"
 

@@ -6,7 +6,7 @@
 // for one another at barriers, which are files too.
 #pragma once
 
-#include <rewright/result.h>
+#include <rewright/base/result.h>
 
 #include <chrono>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // From rows of figures to answers: what each claim's figure is here, whether it holds, and the tables.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
 
 #include <map>
 #include <optional>

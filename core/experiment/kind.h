@@ -2,9 +2,9 @@
 // the job works on the public interfaces of the other rooms and gives rows of figures.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/registry.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+#include <rewright/plugin/registry.h>
 
 #include <functional>
 #include <string>

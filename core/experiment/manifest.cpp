@@ -8,8 +8,8 @@
 #include <ranges>
 #include <set>
 
-#include "campaign/files.h"
-#include "campaign/toml_section.h"
+#include "base/files.h"
+#include "base/toml_section.h"
 
 namespace rewright::experiment {
 namespace {

@@ -2,8 +2,8 @@
 // holds, how it is shown. The format is described in core/experiment/README.md.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
 
 #include <cstddef>
 #include <map>

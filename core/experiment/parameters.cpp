@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "campaign/suggest.h"
+#include "base/spelling.h"
 
 namespace rewright::experiment {
 

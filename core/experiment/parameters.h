@@ -1,8 +1,8 @@
 // The parameters of one unit of work of an experiment, asked for by name and type; what nobody asked for is an error.
 #pragma once
 
-#include <rewright/result.h>
-#include <rewright/verifier.h>
+#include <rewright/base/result.h>
+#include <rewright/verify/verifier.h>
 
 #include <cstdint>
 #include <map>

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <thread>
 
-#include "campaign/files.h"
+#include "base/files.h"
 #include "plugin/own_folder.h"
 
 namespace rewright::experiment {

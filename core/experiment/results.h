@@ -8,9 +8,9 @@
 // same key is not done again.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/registry.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+#include <rewright/plugin/registry.h>
 
 #include <string>
 #include <vector>

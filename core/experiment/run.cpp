@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "campaign/files.h"
+#include "base/files.h"
 #include "experiment/kinds/clock.h"
 #include "report/plot.h"
 

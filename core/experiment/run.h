@@ -1,8 +1,8 @@
 // Doing an experiment: its units one after the other, each kept as soon as it is done.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
 
 #include <functional>
 #include <map>

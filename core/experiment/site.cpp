@@ -4,7 +4,7 @@
 #include <array>
 #include <filesystem>
 
-#include "campaign/files.h"
+#include "base/files.h"
 #include "experiment/run.h"
 #include "report/gallery/assets.h"
 #include "report/gallery/html.h"

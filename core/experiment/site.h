@@ -2,8 +2,8 @@
 // that asks for nothing, beside the tables as CSV and the raw results.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
 
 #include <span>
 #include <string>

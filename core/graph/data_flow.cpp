@@ -1,4 +1,4 @@
-#include <rewright/graph_boost.h>
+#include <rewright/graph/graph_boost.h>
 
 namespace rewright {
 

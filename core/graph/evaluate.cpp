@@ -1,5 +1,5 @@
 // Evaluation of a whole graph in any scalar algebra.
-#include <rewright/graph.h>
+#include <rewright/graph/graph.h>
 
 namespace rewright {
 

@@ -1,6 +1,6 @@
 // Building graphs: every operand exists before it is used, and no application is made twice.
-#include <rewright/graph.h>
-#include <rewright/registry.h>
+#include <rewright/graph/graph.h>
+#include <rewright/plugin/registry.h>
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 // The structural hash: each node's hash is over its operator, parameters, shapes and its operands' hashes, so it does
 // not depend on the order of nodes; an input's is over its position. xxHash (XXH3, 128 bits).
-#include <rewright/graph.h>
+#include <rewright/graph/graph.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

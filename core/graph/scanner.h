@@ -2,7 +2,7 @@
 // found and what was expected. Columns count bytes from 1.
 #pragma once
 
-#include <rewright/result.h>
+#include <rewright/base/result.h>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include <rewright/terms.h>
+#include <rewright/graph/terms.h>
 
 #include <algorithm>
 #include <utility>

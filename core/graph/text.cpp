@@ -1,4 +1,4 @@
-// The text form of graphs, one node a line. Beyond what <rewright/graph.h> shows:
+// The text form of graphs, one node a line. Beyond what <rewright/graph/graph.h> shows:
 //
 //     "conv 1/x:0" = input float16 (2, 4)              names that are no words stand in double quotes
 //     split.0, split.1 = split[sizes=[1, 1]](x)        several outputs: a name and a number each
@@ -9,8 +9,8 @@
 // Empty lines, and what follows # at the start of a line, are passed over.
 #include "graph/scanner.h"
 
-#include <rewright/graph.h>
-#include <rewright/registry.h>
+#include <rewright/graph/graph.h>
+#include <rewright/plugin/registry.h>
 
 #include <algorithm>
 #include <array>

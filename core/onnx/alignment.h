@@ -12,7 +12,7 @@
 // operator to the operands of the rewritten graph, whatever the guess.
 #pragma once
 
-#include <rewright/graph.h>
+#include <rewright/graph/graph.h>
 
 #include <cstdint>
 #include <optional>

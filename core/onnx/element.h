@@ -1,8 +1,8 @@
 // Elements of constants: their sizes, and their values as numbers.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/graph.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
 
 #include <cstddef>
 #include <optional>

@@ -13,9 +13,9 @@
 //         none, the model is refused with a sentence. A graph without origin gets opset 17.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/graph.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
 
 #include <cstdint>
 #include <functional>

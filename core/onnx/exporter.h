@@ -1,7 +1,7 @@
 // The writer of one model; see export.h.
 #pragma once
 
-#include <rewright/onnx.h>
+#include <rewright/onnx/onnx.h>
 
 #include <compare>
 #include <map>

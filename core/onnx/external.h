@@ -1,8 +1,8 @@
 // Weights in a file of their own, beside the model.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
 
 #include <cstdint>
 #include <set>

@@ -1,7 +1,7 @@
 // Values of tensors that lie in files beside the model.
 #pragma once
 
-#include <rewright/result.h>
+#include <rewright/base/result.h>
 
 #include <cstddef>
 #include <cstdint>

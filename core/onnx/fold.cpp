@@ -1,6 +1,6 @@
 #include "onnx/fold.h"
 
-#include <rewright/onnx.h>
+#include <rewright/onnx/onnx.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -1,7 +1,7 @@
 // Work on weights whose values are known, done before the model runs.
 #pragma once
 
-#include <rewright/graph.h>
+#include <rewright/graph/graph.h>
 
 #include <cstdint>
 #include <map>

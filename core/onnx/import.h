@@ -10,10 +10,10 @@
 // of IR 4 or later) is an input of kind kData.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/graph.h>
-#include <rewright/registry.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
+#include <rewright/plugin/registry.h>
 
 #include <cstddef>
 #include <cstdint>

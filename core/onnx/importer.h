@@ -2,7 +2,7 @@
 // inputs, weights and constants.
 #pragma once
 
-#include <rewright/onnx.h>
+#include <rewright/onnx/onnx.h>
 
 #include <map>
 #include <memory>

@@ -14,8 +14,8 @@
 //         other, or an integer leaves its element type.
 #pragma once
 
-#include <rewright/graph.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/graph/graph.h>
 
 #include <cstdint>
 #include <memory>

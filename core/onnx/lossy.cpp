@@ -1,6 +1,6 @@
 #include "onnx/lossy.h"
 
-#include <rewright/strides.h>
+#include <rewright/tensor/strides.h>
 
 #include <algorithm>
 #include <array>

@@ -6,9 +6,9 @@
 // number the error is below that number's own rounding.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/graph.h>
-#include <rewright/scalar.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
+#include <rewright/tensor/scalar.h>
 
 #include <optional>
 #include <span>

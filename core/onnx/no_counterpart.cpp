@@ -1,7 +1,7 @@
 // The answers of operators without an ONNX counterpart.
-#include <rewright/graph.h>
-#include <rewright/onnx.h>
-#include <rewright/operator.h>
+#include <rewright/graph/graph.h>
+#include <rewright/onnx/onnx.h>
+#include <rewright/operator/operator.h>
 
 namespace rewright {
 

@@ -1,5 +1,5 @@
-// What operators see of ONNX: <rewright/onnx.h>.
-#include <rewright/onnx.h>
+// What operators see of ONNX: <rewright/onnx/onnx.h>.
+#include <rewright/onnx/onnx.h>
 
 #include <cstring>
 

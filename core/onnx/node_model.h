@@ -4,8 +4,8 @@
 // then what its graphs capture. Sizes are left open, so that one such model serves every size.
 #pragma once
 
-#include <rewright/graph.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/graph/graph.h>
 
 #include <cstddef>
 #include <span>

@@ -1,7 +1,7 @@
 // What a graph has of the model that it was imported from: enough to write back, as it was, what no rewrite touched.
 #pragma once
 
-#include <rewright/graph.h>
+#include <rewright/graph/graph.h>
 
 #include <map>
 #include <memory>

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <onnx/onnx_pb.h>
-#include <rewright/export.h>
-#include <rewright/graph.h>
-#include <rewright/onnx.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
+#include <rewright/onnx/onnx.h>
 
 #include <map>
 #include <memory>

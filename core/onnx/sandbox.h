@@ -1,7 +1,7 @@
 // Code that may crash, run in a process of its own.
 #pragma once
 
-#include <rewright/export.h>
+#include <rewright/base/visibility.h>
 #include <sys/types.h>
 
 #include <functional>

@@ -22,8 +22,8 @@
 // Stored  tensors that are made are initializers, or, before IR 4, where these must be inputs, Constant nodes.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
 
 #include <cstddef>
 #include <cstdint>

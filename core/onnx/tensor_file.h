@@ -1,8 +1,8 @@
 // A tensor in a file of its own: a serialized ONNX TensorProto, as ONNX's test data has them (input_0.pb).
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
 
 #include <string>
 #include <vector>

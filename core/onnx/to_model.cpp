@@ -1,4 +1,4 @@
-#include <rewright/runtime.h>
+#include <rewright/onnx/runtime.h>
 
 #include <span>
 

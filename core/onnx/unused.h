@@ -1,7 +1,7 @@
 // Weights that nothing uses.
 #pragma once
 
-#include <rewright/graph.h>
+#include <rewright/graph/graph.h>
 
 namespace rewright::model {
 

@@ -1,5 +1,5 @@
-#include <rewright/hash_reduction.h>
-#include <rewright/sum_of_products.h>
+#include <rewright/operator/hash_reduction.h>
+#include <rewright/tensor/sum_of_products.h>
 
 namespace rewright {
 

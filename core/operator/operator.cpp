@@ -1,5 +1,5 @@
 // What all operators share: the checks around a shape rule.
-#include <rewright/operator.h>
+#include <rewright/operator/operator.h>
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Parameters: filling in defaults, text form, conversion between numbers, cuts and symbolic sizes.
-#include <rewright/params.h>
+#include <rewright/operator/params.h>
 
 #include <algorithm>
 #include <charconv>

@@ -6,11 +6,11 @@
 // The optimizer searches over the chains, so that what is proved of two parts serves any number of them: a rule takes
 // one link after the other. A chain costs what the one operator costs that it is (see GraphCost), and is one operator
 // again when the search is done. Rules that have several parts themselves are read in the same way (chain_form in
-// <rewright/derivation.h>).
+// <rewright/verify/derivation.h>).
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/graph.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
 
 namespace rewright {
 

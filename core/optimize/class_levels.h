@@ -7,13 +7,13 @@
 // Source  Pearce, Kelly: A Dynamic Topological Sort Algorithm for Directed Acyclic Graphs, JEA 11, 2006 (the idea).
 #pragma once
 
-#include <rewright/export.h>
+#include <rewright/base/visibility.h>
 
 #include <cstdint>
 #include <vector>
 
 #include "optimize/tensor_classes.h"
-#include "rule/node_pool.h"
+#include "rewrite/node_pool.h"
 
 namespace rewright {
 

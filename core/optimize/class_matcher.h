@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "optimize/tensor_classes.h"
-#include "rule/node_pool.h"
-#include "rule/rule_set.h"
+#include "rewrite/node_pool.h"
+#include "rewrite/rule_set.h"
 
 namespace rewright {
 

@@ -24,10 +24,10 @@
 //         Theory 27(2), 1981.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/graph.h>
-#include <rewright/result.h>
-#include <rewright/runtime.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
+#include <rewright/onnx/runtime.h>
 
 #include <functional>
 #include <limits>

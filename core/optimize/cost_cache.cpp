@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "rule/database.h"
+#include "store/sqlite_database.h"
 
 namespace rewright {
 namespace {

@@ -1,9 +1,9 @@
 // Measured costs that outlive a run: one table of an SQLite database, a campaign's store or a file of its own.
 #pragma once
 
-#include <rewright/cost.h>
-#include <rewright/export.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+#include <rewright/optimize/cost.h>
 
 #include <memory>
 #include <string>

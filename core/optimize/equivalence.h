@@ -21,10 +21,10 @@
 // runtime that gives something else at one of its levels alone has a fault there, and that level is left out.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/graph.h>
-#include <rewright/result.h>
-#include <rewright/runtime.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
+#include <rewright/onnx/runtime.h>
 
 #include <cstddef>
 #include <cstdint>

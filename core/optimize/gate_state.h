@@ -1,9 +1,9 @@
 // What the equivalence gate knows of the original: its outputs in every setting, and how far each may be off.
 #pragma once
 
-#include <rewright/graph.h>
-#include <rewright/result.h>
-#include <rewright/runtime.h>
+#include <rewright/base/result.h>
+#include <rewright/graph/graph.h>
+#include <rewright/onnx/runtime.h>
 
 #include <cstdint>
 #include <map>

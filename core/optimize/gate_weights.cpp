@@ -1,6 +1,6 @@
 #include "optimize/gate_weights.h"
 
-#include <rewright/operator.h>
+#include <rewright/operator/operator.h>
 
 #include <algorithm>
 #include <cmath>

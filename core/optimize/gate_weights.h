@@ -1,7 +1,7 @@
 // What a model's weights say about the inputs that it must be compared on.
 #pragma once
 
-#include <rewright/graph.h>
+#include <rewright/graph/graph.h>
 
 #include <set>
 #include <string>

@@ -2,10 +2,10 @@
 //
 // Both are walked down from their outputs side by side. Below the first tensor that a change replaces a graph is as it
 // lies in the pool, and so is what a change puts in; there, tensors are equal exactly if they are the same ports
-// (core/rule/node_pool.h). So the work is what lies above what is replaced, and nothing is hashed or copied.
+// (core/rewrite/node_pool.h). So the work is what lies above what is replaced, and nothing is hashed or copied.
 #pragma once
 
-#include <rewright/export.h>
+#include <rewright/base/visibility.h>
 
 #include <cstdint>
 #include <span>
@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "rule/node_pool.h"
-#include "rule/pool_rewriter.h"
+#include "rewrite/node_pool.h"
+#include "rewrite/pool_rewriter.h"
 
 namespace rewright {
 

@@ -1,12 +1,12 @@
 // What a graph costs: the sum over its kernels of what the cost model says, each asked once.
-#include <rewright/cost.h>
+#include <rewright/optimize/cost.h>
 
 #include <limits>
 #include <numeric>
 
 #include "optimize/kernel_costs.h"
 #include "optimize/pool_costs.h"
-#include "rule/node_pool.h"
+#include "rewrite/node_pool.h"
 
 namespace rewright {
 

@@ -1,19 +1,19 @@
 // By how much the hash of a graph grows with that of each of its tensors.
 //
-// Hashes are linear (core/rule/node_pool.h): g(tensor) = sum over its uses of s(user, position) * g(user), where
+// Hashes are linear (core/rewrite/node_pool.h): g(tensor) = sum over its uses of s(user, position) * g(user), where
 // g(user) is the sum over the tensors that the user gives, and the graph's outputs count as uses. So where tensors r
 // are replaced by tensors t, none computed from another, the hash grows by the sum of g(r) * (h(t) - h(r)).
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/scalar.h>
+#include <rewright/base/visibility.h>
+#include <rewright/tensor/scalar.h>
 
 #include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "rule/node_pool.h"
+#include "rewrite/node_pool.h"
 
 namespace rewright {
 

@@ -1,9 +1,9 @@
 // What an input of a model is fed: given numbers, or a distribution that numbers are drawn from.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/graph.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
 
 #include <cstdint>
 #include <map>

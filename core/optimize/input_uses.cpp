@@ -1,6 +1,6 @@
 #include "optimize/input_uses.h"
 
-#include <rewright/onnx.h>
+#include <rewright/onnx/onnx.h>
 
 #include <algorithm>
 #include <array>

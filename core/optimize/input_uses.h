@@ -15,8 +15,8 @@
 // defined; images as others. An index is followed through nodes that only move their first operand.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/graph.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
 
 #include <string>
 

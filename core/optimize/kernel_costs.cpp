@@ -1,6 +1,6 @@
 #include "optimize/kernel_costs.h"
 
-#include <rewright/cost_key.h>
+#include <rewright/optimize/cost_key.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

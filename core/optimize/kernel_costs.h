@@ -1,7 +1,7 @@
 // What kernels cost: the cost model's answers, each asked for once; and which operators make one kernel.
 #pragma once
 
-#include <rewright/cost.h>
+#include <rewright/optimize/cost.h>
 
 #include <atomic>
 #include <cstdint>

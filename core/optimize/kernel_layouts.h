@@ -18,7 +18,7 @@
 // cut or joined, of a transpose that moves no axis, from the one order into the other.
 #pragma once
 
-#include <rewright/cost.h>
+#include <rewright/optimize/cost.h>
 
 #include <cstdint>
 #include <span>

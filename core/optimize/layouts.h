@@ -12,9 +12,9 @@
 // Source  Jia et al., TASO, SOSP 2019, section 5 (joint optimisation of substitutions and data layout).
 #pragma once
 
-#include <rewright/cost.h>
-#include <rewright/export.h>
-#include <rewright/graph.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
+#include <rewright/optimize/cost.h>
 
 #include <vector>
 

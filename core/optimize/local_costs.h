@@ -5,8 +5,8 @@
 // nodes are changed in place, the change spreads to users as far as it matters, and a journal takes it back.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "optimize/pool_costs.h"
-#include "rule/pool_rewriter.h"
+#include "rewrite/pool_rewriter.h"
 
 namespace rewright {
 

@@ -11,8 +11,8 @@
 //         damaged at the end, by a kill or a full disk, is cut off.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
 
 #include <cstdint>
 #include <cstdio>

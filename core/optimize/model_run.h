@@ -5,11 +5,11 @@
 // is.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/graph.h>
-#include <rewright/registry.h>
-#include <rewright/result.h>
-#include <rewright/runtime.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
+#include <rewright/onnx/runtime.h>
+#include <rewright/plugin/registry.h>
 
 #include <cstddef>
 #include <functional>

@@ -5,9 +5,9 @@
 // operands, so that the nodes of a deep network share them.
 #pragma once
 
-#include <rewright/graph.h>
-#include <rewright/result.h>
-#include <rewright/runtime.h>
+#include <rewright/base/result.h>
+#include <rewright/graph/graph.h>
+#include <rewright/onnx/runtime.h>
 
 #include <functional>
 #include <map>

@@ -17,9 +17,9 @@
 // not the same; an infinity is explained where the noise reaches beyond the type's greatest number.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/graph.h>
-#include <rewright/scalar.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
+#include <rewright/tensor/scalar.h>
 
 #include <array>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include "optimize/normal_form.h"
 
-#include <rewright/cost.h>
+#include <rewright/optimize/cost.h>
 
 #include <optional>
 #include <utility>

@@ -15,9 +15,9 @@
 // Source  Jacob et al., Quantization and Training of Neural Networks, CVPR 2018, section 3.2 (batch-norm folding).
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/graph.h>
-#include <rewright/registry.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
+#include <rewright/plugin/registry.h>
 
 namespace rewright {
 

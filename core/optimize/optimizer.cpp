@@ -1,6 +1,6 @@
 #include "optimize/optimizer.h"
 
-#include <rewright/derivation.h>
+#include <rewright/verify/derivation.h>
 
 #include <time.h>
 

@@ -1,12 +1,12 @@
 // Making a graph cheaper: rules, a search over the graphs that they reach, a cost to compare them by.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/graph.h>
-#include <rewright/registry.h>
-#include <rewright/result.h>
-#include <rewright/rule.h>
-#include <rewright/search.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
+#include <rewright/optimize/search.h>
+#include <rewright/plugin/registry.h>
+#include <rewright/rule/rule.h>
 
 #include <cstdint>
 #include <functional>

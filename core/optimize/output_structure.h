@@ -2,8 +2,8 @@
 // weights, whatever the names between. For outputs that nothing can compute here, to tell whether they were changed.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/graph.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
 
 #include <vector>
 

@@ -10,7 +10,7 @@
 //         Optimal DNN Primitive Selection with Partitioned Boolean Quadratic Programming, CGO 2018.
 #pragma once
 
-#include <rewright/export.h>
+#include <rewright/base/visibility.h>
 
 #include <array>
 #include <cstddef>

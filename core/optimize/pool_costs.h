@@ -5,8 +5,8 @@
 //         is as much as that, which GraphCost calls infinite.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
 
 #include <cstdint>
 #include <span>
@@ -16,7 +16,7 @@
 
 #include "optimize/kernel_costs.h"
 #include "optimize/kernel_layouts.h"
-#include "rule/node_pool.h"
+#include "rewrite/node_pool.h"
 
 namespace rewright {
 

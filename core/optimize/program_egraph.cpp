@@ -1,4 +1,4 @@
-#include "optimize/program_egraph.h"
+#include "optimize/program_egraph_state.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,10 +1,10 @@
 // Seeded random tensors: what two graphs are run on to be compared. The same on every machine.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/graph.h>
-#include <rewright/result.h>
-#include <rewright/runtime.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
+#include <rewright/onnx/runtime.h>
 
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-#include <rewright/random_walk.h>
+#include <rewright/optimize/random_walk.h>
 
 #include <utility>
 

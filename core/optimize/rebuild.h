@@ -1,8 +1,8 @@
 // A graph made anew, node by node, with some of its nodes made otherwise.
 #pragma once
 
-#include <rewright/graph.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/graph/graph.h>
 
 #include <functional>
 #include <memory>

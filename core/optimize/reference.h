@@ -8,11 +8,11 @@
 // dropped after its last use. What a node that cannot be run, or is fed by one, would make is missing.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/graph.h>
-#include <rewright/result.h>
-#include <rewright/runtime.h>
-#include <rewright/scalar.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
+#include <rewright/onnx/runtime.h>
+#include <rewright/tensor/scalar.h>
 
 #include <cstddef>
 #include <cstdint>

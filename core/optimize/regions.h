@@ -9,9 +9,9 @@
 //         Comparison of Min-Cut/Max-Flow Algorithms, IEEE TPAMI 26(9), 2004 (Boost.Graph's implementation).
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/graph.h>
-#include <rewright/search.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
+#include <rewright/optimize/search.h>
 
 #include <cstddef>
 #include <cstdint>

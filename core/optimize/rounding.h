@@ -1,10 +1,10 @@
 // Numbers in double precision, rounded to an element type and written in it.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/graph.h>
-#include <rewright/result.h>
-#include <rewright/scalar.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
+#include <rewright/tensor/scalar.h>
 
 #include <cstddef>
 #include <span>

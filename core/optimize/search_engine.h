@@ -1,14 +1,14 @@
 // What the spaces of one optimisation share.
 #pragma once
 
-#include <rewright/search.h>
+#include <rewright/optimize/search.h>
 
 #include <map>
 #include <mutex>
 #include <string>
 
-#include "rule/node_pool.h"
-#include "rule/rule_set.h"
+#include "rewrite/node_pool.h"
+#include "rewrite/rule_set.h"
 
 namespace rewright {
 

@@ -1,5 +1,5 @@
 // A search's account; searches side by side; options.
-#include <rewright/search.h>
+#include <rewright/optimize/search.h>
 
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>

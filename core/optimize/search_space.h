@@ -1,7 +1,7 @@
 // The inside of a search space: states over one pool of nodes.
 #pragma once
 
-#include <rewright/search.h>
+#include <rewright/optimize/search.h>
 
 #include <cstdint>
 #include <deque>
@@ -16,9 +16,9 @@
 #include "optimize/look_log.h"
 #include "optimize/pool_costs.h"
 #include "optimize/search_engine.h"
-#include "rule/match_table.h"
-#include "rule/node_pool.h"
-#include "rule/pool_rewriter.h"
+#include "rewrite/match_table.h"
+#include "rewrite/node_pool.h"
+#include "rewrite/pool_rewriter.h"
 
 namespace rewright {
 

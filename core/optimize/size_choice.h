@@ -4,7 +4,7 @@
 // compare the result with the original, which is done at several.
 #pragma once
 
-#include <rewright/export.h>
+#include <rewright/base/visibility.h>
 
 #include <cstdint>
 #include <map>

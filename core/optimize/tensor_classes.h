@@ -1,14 +1,14 @@
 // Which tensors of a pool are equal: union-find, closed under congruence.
 #pragma once
 
-#include <rewright/export.h>
+#include <rewright/base/visibility.h>
 
 #include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "rule/node_pool.h"
+#include "rewrite/node_pool.h"
 
 namespace rewright {
 

@@ -1,13 +1,13 @@
 // What each rule gained in a model, for the stores that the rules came from.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/search.h>
+#include <rewright/base/visibility.h>
+#include <rewright/optimize/search.h>
 
 #include <string>
 #include <vector>
 
-#include "rule/store.h"
+#include "store/store.h"
 
 namespace rewright {
 

@@ -1,11 +1,11 @@
 // Where the interfaces' virtual tables live, and the words for their enumerations.
-#include <rewright/cost.h>
-#include <rewright/onnx.h>
-#include <rewright/pruner.h>
-#include <rewright/rule.h>
-#include <rewright/runtime.h>
-#include <rewright/search.h>
-#include <rewright/verifier.h>
+#include <rewright/onnx/onnx.h>
+#include <rewright/onnx/runtime.h>
+#include <rewright/optimize/cost.h>
+#include <rewright/optimize/search.h>
+#include <rewright/rule/pruner.h>
+#include <rewright/rule/rule.h>
+#include <rewright/verify/verifier.h>
 
 namespace rewright {
 

@@ -1,7 +1,7 @@
 // Where the library lies, and the plugins that came with it.
 #pragma once
 
-#include <rewright/export.h>
+#include <rewright/base/visibility.h>
 
 #include <string>
 

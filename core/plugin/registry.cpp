@@ -1,7 +1,7 @@
 // The registry and the loader of plugins.
 #include "plugin/own_folder.h"
 
-#include <rewright/plugin.h>
+#include <rewright/plugin/plugin.h>
 
 #include <dlfcn.h>
 
@@ -25,9 +25,16 @@ struct Entry {
 template <class Kind>
 using Table = std::map<std::string, Entry<Kind>, std::less<>>;
 
-/// Objects as a plugin hands them over; two of one name are kept apart, so that they can be refused.
+/// An object as a plugin hands it over, with the version of its kind that the plugin was built for.
 template <class Kind>
-using Staged = std::vector<std::unique_ptr<Kind>>;
+struct StagedObject {
+  std::unique_ptr<Kind> object;
+  std::uint32_t abi_version;
+};
+
+/// Two of one name are kept apart, so that they can be refused.
+template <class Kind>
+using Staged = std::vector<StagedObject<Kind>>;
 
 }  // namespace
 
@@ -42,9 +49,21 @@ struct Registry::State {
   std::set<std::string> files;
 
   template <class Kind>
+  Status check_versions(const std::string& file, const char* word) const {
+    for (const auto& [object, version] : std::get<Staged<Kind>>(staged)) {
+      if (version == kAbiVersion<Kind>) continue;
+      return make_error(ErrorCode::kPlugin,
+                        "{}: was built for version {} of the interface of kind '{}', but this program has version {}; "
+                        "build it again",
+                        file, version, word, kAbiVersion<Kind>);
+    }
+    return {};
+  }
+
+  template <class Kind>
   Status check_names(const State& stage, const std::string& file, const char* word) const {
     std::set<std::string> fresh;
-    for (const auto& object : std::get<Staged<Kind>>(stage.staged)) {
+    for (const auto& [object, version] : std::get<Staged<Kind>>(stage.staged)) {
       const std::string name = object->name();
       if (const auto taken = std::get<Table<Kind>>(tables).find(name); taken != std::get<Table<Kind>>(tables).end()) {
         return make_error(ErrorCode::kPlugin, "{}: the {} '{}' is there already, from {}; load only one of the two",
@@ -59,7 +78,7 @@ struct Registry::State {
 
   template <class Kind>
   void merge(State& stage, LoadedPlugin& plugin, const char* word) {
-    for (auto& object : std::get<Staged<Kind>>(stage.staged)) {
+    for (auto& [object, version] : std::get<Staged<Kind>>(stage.staged)) {
       const std::string name = object->name();
       plugin.provides.push_back(fmt::format("{} {}", word, name));
       std::get<Table<Kind>>(tables).emplace(name, Entry<Kind>{std::move(object), plugin.file});
@@ -75,8 +94,8 @@ Registry& Registry::operator=(Registry&&) noexcept = default;
 std::span<const LoadedPlugin> Registry::plugins() const { return state_->plugins; }
 
 template <class Kind>
-void Registry::add(std::unique_ptr<Kind> object) {
-  std::get<Staged<Kind>>(state_->staged).push_back(std::move(object));
+void Registry::stage(std::unique_ptr<Kind> object, std::uint32_t abi_version) {
+  std::get<Staged<Kind>>(state_->staged).push_back({std::move(object), abi_version});
 }
 
 template <class Kind>
@@ -116,7 +135,7 @@ Result<const Kind*> Registry::get(std::string_view name) const {
 }
 
 #define REWRIGHT_INSTANTIATE(Kind, word)                                                 \
-  template REWRIGHT_API void Registry::add(std::unique_ptr<Kind>);                       \
+  template REWRIGHT_API void Registry::stage(std::unique_ptr<Kind>, std::uint32_t);      \
   template REWRIGHT_API const Kind* Registry::find<Kind>(std::string_view) const;        \
   template REWRIGHT_API Result<const Kind*> Registry::get<Kind>(std::string_view) const; \
   template REWRIGHT_API std::vector<const Kind*> Registry::all<Kind>() const;
@@ -227,6 +246,15 @@ Status Registry::load(const std::string& file) {
   try {
     problem = descriptor->init(&staging);
   } catch (...) {
+  }
+  Status versions;
+#define REWRIGHT_CHECK_VERSIONS(Kind, word) \
+  if (versions) versions = staging.state_->check_versions<Kind>(path, word);
+  REWRIGHT_PLUGIN_KINDS(REWRIGHT_CHECK_VERSIONS)
+#undef REWRIGHT_CHECK_VERSIONS
+  if (!versions) {
+    static_cast<void>(staging.state_.release());  // not even the destructors of its objects can be called
+    return versions.error();
   }
   if (problem != nullptr) {
     return make_error(ErrorCode::kPlugin, "{}: the plugin '{}' failed to start: {}; nothing of it was taken over", path,

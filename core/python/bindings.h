@@ -3,10 +3,10 @@
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
-#include <rewright/registry.h>
-#include <rewright/result.h>
-#include <rewright/rule.h>
-#include <rewright/verifier.h>
+#include <rewright/base/result.h>
+#include <rewright/plugin/registry.h>
+#include <rewright/rule/rule.h>
+#include <rewright/verify/verifier.h>
 
 #include <atomic>
 #include <chrono>

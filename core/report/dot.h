@@ -1,10 +1,10 @@
 // Drawings: Graphviz DOT of graphs and rules, and SVG of DOT.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/graph.h>
-#include <rewright/result.h>
-#include <rewright/rule.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
+#include <rewright/rule/rule.h>
 
 #include <string>
 #include <string_view>

@@ -6,15 +6,15 @@
 //   assets/, data/                                      style sheet, script, what the index searches
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/registry.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+#include <rewright/plugin/registry.h>
 
 #include <cstddef>
 #include <functional>
 #include <string>
 
-#include "rule/store.h"
+#include "store/store.h"
 
 namespace rewright {
 

@@ -1,8 +1,8 @@
 // Which parts of a graph have no counterpart in another one: what rewriting has changed, for drawings.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/graph.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 #include "report/optimization.h"
 
-#include <rewright/cost.h>
+#include <rewright/optimize/cost.h>
 
 #include <algorithm>
 #include <cmath>

@@ -2,9 +2,9 @@
 // and after each, how the best cost fell over time, the graphs before and after with what has changed marked.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/graph.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+#include <rewright/graph/graph.h>
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 // Plots as SVG, each with its own colours, in light and in dark: for a page, or for a file of its own.
 #pragma once
 
-#include <rewright/export.h>
+#include <rewright/base/visibility.h>
 
 #include <optional>
 #include <span>

@@ -3,7 +3,7 @@
 
 #include "rule/conditions.h"
 
-#include <rewright/rule.h>
+#include <rewright/rule/rule.h>
 
 #include <functional>
 #include <set>

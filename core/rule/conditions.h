@@ -1,10 +1,11 @@
-// Conditions on the sizes of a rule: in one form, and those that do not follow from others (<rewright/linear.h>).
+// Conditions on the sizes of a rule: in one form, and those that do not follow from others
+// (<rewright/tensor/linear.h>).
 #pragma once
 
-#include <rewright/dim.h>
-#include <rewright/export.h>
-#include <rewright/linear.h>
-#include <rewright/rule.h>
+#include <rewright/base/visibility.h>
+#include <rewright/rule/rule.h>
+#include <rewright/tensor/dim.h>
+#include <rewright/tensor/linear.h>
 
 #include <optional>
 #include <span>

@@ -3,7 +3,7 @@
 #include "rule/conditions.h"
 #include "rule/matcher.h"
 
-#include <rewright/derivation.h>
+#include <rewright/verify/derivation.h>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 #include "rule/example.h"
 
-#include <rewright/linear.h>
+#include <rewright/tensor/linear.h>
 #include "rule/canonical.h"
 
 #include <algorithm>

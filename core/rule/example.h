@@ -1,7 +1,7 @@
 // Sizes at which a rule applies.
 #pragma once
 
-#include <rewright/rule.h>
+#include <rewright/rule/rule.h>
 
 #include <cstddef>
 #include <cstdint>

@@ -12,7 +12,7 @@
 #include "rule/conditions.h"
 #include "rule/identifier.h"
 
-#include <rewright/rule.h>
+#include <rewright/rule/rule.h>
 
 #include <algorithm>
 #include <set>

@@ -12,8 +12,8 @@
 // and whether doing the work twice pays is for the cost model to say. (TASO refuses such matches.)
 #pragma once
 
-#include <rewright/graph.h>
-#include <rewright/rule.h>
+#include <rewright/graph/graph.h>
+#include <rewright/rule/rule.h>
 
 #include <cstdint>
 #include <span>

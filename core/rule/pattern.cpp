@@ -1,5 +1,5 @@
 // Patterns: symbolic shapes, and concrete graphs of them.
-#include <rewright/rule.h>
+#include <rewright/rule/rule.h>
 
 #include <algorithm>
 

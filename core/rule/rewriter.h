@@ -5,8 +5,8 @@
 // drops what nothing needs any more. It costs one pass over the graph.
 #pragma once
 
-#include <rewright/graph.h>
-#include <rewright/rule.h>
+#include <rewright/graph/graph.h>
+#include <rewright/rule/rule.h>
 
 #include <span>
 #include <string>

@@ -1,6 +1,6 @@
 #include "rule/rule_class.h"
 
-#include <rewright/term_program.h>
+#include <rewright/tensor/term_program.h>
 
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>

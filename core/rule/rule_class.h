@@ -21,8 +21,8 @@
 //                 reassociating, so that whoever uses it all the same has its results compared.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/rule.h>
+#include <rewright/base/visibility.h>
+#include <rewright/rule/rule.h>
 
 #include <cstdint>
 #include <span>

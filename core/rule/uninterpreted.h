@@ -7,7 +7,7 @@
 // Smooth, so that rounding is not magnified: what is equal agrees in most of a double's digits, what is not in none.
 #pragma once
 
-#include <rewright/scalar.h>
+#include <rewright/tensor/scalar.h>
 
 #include <cmath>
 #include <cstdint>

@@ -13,8 +13,8 @@
 // takes two multiplications and no carries. Division by 16 modulo 2^61 - 1 is a rotation by four bits.
 //
 // The order of an element is its product with a number below 2^52, so of one number of each kind.
-#include <rewright/correlation.h>
-#include <rewright/sum_of_products.h>
+#include <rewright/tensor/correlation.h>
+#include <rewright/tensor/sum_of_products.h>
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // Arithmetic on sizes: the linear normal form, cuts, and the constraints over both.
-#include <rewright/dim.h>
+#include <rewright/tensor/dim.h>
 
 #include <algorithm>
 #include <numeric>

@@ -1,7 +1,7 @@
 // How large an expression of sizes may be that is read from a file.
 #pragma once
 
-#include <rewright/dim.h>
+#include <rewright/tensor/dim.h>
 
 namespace rewright {
 

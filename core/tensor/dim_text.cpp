@@ -1,5 +1,5 @@
 // Reads expressions of sizes.
-#include <rewright/dim.h>
+#include <rewright/tensor/dim.h>
 
 #include "tensor/dim_bounds.h"
 

@@ -1,5 +1,5 @@
 // Sizes that meet constraints, counted through.
-#include <rewright/linear.h>
+#include <rewright/tensor/linear.h>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Linear forms of sizes as Gaussian elimination and comparison want them: coefficients changed, common factors removed.
 #pragma once
 
-#include <rewright/dim.h>
+#include <rewright/tensor/dim.h>
 
 #include <algorithm>
 #include <cstdint>

@@ -4,7 +4,7 @@
 // machine.
 //
 // Source  Goto & van de Geijn, Anatomy of high-performance matrix multiplication, ACM TOMS 34(3), 2008.
-#include <rewright/real_product.h>
+#include <rewright/tensor/real_product.h>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // The scalar algebras' arithmetic.
-#include <rewright/result.h>
-#include <rewright/scalar.h>
-#include <rewright/term_program.h>
+#include <rewright/base/result.h>
+#include <rewright/tensor/scalar.h>
+#include <rewright/tensor/term_program.h>
 
 #include <bit>
 #include <limits>

@@ -1,5 +1,5 @@
 // What follows from constraints on sizes: equations solved for variables, bounds, divisibility.
-#include <rewright/linear.h>
+#include <rewright/tensor/linear.h>
 
 #include <algorithm>
 #include <limits>

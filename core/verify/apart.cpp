@@ -3,7 +3,7 @@
 #include "plugin/own_folder.h"
 #include "verify/worker_process.h"
 
-#include <rewright/axiom.h>
+#include <rewright/axiom/axiom.h>
 
 #include <algorithm>
 #include <cstdlib>

@@ -6,8 +6,8 @@
 // long as its crashes do.
 #pragma once
 
-#include <rewright/registry.h>
-#include <rewright/verifier.h>
+#include <rewright/plugin/registry.h>
+#include <rewright/verify/verifier.h>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Keys of hash tables: what is looked up, as bytes.
 #pragma once
 
-#include <rewright/dim.h>
-#include <rewright/params.h>
+#include <rewright/operator/params.h>
+#include <rewright/tensor/dim.h>
 
 #include <string>
 #include <string_view>

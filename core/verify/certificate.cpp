@@ -1,10 +1,10 @@
 // The checker of certificates. It replays every step on terms of its own (checked_terms.h), with the operators' shape
-// rules and <rewright/linear.h>; nothing here comes from a prover.
+// rules and <rewright/tensor/linear.h>; nothing here comes from a prover.
 //
 // What a step says is read once for all rules whose inputs have the same names and ranks (statements.h); whether its
 // conditions follow is asked once for each set of conditions that rules come with.
-#include <rewright/certificate.h>
-#include <rewright/linear.h>
+#include <rewright/tensor/linear.h>
+#include <rewright/verify/certificate.h>
 
 #include "verify/explanation.h"
 #include "verify/statements.h"

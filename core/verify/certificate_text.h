@@ -2,9 +2,9 @@
 // business.
 #pragma once
 
-#include <rewright/dim.h>
-#include <rewright/export.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+#include <rewright/tensor/dim.h>
 
 #include <cstdint>
 #include <string>

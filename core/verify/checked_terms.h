@@ -5,9 +5,9 @@
 // same names have them in common.
 #pragma once
 
-#include <rewright/operator.h>
-#include <rewright/result.h>
-#include <rewright/rule.h>
+#include <rewright/base/result.h>
+#include <rewright/operator/operator.h>
+#include <rewright/rule/rule.h>
 
 #include <boost/container/small_vector.hpp>
 

@@ -1,6 +1,6 @@
 // Derivations: the checker of certificates over rules in place of axioms, and what can be read off their text.
-#include <rewright/certificate.h>
-#include <rewright/derivation.h>
+#include <rewright/verify/certificate.h>
+#include <rewright/verify/derivation.h>
 
 #include <algorithm>
 #include <set>

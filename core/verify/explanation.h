@@ -1,7 +1,7 @@
 // What a replay of a certificate goes through, taken down for readers.
 #pragma once
 
-#include <rewright/certificate.h>
+#include <rewright/verify/certificate.h>
 
 #include <algorithm>
 #include <string_view>

@@ -10,8 +10,8 @@
 #include <fstream>
 #include <vector>
 
+#include "base/sha256.h"
 #include "plugin/own_folder.h"
-#include "verify/sha256.h"
 
 namespace rewright {
 namespace {

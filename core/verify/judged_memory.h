@@ -9,8 +9,8 @@
 // Digests  SHA-256 of what was judged, word for word.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/registry.h>
+#include <rewright/base/visibility.h>
+#include <rewright/plugin/registry.h>
 
 #include <initializer_list>
 #include <string>

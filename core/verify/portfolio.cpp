@@ -2,7 +2,7 @@
 
 #include "verify/worker_process.h"
 
-#include <rewright/certificate.h>
+#include <rewright/verify/certificate.h>
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
 #include <oneapi/tbb/global_control.h>

@@ -9,11 +9,11 @@
 // Verifiers of plugins that did not come with the program run in processes of their own (apart.h).
 #pragma once
 
-#include <rewright/axiom.h>
-#include <rewright/export.h>
-#include <rewright/registry.h>
-#include <rewright/rule.h>
-#include <rewright/verifier.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/base/visibility.h>
+#include <rewright/plugin/registry.h>
+#include <rewright/rule/rule.h>
+#include <rewright/verify/verifier.h>
 
 #include "verify/apart.h"
 

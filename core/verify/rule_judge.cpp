@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "axiom/audit.h"
+#include "base/sha256.h"
 #include "plugin/own_folder.h"
-#include "verify/sha256.h"
 
 namespace rewright {
 namespace {

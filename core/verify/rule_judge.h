@@ -10,11 +10,11 @@
 // of it.
 #pragma once
 
-#include <rewright/axiom.h>
-#include <rewright/certificate.h>
-#include <rewright/export.h>
-#include <rewright/registry.h>
-#include <rewright/rule.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/base/visibility.h>
+#include <rewright/plugin/registry.h>
+#include <rewright/rule/rule.h>
+#include <rewright/verify/certificate.h>
 
 #include <map>
 #include <memory>

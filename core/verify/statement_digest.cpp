@@ -1,4 +1,4 @@
-#include <rewright/certificate.h>
+#include <rewright/verify/certificate.h>
 
 namespace rewright {
 namespace {

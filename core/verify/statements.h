@@ -1,8 +1,8 @@
 // What the steps of certificates say: axioms under substitutions, as equations between terms, each read once.
 #pragma once
 
-#include <rewright/axiom.h>
-#include <rewright/certificate.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/verify/certificate.h>
 
 #include <algorithm>
 #include <deque>

@@ -2,8 +2,8 @@
 
 #include "verify/worker_message.h"
 
-#include <rewright/axiom.h>
-#include <rewright/registry.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/plugin/registry.h>
 
 #include <fcntl.h>
 #include <poll.h>

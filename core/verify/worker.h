@@ -1,7 +1,7 @@
 // The inside of a verifier's own process.
 #pragma once
 
-#include <rewright/export.h>
+#include <rewright/base/visibility.h>
 
 namespace rewright {
 

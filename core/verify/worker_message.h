@@ -5,11 +5,11 @@
 // no version; whatever does not read back is taken for a crash.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/registry.h>
-#include <rewright/result.h>
-#include <rewright/rule.h>
-#include <rewright/verifier.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+#include <rewright/plugin/registry.h>
+#include <rewright/rule/rule.h>
+#include <rewright/verify/verifier.h>
 
 #include <cstdint>
 #include <functional>

@@ -1,8 +1,8 @@
 // A process that serves one verifier, as the campaign sees it.
 #pragma once
 
-#include <rewright/export.h>
-#include <rewright/result.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
 
 #include <sys/types.h>
 

@@ -12,7 +12,10 @@
 /// Options  repetitions (10), batch_us (300)
 /// Errors   kPlugin or kUnsupported where the runtime cannot be used. An application that has no counterpart in ONNX
 ///          costs infinitely much, so that no search ends there.
-#include <rewright/plugin.h>
+#include <rewright/onnx/runtime.h>
+#include <rewright/operator/operator.h>
+#include <rewright/optimize/cost.h>
+#include <rewright/plugin/plugin.h>
 
 #include <algorithm>
 #include <cmath>

@@ -9,8 +9,9 @@
 /// Budget   one unit of work is one of z3's resource units (rlimit): no answer depends on the machine's load.
 /// Options  program ("z3"): what is started, with the arguments that z3 takes
 /// Source   Jovanovic & de Moura, Solving Non-linear Arithmetic, IJCAR 2012: what z3 does with it.
-#include <rewright/plugin.h>
-#include <rewright/rule_terms.h>
+#include <rewright/kit/rule_terms.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/verify/verifier.h>
 
 #include <fcntl.h>
 #include <spawn.h>

@@ -3,8 +3,9 @@
 ///
 /// Only what one earlier candidate implies is dropped, since one has to be named: exactly one pair of operands differs,
 /// and the candidate has one output. Candidates come smallest first, so the smaller one has been seen.
-#include <rewright/plugin.h>
-#include <rewright/terms.h>
+#include <rewright/graph/terms.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/rule/pruner.h>
 
 #include <unordered_map>
 

@@ -9,7 +9,8 @@
 /// Source   Horowitz, Computing's energy problem, ISSCC 2014, figure 1.1.9, at 45 nm: fp32 add 0.9 pJ and multiply
 ///          3.7 pJ, of which 2.3 pJ is the mean; 8 bytes from a cache of 32 KiB 20 pJ, of 1 MiB 100 pJ, from DRAM 1.3
 ///          to 2.6 nJ. pj_per_byte lies between the caches, pj_per_far_byte within DRAM's range.
-#include <rewright/plugin.h>
+#include <rewright/optimize/cost.h>
+#include <rewright/plugin/plugin.h>
 
 #include <array>
 

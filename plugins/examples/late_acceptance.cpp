@@ -6,8 +6,9 @@
 /// Source   Burke & Bykov, The late acceptance hill-climbing heuristic, European Journal of Operational Research
 /// 258(1),
 ///          2017, algorithm 1: a move is taken, too, if it is no dearer than where the walk is.
-#include <rewright/plugin.h>
-#include <rewright/random_walk.h>
+#include <rewright/optimize/random_walk.h>
+#include <rewright/optimize/search.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

@@ -16,8 +16,9 @@
 //
 // Cost    steps tried: at most 512 a candidate, each with one canonical form.
 // Source  Jia et al., TASO, SOSP 2019, section 4.2 ("common subgraphs").
-#include <rewright/plugin.h>
-#include <rewright/terms.h>
+#include <rewright/graph/terms.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/rule/pruner.h>
 
 #include <algorithm>
 #include <deque>

@@ -7,9 +7,9 @@
 /// Options  nodes, matches: limits of one e-graph (1,500 and 40,000); a rule that needs more stays.
 /// Cost     some 10 microseconds a rule that follows.
 /// Source   Nandi et al.: Rewrite Rule Inference Using Equality Saturation (Ruler), OOPSLA 2021.
-#include <rewright/egraph.h>
-#include <rewright/plugin.h>
-#include <rewright/pruner.h>
+#include <rewright/egraph/prover.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/rule/pruner.h>
 
 namespace {
 using namespace rewright;

@@ -6,8 +6,9 @@
 //
 // Cost    one canonical form a candidate: text of the candidate's size, times the renamings that uses of inputs leave.
 // Source  Jia et al., TASO, SOSP 2019, section 4.1 ("input tensor renaming").
-#include <rewright/plugin.h>
-#include <rewright/terms.h>
+#include <rewright/graph/terms.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/rule/pruner.h>
 
 #include <unordered_map>
 

@@ -9,9 +9,9 @@
 /// All outputs must be instances of the same rule.
 ///
 /// Cost    one e-graph of the rule's own terms, matched at its outputs against the rules that stay.
-#include <rewright/egraph.h>
-#include <rewright/plugin.h>
-#include <rewright/pruner.h>
+#include <rewright/egraph/prover.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/rule/pruner.h>
 
 namespace {
 using namespace rewright;

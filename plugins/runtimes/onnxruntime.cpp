@@ -10,7 +10,8 @@
 //          time is stolen, and a least value picks exactly those.
 // Source   onnxruntime_c_api.h, API version 16 (ONNX Runtime 1.16 and later).
 #include <dlfcn.h>
-#include <rewright/plugin.h>
+#include <rewright/onnx/runtime.h>
+#include <rewright/plugin/plugin.h>
 
 #include <algorithm>
 #include <cctype>

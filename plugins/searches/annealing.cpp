@@ -7,8 +7,9 @@
 /// Options  hot (0.02), cold (0.0001): temperatures as parts of the start's cost; proposals (50);
 ///          patience (100): steps without a new best after which the walk goes back to the best.
 /// Source   Kirkpatrick, Gelatt, Vecchi: Optimization by Simulated Annealing, Science 220, 1983.
-#include <rewright/plugin.h>
-#include <rewright/random_walk.h>
+#include <rewright/optimize/random_walk.h>
+#include <rewright/optimize/search.h>
+#include <rewright/plugin/plugin.h>
 
 #include <cmath>
 

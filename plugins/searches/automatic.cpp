@@ -18,7 +18,8 @@
 /// Source   Huberman, Lukose, Hogg: An Economics Approach to Hard Computational Problems, Science 275, 1997
 /// (portfolios);
 ///          Luby, Sinclair, Zuckerman: Optimal Speedup of Las Vegas Algorithms, 1993 (slices that grow).
-#include <rewright/plugin.h>
+#include <rewright/optimize/search.h>
+#include <rewright/plugin/plugin.h>
 
 #include <algorithm>
 #include <memory>

@@ -12,7 +12,8 @@
 /// Memory   A graph that waits is its move and its parent; it is made again when its turn comes.
 /// Source   Jia et al., TASO: Optimizing Deep Learning Computation with Automatic Generation of Graph Substitutions,
 ///          SOSP 2019, algorithm 2.
-#include <rewright/plugin.h>
+#include <rewright/optimize/search.h>
+#include <rewright/plugin/plugin.h>
 
 #include <optional>
 #include <queue>

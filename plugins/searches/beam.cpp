@@ -8,7 +8,8 @@
 /// Options  width (8), dearer (1.5): a graph goes on only below this many times the best cost.
 /// Order    Of equal costs, the graph found first goes first; so the search is deterministic.
 /// Source   Lowerre: The HARPY Speech Recognition System, 1976 (the idea).
-#include <rewright/plugin.h>
+#include <rewright/optimize/search.h>
+#include <rewright/plugin/plugin.h>
 
 #include <algorithm>
 #include <vector>

@@ -1,6 +1,7 @@
 /// Steepest descent: of all graphs one rewrite away take the cheapest, as long as it is cheaper; of equal ones the
 /// first. A step is one graph whose neighbours are looked at.
-#include <rewright/plugin.h>
+#include <rewright/optimize/search.h>
+#include <rewright/plugin/plugin.h>
 
 #include <optional>
 

@@ -11,7 +11,8 @@
 /// A step   one descent, with one new graph.
 /// Options  explore (0.3), widen (2), glances (8).
 /// Source   Kocsis, Szepesvari: Bandit Based Monte-Carlo Planning, ECML 2006; Coulom, progressive widening, 2007.
-#include <rewright/plugin.h>
+#include <rewright/optimize/search.h>
+#include <rewright/plugin/plugin.h>
 
 #include <algorithm>
 #include <cmath>

@@ -9,8 +9,9 @@
 /// A step   `proposals` random moves, each looked at and taken or not.
 /// Options  beta (500), walks (4): they share the steps and run on all threads; proposals (50), patience (50).
 /// Source   Schkufza, Sharma, Aiken: Stochastic Superoptimization (STOKE), ASPLOS 2013.
-#include <rewright/plugin.h>
-#include <rewright/random_walk.h>
+#include <rewright/optimize/random_walk.h>
+#include <rewright/optimize/search.h>
+#include <rewright/plugin/plugin.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
-/// Proves rules by equality saturation over the axioms, with certificates (<rewright/egraph.h>).
+/// Proves rules by equality saturation over the axioms, with certificates (<rewright/egraph/prover.h>).
 ///
 /// The proof holds for all shapes at which both sides are defined and the precondition holds. Where there is none, one
 /// is sought under conditions that hold at the rule's example; they are then the verdict's conditions.
-#include <rewright/axiom.h>
-#include <rewright/egraph.h>
-#include <rewright/plugin.h>
-#include <rewright/verifier.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/egraph/prover.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/verify/verifier.h>
 
 #include <algorithm>
 

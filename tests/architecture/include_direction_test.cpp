@@ -46,12 +46,12 @@ TEST(IncludeDirection, HoldsInTheWholeTree) {
 
 TEST(IncludeDirection, AllowsOwnRoomLowerFloorsAndLibraries) {
   Tree tree;
-  tree.with("core/include/rewright/shape.h", "#include <rewright/result.h>\n#include <vector>\n")
-      .with("core/include/rewright/result.h", "")
-      .with("core/graph/canonical.h", "#include <rewright/shape.h>\n")
+  tree.with("core/include/rewright/tensor/shape.h", "#include <rewright/base/result.h>\n#include <vector>\n")
+      .with("core/include/rewright/base/result.h", "")
+      .with("core/graph/canonical.h", "#include <rewright/tensor/shape.h>\n")
       .with("core/graph/canonical.cpp",
             "#include \"graph/canonical.h\"\n#include \"canonical.h\"\n#include <boost/graph/x.hpp>\n")
-      .with("operators/relu.cpp", "#include <rewright/shape.h>\n")
+      .with("operators/relu.cpp", "#include <rewright/tensor/shape.h>\n")
       .with("plugins/verifiers/z3/z3.cpp", "#include <z3++.h>\n#include \"render.h\"\n")
       .with("plugins/verifiers/z3/render.h", "");
   EXPECT_THAT(tree.violations(), IsEmpty());
@@ -76,35 +76,38 @@ TEST(IncludeDirection, RefusesToLookAcrossAFloor) {
 
 TEST(IncludeDirection, HoldsForPublicHeadersByTheirRoom) {
   Tree tree;
-  tree.with("core/include/rewright/graph.h", "").with("core/include/rewright/shape.h", "#include <rewright/graph.h>\n");
-  EXPECT_THAT(tree.violations(),
-              ElementsAre("core/include/rewright/shape.h:1: includes rewright/graph.h: room tensor (floor 0) "
-                          "looks up at room graph (floor 2)"));
+  tree.with("core/include/rewright/graph/graph.h", "")
+      .with("core/include/rewright/tensor/shape.h", "#include <rewright/graph/graph.h>\n");
+  EXPECT_THAT(
+      tree.violations(),
+      ElementsAre("core/include/rewright/tensor/shape.h:1: includes rewright/graph/graph.h: room tensor (floor 0) "
+                  "looks up at room graph (floor 2)"));
 }
 
 TEST(IncludeDirection, LetsAFloorMeetInPublicHeadersOnly) {
   Tree tree;
-  tree.with("core/include/rewright/rule.h", "")
-      .with("core/include/rewright/verifier.h", "#include <rewright/rule.h>\n")
-      .with("core/include/rewright/plugin.h", "#include <rewright/verifier.h>\n")
-      .with("core/verify/portfolio.cpp", "#include <rewright/rule.h>\n");
+  tree.with("core/include/rewright/rule/rule.h", "")
+      .with("core/include/rewright/verify/verifier.h", "#include <rewright/rule/rule.h>\n")
+      .with("core/include/rewright/plugin/plugin.h", "#include <rewright/verify/verifier.h>\n")
+      .with("core/verify/portfolio.cpp", "#include <rewright/rule/rule.h>\n");
   EXPECT_THAT(tree.violations(), IsEmpty());
 }
 
 TEST(IncludeDirection, RefusesPublicHeadersThatLeadBackToThemselves) {
   Tree tree;
-  tree.with("core/include/rewright/rule.h", "#include <rewright/verifier.h>\n")
-      .with("core/include/rewright/verifier.h", "#include <rewright/rule.h>\n");
-  EXPECT_THAT(tree.violations(), ElementsAre("core/include/rewright/rule.h: its includes lead back to it",
-                                             "core/include/rewright/verifier.h: its includes lead back to it"));
+  tree.with("core/include/rewright/rule/rule.h", "#include <rewright/verify/verifier.h>\n")
+      .with("core/include/rewright/verify/verifier.h", "#include <rewright/rule/rule.h>\n");
+  EXPECT_THAT(tree.violations(), ElementsAre("core/include/rewright/rule/rule.h: its includes lead back to it",
+                                             "core/include/rewright/verify/verifier.h: its includes lead back to it"));
 }
 
 TEST(IncludeDirection, RefusesAPrivateHeaderInAPublicOne) {
   Tree tree;
-  tree.with("core/tensor/field.h", "").with("core/include/rewright/graph.h", "#include \"tensor/field.h\"\n");
+  tree.with("core/tensor/field.h", "").with("core/include/rewright/graph/graph.h", "#include \"tensor/field.h\"\n");
   EXPECT_THAT(
       tree.violations(),
-      ElementsAre("core/include/rewright/graph.h:1: includes tensor/field.h: a public header includes no private one"));
+      ElementsAre(
+          "core/include/rewright/graph/graph.h:1: includes tensor/field.h: a public header includes no private one"));
 }
 
 TEST(IncludeDirection, RefusesAPublicHeaderOfNoKnownRoom) {

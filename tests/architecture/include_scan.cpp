@@ -16,50 +16,11 @@ namespace fs = std::filesystem;
 
 // "kit" is no folder: what several plugins share in writing theirs, and nothing of core includes.
 const std::map<std::string, int> kFloorOfRoom = {
-    {"base", -1},     {"tensor", 0},   {"operator", 1}, {"axiom", 2},    {"graph", 2},      {"plugin", 2},
-    {"enumerate", 3}, {"verify", 3},   {"rule", 3},     {"onnx", 3},     {"egraph", 3},     {"campaign", 4},
-    {"discover", 4},  {"optimize", 4}, {"report", 4},   {"contract", 5}, {"experiment", 5}, {"cli", 6},
-    {"python", 6},    {"worker", 6},   {"kit", 7},
+    {"base", -1},     {"tensor", 0},      {"operator", 1}, {"axiom", 2},    {"graph", 2},    {"plugin", 2},
+    {"enumerate", 3}, {"verify", 3},      {"rule", 3},     {"onnx", 3},     {"egraph", 3},   {"rewrite", 4},
+    {"store", 4},     {"interchange", 4}, {"campaign", 5}, {"discover", 5}, {"optimize", 5}, {"report", 5},
+    {"contract", 6},  {"experiment", 6},  {"cli", 7},      {"python", 7},   {"worker", 7},   {"kit", 8},
 };
-
-// Public headers that do not bear their room's name; one a line.
-// clang-format off
-const std::map<std::string, std::string> kRoomOfHeader = {
-    {"certificate", "verify"},
-    {"correlation", "tensor"},
-    {"cost", "optimize"},
-    {"cost_key", "optimize"},
-    {"derivation", "rule"},
-    {"dim", "tensor"},
-    {"export", "base"},
-    {"families", "kit"},
-    {"graph_algorithms", "graph"},
-    {"graph_boost", "graph"},
-    {"hash_reduction", "operator"},
-    {"linear", "tensor"},
-    {"onnx_mapping", "kit"},
-    {"onnx_window", "kit"},
-    {"params", "operator"},
-    {"program_egraph", "optimize"},
-    {"pruner", "rule"},
-    {"random_walk", "optimize"},
-    {"real_product", "tensor"},
-    {"registry", "plugin"},
-    {"result", "base"},
-    {"rule_terms", "kit"},
-    {"runtime", "onnx"},
-    {"scalar", "tensor"},
-    {"search", "optimize"},
-    {"shape", "tensor"},
-    {"strides", "tensor"},
-    {"sum_of_products", "tensor"},
-    {"term_program", "tensor"},
-    {"terms", "graph"},
-    {"toml", "base"},
-    {"verifier", "verify"},
-    {"window", "kit"},
-};
-// clang-format on
 
 const std::regex kPluginOnly(R"((z3|cvc5|dnnl|onnxruntime).*|oneapi/dnnl.*)");
 const std::regex kInclude(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
@@ -98,13 +59,9 @@ bool starts_with(const fs::path& path, const fs::path& folder) {
 
 bool is_public(const fs::path& file) { return starts_with(file, "core/include"); }
 
-// The room that a file of core/ belongs to; nothing when the tables above do not know it.
+// The room that a file of core/ belongs to: its folder in core/ or core/include/rewright/; nothing for no known room.
 std::optional<std::string> room_of(const fs::path& file) {
-  std::string name = std::next(file.begin())->string();
-  if (is_public(file)) {
-    name = file.stem().string();
-    if (auto known = kRoomOfHeader.find(name); known != kRoomOfHeader.end()) name = known->second;
-  }
+  const std::string name = std::next(file.begin(), is_public(file) ? 3 : 1)->string();
   if (!kFloorOfRoom.contains(name)) return std::nullopt;
   return name;
 }

@@ -1,14 +1,14 @@
 // Which file may include which: the floors of core/README.md, held against the sources.
 //
-//   floor   5 cli   4 campaign optimize report   3 enumerate verify rule onnx egraph   2 axiom graph plugin
-//           1 operator   0 tensor
+//   cli python worker > contract experiment > campaign discover optimize report > rewrite store interchange >
+//   enumerate verify rule onnx egraph > axiom graph plugin > operator > tensor > base
 //
 // A file of core/ROOM includes its own room's headers and those of rooms on lower floors. The public headers in
-// core/include/rewright are the contracts between rooms: each belongs to a room, includes no private header, and never
-// leads back to itself. Rooms on one floor know each other by their public headers only; the room plugin, which carries
-// every kind of object across, sees all of those. A plugin (a file of operators/, a file or a folder of plugins/KIND/)
-// includes public headers, its own files, and libraries. Core includes none of the solvers and runtimes that live in
-// plugins.
+// core/include/rewright are the contracts between rooms: each lies in the folder of its room, includes no private
+// header, and never leads back to itself. Rooms on one floor know each other by their public headers only; the room
+// plugin, which carries every kind of object across, sees all of those. A plugin (a file of operators/, a file or a
+// folder of plugins/KIND/) includes public headers, its own files, and libraries. Core includes none of the solvers and
+// runtimes that live in plugins.
 #pragma once
 
 #include <filesystem>

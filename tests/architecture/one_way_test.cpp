@@ -29,13 +29,13 @@ const std::vector<Source>& sources() {
   static const std::vector<Source> all = {
       {"a store's rules as its rows say them",
        std::regex(R"(\bunjudged_rules?\()"),
-       {{"rule/store.h", "declares it"},
-        {"rule/store_rows.cpp", "defines it"},
+       {{"store/store.h", "declares it"},
+        {"store/store_rows.cpp", "defines it"},
         {"campaign/rule_source.cpp", "judges each row"},
-        {"report/gallery/site.cpp", "draws them; the page of each replays its proof"}}},
+        {"report/gallery/gallery_site.cpp", "draws them; the page of each replays its proof"}}},
       {"a checker of certificates of its own",
        std::regex(R"(\bCertificateChecker\b(?!&))"),
-       {{"include/rewright/certificate.h", "declares it"},
+       {{"include/rewright/verify/certificate.h", "declares it"},
         {"verify/certificate.cpp", "defines it"},
         {"verify/rule_judge.cpp", "judges"},
         {"verify/portfolio.cpp", "checks what a verifier has just proved, from axioms that the judge has let in"},
@@ -46,9 +46,9 @@ const std::vector<Source>& sources() {
        {{"axiom/audit.cpp", "defines it"},
         {"axiom/typing_audit.h", "is a part of it"},
         {"verify/rule_judge.cpp", "judges"},
-        {"cli/axioms.cpp", "is the command 'axioms check'"},
+        {"cli/axioms_command.cpp", "is the command 'axioms check'"},
         {"discover/judge.h", "looks for axioms; they are audited again when used"},
-        {"experiment/kinds/axioms.cpp", "measures the audit"}}},
+        {"experiment/kinds/axioms_kind.cpp", "measures the audit"}}},
       {"the word that a rule has a certificate",
        std::regex(R"(\btrust = .*\bTrust::kCertificate;|kSolver : Trust::kCertificate\))"),
        {{"campaign/rule_source.cpp", "after the judge"},
@@ -97,14 +97,15 @@ TEST(OneWay, RulesAreJudgedByOneFunction) {
 TEST(OneWay, ASecondWayInIsSeen) {
   const fs::path root = fs::temp_directory_path() / fmt::format("rewright-one-way-{}", ::getpid());
   fs::create_directories(root / "cli");
-  std::ofstream(root / "cli/rules.cpp")
+  std::ofstream(root / "cli/rules_command.cpp")
       << "#include \"axiom/audit.h\"\nauto rules = store->unjudged_rules(registry);\n"
          "CertificateChecker checker(axioms, registry);\n// CertificateChecker\n"
          "void take(CertificateChecker& checker);\nrule.trust = Trust::kCertificate;\n";
-  EXPECT_THAT(other_ways(root, false), ElementsAre("cli/rules.cpp:1 has an audit of axioms of its own",
-                                                   "cli/rules.cpp:2 has a store's rules as its rows say them",
-                                                   "cli/rules.cpp:3 has a checker of certificates of its own",
-                                                   "cli/rules.cpp:6 has the word that a rule has a certificate"));
+  EXPECT_THAT(other_ways(root, false),
+              ElementsAre("cli/rules_command.cpp:1 has an audit of axioms of its own",
+                          "cli/rules_command.cpp:2 has a store's rules as its rows say them",
+                          "cli/rules_command.cpp:3 has a checker of certificates of its own",
+                          "cli/rules_command.cpp:6 has the word that a rule has a certificate"));
   fs::remove_all(root);
 }
 

@@ -4,13 +4,13 @@
 //
 // Each comparison is one of `rewright optimize`; where both models are the same, every gain and every loss that it
 // claims is false. RESULTS-search.md says what it found.
-#include <rewright/registry.h>
+#include <rewright/plugin/registry.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
 
-#include "campaign/files.h"
+#include "base/files.h"
 #include "onnx/import.h"
 #include "optimize/comparison.h"
 

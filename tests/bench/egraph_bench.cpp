@@ -7,8 +7,8 @@
 // States   warm: axioms at the ranks and parameters of these rules are there from the pass before. cold: a new prover,
 //          or checker, for the whole set.
 // Units    items_per_second is rules a second of CPU time; nodes, steps and bytes are means a rule.
-#include <rewright/certificate.h>
-#include <rewright/egraph.h>
+#include <rewright/egraph/prover.h>
+#include <rewright/verify/certificate.h>
 
 #include <benchmark/benchmark.h>
 #include <sys/wait.h>

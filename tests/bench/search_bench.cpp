@@ -4,7 +4,7 @@
 //
 // The search runs twice; the second run, for which all costs are known, is the one that is timed. RESULTS-search.md
 // says what it found.
-#include <rewright/search.h>
+#include <rewright/optimize/search.h>
 
 #include <sys/resource.h>
 

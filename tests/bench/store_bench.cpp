@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "campaign/candidate_batch.h"
-#include "rule/store.h"
+#include "store/store.h"
 
 namespace {
 using namespace rewright;

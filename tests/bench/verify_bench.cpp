@@ -6,9 +6,9 @@
 //          refutes are the false ones.
 // Units    items_per_second is rules for each second of CPU time, of this process and of the solvers': one core's
 // worth.
-#include <rewright/axiom.h>
-#include <rewright/certificate.h>
-#include <rewright/verifier.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/verify/certificate.h>
+#include <rewright/verify/verifier.h>
 
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
@@ -18,7 +18,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "rule/interchange.h"
+#include "interchange/interchange.h"
 #include "support/mutants.h"
 #include "verify/portfolio.h"
 

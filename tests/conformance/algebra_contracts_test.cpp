@@ -2,7 +2,7 @@
 #include "contract/contracts.h"
 #include "support/operators.h"
 
-#include <rewright/runtime.h>
+#include <rewright/onnx/runtime.h>
 
 #include <gtest/gtest.h>
 

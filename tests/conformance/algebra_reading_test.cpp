@@ -1,8 +1,8 @@
 // How operators read ONNX's nodes.
 #include "support/operators.h"
 
-#include <rewright/graph.h>
-#include <rewright/onnx.h>
+#include <rewright/graph/graph.h>
+#include <rewright/onnx/onnx.h>
 
 #include <gmock/gmock.h>
 

@@ -2,9 +2,9 @@
 // libonnx-testdata installs them.
 #pragma once
 
-#include <rewright/onnx.h>
-#include <rewright/result.h>
-#include <rewright/runtime.h>
+#include <rewright/base/result.h>
+#include <rewright/onnx/onnx.h>
+#include <rewright/onnx/runtime.h>
 
 #include <cstdint>
 #include <filesystem>

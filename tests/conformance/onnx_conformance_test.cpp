@@ -1,6 +1,6 @@
 // The operators compute what ONNX's own test data expects: each model that operators can read completely is evaluated
 // in double precision, and once more by ONNX Runtime after it was exported. The others are counted, with the reason.
-#include <rewright/onnx_mapping.h>
+#include <rewright/kit/onnx_mapping.h>
 #include "conformance/onnx_cases.h"
 
 #include "onnx/export.h"

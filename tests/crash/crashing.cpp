@@ -1,7 +1,8 @@
 // An operator and a verifier that crash where the environment says so, and are harmless otherwise: CRASH_AT is
 // "operator" or "verifier"; CRASH_BY is the number of a signal.
-#include <rewright/operator.h>
-#include <rewright/plugin.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/verify/verifier.h>
 
 #include <csignal>
 #include <cstdlib>

@@ -1,17 +1,17 @@
 #include "fuzz/targets.h"
 
-#include <rewright/axiom.h>
-#include <rewright/certificate.h>
-#include <rewright/graph.h>
-#include <rewright/registry.h>
-#include <rewright/rule.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/graph/graph.h>
+#include <rewright/plugin/registry.h>
+#include <rewright/rule/rule.h>
+#include <rewright/verify/certificate.h>
 
 #include "campaign/config.h"
 #include "campaign/import_rules.h"
+#include "interchange/taso.h"
 #include "onnx/import.h"
 #include "onnx/simplify.h"
-#include "rule/store.h"
-#include "rule/taso.h"
+#include "store/store.h"
 #include "support/random_graph.h"
 #include "support/taso_file.h"
 #include "verify/certificate_text.h"

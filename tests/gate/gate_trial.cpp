@@ -11,7 +11,7 @@
 // A mutant may be true by chance; tests/gate/judge.mjs says by itself whether it is. With --half the model is taken in
 // half precision.
 #include <onnx/onnx_pb.h>
-#include <rewright/registry.h>
+#include <rewright/plugin/registry.h>
 
 #include <CLI/CLI.hpp>
 #include <cctype>
@@ -26,7 +26,7 @@
 #include <sstream>
 #include <string>
 
-#include "campaign/files.h"
+#include "base/files.h"
 #include "onnx/export.h"
 #include "onnx/import.h"
 #include "optimize/equivalence.h"

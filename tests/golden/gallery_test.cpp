@@ -10,7 +10,7 @@
 #include <regex>
 #include <sstream>
 
-#include "rule/store.h"
+#include "store/store.h"
 
 namespace rewright {
 namespace {

@@ -31,6 +31,7 @@ ROOMS = {
     "core/optimize": (OPTIMIZE,),
     "core/axiom": (("rewright_test_axiom", "*"),),
     "core/rule": (("rewright_test_rule", "*"), OPTIMIZE),
+    "core/rewrite": (("rewright_test_rewrite", "*"), OPTIMIZE),
 }
 DEFAULT = (
     "core/verify/certificate.cpp", "core/verify/certificate_text.cpp", "core/verify/checked_terms.cpp",

@@ -25,7 +25,7 @@ execute_process(COMMAND dpkg-deb --contents ${DEB} OUTPUT_VARIABLE contents COMM
 foreach(file IN ITEMS
     bin/rewright lib/librewright.so.0 lib/rewright/operators/matmul.so lib/rewright/searches/backtracking.so
     lib/rewright/verifiers/verifier-worker
-    include/rewright/operator.h lib/cmake/Rewright/RewrightConfig.cmake
+    include/rewright/operator/operator.h lib/cmake/Rewright/RewrightConfig.cmake
     share/rewright/axioms/linear_algebra.smt2 share/rewright/experiments/library/library.rules
     share/rewright/experiments/quickstart/campaign.toml share/rewright/models/quickstart.onnx
     share/rewright/plugins/templates/operator/README.md share/rewright/plugins/examples/energy.cpp

@@ -1,5 +1,7 @@
 // The plugin boundary: what does not fit is refused with a sentence, and leaves nothing behind.
-#include <rewright/plugin.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/verify/verifier.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -51,6 +53,12 @@ TEST(Loader, LoadsOneFileOnce) {
 TEST(Loader, RefusesAnotherAbiBeforeReadingAnythingElse) {
   EXPECT_THAT(sentence("wrong_abi"), AllOf(HasSubstr(canonical(bad("wrong_abi"))), HasSubstr("plugin ABI 999"),
                                            HasSubstr(fmt::format("has ABI {}", kPluginAbiVersion))));
+}
+
+TEST(Loader, RefusesAnObjectOfAnotherInterfaceWithoutCallingIt) {
+  EXPECT_THAT(sentence("other_interface"), AllOf(HasSubstr("version 999 of the interface of kind 'search'"),
+                                                 HasSubstr(fmt::format("has version {}", kAbiVersion<SearchStrategy>)),
+                                                 HasSubstr("build it again")));
 }
 
 TEST(Loader, RefusesAShortDescriptor) {

@@ -2,7 +2,7 @@
 // terms of the others, and named.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rewright/registry.h>
+#include <rewright/plugin/registry.h>
 
 #include <algorithm>
 #include <filesystem>

@@ -2,7 +2,7 @@
 // that are open then must imply it. And what follows from axioms, what does not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rewright/registry.h>
+#include <rewright/plugin/registry.h>
 
 #include <filesystem>
 #include <fstream>

@@ -1,7 +1,7 @@
 // Libraries of enumerated rules: what is dropped follows from what is kept, and no altered derivation passes.
-#include <rewright/certificate.h>
-#include <rewright/derivation.h>
-#include <rewright/egraph.h>
+#include <rewright/egraph/prover.h>
+#include <rewright/verify/certificate.h>
+#include <rewright/verify/derivation.h>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // sides compute.
 #include "rule/rule_class.h"
 
-#include <rewright/term_program.h>
+#include <rewright/tensor/term_program.h>
 
 #include <gtest/gtest.h>
 

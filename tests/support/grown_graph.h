@@ -1,7 +1,7 @@
 // Random graphs on which the true rules find something to do: few operators, few sizes, shared tensors.
 #pragma once
 
-#include <rewright/graph.h>
+#include <rewright/graph/graph.h>
 
 #include <algorithm>
 #include <set>

@@ -4,7 +4,7 @@
 #include "enumerate/enumerator.h"
 #include "rule/canonical.h"
 
-#include <rewright/rule.h>
+#include <rewright/rule/rule.h>
 
 #include <map>
 #include <optional>

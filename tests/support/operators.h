@@ -1,8 +1,8 @@
 // Loaded operators, and applications of them written as text.
 #pragma once
 
-#include <rewright/operator.h>
-#include <rewright/registry.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/registry.h>
 
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>

@@ -2,8 +2,9 @@
 // want them has them as its plugin own_operators.
 #pragma once
 
-#include <rewright/plugin.h>
-#include <rewright/registry.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/plugin/registry.h>
 
 #include <memory>
 #include <string>

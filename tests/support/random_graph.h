@@ -7,7 +7,7 @@
 #include "support/operators.h"
 #include "support/random.h"
 
-#include <rewright/graph.h>
+#include <rewright/graph/graph.h>
 
 #include <algorithm>
 #include <numeric>

@@ -1,7 +1,7 @@
 // Rules that hold in every algebra, for tests of what uses rules. Most are directions of one law each way.
 #pragma once
 
-#include <rewright/rule.h>
+#include <rewright/rule/rule.h>
 
 #include <string_view>
 #include <vector>

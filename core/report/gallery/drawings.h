@@ -1,8 +1,8 @@
 // The two sides of rules as SVG, by Graphviz.
 #pragma once
 
-#include <rewright/result.h>
-#include <rewright/rule.h>
+#include <rewright/base/result.h>
+#include <rewright/rule/rule.h>
 
 #include <span>
 #include <string>

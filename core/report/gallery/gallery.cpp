@@ -4,7 +4,7 @@
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
-#include <rewright/certificate.h>
+#include <rewright/verify/certificate.h>
 #include <unistd.h>
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // HTML by hand: what is escaped, and the frame that all pages share.
 #pragma once
 
-#include <rewright/export.h>
+#include <rewright/base/visibility.h>
 
 #include <string>
 #include <string_view>

@@ -1,14 +1,14 @@
 // One function for each kind of page; each gives the page's whole text.
 #pragma once
 
-#include <rewright/certificate.h>
+#include <rewright/verify/certificate.h>
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
 #include "report/gallery/drawings.h"
-#include "report/gallery/site.h"
+#include "report/gallery/gallery_site.h"
 
 namespace rewright::gallery {
 

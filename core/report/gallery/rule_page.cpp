@@ -1,11 +1,11 @@
-#include <rewright/rule.h>
+#include <rewright/rule/rule.h>
 
 #include <cmath>
 
+#include "interchange/interchange.h"
 #include "report/gallery/html.h"
 #include "report/gallery/pages.h"
 #include "report/gallery/words.h"
-#include "rule/interchange.h"
 
 namespace rewright::gallery {
 namespace {

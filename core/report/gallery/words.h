@@ -1,8 +1,8 @@
 // Conditions on sizes, said in words.
 #pragma once
 
-#include <rewright/dim.h>
-#include <rewright/export.h>
+#include <rewright/base/visibility.h>
+#include <rewright/tensor/dim.h>
 
 #include <string>
 

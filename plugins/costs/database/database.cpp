@@ -12,8 +12,9 @@
 ///
 /// Options  file (required), device (a part of the name of one of the file's MODEL|DEVICE; needed if it holds several)
 /// Errors   kNotFound, kUsage: the file, its devices, and which option to give.
-#include <rewright/cost_key.h>
-#include <rewright/plugin.h>
+#include <rewright/optimize/cost.h>
+#include <rewright/optimize/cost_key.h>
+#include <rewright/plugin/plugin.h>
 #include <sqlite3.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "device.h"
 
-#include <rewright/toml.h>
+#include <rewright/base/toml.h>
 
 #include <fmt/ranges.h>
 

@@ -1,7 +1,7 @@
 // A device as a roofline sees it, read from a TOML file.
 #pragma once
 
-#include <rewright/result.h>
+#include <rewright/base/result.h>
 
 #include <span>
 #include <string>

@@ -19,7 +19,8 @@
 ///           contiguous (all axes before the split one are of size 1).
 /// Options   device (a known name or a file of its description, devices/*.toml), gflops, gbytes_per_s, overhead_us
 /// Source    Williams, Waterman, Patterson, Roofline, Communications of the ACM 52(4), 2009.
-#include <rewright/plugin.h>
+#include <rewright/optimize/cost.h>
+#include <rewright/plugin/plugin.h>
 
 #include <algorithm>
 #include <limits>

@@ -17,7 +17,8 @@
 /// Options  repetitions (10), batch_us (300), formats ("any")
 /// Source   Intel, oneDNN 2.6, developer guide: primitives, memory format propagation.
 #include <omp.h>
-#include <rewright/plugin.h>
+#include <rewright/optimize/cost.h>
+#include <rewright/plugin/plugin.h>
 
 #include <algorithm>
 #include <chrono>

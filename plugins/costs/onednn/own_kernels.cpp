@@ -1,4 +1,4 @@
-#include <rewright/plugin.h>
+#include <rewright/plugin/plugin.h>
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
-#include <rewright/plugin.h>
-#include <rewright/window.h>
+#include <rewright/kit/window.h>
+#include <rewright/plugin/plugin.h>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // What is timed: an application made ready, that runs any number of times.
 #pragma once
 
-#include <rewright/cost.h>
+#include <rewright/optimize/cost.h>
 
 #include <functional>
 #include <memory>

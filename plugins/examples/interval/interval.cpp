@@ -7,8 +7,9 @@
 /// Budget   one unit of work is one operation on intervals.
 #include "interval.h"
 
-#include <rewright/plugin.h>
-#include <rewright/rule_terms.h>
+#include <rewright/kit/rule_terms.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/verify/verifier.h>
 
 #include <algorithm>
 

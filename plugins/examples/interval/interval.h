@@ -6,7 +6,7 @@
 // steps. What is not defined somewhere in an operand is the whole line, which says nothing.
 #pragma once
 
-#include <rewright/scalar.h>
+#include <rewright/tensor/scalar.h>
 
 #include <algorithm>
 #include <cmath>

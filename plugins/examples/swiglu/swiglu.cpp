@@ -4,9 +4,9 @@
 /// Errors  kShape unless the shapes are equal.
 /// Source  Shazeer, GLU Variants Improve Transformer (2020), equation 6.
 /// Laws    swiglu.smt2.
-#include <rewright/onnx_mapping.h>
-#include <rewright/operator.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/onnx_mapping.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

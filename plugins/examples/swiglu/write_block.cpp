@@ -1,8 +1,8 @@
 // write_block FILE.onnx: a feed-forward block with two gated values, as an ONNX model. It shows the library without the
 // program: a graph is read from its text form and written as a model.
-#include <rewright/graph.h>
-#include <rewright/registry.h>
-#include <rewright/runtime.h>
+#include <rewright/graph/graph.h>
+#include <rewright/onnx/runtime.h>
+#include <rewright/plugin/registry.h>
 
 #include <cstdio>
 #include <fstream>

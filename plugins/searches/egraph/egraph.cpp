@@ -8,8 +8,9 @@
 ///          several (1): rounds in which rules of several outputs are used, since their matches multiply;
 ///          exact (1): choose exactly at the end; nodes (1000): of the integer program's search tree.
 /// Source   Yang et al.: Equality Saturation for Tensor Graph Superoptimization (TENSAT), MLSys 2021.
-#include <rewright/plugin.h>
-#include <rewright/program_egraph.h>
+#include <rewright/optimize/program_egraph.h>
+#include <rewright/optimize/search.h>
+#include <rewright/plugin/plugin.h>
 
 #include <utility>
 

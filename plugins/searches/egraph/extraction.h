@@ -1,7 +1,7 @@
 // Choosing a graph from an e-graph.
 #pragma once
 
-#include <rewright/program_egraph.h>
+#include <rewright/optimize/program_egraph.h>
 
 #include <cstdint>
 #include <functional>

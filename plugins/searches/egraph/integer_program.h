@@ -6,7 +6,7 @@
 // Source  COIN-OR: CBC 2.10 (branch and bound), Clp 1.17 (linear programs).
 #pragma once
 
-#include <rewright/result.h>
+#include <rewright/base/result.h>
 
 #include <functional>
 #include <optional>

@@ -4,7 +4,8 @@
 ///
 /// Options  pj_per_flop (1), pj_per_byte (20)
 /// Source   Horowitz, Computing's energy problem, ISSCC 2014, figure 1.1.9: the orders of magnitude.
-#include <rewright/plugin.h>
+#include <rewright/optimize/cost.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

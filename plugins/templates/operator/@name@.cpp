@@ -3,9 +3,9 @@
 /// Shapes  x of any shape -> y of the same.
 /// Errors  none beyond the arity.
 /// Laws    @name@.smt2: a product of a tensor with itself.
-#include <rewright/onnx_mapping.h>
-#include <rewright/operator.h>
-#include <rewright/plugin.h>
+#include <rewright/kit/onnx_mapping.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

@@ -1,6 +1,7 @@
 /// Drops a candidate whose two sides are written alike: it says nothing.
-#include <rewright/graph.h>
-#include <rewright/plugin.h>
+#include <rewright/graph/graph.h>
+#include <rewright/rule/pruner.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

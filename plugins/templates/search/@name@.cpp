@@ -1,5 +1,6 @@
 /// First descent: takes the first rewrite that makes the graph cheaper, until there is none. A step is one rewrite.
-#include <rewright/plugin.h>
+#include <rewright/optimize/search.h>
+#include <rewright/plugin/plugin.h>
 
 #include <optional>
 

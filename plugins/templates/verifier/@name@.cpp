@@ -3,9 +3,10 @@
 /// certificate are kept apart.
 ///
 /// Budget  one unit of work is one match of an axiom.
-#include <rewright/axiom.h>
-#include <rewright/egraph.h>
-#include <rewright/plugin.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/egraph/prover.h>
+#include <rewright/verify/verifier.h>
+#include <rewright/plugin/plugin.h>
 
 #include <algorithm>
 

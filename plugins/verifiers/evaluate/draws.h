@@ -5,7 +5,7 @@
 // same numbers in every algebra.
 #pragma once
 
-#include <rewright/scalar.h>
+#include <rewright/tensor/scalar.h>
 
 #include <array>
 #include <cstddef>

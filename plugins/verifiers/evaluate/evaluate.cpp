@@ -10,7 +10,8 @@
 ///         is a number where the other is none (log(-1), 1/0) refutes too; where numbers may have overflowed it does
 ///         not.
 /// Answers Refuted with shapes, values and the outputs that differ; otherwise Unknown.
-#include <rewright/plugin.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/verify/verifier.h>
 
 #include <fmt/compile.h>
 
@@ -19,8 +20,8 @@
 #include <iterator>
 
 #include "draws.h"
-#include "program.h"
-#include "sizes.h"
+#include "prepared_rule.h"
+#include "tried_sizes.h"
 
 namespace {
 

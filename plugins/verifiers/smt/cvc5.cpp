@@ -7,12 +7,13 @@
 /// do; goals with like parts are asked one after the other, and where a process was told too much another one takes
 /// over. Budget::work counts as the default solver's units do elsewhere: cvc5 gets one of its resource units for forty
 /// of them. Source Barbosa et al.: cvc5, A Versatile and Industrial-Strength SMT Solver, TACAS 2022.
-#include <rewright/plugin.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/verify/verifier.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "prover.h"
+#include "smt_prover.h"
 
 namespace {
 

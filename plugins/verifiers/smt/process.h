@@ -1,7 +1,7 @@
 // A solver in a process of its own, with limits on memory and time.
 #pragma once
 
-#include <rewright/result.h>
+#include <rewright/base/result.h>
 
 #include <sys/types.h>
 

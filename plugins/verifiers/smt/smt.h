@@ -1,7 +1,7 @@
 // Sizes and conditions as SMT-LIB terms.
 #pragma once
 
-#include <rewright/dim.h>
+#include <rewright/tensor/dim.h>
 
 #include <cstdint>
 #include <functional>

@@ -18,7 +18,7 @@
 // alone, never on who asked first. A Session is what one solver has been told of it.
 #pragma once
 
-#include <rewright/axiom.h>
+#include <rewright/axiom/axiom.h>
 
 #include <cstdint>
 #include <map>

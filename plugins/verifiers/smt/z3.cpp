@@ -7,14 +7,15 @@
 /// without arithmetic, over all that it can come to where those do not do. What e-matching leaves open, the default
 /// solver is asked, without patterns and by itself, with default_work resource units. Goals that are alike are asked
 /// one after the other, many in a message. Source  de Moura, Bjorner: Efficient E-Matching for SMT Solvers, CADE 2007.
-#include <rewright/plugin.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/verify/verifier.h>
 
 #include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "prover.h"
+#include "smt_prover.h"
 
 namespace {
 

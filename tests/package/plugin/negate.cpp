@@ -2,8 +2,8 @@
 ///
 /// Shapes  A of any shape -> B of the same.
 /// Errors  none beyond the arity.
-#include <rewright/operator.h>
-#include <rewright/plugin.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;

@@ -1,7 +1,8 @@
 // The least operator there can be: the identity, under any name.
 #pragma once
 
-#include <rewright/plugin.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
 
 template <class Tag>
 struct MinimalOperator final : rewright::OperatorOf<MinimalOperator<Tag>> {

@@ -1,4 +1,4 @@
 // The entry point returns nothing.
-#include <rewright/plugin.h>
+#include <rewright/plugin/plugin.h>
 
 extern "C" REWRIGHT_API const RewrightPlugin* rewright_plugin() { return nullptr; }

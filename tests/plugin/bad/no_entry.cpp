@@ -1,4 +1,4 @@
 // A shared library, but no plugin.
-#include <rewright/export.h>
+#include <rewright/base/visibility.h>
 
 extern "C" REWRIGHT_API int something_else() { return 42; }

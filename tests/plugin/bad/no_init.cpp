@@ -1,5 +1,5 @@
 // A descriptor without an init function.
-#include <rewright/plugin.h>
+#include <rewright/plugin/plugin.h>
 
 extern "C" REWRIGHT_API const RewrightPlugin* rewright_plugin() {
   static const RewrightPlugin kPlugin = {

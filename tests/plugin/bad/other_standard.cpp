@@ -1,5 +1,5 @@
 // A plugin that says it was built by another compiler with another standard.
-#include <rewright/plugin.h>
+#include <rewright/plugin/plugin.h>
 
 extern "C" REWRIGHT_API const RewrightPlugin* rewright_plugin() {
   static const RewrightPlugin kPlugin = {sizeof(RewrightPlugin),

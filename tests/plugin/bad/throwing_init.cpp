@@ -1,5 +1,5 @@
 // init throws.
-#include <rewright/plugin.h>
+#include <rewright/plugin/plugin.h>
 
 #include <stdexcept>
 

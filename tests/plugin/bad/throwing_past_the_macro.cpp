@@ -1,5 +1,5 @@
 // An init function written by hand lets its exception out.
-#include <rewright/plugin.h>
+#include <rewright/plugin/plugin.h>
 
 #include <stdexcept>
 

@@ -1,5 +1,5 @@
 // Needs a symbol that nobody has.
-#include <rewright/plugin.h>
+#include <rewright/plugin/plugin.h>
 
 extern "C" int a_symbol_that_nobody_has();
 

@@ -1,5 +1,5 @@
 // A descriptor of another ABI. Its other members are nonsense: nothing after the version may be read.
-#include <rewright/plugin.h>
+#include <rewright/plugin/plugin.h>
 
 extern "C" REWRIGHT_API const RewrightPlugin* rewright_plugin() {
   static const RewrightPlugin kPlugin = {sizeof(RewrightPlugin),

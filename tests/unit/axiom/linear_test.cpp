@@ -1,7 +1,7 @@
 // Linear reasoning on sizes: what follows, what does not, and which sizes solve a system.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rewright/linear.h>
+#include <rewright/tensor/linear.h>
 
 namespace rewright {
 namespace {

@@ -1,7 +1,7 @@
 // The operators and axiom files of this tree, loaded once for the tests of this room.
 #pragma once
 
-#include <rewright/axiom.h>
+#include <rewright/axiom/axiom.h>
 
 #include <filesystem>
 #include <string>

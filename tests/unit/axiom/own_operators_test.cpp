@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rewright/axiom.h>
+#include <rewright/axiom/axiom.h>
 
 #include <limits>
 

@@ -3,9 +3,9 @@
 
 #include "campaign/config.h"
 #include "campaign/import_rules.h"
-#include "rule/store.h"
+#include "store/store.h"
 
-#include <rewright/registry.h>
+#include <rewright/plugin/registry.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,8 +3,8 @@
 
 #include "campaign/rule_source.h"
 
-#include <rewright/certificate.h>
-#include <rewright/egraph.h>
+#include <rewright/egraph/prover.h>
+#include <rewright/verify/certificate.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // More general forms of rules: what becomes an input, which inputs become several, and nothing that is not proved.
 #include "campaign/generality.h"
 
-#include <rewright/egraph.h>
+#include <rewright/egraph/prover.h>
 
 #include <gtest/gtest.h>
 

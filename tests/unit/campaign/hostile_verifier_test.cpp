@@ -2,9 +2,9 @@
 // and says what happened.
 #include "campaign/config.h"
 #include "campaign/runner.h"
-#include "rule/store.h"
+#include "store/store.h"
 
-#include <rewright/registry.h>
+#include <rewright/plugin/registry.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

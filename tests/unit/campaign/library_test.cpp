@@ -1,17 +1,17 @@
 // Campaigns with pruners of proved rules: what the library keeps, what the store says of the rest, and the audit.
 #include "campaign/library.h"
+#include "base/files.h"
 #include "campaign/audit_library.h"
 #include "campaign/config.h"
-#include "campaign/files.h"
 #include "campaign/rule_source.h"
 #include "campaign/runner.h"
-#include "rule/derivations.h"
-#include "rule/store.h"
+#include "store/derivations.h"
+#include "store/store.h"
 
-#include <rewright/axiom.h>
-#include <rewright/derivation.h>
-#include <rewright/egraph.h>
-#include <rewright/registry.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/egraph/prover.h>
+#include <rewright/plugin/registry.h>
+#include <rewright/verify/derivation.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "rule/compare.h"
-#include "rule/derivations.h"
-#include "rule/statistics.h"
+#include "store/compare.h"
+#include "store/derivations.h"
+#include "store/statistics.h"
 #include "support/true_rules.h"
 
 namespace rewright {

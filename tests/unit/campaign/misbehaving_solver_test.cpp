@@ -1,9 +1,9 @@
 // A solver that hangs, eats memory or dies is ended: its goal stays unknown with the reason, and the campaign goes on.
 #include "campaign/config.h"
 #include "campaign/runner.h"
-#include "rule/store.h"
+#include "store/store.h"
 
-#include <rewright/registry.h>
+#include <rewright/plugin/registry.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Commands where something is missing or fails that a healthy installation has: what they say of it.
 #include "cli/commands.h"
 
-#include <rewright/runtime.h>
+#include <rewright/onnx/runtime.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

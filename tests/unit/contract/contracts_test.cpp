@@ -5,13 +5,13 @@
 #include "contract/operator_checks.h"
 #include "contract/samples.h"
 
-#include <rewright/cost.h>
-#include <rewright/onnx.h>
-#include <rewright/operator.h>
-#include <rewright/pruner.h>
-#include <rewright/runtime.h>
-#include <rewright/search.h>
-#include <rewright/verifier.h>
+#include <rewright/onnx/onnx.h>
+#include <rewright/onnx/runtime.h>
+#include <rewright/operator/operator.h>
+#include <rewright/optimize/cost.h>
+#include <rewright/optimize/search.h>
+#include <rewright/rule/pruner.h>
+#include <rewright/verify/verifier.h>
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rewright/certificate.h>
+#include <rewright/verify/certificate.h>
 
 #include <set>
 

@@ -1,7 +1,7 @@
 // Rules derived from rules: what follows, what is an instance, and that every derivation replays.
-#include <rewright/certificate.h>
-#include <rewright/derivation.h>
-#include <rewright/egraph.h>
+#include <rewright/egraph/prover.h>
+#include <rewright/verify/certificate.h>
+#include <rewright/verify/derivation.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,9 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rewright/certificate.h>
-#include <rewright/derivation.h>
-#include <rewright/egraph.h>
+#include <rewright/egraph/prover.h>
+#include <rewright/verify/certificate.h>
+#include <rewright/verify/derivation.h>
 
 namespace rewright {
 namespace {

@@ -1,6 +1,6 @@
 // Proofs by equality saturation: what is proved, under which conditions, within which limits; every proof is replayed.
-#include <rewright/certificate.h>
-#include <rewright/egraph.h>
+#include <rewright/egraph/prover.h>
+#include <rewright/verify/certificate.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Sizes of the e-graph: one number for equal sizes, and never more implied than holds.
 #include "egraph/sizes.h"
 
-#include <rewright/linear.h>
+#include <rewright/tensor/linear.h>
 
 #include <gtest/gtest.h>
 
@@ -97,7 +97,8 @@ TEST(Sizes, SayWhatCannotBe) {
   EXPECT_TRUE(sizes.contradictory());
 }
 
-// --- against <rewright/linear.h> and against numbers ---------------------------------------------------------------
+// --- against <rewright/tensor/linear.h> and against numbers
+// ---------------------------------------------------------------
 
 DimId random_size(Sizes& sizes, Random& random, int depth) {
   const auto part = [&] { return random_size(sizes, random, depth - 1); };

@@ -1,6 +1,6 @@
 // Canonical forms against the least of all texts, over every renaming, order and direction.
-#include <rewright/registry.h>
-#include <rewright/terms.h>
+#include <rewright/graph/terms.h>
+#include <rewright/plugin/registry.h>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include "support/operators.h"
 #include "support/random_graph.h"
 
-#include <rewright/graph.h>
+#include <rewright/graph/graph.h>
 
 #include <gmock/gmock.h>
 

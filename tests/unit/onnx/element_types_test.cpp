@@ -2,7 +2,7 @@
 // and float16 models, at the ends of the range too.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <rewright/onnx.h>
+#include <rewright/onnx/onnx.h>
 
 #include <algorithm>
 #include <cmath>

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <onnx/checker.h>
 #include <onnx/shape_inference/implementation.h>
-#include <rewright/onnx.h>
-#include <rewright/operator.h>
+#include <rewright/onnx/onnx.h>
+#include <rewright/operator/operator.h>
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <rewright/onnx.h>
+#include <rewright/onnx/onnx.h>
 
 #include <algorithm>
 #include <limits>

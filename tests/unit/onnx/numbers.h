@@ -1,7 +1,7 @@
 // Numbers as the bytes of tensors.
 #pragma once
 
-#include <rewright/graph.h>
+#include <rewright/graph/graph.h>
 
 #include <span>
 #include <vector>

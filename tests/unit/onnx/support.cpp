@@ -1,7 +1,7 @@
 #include "support.h"
 
 #include <fmt/format.h>
-#include <rewright/onnx.h>
+#include <rewright/onnx/onnx.h>
 
 #include <algorithm>
 #include <cmath>

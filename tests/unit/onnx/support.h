@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
-#include <rewright/registry.h>
-#include <rewright/runtime.h>
+#include <rewright/onnx/runtime.h>
+#include <rewright/plugin/registry.h>
 
 #include <span>
 #include <string>

@@ -1,7 +1,8 @@
 // What operators offer as short cuts to a hash, against the hash of what they mean.
-#include <rewright/hash_reduction.h>
-#include <rewright/plugin.h>
-#include <rewright/sum_of_products.h>
+#include <rewright/operator/hash_reduction.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/tensor/sum_of_products.h>
 
 #include "support/operators.h"
 

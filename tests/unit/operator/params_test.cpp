@@ -1,5 +1,5 @@
 // Parameters: defaults, text form, and the sentences for those that do not fit.
-#include <rewright/params.h>
+#include <rewright/operator/params.h>
 
 #include <gtest/gtest.h>
 

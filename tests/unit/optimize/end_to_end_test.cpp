@@ -1,8 +1,8 @@
 // From a model in bytes to a faster model in bytes, and the program `rewright optimize` on files, good and bad.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rewright/graph_algorithms.h>
-#include <rewright/runtime.h>
+#include <rewright/graph/graph_algorithms.h>
+#include <rewright/onnx/runtime.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@
 #include "onnx/import.h"
 #include "optimize/equivalence.h"
 #include "optimize/optimizer.h"
-#include "rule/store.h"
+#include "store/store.h"
 #include "support/true_rules.h"
 #include "support/weights.h"
 

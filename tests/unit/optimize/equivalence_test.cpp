@@ -1,7 +1,7 @@
 // The equivalence gate: what it lets pass, what it catches, and whom it names.
 #include "optimize/equivalence.h"
 
-#include <rewright/search.h>
+#include <rewright/optimize/search.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // A cost model whose prices a test sets: by operator, 1 us where none is set.
 #pragma once
 
-#include <rewright/cost.h>
+#include <rewright/optimize/cost.h>
 
 #include <map>
 #include <string>

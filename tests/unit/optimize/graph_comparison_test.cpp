@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "rule/match_table.h"
+#include "rewrite/match_table.h"
 #include "support/grown_graph.h"
 #include "support/true_rules.h"
 #include "unit/optimize/nodes_below.h"

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rewright/onnx.h>
+#include <rewright/onnx/onnx.h>
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // What a rewrite changes, worked out where it changes it, held against the whole graph after it.
 #include <gtest/gtest.h>
-#include <rewright/search.h>
+#include <rewright/optimize/search.h>
 
 #include <algorithm>
 #include <limits>
@@ -8,8 +8,8 @@
 #include "optimize/hash_slopes.h"
 #include "optimize/kernel_costs.h"
 #include "optimize/local_costs.h"
-#include "rule/match_table.h"
-#include "rule/pool_rewriter.h"
+#include "rewrite/match_table.h"
+#include "rewrite/pool_rewriter.h"
 #include "support/grown_graph.h"
 #include "support/true_rules.h"
 #include "unit/optimize/fixed_prices.h"

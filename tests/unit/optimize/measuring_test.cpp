@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pty.h>
-#include <rewright/graph_algorithms.h>
+#include <rewright/graph/graph_algorithms.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -4,7 +4,7 @@
 #include <set>
 #include <vector>
 
-#include "rule/node_pool.h"
+#include "rewrite/node_pool.h"
 
 namespace rewright::testing {
 

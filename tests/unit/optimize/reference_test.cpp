@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <rewright/real_product.h>
+#include <rewright/tensor/real_product.h>
 
 #include <array>
 #include <cmath>

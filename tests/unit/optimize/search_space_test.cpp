@@ -1,14 +1,14 @@
 // The space that searches walk, held against matching every rule anew in the whole graph.
-#include <rewright/graph_algorithms.h>
-#include <rewright/random_walk.h>
-#include <rewright/search.h>
+#include <rewright/graph/graph_algorithms.h>
+#include <rewright/optimize/random_walk.h>
+#include <rewright/optimize/search.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "rule/node_pool.h"
+#include "rewrite/node_pool.h"
 #include "rule/rewriter.h"
 #include "support/grown_graph.h"
 #include "support/true_rules.h"

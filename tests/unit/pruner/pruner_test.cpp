@@ -1,8 +1,8 @@
 // What the pruners drop and, above all, what they must not drop.
-#include <rewright/graph.h>
-#include <rewright/pruner.h>
-#include <rewright/registry.h>
-#include <rewright/rule.h>
+#include <rewright/graph/graph.h>
+#include <rewright/plugin/registry.h>
+#include <rewright/rule/pruner.h>
+#include <rewright/rule/rule.h>
 
 #include <gtest/gtest.h>
 

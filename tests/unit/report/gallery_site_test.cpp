@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "rule/derivations.h"
+#include "store/derivations.h"
 #include "support/operators.h"
 
 namespace rewright {

@@ -1,7 +1,7 @@
 // Rules as equations: which conditions each output's equation has, and the order of operands as an axiom.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rewright/derivation.h>
+#include <rewright/verify/derivation.h>
 
 #include "axiom/writer.h"
 #include "support/own_operators.h"

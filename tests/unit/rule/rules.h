@@ -5,7 +5,7 @@
 #include "rule/conditions.h"
 #include "support/operators.h"
 
-#include <rewright/rule.h>
+#include <rewright/rule/rule.h>
 
 #include <gtest/gtest.h>
 

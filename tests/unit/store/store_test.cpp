@@ -1,5 +1,5 @@
 // What a store keeps, and what it says when it cannot.
-#include "rule/store.h"
+#include "store/store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Sums of shifted products over the field, however many at a time the processor makes.
-#include <rewright/correlation.h>
-#include <rewright/sum_of_products.h>
+#include <rewright/tensor/correlation.h>
+#include <rewright/tensor/sum_of_products.h>
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Sizes: the linear normal form, quotients, cuts, and conditions on them.
-#include <rewright/dim.h>
+#include <rewright/tensor/dim.h>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // Results: a value or an error, and never the one for the other.
-#include <rewright/result.h>
+#include <rewright/base/result.h>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The scalar algebras: each obeys its laws, and all agree where they are all exact.
-#include <rewright/scalar.h>
-#include <rewright/tensor.h>
+#include <rewright/tensor/scalar.h>
+#include <rewright/tensor/tensor.h>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Straight-line programs of terms, run over algebras that the tree does not know.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rewright/term_program.h>
+#include <rewright/tensor/term_program.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // The checker of certificates accepts what the e-graph proves and no certificate that was tampered with.
-#include <rewright/certificate.h>
-#include <rewright/egraph.h>
+#include <rewright/egraph/prover.h>
+#include <rewright/verify/certificate.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,12 +1,12 @@
 // The judge of rules and what it remembers: who is believed, and for how long.
 #include "verify/rule_judge.h"
 
+#include "base/sha256.h"
 #include "campaign/rule_source.h"
 #include "plugin/own_folder.h"
-#include "verify/sha256.h"
 
-#include <rewright/axiom.h>
-#include <rewright/egraph.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/egraph/prover.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,9 @@
 // Rules from text, the axioms of this tree and its verifiers.
 #pragma once
 
-#include <rewright/axiom.h>
-#include <rewright/plugin.h>
+#include <rewright/axiom/axiom.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/verify/verifier.h>
 
 #include <algorithm>
 #include <filesystem>

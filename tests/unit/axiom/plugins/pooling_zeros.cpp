@@ -1,5 +1,6 @@
 // A pool2d_max that gives 0 everywhere, also where every element is negative.
-#include <rewright/plugin.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
 
 #include <memory>
 

@@ -1,5 +1,6 @@
 // Verifiers that know nothing, and do harm over one kind of goal: relu(relu(x)) => ...
-#include <rewright/plugin.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/verify/verifier.h>
 
 #include <unistd.h>
 

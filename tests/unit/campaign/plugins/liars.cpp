@@ -1,5 +1,7 @@
 // Plugins that are wrong on purpose: verifiers that answer without looking, pruners that drop too much.
-#include <rewright/plugin.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/rule/pruner.h>
+#include <rewright/verify/verifier.h>
 
 namespace {
 using namespace rewright;

@@ -1,5 +1,6 @@
 // A cost model that runs out of memory over the first application.
-#include <rewright/plugin.h>
+#include <rewright/optimize/cost.h>
+#include <rewright/plugin/plugin.h>
 
 #include <memory>
 #include <new>

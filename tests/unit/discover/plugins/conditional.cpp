@@ -1,5 +1,6 @@
 // A verifier that proves everything where the first size of x is 1, and nothing else.
-#include <rewright/plugin.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/verify/verifier.h>
 
 #include <memory>
 

@@ -1,5 +1,6 @@
 // An operator that is the identity but for tensors of rank 3 with a size of 4: of these it takes what is negative away.
-#include <rewright/plugin.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
 
 #include <algorithm>
 #include <memory>

@@ -1,5 +1,6 @@
 // A constant without parameters, whose shape is its own.
-#include <rewright/plugin.h>
+#include <rewright/operator/operator.h>
+#include <rewright/plugin/plugin.h>
 
 namespace {
 

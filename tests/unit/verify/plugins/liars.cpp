@@ -1,5 +1,6 @@
 // Verifiers that break their word, for the portfolio's tests.
-#include <rewright/plugin.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/verify/verifier.h>
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,0 +1,188 @@
+// Graphs: immutable directed acyclic graphs of operator applications over named input tensors, with several outputs.
+//
+// Nodes lie in one array in topological order: inputs and applications alike. A Port is one output of one node.
+#pragma once
+
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+#include <rewright/operator/operator.h>
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace rewright {
+
+class Registry;
+
+struct NodeId {
+  std::uint32_t value = 0;
+  friend auto operator<=>(const NodeId&, const NodeId&) = default;
+};
+
+/// One output of a node: a tensor.
+struct Port {
+  NodeId node;
+  std::uint32_t output = 0;
+  friend auto operator<=>(const Port&, const Port&) = default;
+};
+
+/// Element types, numbered as in ONNX's TensorProto.DataType. Operators compute on floating-point tensors; tensors of
+/// other types only pass through nodes that are carried as they are.
+enum class ElementType : std::int32_t {
+  kUnknown = 0,  ///< The type is not known before the run, or it is no tensor; the shape says nothing then.
+  kFloat32 = 1,
+  kUint8 = 2,
+  kInt8 = 3,
+  kUint16 = 4,
+  kInt16 = 5,
+  kInt32 = 6,
+  kInt64 = 7,
+  kString = 8,
+  kBool = 9,
+  kFloat16 = 10,
+  kFloat64 = 11,
+  kUint32 = 12,
+  kUint64 = 13,
+  kBFloat16 = 16,
+};
+/// Bytes; 0 for strings and kUnknown.
+[[nodiscard]] REWRIGHT_API std::size_t element_size(ElementType type);
+[[nodiscard]] REWRIGHT_API bool is_floating(ElementType type);
+
+struct TensorType {
+  Shape shape;
+  ElementType element = ElementType::kFloat32;
+  friend bool operator==(const TensorType&, const TensorType&) = default;
+};
+
+/// The value of a tensor that is known before the graph runs: raw bytes, or one number repeated.
+struct ConstantData {
+  TensorType type;
+  std::variant<double, std::vector<std::byte>> value;  ///< Bytes: row-major, little-endian, as ONNX raw_data.
+};
+
+/// What an input of a graph is.
+enum class InputKind : std::uint8_t {
+  kData,    ///< Given anew at each run.
+  kWeight,  ///< The same at each run: work on weights alone is done once, before the first run.
+};
+
+/// A node that no operator knows: kept byte for byte (a serialized ONNX NodeProto).
+struct OpaqueNode {
+  std::string type;  ///< For people: "Einsum", "com.microsoft:FusedConv".
+  std::string serialized;
+};
+
+struct Node {
+  std::string name;              ///< Inputs: the tensor's name. Applications: a hint, may be empty.
+  const Operator* op = nullptr;  ///< Null for inputs and opaque nodes.
+  Params params;
+  std::vector<Port> inputs;
+  std::vector<TensorType> outputs;
+  InputKind input_kind = InputKind::kData;
+  std::shared_ptr<const ConstantData> constant;  ///< Inputs of kind kWeight; null where only the kind is known.
+  std::shared_ptr<const OpaqueNode> opaque;
+
+  [[nodiscard]] bool is_input() const { return op == nullptr && opaque == nullptr; }
+};
+
+class REWRIGHT_API Graph {
+ public:
+  Graph() = default;
+
+  [[nodiscard]] std::span<const Node> nodes() const { return nodes_; }
+  [[nodiscard]] const Node& node(NodeId id) const { return nodes_[id.value]; }
+  [[nodiscard]] std::span<const NodeId> inputs() const { return inputs_; }
+  [[nodiscard]] std::span<const Port> outputs() const { return outputs_; }
+  /// One per output; empty where the graph's outputs have no names of their own.
+  [[nodiscard]] std::span<const std::string> output_names() const { return output_names_; }
+  [[nodiscard]] const TensorType& type(Port port) const { return nodes_[port.node.value].outputs[port.output]; }
+  [[nodiscard]] const Shape& shape(Port port) const { return type(port).shape; }
+  /// Applications and opaque nodes.
+  [[nodiscard]] std::size_t operator_count() const { return nodes_.size() - inputs_.size(); }
+
+ private:
+  friend class GraphBuilder;
+  std::vector<Node> nodes_;
+  std::vector<NodeId> inputs_;
+  std::vector<Port> outputs_;
+  std::vector<std::string> output_names_;
+};
+
+/// Builds a graph node by node. Every operand must have been made before: a graph cannot have a cycle.
+class REWRIGHT_API GraphBuilder {
+ public:
+  /// `registry` serves apply() by name; it may be null where only operators by pointer are applied.
+  explicit GraphBuilder(const Registry* registry = nullptr) : registry_(registry) {}
+
+  /// Names are unique; a repeated one is an error of apply's kind (kUsage).
+  Result<Port> input(std::string name, TensorType type, InputKind kind = InputKind::kData,
+                     std::shared_ptr<const ConstantData> constant = nullptr);
+  /// A weight with a value; the name is made unique.
+  Port constant(ConstantData value, std::string_view name_hint = "constant");
+
+  /// Applies an operator; one port per output. An application that is there already is not made again.
+  /// Errors: kShape where the operands do not fit; kUnsupported where they are not of one floating-point type.
+  Result<std::vector<Port>> apply(const Operator& op, Params params, std::vector<Port> operands,
+                                  std::string name_hint = {});
+  /// The same by name. Errors also: kNotFound, an unknown or unfit parameter.
+  Result<std::vector<Port>> apply(std::string_view op, std::span<const NamedParam> params, std::vector<Port> operands,
+                                  std::string name_hint = {});
+  /// For operators of one output.
+  Result<Port> apply1(std::string_view op, std::initializer_list<NamedParam> params, std::vector<Port> operands);
+  std::vector<Port> opaque(OpaqueNode node, std::vector<Port> operands, std::vector<TensorType> outputs);
+
+  void output(Port port, std::string name = {});
+
+  [[nodiscard]] const TensorType& type(Port port) const { return graph_.type(port); }
+  [[nodiscard]] const Shape& shape(Port port) const { return graph_.shape(port); }
+  [[nodiscard]] const Node& node(NodeId id) const { return graph_.node(id); }
+  [[nodiscard]] const Registry* registry() const { return registry_; }
+
+  /// The graph, without applications that no output needs (inputs stay). The builder is empty afterwards.
+  [[nodiscard]] Graph finish();
+
+ private:
+  const Registry* registry_;
+  Graph graph_;
+  std::map<std::string, NodeId, std::less<>> names_;
+  std::multimap<std::uint64_t, NodeId> applications_;
+};
+
+/// 128 bits that depend on a graph's structure (operators, parameters, shapes, wiring, order of inputs and outputs)
+/// and not on node order or names. Equal graphs up to names have equal hashes on every machine.
+struct Hash128 {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  friend auto operator<=>(const Hash128&, const Hash128&) = default;
+};
+[[nodiscard]] REWRIGHT_API std::string to_string(Hash128 hash);  ///< 32 hexadecimal digits.
+[[nodiscard]] REWRIGHT_API Hash128 structural_hash(const Graph& graph);
+
+/// The text form, one node a line, in topological order:
+///     x = input (2, 4)
+///     w = weight (4, 8)
+///     a = matmul(x, w)
+///     b, c = split[axis=1, sizes=[4, 4]](a)
+///     output b, c
+/// Element types other than float32 stand before the shape ("input float16 (2, 4)"). Values of weights and the
+/// payload of opaque nodes are not written.
+[[nodiscard]] REWRIGHT_API std::string to_text(const Graph& graph);
+/// Reads the text form. Errors: line, column, what was found and what was expected.
+[[nodiscard]] REWRIGHT_API Result<Graph> parse_graph(std::string_view text, const Registry& registry);
+
+/// Evaluates every output on the given input values, in the order of graph.inputs(). Errors: an opaque node, a value
+/// of the wrong shape. Scalar: Field, Exact, Real or Term.
+template <class Scalar>
+[[nodiscard]] REWRIGHT_API Result<std::vector<Tensor<Scalar>>> evaluate(const Graph& graph,
+                                                                        std::span<const Tensor<Scalar>> inputs);
+
+}  // namespace rewright

@@ -1,0 +1,229 @@
+// Families of operators that differ in one formula: a function of one element, of two with broadcasting, of all
+// elements along some axes. A member gives describe() and that formula, value().
+#pragma once
+
+#include <rewright/kit/onnx_mapping.h>
+#include <rewright/operator/operator.h>
+#include <rewright/tensor/strides.h>
+
+#include <fmt/ranges.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rewright {
+
+/// y[i] = value(params, x[i]).
+///
+/// ONNX  the first type of info().onnx, its attributes being the real parameters of the same names.
+template <class Self>
+class UnaryOf : public OperatorOf<Self> {
+ public:
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>&) {
+    return Shapes<Dim>{in[0]};
+  }
+  template <class Scalar>
+  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
+    const std::int64_t count = in[0].elements();
+    for (std::int64_t i = 0; i < count; ++i) out[0][i] = Self::template value<Scalar>(params, in[0][i]);
+  }
+
+  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    REWRIGHT_TRY(const auto in, node.operands(1));
+    REWRIGHT_TRY(Params params, params_from_attributes(this->info(), node));
+    return graph.apply(*this, std::move(params), in, node.name);
+  }
+  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
+                                           std::span<const Shape>, OnnxWriter& writer) const override {
+    return writer.emit(this->info().onnx[0], {in[0]}, attributes_from_params(this->info(), params));
+  }
+};
+
+/// The parameters of BroadcastOf.
+[[nodiscard]] inline std::vector<ParamSpec> stretch_params() {
+  return {{.name = "stretch_left", .kind = ParamKind::kInts, .default_value = std::vector<std::int64_t>{}},
+          {.name = "stretch_right", .kind = ParamKind::kInts, .default_value = std::vector<std::int64_t>{}}};
+}
+
+/// The shape that two operands are broadcast to. Shapes are aligned at their last axes, the operand of lower rank is
+/// repeated along the leading ones, and the axes of the result that stretch_left (stretch_right), the first (second)
+/// parameter, names are those along which the left (right) operand has size 1 and is repeated. Sizes along every other
+/// axis are equal.
+///
+/// ONNX broadcasts wherever it meets a 1. Naming these axes keeps the shape rule the same for numbers and for symbolic
+/// sizes: x (2, 3) + y (1, 3) = y + x, but what is proved of x and y of one shape, concat(x, y) + concat(y, x) =
+/// concat(x + y, y + x) say, does not hold for these, and must not match them.
+template <class Dim>
+Result<BasicShape<Dim>> broadcast_shape(const BasicParams<Dim>& params, const BasicShape<Dim>& left,
+                                        const BasicShape<Dim>& right, Constraints<Dim>& where) {
+  const int rank = std::max(left.rank(), right.rank());
+  const int skip_left = rank - left.rank(), skip_right = rank - right.rank();
+  for (std::size_t side = 0; side < 2; ++side) {
+    const auto& axes = params.integers(side);
+    if (!are_axes(axes, rank) || (!axes.empty() && axes[0] < std::max(skip_left, skip_right)))
+      return shape_error("[{}] must be axes that both operands have, ascending", fmt::join(axes, ", "));
+  }
+  BasicShape<Dim> out;
+  for (int axis = 0; axis < rank; ++axis) {
+    const bool stretch_left = contains(params.integers(0), axis), stretch_right = contains(params.integers(1), axis);
+    if (stretch_left && stretch_right) return shape_error("axis {} is stretched on both sides", axis);
+    if (stretch_left) where.equal(left[axis - skip_left], Dim(1), "a stretched size");
+    if (stretch_right) where.equal(right[axis - skip_right], Dim(1), "a stretched size");
+    if (axis < skip_left || stretch_left) {
+      out.append(right[axis - skip_right]);
+    } else if (axis < skip_right || stretch_right) {
+      out.append(left[axis - skip_left]);
+    } else {
+      where.equal(left[axis - skip_left], right[axis - skip_right], "sizes along an axis that is not stretched");
+      out.append(same(left[axis - skip_left], right[axis - skip_right]));
+    }
+  }
+  return out;
+}
+
+/// The parameters under which operands of these shapes are broadcast as ONNX does it.
+[[nodiscard]] inline Params stretches(const Shape& left, const Shape& right) {
+  const int rank = std::max(left.rank(), right.rank());
+  std::vector<std::int64_t> stretch_left, stretch_right;
+  for (int axis = rank - std::min(left.rank(), right.rank()); axis < rank; ++axis) {
+    const std::int64_t m = left[axis - rank + left.rank()], n = right[axis - rank + right.rank()];
+    if (m != n && m == 1) stretch_left.push_back(axis);
+    if (m != n && m != 1) stretch_right.push_back(axis);
+  }
+  return Params({std::move(stretch_left), std::move(stretch_right)});
+}
+
+/// Where each element of `out`, in row-major order, finds its element of an operand that is broadcast to it.
+[[nodiscard]] inline std::vector<std::int64_t> broadcast_offsets(const Shape& operand, const Shape& out) {
+  auto strides = strides_of(operand);
+  for (int axis = 0; axis < operand.rank(); ++axis) {
+    if (operand[axis] == 1) strides[static_cast<std::size_t>(axis)] = 0;
+  }
+  strides.insert(strides.begin(), static_cast<std::size_t>(out.rank() - operand.rank()), 0);
+  return offsets(out.dims(), strides);
+}
+
+/// c[i] = value(a[i], b[i]), a and b broadcast as broadcast_shape says.
+///
+/// ONNX  the first type of info().onnx.
+template <class Self>
+class BroadcastOf : public OperatorOf<Self> {
+ public:
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
+    REWRIGHT_TRY(auto out, broadcast_shape(params, in[0], in[1], where));
+    return Shapes<Dim>{std::move(out)};
+  }
+  template <class Scalar>
+  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
+    const auto left = broadcast_offsets(in[0].shape(), out[0].shape());
+    const auto right = broadcast_offsets(in[1].shape(), out[0].shape());
+    for (std::size_t i = 0; i < left.size(); ++i)
+      out[0].data()[i] = Self::template value<Scalar>(in[0][left[i]], in[1][right[i]]);
+  }
+
+  /// One application with the axes to stretch read off the shapes.
+  [[nodiscard]] Result<Port> combine(GraphBuilder& graph, Port a, Port b, std::string name_hint = {}) const {
+    REWRIGHT_TRY(const auto ports,
+                 graph.apply(*this, stretches(graph.shape(a), graph.shape(b)), {a, b}, std::move(name_hint)));
+    return ports[0];
+  }
+  /// Variadic ONNX types are combined from the left.
+  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    REWRIGHT_TRY(auto in, node.operands(node.inputs.size()));
+    if (in.empty()) return unsupported("{} has no input", node.type);
+    for (std::size_t i = 1; i < in.size(); ++i) {
+      REWRIGHT_TRY(in[i], broadcast_operand(node, graph, i));
+      REWRIGHT_TRY(in[0], combine(graph, in[0], in[i], node.name));
+    }
+    return std::vector{in[0]};
+  }
+  Result<std::vector<std::string>> to_onnx(const Params&, std::span<const std::string> in, std::span<const Shape>,
+                                           OnnxWriter& writer) const override {
+    return writer.emit(this->info().onnx[0], {in[0], in[1]});
+  }
+};
+
+/// What ReduceOf hands to value(): the elements that become one.
+template <class Scalar>
+struct Reduced {
+  const Scalar* tensor;  ///< Null perhaps, where it has no elements.
+  std::int64_t first;
+  std::span<const std::int64_t> offsets;
+  [[nodiscard]] std::size_t size() const { return offsets.size(); }
+  [[nodiscard]] const Scalar& operator[](std::size_t i) const { return tensor[first + offsets[i]]; }
+};
+
+/// The parameters of ReduceOf.
+[[nodiscard]] inline std::vector<ParamSpec> reduce_params() {
+  return {{.name = "axes", .kind = ParamKind::kInts, .default_value = std::vector<std::int64_t>{}},
+          {.name = "keepdims", .kind = ParamKind::kChoice, .default_value = std::int64_t{1}, .choices = {"no", "yes"}}};
+}
+
+/// y = value(all x along `axes`), for each index of the other axes; the reduced axes stay, with size 1, if keepdims is
+/// yes. kNeedsElements in Self: sizes along `axes` are at least 1.
+template <class Self>
+class ReduceOf : public OperatorOf<Self> {
+ public:
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
+    if (!are_axes(params.integers(0), in[0].rank()))
+      return shape_error("[{}] must be axes of a tensor of rank {}, ascending", fmt::join(params.integers(0), ", "),
+                         in[0].rank());
+    BasicShape<Dim> out;
+    for (int axis = 0; axis < in[0].rank(); ++axis) {
+      const bool reduced = contains(params.integers(0), axis);
+      if (reduced && Self::kNeedsElements) where.at_least(in[0][axis], Dim(1), "a reduced size");
+      if (!reduced) out.append(in[0][axis]);
+      if (reduced && params.integer(1) != 0) out.append(Dim(1));
+    }
+    return Shapes<Dim>{std::move(out)};
+  }
+  template <class Scalar>
+  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
+    const auto first = offsets_along(in[0].shape(), other_axes(in[0].rank(), params.integers(0)));
+    const auto along = offsets_along(in[0].shape(), params.integers(0));
+    for (std::size_t i = 0; i < first.size(); ++i)
+      out[0].data()[i] = Self::template value<Scalar>(Reduced<Scalar>{in[0].data(), first[i], along});
+  }
+  static double flops(const Params&, std::span<const Shape> in) { return static_cast<double>(in[0].elements()); }
+
+  /// One application as the ONNX node has it: axes as an attribute or, in newer opsets, as an input.
+  [[nodiscard]] Result<Port> reduce(const OnnxNode& node, GraphBuilder& graph, Port x) const {
+    const int rank = graph.shape(x).rank();
+    REWRIGHT_TRY(auto axes, listed(node, "axes", 1, {}));
+    if (axes.empty() && node.integer("noop_with_empty_axes", 0) != 0) return x;
+    if (axes.empty()) axes = other_axes(rank, {});
+    REWRIGHT_TRY(axes, axes_from_front(std::move(axes), rank));
+    std::sort(axes.begin(), axes.end());
+    REWRIGHT_TRY(auto ports,
+                 graph.apply(*this, Params({axes, std::int64_t{node.integer("keepdims", 1) != 0}}), {x}, node.name));
+    return ports[0];
+  }
+  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    REWRIGHT_TRY(const auto in, node.operands(1));
+    REWRIGHT_TRY(const Port result, reduce(node, graph, in[0]));
+    return std::vector{result};
+  }
+  /// Axes as an attribute: every Reduce type up to opset 17 but ReduceSum.
+  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
+                                           std::span<const Shape>, OnnxWriter& writer) const override {
+    if (params.integers(0).empty()) return writer.emit("Identity", {in[0]});
+    return writer.emit(this->info().onnx[0], {in[0]}, {{"axes", params.integers(0)}, {"keepdims", params.integer(1)}});
+  }
+  /// All axes behind the first two: what a global pool reduces.
+  [[nodiscard]] static bool is_global_pool(const Params& params, const Shape& in) {
+    return in.rank() > 2 && params.integer(1) != 0 &&
+           params.integers(0) == other_axes(in.rank(), std::vector<std::int64_t>{0, 1});
+  }
+  [[nodiscard]] Result<std::vector<Port>> global_pool(const OnnxNode& node, GraphBuilder& graph) const {
+    REWRIGHT_TRY(const auto in, node.operands(1));
+    auto axes = other_axes(graph.shape(in[0]).rank(), std::vector<std::int64_t>{0, 1});
+    return graph.apply(*this, Params({std::move(axes), std::int64_t{1}}), in, node.name);
+  }
+};
+
+}  // namespace rewright

@@ -1,0 +1,197 @@
+// Windows that slide over the two last axes of [N, C, H, W]: what convolution and pooling have in common.
+//
+// A kernel of k taps, `dilation` apart, has the extent e = (k - 1) * dilation + 1. Output position o looks at the input
+// positions o * stride - before + tap * dilation; those outside [0, size) are padding. With zeros before and after:
+//
+//   same      floor((e - 1) / 2), ceil((e - 1) / 2)   floor((size - 1) / stride) + 1 outputs
+//   valid     0, 0                                    floor((size - e) / stride) + 1 outputs, size >= e
+//   explicit  as given                                floor((size + before + after - e) / stride) + 1 outputs
+//
+// `same` depends neither on the input's size nor on the stride: ONNX's SAME_UPPER and SAME_LOWER do.
+#pragma once
+
+#include <rewright/base/result.h>
+#include <rewright/operator/params.h>
+#include <rewright/tensor/dim.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace rewright {
+
+enum class Padding : std::uint8_t { kSame, kValid, kExplicit };
+
+/// Parameters of this size and more are refused, so that no product of two overflows.
+inline constexpr std::int64_t kMaxWindowParameter = (std::int64_t{1} << 31) - 1;
+
+/// The taps of one output position that lie inside the input, along one axis: tap first, first + 1, ..., last - 1, of
+/// which the first is at input position `position` and each next one `dilation` further.
+struct WindowTaps {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  std::int64_t position = 0;
+  [[nodiscard]] std::int64_t count() const { return last - first; }
+};
+
+/// One axis of a window, all numbers known.
+struct WindowAxis {
+  std::int64_t size = 0;
+  std::int64_t kernel = 1;
+  std::int64_t stride = 1;
+  std::int64_t dilation = 1;
+  std::int64_t before = 0;
+
+  [[nodiscard]] WindowTaps taps(std::int64_t output) const {
+    const std::int64_t start = output * stride - before;
+    const std::int64_t first = start < 0 ? (dilation - 1 - start) / dilation : 0;
+    const std::int64_t end = start < size ? (size - start + dilation - 1) / dilation : 0;
+    return {first, std::max(first, std::min(kernel, end)), start + first * dilation};
+  }
+  /// The output positions, of 0 .. outputs - 1, of which this tap lies inside the input: begin, end.
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> outputs_of(std::int64_t tap, std::int64_t outputs) const {
+    const std::int64_t shift = tap * dilation - before;  // Input position of output 0.
+    const std::int64_t begin = shift < 0 ? (stride - 1 - shift) / stride : 0;
+    const std::int64_t end = shift < size ? (size - shift + stride - 1) / stride : 0;
+    return {begin, std::max(begin, std::min(outputs, end))};
+  }
+  /// Those of output positions 0 .. outputs - 1.
+  [[nodiscard]] std::vector<WindowTaps> all_taps(std::int64_t outputs) const {
+    std::vector<WindowTaps> all;
+    all.reserve(static_cast<std::size_t>(outputs));
+    for (std::int64_t output = 0; output < outputs; ++output) all.push_back(taps(output));
+    return all;
+  }
+};
+
+/// Strides, padding and dilations of a window, as an operator's parameters give them.
+struct Window {
+  std::array<std::int64_t, 2> strides = {1, 1};
+  std::array<std::int64_t, 2> dilations = {1, 1};
+  std::array<std::int64_t, 4> pads = {0, 0, 0, 0};  ///< Top, left, bottom, right; 0 unless explicit.
+  Padding padding = Padding::kSame;
+
+  /// The specs of `strides`, `padding` and `pads`, to be listed in this order.
+  [[nodiscard]] static std::vector<ParamSpec> specs() {
+    return {
+        {.name = "strides", .kind = ParamKind::kInts, .default_value = std::vector<std::int64_t>{1, 1}},
+        {.name = "padding", .kind = ParamKind::kChoice, .choices = {"same", "valid", "explicit"}},
+        {.name = "pads", .kind = ParamKind::kInts, .default_value = std::vector<std::int64_t>{0, 0, 0, 0}},
+    };
+  }
+
+  /// Reads those three, of which `strides` is parameter `at`. Errors: kShape, wrong lengths or values.
+  template <class Dim>
+  [[nodiscard]] static Result<Window> read(std::string_view op, const BasicParams<Dim>& params, std::size_t at) {
+    Window window;
+    REWRIGHT_CHECK(copy(op, "strides", params.integers(at), 1, window.strides));
+    window.padding = static_cast<Padding>(params.choice(at + 1));
+    REWRIGHT_CHECK(copy(op, "pads", params.integers(at + 2), 0, window.pads));
+    if (window.padding != Padding::kExplicit && window.pads != std::array<std::int64_t, 4>{}) {
+      return shape_error("{}: pads [{}] are given, which needs padding=explicit", op, fmt::join(window.pads, ", "));
+    }
+    return window;
+  }
+
+  /// Copies a list parameter. Errors: kShape unless it has the length of `to` and values of `least` or more.
+  template <std::size_t kLength>
+  [[nodiscard]] static Status copy(std::string_view op, std::string_view name, const std::vector<std::int64_t>& from,
+                                   std::int64_t least, std::array<std::int64_t, kLength>& to) {
+    const auto fits = [least](std::int64_t value) { return least <= value && value <= kMaxWindowParameter; };
+    if (from.size() != kLength || !std::all_of(from.begin(), from.end(), fits)) {
+      return shape_error("{}: {} is [{}], expected {} integers of at least {} (and below 2^31)", op, name,
+                         fmt::join(from, ", "), kLength, least);
+    }
+    std::copy(from.begin(), from.end(), to.begin());
+    return {};
+  }
+
+  /// Zeros before the input along `axis` (0: height, 1: width), and after it.
+  [[nodiscard]] std::int64_t before(int axis, std::int64_t kernel) const {
+    return padding == Padding::kSame ? (extent(axis, kernel) - 1) / 2 : pads[static_cast<std::size_t>(axis)];
+  }
+  [[nodiscard]] std::int64_t after(int axis, std::int64_t kernel) const {
+    return padding == Padding::kSame ? extent(axis, kernel) / 2 : pads[static_cast<std::size_t>(axis) + 2];
+  }
+  /// The four pads that mean the same, explicitly.
+  [[nodiscard]] std::vector<std::int64_t> explicit_pads(std::int64_t height, std::int64_t width) const {
+    return {before(0, height), before(1, width), after(0, height), after(1, width)};
+  }
+
+  /// The number of output positions along `axis`; what must hold for it goes to `where`.
+  template <class Dim>
+  [[nodiscard]] Dim output_size(int axis, const Dim& size, const Dim& kernel, Constraints<Dim>& where) const {
+    const auto a = static_cast<std::size_t>(axis);
+    where.at_least(kernel, Dim(1), "kernel size");
+    const bool kept = strides[a] == 1 && known(kernel) == 1 && pads[a] + pads[a + 2] == 0;
+    if (strides[a] == 1 && (padding == Padding::kSame || kept)) return size;
+    if (padding == Padding::kSame) return floor_divide(size - Dim(1), strides[a]) + Dim(1);
+    const Dim padded = size + Dim(pads[a] + pads[a + 2]);
+    const Dim extent = (kernel - Dim(1)) * Dim(dilations[a]) + Dim(1);
+    where.at_least(padded, extent, "input size with padding, against the kernel's extent");
+    return strides[a] == 1 ? padded - extent + Dim(1) : floor_divide(padded - extent, strides[a]) + Dim(1);
+  }
+
+  [[nodiscard]] WindowAxis axis(int axis, std::int64_t size, std::int64_t kernel) const {
+    const auto a = static_cast<std::size_t>(axis);
+    return {size, kernel, strides[a], dilations[a], before(axis, kernel)};
+  }
+
+ private:
+  [[nodiscard]] std::int64_t extent(int axis, std::int64_t kernel) const {
+    return (kernel - 1) * dilations[static_cast<std::size_t>(axis)] + 1;
+  }
+};
+
+/// The window of a pool: it has a kernel of its own, no dilation, and never lies in the padding alone.
+struct Pooling {
+  std::array<std::int64_t, 2> kernel = {1, 1};
+  Window window;
+
+  /// `kernel`, then Window::specs().
+  [[nodiscard]] static std::vector<ParamSpec> specs() {
+    std::vector<ParamSpec> specs = Window::specs();
+    specs.insert(specs.begin(), {.name = "kernel", .kind = ParamKind::kInts, .required = true});
+    return specs;
+  }
+
+  /// Reads those parameters, which are an operator's first ones. Errors: kShape.
+  template <class Dim>
+  [[nodiscard]] static Result<Pooling> read(std::string_view op, const BasicParams<Dim>& params) {
+    Pooling pooling;
+    REWRIGHT_CHECK(Window::copy(op, "kernel", params.integers(0), 1, pooling.kernel));
+    REWRIGHT_TRY(pooling.window, Window::read(op, params, 1));
+    if (!pooling.never_empty()) {
+      return shape_error("{}: pads [{}] are not all smaller than the kernel [{}]", op,
+                         fmt::join(pooling.window.pads, ", "), fmt::join(pooling.kernel, ", "));
+    }
+    return pooling;
+  }
+  /// Whether every window meets the input.
+  [[nodiscard]] bool never_empty() const {
+    const auto& pads = window.pads;
+    return std::max(pads[0], pads[2]) < kernel[0] && std::max(pads[1], pads[3]) < kernel[1];
+  }
+
+  /// [N,C,H,W] -> [N,C,H',W'].
+  template <class Dim>
+  [[nodiscard]] Result<std::vector<BasicShape<Dim>>> shape(std::string_view op, const BasicShape<Dim>& in,
+                                                           Constraints<Dim>& where) const {
+    if (in.rank() != 4) return shape_error("{}: the operand has rank {}, expected 4 (N, C, H, W)", op, in.rank());
+    BasicShape<Dim> out = in;
+    for (int a = 0; a < 2; ++a) {
+      if (window.padding == Padding::kExplicit) where.at_least(in[2 + a], Dim(1), "input size");
+      out[2 + a] = window.output_size(a, in[2 + a], Dim(kernel[static_cast<std::size_t>(a)]), where);
+    }
+    return std::vector<BasicShape<Dim>>{out};
+  }
+
+  [[nodiscard]] WindowAxis axis(int axis, std::int64_t size) const {
+    return window.axis(axis, size, kernel[static_cast<std::size_t>(axis)]);
+  }
+};
+
+}  // namespace rewright

@@ -1,0 +1,181 @@
+// Operators: tensor functions whose meaning is written once.
+//
+// A plugin derives from OperatorOf<Self> and gives, as static members,
+//   info()                                      name, arity, parameters, traits
+//   shape<Dim>(params, in, where)               output shapes; over numbers and over symbolic sizes alike
+//   apply<Scalar>(params, in, out)              the meaning; over every scalar algebra alike
+//   work(params, in)            [optional]      floating-point operations
+//   kernel(params, in, out)     [optional]      the meaning over Field again, fast; a test holds it against apply
+// and overrides from_onnx / to_onnx where ONNX has a counterpart.
+#pragma once
+
+#include <rewright/base/abi.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+#include <rewright/operator/params.h>
+#include <rewright/tensor/dim.h>
+#include <rewright/tensor/scalar.h>
+#include <rewright/tensor/tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rewright {
+
+class GraphBuilder;
+class OnnxWriter;
+struct OnnxNode;
+struct Port;
+
+struct OperatorInfo {
+  std::string name;     ///< snake_case, unique among the loaded operators.
+  std::string summary;  ///< One line, for lists.
+  int min_arity = 1;
+  int max_arity = 1;  ///< -1: any number.
+  std::vector<ParamSpec> params = {};
+  bool commutative = false;  ///< The first two operands may be exchanged.
+  /// Linear in each operand by itself, the others held fixed. Lets engines fingerprint by dot products.
+  bool multilinear = false;
+  bool uses_order = false;             ///< max, relu: over Field true to the reals only while values stay small.
+  bool uses_functions = false;         ///< exp, tanh, ...: no law beyond congruence is seen over Field.
+  std::vector<std::string> onnx = {};  ///< ONNX operator types that from_onnx() may understand.
+};
+
+/// What an application costs, for a roofline. Bytes are of float32 tensors moved once.
+struct Work {
+  double flops = 0;
+  double bytes = 0;
+};
+
+/// What engines may rely on in one application: as OperatorInfo says, or less where the parameters allow (conv2d
+/// without activation is multilinear and uses no order).
+struct Traits {
+  bool multilinear = false;
+  bool uses_order = false;
+  bool uses_functions = false;
+};
+
+template <class Scalar>
+using Inputs = std::span<const TensorView<const Scalar>>;
+template <class Scalar>
+using Outputs = std::span<const TensorView<Scalar>>;
+
+class Operator;
+template <>
+inline constexpr std::uint32_t kAbiVersion<Operator> = 5;
+
+class REWRIGHT_API Operator {
+ public:
+  virtual ~Operator();
+
+  [[nodiscard]] virtual const OperatorInfo& info() const = 0;
+  [[nodiscard]] const std::string& name() const { return info().name; }
+
+  [[nodiscard]] virtual Traits traits(const Params&) const {
+    return {info().multilinear, info().uses_order, info().uses_functions};
+  }
+
+  /// Output shapes, one per output. Errors: kShape, with the operator, the sizes and what is required. Checks the
+  /// arity, that no size is negative and that no output passes 2^40 elements.
+  [[nodiscard]] Result<std::vector<Shape>> infer(const Params& params, std::span<const Shape> in) const;
+  [[nodiscard]] Result<std::vector<CutShape>> infer(const Params& params, std::span<const CutShape> in) const;
+  /// The same over symbolic sizes; what must hold for the application to be defined is added to `where`.
+  [[nodiscard]] Result<std::vector<SymbolicShape>> infer(const SymbolicParams& params,
+                                                         std::span<const SymbolicShape> in,
+                                                         Constraints<SymbolicDim>& where) const;
+
+  /// Computes every output. Shapes must be those that infer() gives.
+  virtual void evaluate(const Params& params, Inputs<Field> in, Outputs<Field> out) const = 0;
+  virtual void evaluate(const Params& params, Inputs<Exact> in, Outputs<Exact> out) const = 0;
+  virtual void evaluate(const Params& params, Inputs<Real> in, Outputs<Real> out) const = 0;
+  virtual void evaluate(const Params& params, Inputs<Term> in, Outputs<Term> out) const = 0;
+
+  /// The shapes must fit.
+  [[nodiscard]] virtual Work work(const Params& params, std::span<const Shape> in) const = 0;
+
+  /// Builds `node` out of operators, in `graph`; gives one port per ONNX output that is used. kUnsupported, with the
+  /// reason, leaves the node as it is in the model.
+  [[nodiscard]] virtual Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const;
+  /// Writes one application: `in` are names of tensors, the result one name per output.
+  [[nodiscard]] virtual Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
+                                                                 std::span<const Shape> in_shapes,
+                                                                 OnnxWriter& writer) const;
+
+  /// Called by OperatorOf; shape rules without the common checks.
+  [[nodiscard]] virtual Result<std::vector<BasicShape<std::int64_t>>> shape_of(
+      const Params& params, std::span<const BasicShape<std::int64_t>> in, Constraints<std::int64_t>& where) const = 0;
+  [[nodiscard]] virtual Result<std::vector<CutShape>> shape_of(const BasicParams<CutDim>& params,
+                                                               std::span<const CutShape> in,
+                                                               Constraints<CutDim>& where) const = 0;
+  [[nodiscard]] virtual Result<std::vector<SymbolicShape>> shape_of(const SymbolicParams& params,
+                                                                    std::span<const SymbolicShape> in,
+                                                                    Constraints<SymbolicDim>& where) const = 0;
+};
+
+template <class Self>
+class OperatorOf : public Operator {
+ public:
+  [[nodiscard]] const OperatorInfo& info() const final {
+    static const OperatorInfo kInfo = Self::describe();
+    return kInfo;
+  }
+  void evaluate(const Params& params, Inputs<Field> in, Outputs<Field> out) const final {
+    if constexpr (requires { Self::kernel(params, in, out); }) {
+      Self::kernel(params, in, out);
+    } else {
+      Self::template apply<Field>(params, in, out);
+    }
+  }
+  void evaluate(const Params& params, Inputs<Exact> in, Outputs<Exact> out) const final {
+    Self::template apply<Exact>(params, in, out);
+  }
+  void evaluate(const Params& params, Inputs<Real> in, Outputs<Real> out) const final {
+    Self::template apply<Real>(params, in, out);
+  }
+  void evaluate(const Params& params, Inputs<Term> in, Outputs<Term> out) const final {
+    Self::template apply<Term>(params, in, out);
+  }
+  [[nodiscard]] Work work(const Params& params, std::span<const Shape> in) const override {
+    Work work;
+    for (const Shape& shape : in) work.bytes += 4.0 * static_cast<double>(shape.elements());
+    if (auto out = infer(params, in)) {
+      for (const Shape& shape : *out) {
+        work.bytes += 4.0 * static_cast<double>(shape.elements());
+        work.flops += static_cast<double>(shape.elements());
+      }
+    }
+    if constexpr (requires { Self::flops(params, in); }) work.flops = Self::flops(params, in);
+    return work;
+  }
+  [[nodiscard]] Result<std::vector<BasicShape<std::int64_t>>> shape_of(const Params& params,
+                                                                       std::span<const BasicShape<std::int64_t>> in,
+                                                                       Constraints<std::int64_t>& where) const final {
+    return Self::template shape<std::int64_t>(params, in, where);
+  }
+  [[nodiscard]] Result<std::vector<CutShape>> shape_of(const BasicParams<CutDim>& params, std::span<const CutShape> in,
+                                                       Constraints<CutDim>& where) const final {
+    return Self::template shape<CutDim>(params, in, where);
+  }
+  [[nodiscard]] Result<std::vector<SymbolicShape>> shape_of(const SymbolicParams& params,
+                                                            std::span<const SymbolicShape> in,
+                                                            Constraints<SymbolicDim>& where) const final {
+    return Self::template shape<SymbolicDim>(params, in, where);
+  }
+};
+
+/// The names that shape rules use.
+template <class Dim>
+using Shapes = std::vector<BasicShape<Dim>>;
+template <class Dim>
+using ShapeInputs = std::span<const BasicShape<Dim>>;
+
+/// For Registry::add().
+template <class Op>
+[[nodiscard]] std::unique_ptr<Operator> make_operator() {
+  return std::make_unique<Op>();
+}
+
+}  // namespace rewright

@@ -1,0 +1,41 @@
+// One side of a TASO rule, in our operators.
+#pragma once
+
+#include "interchange/taso_format.h"
+#include "interchange/taso_ranks.h"
+
+#include <rewright/plugin/registry.h>
+#include <rewright/rule/rule.h>
+#include <rewright/tensor/linear.h>
+
+#include <vector>
+
+namespace rewright::taso_format {
+
+/// What both sides of a rule are read with.
+struct Scope {
+  const Registry& registry;
+  std::vector<int> ids;              ///< Of the inputs, as the file numbers them.
+  std::vector<PatternInput> inputs;  ///< In the same order.
+  Ranks& ranks;
+  int open_rank = 2;  ///< Of what the file leaves open.
+  /// Of the convolutions that do not say, in the side's order; of those beyond, what `sizes` say, else 1.
+  std::vector<std::int64_t> groups;
+  const SizeAssignment* sizes = nullptr;
+};
+
+struct Side {
+  Pattern pattern;
+  std::vector<std::vector<SymbolicShape>> shapes;  ///< By port, the inputs first.
+  std::vector<Constraint> defined;
+  std::vector<Constraint> kernels;  ///< That the file asks of convolutions' weights.
+  /// Of every convolution: channels of its result, and groups.
+  std::vector<std::pair<SymbolicDim, std::int64_t>> convolutions;
+  std::vector<std::int64_t> open_groups;  ///< Of the convolutions that the file says nothing of, as they were read.
+};
+
+/// Sizes that the file leaves open are variables: s0, s1, ... in the source (side 1), t0, ... in the target (side 2).
+/// Errors: a parameter that is missing or out of range; an operator that is not defined at these ranks.
+[[nodiscard]] Result<Side> read_side(const taso::Rule& rule, int side, const Scope& scope);
+
+}  // namespace rewright::taso_format
