@@ -420,55 +420,55 @@ Result<ExitCode> check_axioms(const Settings& settings, const CheckOptions& opti
 }  // namespace
 
 void add_axioms(Program& program) {
-  CLI::App& group = program.group("axioms", "Axioms: the equations about operators that proofs rest on");
+  const Command group = program.group("axioms", "Axioms: the equations about operators that proofs rest on");
   auto options = std::make_shared<CheckOptions>();
-  CLI::App& check = program.command(
+  const Command check = program.command(
       group, "check", "Evaluates every axiom of the files at all small sizes and parameters that it speaks of",
       {"rewright axioms check axioms/linear_algebra.smt2", "rewright axioms check --max-dim 2 axioms/convolution.smt2",
        "rewright axioms check --nightly axioms/convolution.smt2",
        "rewright axioms check --redundant --proofs lemmas.proofs axioms/linear_algebra.smt2"},
       [options](const Settings& settings) { return check_axioms(settings, *options); });
-  check.add_option("FILE", options->files, "SMT-LIB files of axioms")->required();
+  check.add_option("FILE", options->files, "SMT-LIB files of axioms").required();
   check
       .add_option("--max-dim", options->max_dim,
                   "The greatest size along an axis where all are tried (4); others are drawn to 8")
-      ->check(CLI::Range(1, 16));
-  CLI::Option* nightly = check.add_flag("--nightly", options->nightly,
-                                        "Strides to 3, kernels 1 to 5, groups to 3, dilations, every padding; a part "
-                                        "of the sizes of each; more are drawn");
+      .check(in_range(1, 16));
+  const Argument nightly = check.add_flag("--nightly", options->nightly,
+                                          "Strides to 3, kernels 1 to 5, groups to 3, dilations, every padding; a part "
+                                          "of the sizes of each; more are drawn");
   check.add_flag("--quick", options->quick, "A part of the parameters and of the sizes of each; fewer are drawn")
-      ->excludes(nightly);
+      .excludes(nightly);
   check
       .add_option("--record", options->record,
                   "Where all axioms hold: writes the files' SHA-256 and the operators' versions to this one")
-      ->type_name("OUT");
+      .type_name("OUT");
   check.add_option("--sample", options->sample, "At most about so many sizes for each choice of ranks and parameters")
-      ->check(whole_number(1));
+      .check(whole_number(1));
   check.add_flag("--redundant", options->redundant, "Instead: which axioms follow from the others");
   check.add_option("--proofs", options->proofs,
                    "With --redundant: writes the proofs, for 'rewright certificates check', to this file");
   check.add_flag("--collapse", options->collapse,
                  "Instead: terms that the axioms make equal together are evaluated; names the axiom to blame");
   check.add_option("--goals", options->goals, "Goals that --collapse makes of two axioms each (2000)")
-      ->check(whole_number(1));
+      .check(whole_number(1));
   check.add_option("--uses", options->uses, "Instead: how many rules of this store each axiom is used by");
   check.add_option("--verifier", options->verifier, "The verifier that --redundant asks (egraph, else the first)");
-  check.add_option("--threads", options->threads, "Threads (as many as there are cores)")->check(CLI::Range(1, 1024));
+  check.add_option("--threads", options->threads, "Threads (as many as there are cores)").check(in_range(1, 1024));
 
   auto suggest_arguments = std::make_shared<SuggestArguments>();
-  CLI::App& suggest_command = program.command(
+  const Command suggest_command = program.command(
       group, "suggest", "Suggests axioms for the goals of a store that nothing refutes and nothing proves",
       {"rewright axioms suggest quickstart.store --axioms axioms/*.smt2",
        "rewright axioms suggest quickstart.store --axioms axioms/*.smt2 --without matmul-associates"},
       [suggest_arguments](const Settings& settings) { return suggest(settings, *suggest_arguments); });
-  suggest_command.add_option("STORE", suggest_arguments->store, "The campaign's store")->required();
-  suggest_command.add_option("--axioms", suggest_arguments->files, "The axiom files that are there")->required();
+  suggest_command.add_option("STORE", suggest_arguments->store, "The campaign's store").required();
+  suggest_command.add_option("--axioms", suggest_arguments->files, "The axiom files that are there").required();
   suggest_command.add_option(
       "--without", suggest_arguments->without,
       "As if this axiom were not there: what is proved is asked again; says whether it comes back");
   suggest_command.add_option("--verifier", suggest_arguments->verifier, "The verifier to ask (egraph, else the first)");
   suggest_command.add_option("--threads", suggest_arguments->threads, "Threads (as many as there are cores)")
-      ->check(CLI::Range(1, 1024));
+      .check(in_range(1, 1024));
 }
 
 }  // namespace rewright::cli

@@ -279,43 +279,45 @@ Result<ExitCode> status(const Settings& settings, const std::string& store) {
   return ExitCode::kDone;
 }
 
-void add_run(Program& program, CLI::App& group) {
+void add_run(Program& program, const Command& group) {
   auto arguments = std::make_shared<RunArguments>();
-  CLI::App& command = program.command(
+  const Command command = program.command(
       group, "run", "Enumerates, prunes and verifies what a campaign file asks for; the rules go to a store",
       {"rewright campaign run experiments/quickstart/campaign.toml --store quickstart.store",
        "rewright campaign run big.toml --store big.store --threads 2 --memory 4G --resume",
        "rewright campaign run big.toml --store big.store --json | tail -n 1 | jq .rules",
        "mpirun -np 4 rewright campaign run big.toml --store /shared/big.store --threads 2"},
       [arguments](const Settings& settings) { return run(settings, *arguments); });
-  command.add_option("FILE", arguments->file, "The campaign file (TOML)")->required();
+  command.add_option("FILE", arguments->file, "The campaign file (TOML)").required();
   command.add_option("--store", arguments->store, "The folder for the results (default: the file's 'store')")
-      ->type_name("DIR");
+      .type_name("DIR");
   command.add_option("--threads", arguments->threads, "Threads; no result depends on their number")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024));
+      .type_name("N")
+      .check(in_range(1, 1024));
   command.add_option("--memory", arguments->memory, "Stop, resumable, when more memory than this is used: 512M, 4G")
-      ->type_name("SIZE");
+      .type_name("SIZE");
   command
       .add_option("--checkpoint", arguments->checkpoint_seconds,
                   "Keep finished work of an enumeration that takes longer than this, for --resume")
-      ->type_name("SECONDS")
-      ->check(CLI::NonNegativeNumber);
-  command.add_flag("--resume", arguments->resume, "Go on with the unfinished run in the store, if there is one");
-  command.add_flag("--fresh", arguments->fresh, "Forget what the store holds and start over")->excludes("--resume");
+      .type_name("SECONDS")
+      .check(not_negative());
+  const Argument resume =
+      command.add_flag("--resume", arguments->resume, "Go on with the unfinished run in the store, if there is one");
+  command.add_flag("--fresh", arguments->fresh, "Forget what the store holds and start over").excludes(resume);
 }
 
 }  // namespace
 
 void add_campaign(Program& program) {
-  CLI::App& group = program.group("campaign", "Campaigns: find rules by enumeration, prove them, keep them in a store");
+  const Command group =
+      program.group("campaign", "Campaigns: find rules by enumeration, prove them, keep them in a store");
   add_run(program, group);
   auto store = std::make_shared<std::string>();
-  CLI::App& command =
+  const Command command =
       program.command(group, "status", "Shows where a campaign stands; it may be running",
                       {"rewright campaign status quickstart.store", "rewright campaign status quickstart.store --json"},
                       [store](const Settings& settings) { return status(settings, *store); });
-  command.add_option("STORE", *store, "The campaign's store")->required();
+  command.add_option("STORE", *store, "The campaign's store").required();
 }
 
 }  // namespace rewright::cli

@@ -167,26 +167,26 @@ Result<ExitCode> export_proofs(const Settings& settings, const Arguments& argume
 }  // namespace
 
 void add_certificates(Program& program) {
-  CLI::App& group = program.group("certificates", "Certificates: proofs of rules that anyone can replay");
+  const Command group = program.group("certificates", "Certificates: proofs of rules that anyone can replay");
   auto arguments = std::make_shared<Arguments>();
-  CLI::App& check_command = program.command(
+  const Command check_command = program.command(
       group, "check", "Replays every proof of a store or file, on the axiom files as they are now",
       {"rewright certificates check quickstart.store", "rewright certificates check proofs.txt --axioms axioms/*.smt2"},
       [arguments](const Settings& settings) { return check(settings, *arguments); });
-  check_command.add_option("STORE|FILE", arguments->path, "A store, or what `certificates export` wrote")->required();
+  check_command.add_option("STORE|FILE", arguments->path, "A store, or what `certificates export` wrote").required();
   check_command.add_option("--axioms", arguments->axioms,
                            "The axiom files to believe; else those that the store or the file names");
 
-  CLI::App& export_command =
+  const Command export_command =
       program.command(group, "export", "Writes the rules of a store with their proofs",
                       {"rewright certificates export quickstart.store > proofs.txt",
                        "rewright certificates export library.store --families -o experiments/library/library.rules"},
                       [arguments](const Settings& settings) { return export_proofs(settings, *arguments); });
-  export_command.add_option("STORE", arguments->path, "The store")->required();
+  export_command.add_option("STORE", arguments->path, "The store").required();
   export_command
       .add_option("-o,--output", arguments->output,
                   "The file to write, which names axiom files relative to itself (default: standard output)")
-      ->type_name("FILE");
+      .type_name("FILE");
   export_command.add_flag("--families", arguments->families,
                           "One entry for rules that differ in parameters alone, with the parameters that may be free");
 }

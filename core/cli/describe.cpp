@@ -1,6 +1,8 @@
 // rewright describe man|bash|zsh: for the build, which installs what it writes. Not in --help.
 #include "cli/describe.h"
 
+#include <CLI/CLI.hpp>
+
 #include <filesystem>
 #include <memory>
 
@@ -64,15 +66,15 @@ Result<ExitCode> write_pages(const CLI::App& root, const std::string& folder) {
 CommandText describe(const CLI::App& app) { return command_of(app, ""); }
 
 void add_describe(Program& program) {
-  CLI::App& group = program.group("describe", "What installation needs to know of the program's arguments");
-  group.group("");
-  const CLI::App& root = program.root();
+  const Command group = program.group("describe", "What installation needs to know of the program's arguments");
+  group.hide();
+  const CLI::App& root = program.root().app();
   auto folder = std::make_shared<std::string>();
   program
       .command(group, "man", "Writes a manual page for every subcommand", {"rewright describe man build/man"},
                [&root, folder](const Settings&) { return write_pages(root, *folder); })
       .add_option("FOLDER", *folder, "Where to")
-      ->required();
+      .required();
   program.command(group, "bash", "Prints a completion script for bash", {"rewright describe bash > rewright"},
                   [&root](const Settings&) -> Result<ExitCode> {
                     print(bash_completion(describe(root)));

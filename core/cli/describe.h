@@ -1,9 +1,12 @@
 // What the program's definition of its subcommands and options is also good for: manual pages and shell completion.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace rewright::cli {
 

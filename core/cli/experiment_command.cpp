@@ -264,36 +264,36 @@ Result<ExitCode> report(const Settings& settings, const Arguments& arguments) {
   return ExitCode::kDone;
 }
 
-void add_common(CLI::App& command, Arguments& arguments) {
+void add_common(const Command& command, Arguments& arguments) {
   command
       .add_option("--experiments", arguments.experiments,
                   "The folder with NAME/experiment.toml (default: the program's own)")
-      ->type_name("DIR");
+      .type_name("DIR");
 }
 
-void add_chosen(CLI::App& command, Arguments& arguments) {
+void add_chosen(const Command& command, Arguments& arguments) {
   command.add_option("NAME", arguments.names, "Experiments; see rewright experiment list");
   command.add_flag("--all", arguments.all, "All of them");
   command.add_flag("--quick", arguments.quick, "The cut-down version of each, under a minute");
   command.add_option("--results", arguments.results, "The folder with the results of all experiments")
-      ->type_name("DIR")
-      ->capture_default_str();
+      .type_name("DIR")
+      .show_default();
   add_common(command, arguments);
 }
 
 }  // namespace
 
 void add_experiment(Program& program) {
-  CLI::App& group = program.group("experiment", "Experiments: what papers claim, and whether it holds here");
+  const Command group = program.group("experiment", "Experiments: what papers claim, and whether it holds here");
   auto listed = std::make_shared<Arguments>();
-  CLI::App& list_command = program.command(
+  const Command list_command = program.command(
       group, "list", "Lists the experiments, with their claims in --json",
       {"rewright experiment list", "rewright experiment list --json | tail -n 1 | jq '.claims[].claim'"},
       [listed](const Settings& settings) { return list(settings, *listed); });
   add_common(list_command, *listed);
 
   auto chosen = std::make_shared<Arguments>();
-  CLI::App& run_command = program.command(
+  const Command run_command = program.command(
       group, "run", "Runs experiments and says which claims hold; what is done already is not done again",
       {"rewright experiment run pruning", "rewright experiment run --all --quick",
        "rewright experiment run --all --results results --threads 2",
@@ -303,22 +303,22 @@ void add_experiment(Program& program) {
   run_command
       .add_option("--models", chosen->models,
                   "The folder with the models (default: beside the program, where the build puts them)")
-      ->type_name("DIR");
+      .type_name("DIR");
   run_command.add_option("--threads", chosen->threads, "Threads, where an experiment does not name their number")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024));
-  run_command.add_flag("--fresh", chosen->fresh, "Forget earlier results");
+      .type_name("N")
+      .check(in_range(1, 1024));
+  const Argument fresh = run_command.add_flag("--fresh", chosen->fresh, "Forget earlier results");
   run_command.add_flag("--any-build", chosen->any_build, "What another build of the program has done counts, too")
-      ->excludes("--fresh");
+      .excludes(fresh);
 
   auto reported = std::make_shared<Arguments>();
-  CLI::App& report_command = program.command(
+  const Command report_command = program.command(
       group, "report", "Makes one page of the results of experiments: the claims, tables, plots, drawings",
       {"rewright experiment report --all -o site", "rewright experiment report pruning --results results -o site",
        "rewright experiment report --all --results experiments/results --readme"},
       [reported](const Settings& settings) { return report(settings, *reported); });
   add_chosen(report_command, *reported);
-  report_command.add_option("-o,--output", reported->output, "The page's folder: DIR/index.html")->type_name("DIR");
+  report_command.add_option("-o,--output", reported->output, "The page's folder: DIR/index.html").type_name("DIR");
   report_command.add_flag("--readme", reported->readme,
                           "Write the results into the README.md of each experiment and of their folder");
 }

@@ -90,19 +90,17 @@ Result<ExitCode> show_graph(const Settings& settings, const Arguments& arguments
 }  // namespace
 
 void add_graph(Program& program) {
-  CLI::App& group = program.group("graph", "Graphs: operator applications over named input tensors");
+  const Command group = program.group("graph", "Graphs: operator applications over named input tensors");
   auto arguments = std::make_shared<Arguments>();
-  CLI::App& show = program.command(
+  const Command show = program.command(
       group, "show", "Shows a graph, from an ONNX model or from the text form",
       {"rewright graph show model.onnx", "rewright graph show model.onnx --dim batch=2",
        "rewright graph show pattern.graph --json", "rewright graph show model.onnx --format svg > model.svg"},
       [arguments](const Settings& settings) { return show_graph(settings, *arguments); });
-  show.add_option("FILE", arguments->file, "An ONNX model (.onnx), or a file in the text form")->required();
+  show.add_option("FILE", arguments->file, "An ONNX model (.onnx), or a file in the text form").required();
   show.add_option("--format", arguments->format, "text; dot, for Graphviz; or svg, drawn by Graphviz")
-      ->check(CLI::IsMember({"text", "dot", "svg"}));
-  show.add_option("--dim", arguments->dims, "NAME=SIZE: a size that the model leaves open (repeatable)")
-      ->expected(1)
-      ->take_all();
+      .check(one_of({"text", "dot", "svg"}));
+  show.add_option("--dim", arguments->dims, "NAME=SIZE: a size that the model leaves open (repeatable)").repeatable();
 }
 
 }  // namespace rewright::cli

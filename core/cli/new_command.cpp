@@ -110,16 +110,16 @@ Result<ExitCode> make_new(const Settings& settings, const Kind& kind, const Argu
 }  // namespace
 
 void add_new(Program& program) {
-  CLI::App& group = program.group("new", "Begins a plugin or a file of axioms of one's own, outside this tree");
+  const Command group = program.group("new", "Begins a plugin or a file of axioms of one's own, outside this tree");
   for (const Kind& kind : kKinds) {
     const auto arguments = std::make_shared<Arguments>();
-    CLI::App& command =
+    const Command command =
         program.command(group, kind.name, kind.summary,
                         {fmt::format("rewright new {} my_{}", kind.name, kind.name),
                          fmt::format("rewright new {0} my_{0} -o work/my_{0}", kind.name)},
                         [&kind, arguments](const Settings& settings) { return make_new(settings, kind, *arguments); });
-    command.add_option("NAME", arguments->name, "Its name: lower-case letters, digits and _")->required();
-    command.add_option("-o,--output", arguments->folder, "The folder to make (default: NAME)")->type_name("DIR");
+    command.add_option("NAME", arguments->name, "Its name: lower-case letters, digits and _").required();
+    command.add_option("-o,--output", arguments->folder, "The folder to make (default: NAME)").type_name("DIR");
   }
 }
 

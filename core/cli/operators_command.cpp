@@ -121,14 +121,14 @@ Result<ExitCode> show_operator(const Settings& settings, const std::string& name
 }  // namespace
 
 void add_operators(Program& program) {
-  CLI::App& group = program.group("operators", "Operators: the tensor functions that graphs are made of");
+  const Command group = program.group("operators", "Operators: the tensor functions that graphs are made of");
   program.command(group, "list", "Lists every operator with its operands and parameters",
                   {"rewright operators list", "rewright operators list --json"}, list_operators);
   auto name = std::make_shared<std::string>();
-  CLI::App& show = program.command(group, "show", "Shows one operator: operands, parameters, traits, ONNX types",
-                                   {"rewright operators show conv2d"},
-                                   [name](const Settings& settings) { return show_operator(settings, *name); });
-  show.add_option("NAME", *name, "The operator's name")->required();
+  const Command show = program.command(group, "show", "Shows one operator: operands, parameters, traits, ONNX types",
+                                       {"rewright operators show conv2d"},
+                                       [name](const Settings& settings) { return show_operator(settings, *name); });
+  show.add_option("NAME", *name, "The operator's name").required();
 }
 
 }  // namespace rewright::cli

@@ -415,7 +415,7 @@ Result<ExitCode> run(const Settings& settings, const OptimizeArguments& argument
 
 void add_optimize(Program& program) {
   auto arguments = std::make_shared<OptimizeArguments>();
-  CLI::App& command = program.command(
+  const Command command = program.command(
       program.root(), "optimize", "Makes an ONNX model cheaper with proved rules, and checks that it stays equal",
       {"rewright optimize model.onnx -o faster.onnx", "rewright optimize model.onnx -o faster.onnx --rules my.store",
        "rewright optimize model.onnx -o faster.onnx --rules my.store --cost onnxruntime",

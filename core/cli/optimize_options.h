@@ -1,13 +1,13 @@
 // The options of `rewright optimize`, in groups.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "cli/arguments.h"
 
 #include "cli/optimize_arguments.h"
 
 namespace rewright::cli {
 
 /// They are written into `arguments`, which must outlive the command.
-void add_options(CLI::App& command, OptimizeArguments& arguments);
+void add_options(const Command& command, OptimizeArguments& arguments);
 
 }  // namespace rewright::cli

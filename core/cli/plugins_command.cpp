@@ -134,20 +134,20 @@ Result<ExitCode> test_plugin(Settings settings, const TestArguments& arguments) 
 }  // namespace
 
 void add_plugins(Program& program) {
-  CLI::App& group = program.group("plugins", "Plugins: operators, verifiers, pruners, searches, costs, runtimes");
+  const Command group = program.group("plugins", "Plugins: operators, verifiers, pruners, searches, costs, runtimes");
   program.command(group, "list", "Lists every plugin that was loaded, with its version, what it provides and its file",
                   {"rewright plugins list", "rewright --plugin build/my_operator.so plugins list --json"},
                   list_plugins);
   const auto arguments = std::make_shared<TestArguments>();
-  CLI::App& test = program.command(group, "test",
-                                   "Tests whether a plugin keeps what its kind promises; ends with 1 where it does not",
-                                   {"rewright plugins test build/rewright/operators/my_operator.so",
-                                    "rewright plugins test my_verifier.so --axioms mine.smt2 --seconds 20"},
-                                   [arguments](const Settings& settings) { return test_plugin(settings, *arguments); });
-  test.add_option("FILE", arguments->file, "The plugin's shared object")->required();
+  const Command test = program.command(
+      group, "test", "Tests whether a plugin keeps what its kind promises; ends with 1 where it does not",
+      {"rewright plugins test build/rewright/operators/my_operator.so",
+       "rewright plugins test my_verifier.so --axioms mine.smt2 --seconds 20"},
+      [arguments](const Settings& settings) { return test_plugin(settings, *arguments); });
+  test.add_option("FILE", arguments->file, "The plugin's shared object").required();
   test.add_option("--axioms", arguments->axioms, "Axiom files for a verifier (default: the program's own)")
-      ->type_name("FILE");
-  test.add_option("--seconds", arguments->seconds, "What a single test may take")->check(CLI::Range(1, 3600));
+      .type_name("FILE");
+  test.add_option("--seconds", arguments->seconds, "What a single test may take").check(in_range(1, 3600));
 }
 
 }  // namespace rewright::cli

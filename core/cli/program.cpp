@@ -8,10 +8,11 @@
 #include <sched.h>
 #include <tbb/global_control.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <csignal>
 #include <exception>
+#include <map>
 #include <memory>
 #include <new>
 #include <system_error>
@@ -92,18 +93,33 @@ Result<Registry> Settings::registry() const {
   return registry;
 }
 
-Program::Program() : app_("Rewright: a superoptimizer workbench for tensor programs", "rewright") {
-  app_.set_version_flag("--version", std::string("rewright ") + REWRIGHT_VERSION);
-  app_.add_flag("--json", settings_.json, "End with one JSON object on standard output");
-  app_.add_flag("--quiet,-q", settings_.quiet, "No progress and no notes, only results");
-  app_.add_option("--plugin", settings_.plugins, "Load this shared object too (repeatable)")
+struct Program::State {
+  CLI::App app{"Rewright: a superoptimizer workbench for tensor programs", "rewright"};
+  Settings settings;
+  std::map<const CLI::App*, Action> actions;
+
+  [[nodiscard]] int refuse_arguments(const CLI::ParseError& error) const;
+  [[nodiscard]] ExitCode perform(const Action& action) const;
+};
+
+Program::~Program() = default;
+
+Command Program::root() const { return Command(state_->app); }
+
+Program::Program() : state_(std::make_unique<State>()) {
+  CLI::App& app = state_->app;
+  Settings& settings = state_->settings;
+  app.set_version_flag("--version", std::string("rewright ") + REWRIGHT_VERSION);
+  app.add_flag("--json", settings.json, "End with one JSON object on standard output");
+  app.add_flag("--quiet,-q", settings.quiet, "No progress and no notes, only results");
+  app.add_option("--plugin", settings.plugins, "Load this shared object too (repeatable)")
       ->type_name("FILE")
       ->expected(1)
       ->take_all();
-  app_.require_subcommand(1);
-  app_.footer(std::string("\n") + kStartHere + kExitCodes);
-  app_.formatter(std::make_shared<HelpFormatter>());  // Subcommands take it over.
-  app_.get_formatter()->column_width(36);
+  app.require_subcommand(1);
+  app.footer(std::string("\n") + kStartHere + kExitCodes);
+  app.formatter(std::make_shared<HelpFormatter>());  // Subcommands take it over.
+  app.get_formatter()->column_width(36);
 }
 
 int cores() {
@@ -111,34 +127,24 @@ int cores() {
   return ::sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? std::max(CPU_COUNT(&allowed), 1) : 1;
 }
 
-CLI::Validator whole_number(std::int64_t least) {
-  return {[least](const std::string& word) {
-            std::int64_t number = 0;
-            const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-            const bool good = error == std::errc() && end == word.data() + word.size() && number >= least;
-            return good ? "" : fmt::format("{} is no whole number from {} to 2^63 - 1", word, least);
-          },
-          ""};
-}
-
-CLI::App& Program::group(const std::string& name, const std::string& summary) {
-  for (CLI::App* sub : app_.get_subcommands([](const CLI::App*) { return true; })) {
-    if (sub->get_name() == name) return *sub;
+Command Program::group(const std::string& name, const std::string& summary) {
+  for (CLI::App* sub : state_->app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (sub->get_name() == name) return Command(*sub);
   }
-  CLI::App& group = *app_.add_subcommand(name, summary);
+  CLI::App& group = *state_->app.add_subcommand(name, summary);
   group.fallthrough();
   group.require_subcommand(1);
   group.footer("\nSee rewright --help for --json, --quiet, --plugin and the exit codes.");
-  return group;
+  return Command(group);
 }
 
-CLI::App& Program::command(CLI::App& parent, const std::string& name, const std::string& summary,
-                           const std::vector<std::string>& examples, Action action) {
-  CLI::App& command = *parent.add_subcommand(name, summary);
+Command Program::command(const Command& parent, const std::string& name, const std::string& summary,
+                         const std::vector<std::string>& examples, Action action) {
+  CLI::App& command = *parent.app().add_subcommand(name, summary);
   command.fallthrough();
   command.footer(footer(examples) + "\nSee rewright --help for --json, --quiet, --plugin and the exit codes.");
-  actions_[&command] = std::move(action);
-  return command;
+  state_->actions[&command] = std::move(action);
+  return Command(command);
 }
 
 int Program::run(int argc, char** argv) {
@@ -149,13 +155,13 @@ int Program::run(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // A file size limit is then an ordinary error of write(2).
   std::signal(SIGCHLD, SIG_DFL);  // Who started this may have ignored it, and then nobody learns how children ended.
   try {
-    app_.parse(argc, argv);
+    state_->app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return refuse_arguments(error);
+    return state_->refuse_arguments(error);
   }
-  const auto found = actions_.find(&deepest(app_));
-  if (found == actions_.end()) fail("a subcommand without an action");
-  const ExitCode code = perform(found->second);
+  const auto found = state_->actions.find(&deepest(state_->app));
+  if (found == state_->actions.end()) fail("a subcommand without an action");
+  const ExitCode code = state_->perform(found->second);
   if (!flush_output()) {
     print_error(Error{ErrorCode::kIo, "standard output could not be written (is the disk full?)"}, false);
     return static_cast<int>(ExitCode::kBadInput);
@@ -164,10 +170,10 @@ int Program::run(int argc, char** argv) {
 }
 
 // The action's answer; its error in one sentence; no exception goes further.
-ExitCode Program::perform(const Action& action) const {
+ExitCode Program::State::perform(const Action& action) const {
   Error error;
   try {
-    Result<ExitCode> code = action(settings_);
+    Result<ExitCode> code = action(settings);
     if (code) return *code;
     error = code.error();
   } catch (const std::bad_alloc&) {
@@ -178,25 +184,25 @@ ExitCode Program::perform(const Action& action) const {
                        is_short ? "the system gives no more threads or memory" : "a fault of the program itself",
                        exception.what());
   }
-  print_error(error, settings_.json);
+  print_error(error, settings.json);
   return exit_code(error.code);
 }
 
-int Program::refuse_arguments(const CLI::ParseError& error) const {
+int Program::State::refuse_arguments(const CLI::ParseError& error) const {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {  // --help, --version
-    const int code = app_.exit(error);
+    const int code = app.exit(error);
     return flush_output() ? code : static_cast<int>(ExitCode::kBadInput);
   }
-  const CLI::App& where = deepest(app_);
+  const CLI::App& where = deepest(app);
   std::string sentence = first_line(error.what());
   const std::vector<std::string> known = names_of_subcommands(where);
-  const std::vector<std::string> extra = app_.remaining(true);
+  const std::vector<std::string> extra = app.remaining(true);
   if (!known.empty() && !extra.empty() && extra.front().rfind('-', 0) != 0) {
     const std::optional<std::string> near = nearest(extra.front(), known);
     sentence = fmt::format("'{}' is no subcommand of '{}'; {}there are: {}", extra.front(), path_of(where),
                            near ? fmt::format("did you mean '{}'? ", *near) : "", fmt::join(known, ", "));
   }
-  print_error(make_error(ErrorCode::kUsage, "{} (see {} --help)", sentence, path_of(where)), settings_.json);
+  print_error(make_error(ErrorCode::kUsage, "{} (see {} --help)", sentence, path_of(where)), settings.json);
   return static_cast<int>(ExitCode::kBadInput);
 }
 

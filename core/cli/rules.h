@@ -42,15 +42,15 @@ struct OpenStore {
 [[nodiscard]] Json to_json(const std::vector<RuleText>& rules);
 
 // One subcommand each, in the file of that name.
-void add_rules_list(Program& program, CLI::App& group);
-void add_rules_show(Program& program, CLI::App& group);
-void add_rules_diff(Program& program, CLI::App& group);
-void add_rules_merge(Program& program, CLI::App& group);
-void add_rules_stats(Program& program, CLI::App& group);
-void add_rules_gallery(Program& program, CLI::App& group);
-void add_rules_export(Program& program, CLI::App& group);
-void add_rules_import(Program& program, CLI::App& group);
-void add_rules_audit(Program& program, CLI::App& group);   // rules_audit.cpp
-void add_rules_derive(Program& program, CLI::App& group);  // rules_audit.cpp
+void add_rules_list(Program& program, const Command& group);
+void add_rules_show(Program& program, const Command& group);
+void add_rules_diff(Program& program, const Command& group);
+void add_rules_merge(Program& program, const Command& group);
+void add_rules_stats(Program& program, const Command& group);
+void add_rules_gallery(Program& program, const Command& group);
+void add_rules_export(Program& program, const Command& group);
+void add_rules_import(Program& program, const Command& group);
+void add_rules_audit(Program& program, const Command& group);   // rules_audit.cpp
+void add_rules_derive(Program& program, const Command& group);  // rules_audit.cpp
 
 }  // namespace rewright::cli

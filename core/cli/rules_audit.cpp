@@ -120,43 +120,40 @@ Result<ExitCode> derive(const Settings& settings, const Arguments& arguments) {
   return failures.empty() ? ExitCode::kDone : ExitCode::kNegative;
 }
 
-void add_limits(CLI::App& command, Arguments& arguments) {
-  command.add_option("--nodes", arguments.nodes, "The most nodes of one e-graph")
-      ->check(whole_number(1))
-      ->type_name("N");
+void add_limits(const Command& command, Arguments& arguments) {
+  command.add_option("--nodes", arguments.nodes, "The most nodes of one e-graph").check(whole_number(1)).type_name("N");
   command.add_option("--matches", arguments.matches, "The most matches of rules that are tried for one")
-      ->check(whole_number(1))
-      ->type_name("N");
+      .check(whole_number(1))
+      .type_name("N");
   command.add_option("--threads", arguments.threads, "Threads; no result depends on their number")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024));
+      .type_name("N")
+      .check(in_range(1, 1024));
 }
 
 }  // namespace
 
-void add_rules_audit(Program& program, CLI::App& group) {
+void add_rules_audit(Program& program, const Command& group) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App& command = program.command(
+  const Command command = program.command(
       group, "audit", "Replays the derivation of every rule that a library does without, and derives it again",
       {"rewright rules audit quickstart.store"},
       [arguments](const Settings& settings) { return audit(settings, *arguments); });
-  command.add_option("STORE", arguments->rules, "The store")->required();
+  command.add_option("STORE", arguments->rules, "The store").required();
   add_limits(command, *arguments);
 }
 
-void add_rules_derive(Program& program, CLI::App& group) {
+void add_rules_derive(Program& program, const Command& group) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App& command = program.command(
+  const Command command = program.command(
       group, "derive", "Tells which rules follow from those of a library",
       {"rewright rules derive other.store --from quickstart.store", "rewright rules derive rules.txt --from my.store",
        "rewright rules derive rules.txt --from experiments/library/library.rules --from more.rules"},
       [arguments](const Settings& settings) { return derive(settings, *arguments); });
-  command.add_option("RULES", arguments->rules, "A store, a file of rules, or one of rules with proofs")->required();
+  command.add_option("RULES", arguments->rules, "A store, a file of rules, or one of rules with proofs").required();
   command.add_option("--from", arguments->libraries, "The library: a store or a file (repeatable)")
-      ->required()
-      ->expected(1)
-      ->take_all()
-      ->type_name("STORE|FILE");
+      .required()
+      .repeatable()
+      .type_name("STORE|FILE");
   add_limits(command, *arguments);
 }
 

@@ -87,7 +87,7 @@ Json to_json(const std::vector<RuleText>& rules) {
 }
 
 void add_rules(Program& program) {
-  CLI::App& group = program.group("rules", "Rules: the library that a campaign has found and proved");
+  const Command group = program.group("rules", "Rules: the library that a campaign has found and proved");
   add_rules_list(program, group);
   add_rules_show(program, group);
   add_rules_diff(program, group);

@@ -103,18 +103,18 @@ Result<ExitCode> diff(const Settings& settings, const Arguments& arguments) {
 
 }  // namespace
 
-void add_rules_diff(Program& program, CLI::App& group) {
+void add_rules_diff(Program& program, const Command& group) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App& command = program.command(
+  const Command command = program.command(
       group, "diff", "Which rules are new, and which are lost, from one library to another",
       {"rewright rules diff old.store new.store", "rewright rules diff library.rules new.store --derivable --json"},
       [arguments](const Settings& settings) { return diff(settings, *arguments); });
-  command.add_option("A", arguments->before, "A store, or a text file with one rule a line")->required();
-  command.add_option("B", arguments->after, "The other one")->required();
+  command.add_option("A", arguments->before, "A store, or a text file with one rule a line").required();
+  command.add_option("B", arguments->after, "The other one").required();
   command.add_flag("--derivable", arguments->derivable, "Say which of them the other library derives, by saturation");
   command.add_option("--threads", arguments->threads, "Threads; no result depends on their number")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024));
+      .type_name("N")
+      .check(in_range(1, 1024));
 }
 
 }  // namespace rewright::cli

@@ -69,9 +69,9 @@ Result<ExitCode> export_rules(const Settings& settings, const Arguments& argumen
 
 }  // namespace
 
-void add_rules_export(Program& program, CLI::App& group) {
+void add_rules_export(Program& program, const Command& group) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App& command =
+  const Command command =
       program.command(group, "export", "Writes all rules to standard output",
                       {"rewright rules export --format text quickstart.store > rules.txt",
                        "rewright rules export --format taso quickstart.store > rules.pb",
@@ -79,14 +79,14 @@ void add_rules_export(Program& program, CLI::App& group) {
                        "rewright rules export experiments/library/library.rules --for model.onnx"},
                       [arguments](const Settings& settings) { return export_rules(settings, *arguments); });
   command.add_option("SOURCE", arguments->source, "The store, or a file of rules, whose proofs are replayed")
-      ->required();
+      .required();
   command.add_option("--for", arguments->models,
                      "Of families in a file also the members with the parameters of these ONNX models");
   command
       .add_option("--format", arguments->format,
                   "text: one rule a line; json: one object; dot: drawings for Graphviz; taso: TASO's protobuf files; "
                   "egg: rewrites as egg writes patterns; smt2: goals in the axioms' vocabulary")
-      ->check(CLI::IsMember({"text", "json", "dot", "taso", "egg", "smt2"}));
+      .check(one_of({"text", "json", "dot", "taso", "egg", "smt2"}));
 }
 
 }  // namespace rewright::cli

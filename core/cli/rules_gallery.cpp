@@ -48,19 +48,19 @@ Result<ExitCode> gallery(const Settings& settings, const Arguments& arguments) {
 
 }  // namespace
 
-void add_rules_gallery(Program& program, CLI::App& group) {
+void add_rules_gallery(Program& program, const Command& group) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App& command = program.command(
+  const Command command = program.command(
       group, "gallery", "Writes a site of all rules, drawn, with conditions, verdicts and proofs; needs no network",
       {"rewright rules gallery quickstart.store -o gallery"},
       [arguments](const Settings& settings) { return gallery(settings, *arguments); });
-  command.add_option("STORE", arguments->store, "The store")->required();
+  command.add_option("STORE", arguments->store, "The store").required();
   command.add_option("-o,--output", arguments->folder, "The site's folder; a gallery that is there is replaced")
-      ->required()
-      ->type_name("DIR");
+      .required()
+      .type_name("DIR");
   command.add_option("--threads", arguments->threads, "Threads; no page depends on their number")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024));
+      .type_name("N")
+      .check(in_range(1, 1024));
 }
 
 }  // namespace rewright::cli

@@ -109,28 +109,28 @@ Result<ExitCode> import(const Settings& settings, const Arguments& arguments) {
 
 }  // namespace
 
-void add_rules_import(Program& program, CLI::App& group) {
+void add_rules_import(Program& program, const Command& group) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App& command = program.command(
+  const Command command = program.command(
       group, "import", "Reads rules from a file, verifies each, and keeps those that are proved in a new store",
       {"rewright rules import --format taso graph_subst.pb --store taso.store",
        "rewright rules import --format text rules.txt --store mine.store --verifiers evaluate z3 cvc5"},
       [arguments](const Settings& settings) { return import(settings, *arguments); });
-  command.add_option("FILE", arguments->file, "The file of rules")->required();
+  command.add_option("FILE", arguments->file, "The file of rules").required();
   command.add_option("--store", arguments->store, "The folder for the results; it must be new")
-      ->required()
-      ->type_name("DIR");
+      .required()
+      .type_name("DIR");
   command
       .add_option("--format", arguments->format,
                   "text: one rule a line; json: as rules export writes it; taso: TASO's protobuf files")
-      ->check(CLI::IsMember({"text", "json", "taso"}));
-  command.add_option("--axioms", arguments->axioms, "Axiom files (default: the program's own)")->type_name("FILE");
+      .check(one_of({"text", "json", "taso"}));
+  command.add_option("--axioms", arguments->axioms, "Axiom files (default: the program's own)").type_name("FILE");
   command.add_option("--verifiers", arguments->verifiers, "Verifiers, in their order (default: evaluate egraph z3)")
-      ->type_name("NAME");
-  command.add_option("--work", arguments->work, "Each verifier's budget for a rule, in units of work")->type_name("N");
+      .type_name("NAME");
+  command.add_option("--work", arguments->work, "Each verifier's budget for a rule, in units of work").type_name("N");
   command.add_option("--threads", arguments->threads, "Threads; no result depends on their number")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024));
+      .type_name("N")
+      .check(in_range(1, 1024));
 }
 
 }  // namespace rewright::cli

@@ -23,13 +23,13 @@ Result<ExitCode> list(const Settings& settings, const std::string& folder) {
 
 }  // namespace
 
-void add_rules_list(Program& program, CLI::App& group) {
+void add_rules_list(Program& program, const Command& group) {
   auto folder = std::make_shared<std::string>();
-  CLI::App& command =
+  const Command command =
       program.command(group, "list", "Lists the rules of a store: id, trust, class, name, source => target, condition",
                       {"rewright rules list quickstart.store", "rewright rules list quickstart.store --json"},
                       [folder](const Settings& settings) { return list(settings, *folder); });
-  command.add_option("STORE", *folder, "The store")->required();
+  command.add_option("STORE", *folder, "The store").required();
 }
 
 }  // namespace rewright::cli

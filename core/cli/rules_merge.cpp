@@ -31,14 +31,14 @@ Result<ExitCode> merge(const Settings& settings, const Arguments& arguments) {
 
 }  // namespace
 
-void add_rules_merge(Program& program, CLI::App& group) {
+void add_rules_merge(Program& program, const Command& group) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App& command =
+  const Command command =
       program.command(group, "merge", "Joins stores into a new one: every rule once, verdicts and provenance of all",
                       {"rewright rules merge here.store there.store -o both.store"},
                       [arguments](const Settings& settings) { return merge(settings, *arguments); });
-  command.add_option("STORE", arguments->stores, "Two stores or more")->required()->expected(2, -1);
-  command.add_option("-o,--output", arguments->target, "The new store's folder")->required()->type_name("DIR");
+  command.add_option("STORE", arguments->stores, "Two stores or more").required().expected(2, -1);
+  command.add_option("-o,--output", arguments->target, "The new store's folder").required().type_name("DIR");
 }
 
 }  // namespace rewright::cli

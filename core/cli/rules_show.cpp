@@ -68,14 +68,14 @@ Result<ExitCode> show(const Settings& settings, const Arguments& arguments) {
 
 }  // namespace
 
-void add_rules_show(Program& program, CLI::App& group) {
+void add_rules_show(Program& program, const Command& group) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App& command = program.command(
+  const Command command = program.command(
       group, "show", "Shows one rule: both sides, condition, verdicts, where it was found",
       {"rewright rules show quickstart.store 3f9a0c21", "rewright rules show quickstart.store matmul-matmul --json"},
       [arguments](const Settings& settings) { return show(settings, *arguments); });
-  command.add_option("STORE", arguments->store, "The store")->required();
-  command.add_option("ID", arguments->id, "The rule's id, its first digits, or its name")->required();
+  command.add_option("STORE", arguments->store, "The store").required();
+  command.add_option("ID", arguments->id, "The rule's id, its first digits, or its name").required();
 }
 
 }  // namespace rewright::cli

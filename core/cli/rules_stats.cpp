@@ -100,13 +100,13 @@ Result<ExitCode> stats(const Settings& settings, const std::string& folder) {
 
 }  // namespace
 
-void add_rules_stats(Program& program, CLI::App& group) {
+void add_rules_stats(Program& program, const Command& group) {
   auto folder = std::make_shared<std::string>();
-  CLI::App& command = program.command(
+  const Command command = program.command(
       group, "stats", "Counts a store's rules by size, operator, trust and class; verdicts and their times",
       {"rewright rules stats quickstart.store", "rewright rules stats quickstart.store --json"},
       [folder](const Settings& settings) { return stats(settings, *folder); });
-  command.add_option("STORE", *folder, "The store")->required();
+  command.add_option("STORE", *folder, "The store").required();
 }
 
 }  // namespace rewright::cli

@@ -42,7 +42,7 @@ Result<ExitCode> list_searches(const Settings& settings) {
 }  // namespace
 
 void add_searches(Program& program) {
-  CLI::App& group = program.group("searches", "Search strategies of rewright optimize, and their options");
+  const Command group = program.group("searches", "Search strategies of rewright optimize, and their options");
   program.command(group, "list", "Lists every search strategy with its options and their defaults",
                   {"rewright searches list", "rewright searches list --json",
                    "rewright optimize IN.onnx -o OUT.onnx --search beam --search-option width=16"},

@@ -21,13 +21,22 @@ function(rewright_add_plugin target)
 
   add_library(${target} MODULE ${arg_SOURCES})
   set_target_properties(${target} PROPERTIES
-    PREFIX "" OUTPUT_NAME ${arg_NAME}
+    PREFIX "" OUTPUT_NAME ${arg_NAME} DEFINE_SYMBOL ""
     LIBRARY_OUTPUT_DIRECTORY ${REWRIGHT_PLUGIN_OUTPUT_DIR}/${arg_KIND}
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
     INSTALL_RPATH "$ORIGIN/..;$ORIGIN/../..")  # lib/rewright, for libraries that plugins open; lib, for librewright
   target_link_libraries(${target} PRIVATE Rewright::rewright ${arg_LIBRARIES})
   if(TARGET rewright_warnings)
     target_link_libraries(${target} PRIVATE rewright_warnings)
+  endif()
+  if(REWRIGHT_PRECOMPILED)  # The first plugin precompiles for all.
+    get_property(first GLOBAL PROPERTY REWRIGHT_FIRST_PLUGIN)
+    if(first)
+      target_precompile_headers(${target} REUSE_FROM ${first})
+    else()
+      target_precompile_headers(${target} PRIVATE ${REWRIGHT_PRECOMPILED} <rewright/kit/families.h>)
+      set_property(GLOBAL PROPERTY REWRIGHT_FIRST_PLUGIN ${target})
+    endif()
   endif()
   set_property(GLOBAL APPEND PROPERTY REWRIGHT_PLUGIN_FILES ${REWRIGHT_PLUGIN_OUTPUT_DIR}/${arg_KIND}/${arg_NAME}.so)
   if(TARGET workbench)

@@ -1,4 +1,4 @@
-#include <rewright/graph/graph_boost.h>
+#include "graph/data_flow.h"
 
 namespace rewright {
 

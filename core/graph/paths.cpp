@@ -1,6 +1,6 @@
 // Reachability and post-dominators.
-#include <rewright/graph/graph_algorithms.h>
-#include <rewright/graph/graph_boost.h>
+#include "graph/data_flow.h"
+#include "graph/graph_algorithms.h"
 
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/dominator_tree.hpp>

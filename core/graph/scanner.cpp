@@ -25,7 +25,7 @@ std::optional<std::pair<char, std::size_t>> unescape(std::string_view rest) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -156,7 +156,7 @@ std::string Scanner::found() const {
   }
   const auto word = text_.substr(position_, end - position_);
   if (word == "\"") return "'\"'";
-  const std::string printable = quoted(word);
+  const std::string printable = in_quotes(word);
   return fmt::format("'{}'", std::string_view(printable).substr(1, printable.size() - 2));
 }
 

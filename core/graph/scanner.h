@@ -33,7 +33,7 @@ class Scanner {
 
   /// A letter or underscore, then letters, digits and underscores; also dots if `dotted`.
   std::optional<std::string_view> identifier(bool dotted = false);
-  /// A dotted identifier, or anything in double quotes, as quoted() writes it.
+  /// A dotted identifier, or anything in double quotes, as in_quotes() writes it.
   Result<std::string> name(std::string_view what);
   /// A decimal integer from 0 to 2^58.
   Result<std::int64_t> number(std::string_view what);
@@ -54,6 +54,6 @@ class Scanner {
 };
 
 /// In double quotes, with \" and \\ for these two and \xNN for control characters.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string in_quotes(std::string_view text);
 
 }  // namespace rewright

@@ -81,7 +81,7 @@ class GraphWriter {
   static std::string written(const std::string& name) {
     Scanner scanner(name);
     const auto word = scanner.identifier(true);
-    return word && word->size() == name.size() && name != "output" ? name : quoted(name);
+    return word && word->size() == name.size() && name != "output" ? name : in_quotes(name);
   }
 
   // The node's name or its operator's, with a number where it is taken; one per output.
@@ -105,7 +105,7 @@ class GraphWriter {
       return (node.input_kind == InputKind::kWeight ? "weight " : "input ") + text_of(node.outputs.front());
     std::string text;
     if (node.op) text = node.op->name() + to_string(node.op->info().params, node.params);
-    if (node.opaque) text = "opaque " + quoted(node.opaque->type);
+    if (node.opaque) text = "opaque " + in_quotes(node.opaque->type);
     if (!node.inputs.empty() || !text.ends_with(']')) {
       text += "(";
       for (std::size_t i = 0; i < node.inputs.size(); ++i) text += (i == 0 ? "" : ", ") + name_of(node.inputs[i]);
@@ -183,7 +183,7 @@ class GraphReader {
                                      [&](const Place& other) { return other.name == names[i].name; });
       if (again || ports_.contains(names[i].name))
         return scanner.error_at(names[i].position, ErrorCode::kParse,
-                                fmt::format("the name {} is given twice", quoted(names[i].name)));
+                                fmt::format("the name {} is given twice", in_quotes(names[i].name)));
     }
     REWRIGHT_CHECK(scanner.expect("=", "after a node's names"));
     scanner.skip_space();
@@ -281,13 +281,14 @@ class GraphReader {
   Result<Port> port_of(Scanner& scanner, const std::string& name, std::size_t position) const {
     if (const auto known = ports_.find(name); known != ports_.end()) return known->second;
     const auto line = line_that_makes(name);
-    if (!line) return scanner.error_at(position, ErrorCode::kParse, fmt::format("no node is named {}", quoted(name)));
+    if (!line)
+      return scanner.error_at(position, ErrorCode::kParse, fmt::format("no node is named {}", in_quotes(name)));
     return scanner.error_at(
         position, ErrorCode::kParse,
         fmt::format(
             "{} is made on line {}, so it cannot be used here: a graph has no cycles, and a node stands below its"
             " operands",
-            quoted(name), *line));
+            in_quotes(name), *line));
   }
 
   // Only asked when something is wrong, so it may read all lines.

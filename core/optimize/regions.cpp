@@ -1,7 +1,7 @@
 #include "optimize/regions.h"
 
-#include <rewright/graph/graph_boost.h>
 #include <rewright/optimize/cost.h>
+#include "graph/data_flow.h"
 
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/boykov_kolmogorov_max_flow.hpp>

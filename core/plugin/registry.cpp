@@ -1,7 +1,13 @@
 // The registry and the loader of plugins.
 #include "plugin/own_folder.h"
 
+#include <rewright/onnx/runtime.h>
+#include <rewright/operator/operator.h>
+#include <rewright/optimize/cost.h>
+#include <rewright/optimize/search.h>
 #include <rewright/plugin/plugin.h>
+#include <rewright/rule/pruner.h>
+#include <rewright/verify/verifier.h>
 
 #include <dlfcn.h>
 

@@ -11,7 +11,7 @@ namespace rewright {
 namespace {
 
 // A DOT string: backslashes and quotes escaped, line breaks kept, what is no printable UTF-8 replaced by '?'.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string result(1, '"');
   each_character(text, "?", [&](std::string_view c) {
     switch (c.front()) {
@@ -45,7 +45,7 @@ class Drawing {
   }
 
   void node(std::string_view id, std::string_view label, std::string_view style) {
-    line(fmt::format("{} [label={}, {}];", id, quoted(label), style));
+    line(fmt::format("{} [label={}, {}];", id, in_quotes(label), style));
   }
 
   struct End {
@@ -124,7 +124,7 @@ class SideDrawing {
 
   void draw(std::string_view title) {
     drawing_.open(fmt::format("subgraph cluster_{}", title));
-    drawing_.line(fmt::format("label={};", quoted(title)));
+    drawing_.line(fmt::format("label={};", in_quotes(title)));
     drawing_.line("color=\"#a0a0a0\"; fontname=\"Helvetica\";");
     for (std::size_t i = 0; i < rule_.inputs.size(); ++i) input(i);
     for (std::size_t i = 0; i < side_.nodes.size(); ++i) application(i);
@@ -205,7 +205,7 @@ std::string to_dot(const Rule& rule) {
   for (std::size_t i = 0; i < rule.precondition.size(); ++i)
     title += (i == 0 ? "\nwhere " : ", ") + to_string(rule.precondition[i]);
   title += fmt::format("\ntrust: {}", name_of(rule.trust));
-  drawing.line(fmt::format("label={}; labelloc=t; fontname=\"Helvetica\";", quoted(title)));
+  drawing.line(fmt::format("label={}; labelloc=t; fontname=\"Helvetica\";", in_quotes(title)));
   SideDrawing(drawing, rule, rule.source, 's').draw("source");
   SideDrawing(drawing, rule, rule.target, 't').draw("target");
   drawing.close();

@@ -29,7 +29,7 @@ code { font-size: .82em; overflow-wrap: anywhere; color: var(--soft); } .scroll 
 .curve { max-width: 760px; }
 )";
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -130,7 +130,7 @@ std::string changes_as_dot(const Graph& graph, const std::vector<bool>& marked, 
     const std::string_view style = marked[i]         ? "style=filled, fillcolor=\"#f9d29b\""
                                    : node.is_input() ? "style=\"rounded,filled\", fillcolor=\"#dbe9f6\""
                                                      : "style=solid";
-    dot += fmt::format("n{} [label={}, {}];\n", i, quoted(label_of(node)), style);
+    dot += fmt::format("n{} [label={}, {}];\n", i, in_quotes(label_of(node)), style);
     bool cut = false;
     for (const Port& operand : node.inputs) {
       const std::size_t from = operand.node.value;

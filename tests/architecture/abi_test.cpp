@@ -50,7 +50,7 @@ const std::vector<Kind> kKinds = {
     {"CostModel",
      "costs",
      "optimize/cost.h",
-     {"base/toml.h", "onnx/onnx.h", "onnx/runtime.h", "optimize/cost_key.h", "plugin/registry.h",
+     {"base/toml.h", "kit/window.h", "onnx/onnx.h", "onnx/runtime.h", "optimize/cost_key.h", "plugin/registry.h",
       "tensor/correlation.h"}},
     {"Runtime", "runtimes", "onnx/runtime.h", {}},
 };

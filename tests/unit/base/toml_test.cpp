@@ -1,6 +1,8 @@
 // TOML files with what toml++ must not be asked about.
 #include <rewright/base/toml.h>
 
+#include "base/stray_character.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

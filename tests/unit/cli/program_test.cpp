@@ -30,7 +30,7 @@ struct Outcome {
 int exit_of(std::vector<std::string> arguments, const Action& act) {
   Program program;
   program.command(program.group("tool", "Tools"), "use", "Uses it", {"rewright tool use"}, act);
-  program.group("concealed", "Not shown").group("");
+  program.group("concealed", "Not shown").hide();
   arguments.insert(arguments.begin(), "rewright");
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());

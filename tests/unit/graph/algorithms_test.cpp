@@ -2,8 +2,8 @@
 #include "support/operators.h"
 #include "support/random_graph.h"
 
-#include <rewright/graph/graph_algorithms.h>
-#include <rewright/graph/graph_boost.h>
+#include "graph/data_flow.h"
+#include "graph/graph_algorithms.h"
 
 #include <boost/graph/breadth_first_search.hpp>
 #include <boost/graph/graph_concepts.hpp>

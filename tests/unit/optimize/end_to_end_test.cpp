@@ -1,10 +1,10 @@
 // From a model in bytes to a faster model in bytes, and the program `rewright optimize` on files, good and bad.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rewright/graph/graph_algorithms.h>
 #include <rewright/onnx/runtime.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "graph/graph_algorithms.h"
 
 #include <chrono>
 #include <csignal>

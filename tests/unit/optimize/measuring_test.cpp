@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pty.h>
-#include <rewright/graph/graph_algorithms.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "graph/graph_algorithms.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // The space that searches walk, held against matching every rule anew in the whole graph.
-#include <rewright/graph/graph_algorithms.h>
 #include <rewright/optimize/random_walk.h>
 #include <rewright/optimize/search.h>
+#include "graph/graph_algorithms.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

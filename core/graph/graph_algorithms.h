@@ -1,4 +1,4 @@
-// Questions about the structure of graphs, answered by Boost.Graph's algorithms (on <rewright/graph/graph_boost.h>).
+// Questions about the structure of graphs, answered by Boost.Graph's algorithms (on "graph/data_flow.h").
 #pragma once
 
 #include <rewright/base/visibility.h>
