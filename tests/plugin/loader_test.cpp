@@ -1,5 +1,6 @@
 // The plugin boundary: what does not fit is refused with a sentence, and leaves nothing behind.
 #include <rewright/operator/operator.h>
+#include <rewright/optimize/search.h>
 #include <rewright/plugin/plugin.h>
 #include <rewright/verify/verifier.h>
 

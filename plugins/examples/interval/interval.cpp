@@ -8,6 +8,7 @@
 #include "interval.h"
 
 #include <rewright/kit/rule_terms.h>
+#include <rewright/optimize/search.h>
 #include <rewright/plugin/plugin.h>
 #include <rewright/verify/verifier.h>
 
