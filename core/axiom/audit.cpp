@@ -43,9 +43,9 @@ constexpr std::size_t kManyCombinations = 4000;
 std::vector<TypedAxiom> drawn_typings(const Axiom& axiom, const ParamDomain& domain, const AuditOptions& options) {
   constexpr std::size_t kAttempts = 16;  // For each that is wanted: many parameters do not fit each other.
   std::vector<TypedAxiom> drawn;
-  Sequence random(options.seed);
+  Random random(options.seed);
   for (std::size_t i = 0; i < kAttempts * options.wide_typings && drawn.size() < options.wide_typings; ++i) {
-    const AxiomRanks& ranks = random.one_of(axiom.ranks);
+    const AxiomRanks& ranks = random.pick(axiom.ranks);
     if (auto typed = specialise(axiom, ranks, wide_binding(domain, random))) drawn.push_back(*std::move(typed));
   }
   return drawn;

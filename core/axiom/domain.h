@@ -18,13 +18,13 @@
 #pragma once
 
 #include <rewright/axiom/axiom.h>
+#include <rewright/base/mixing.h>
 
 #include <map>
 #include <string>
 #include <vector>
 
 #include "axiom/claim.h"
-#include "axiom/sequence.h"
 #include "axiom/size_search.h"
 
 namespace rewright {
@@ -55,7 +55,7 @@ struct ParamDomain {
 
 /// One value for each parameter variable out of all that is claimed, or, one time in three, out of those that the
 /// domain tries. Relations between variables are not looked at.
-[[nodiscard]] ParamBinding wide_binding(const ParamDomain& domain, Sequence& random);
+[[nodiscard]] ParamBinding wide_binding(const ParamDomain& domain, Random& random);
 
 /// The values that sizes of kernels take: :domain's, and the domain's own for axes 2 and 3 of the weights of
 /// convolutions and of what becomes one by elementwise operators, concatenation, splits and enlarging.

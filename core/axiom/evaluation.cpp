@@ -1,5 +1,7 @@
 #include "axiom/evaluation.h"
 
+#include <rewright/operator/map_sizes.h>
+
 #include <algorithm>
 #include <cfenv>
 #include <cmath>
@@ -29,7 +31,7 @@ void draw_all(TermBuffer<Scalar>& tensor, Draw kind, std::uint64_t seed) {
   const bool quarters = kind == Draw::kQuarters || kind == Draw::kNegative;
   const Scalar quarter = quarters ? Scalar::from_integer(1) / Scalar::from_integer(4) : Scalar{};
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::uint64_t bits = splitmix(seed + (kind == Draw::kEqualRows ? i % columns : i));
+    const std::uint64_t bits = mix(seed + (kind == Draw::kEqualRows ? i % columns : i));
     const auto number = static_cast<std::int64_t>(bits % 19);
     switch (kind) {
       case Draw::kWhole:
@@ -65,9 +67,9 @@ bool is_number(const Exact& value) { return value.defined(); }
 bool is_number(Real value) { return !std::isnan(value.value); }
 
 /// Moves each element to one of its neighbours, or leaves it: two elements that were rounded alike no longer are.
-void perturb(std::vector<Real>& values, Sequence& random) {
+void perturb(std::vector<Real>& values, Random& random) {
   for (Real& value : values) {
-    const std::uint64_t choice = random.next() % 3;
+    const std::uint64_t choice = random.bits() % 3;
     if (choice == 0 || value.value == 0) continue;
     value.value = std::nextafter(value.value, choice == 1 ? HUGE_VAL : -HUGE_VAL);
   }
@@ -208,23 +210,16 @@ bool TermValues<Scalar>::apply(std::size_t at, std::span<const std::int64_t> siz
     return true;
   }
   std::vector<ParamValue> values;
+  bool known = true;
   for (std::size_t i = 0; i < step.size_lists.size(); ++i) {
-    if (const auto* list = std::get_if<SizeList<SymbolicDim>>(&step.params[i])) {
-      SizeList<std::int64_t> numbers;
-      for (std::size_t k = 0; k < list->values.size(); ++k) {
-        const auto value = step.size_lists[i][k](sizes);
-        if (!value) return false;
-        numbers.values.push_back(*value);
-      }
-      values.emplace_back(std::move(numbers));
-    } else if (const auto* number = std::get_if<std::int64_t>(&step.params[i])) {
-      values.emplace_back(*number);
-    } else if (const auto* real = std::get_if<double>(&step.params[i])) {
-      values.emplace_back(*real);
-    } else {
-      values.emplace_back(std::get<std::vector<std::int64_t>>(step.params[i]));
-    }
+    std::size_t next = 0;
+    values.push_back(map_sizes(step.params[i], [&](const SymbolicDim&) {
+      const auto value = step.size_lists[i][next++](sizes);
+      known = known && value.has_value();
+      return value.value_or(0);
+    }));
   }
+  if (!known) return false;
   step.op->evaluate(Params(std::move(values)), in_, out_);
   return true;
 }
@@ -235,22 +230,21 @@ bool TermValues<Scalar>::run(std::span<const std::int64_t> sizes, Draw draw, std
 }
 template <class Scalar>
 bool TermValues<Scalar>::run_rounded(std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed,
-                                     Sequence& modes) {
+                                     Random& modes) {
   const RoundingRestored restored;
   return run_steps(sizes, draw, seed, &modes);
 }
 
 template <class Scalar>
-bool TermValues<Scalar>::run_steps(std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed,
-                                   Sequence* modes) {
+bool TermValues<Scalar>::run_steps(std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed, Random* modes) {
   static const std::vector<int> kModes = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO, FE_TONEAREST};
   for (std::size_t at = 0; at < values_.size(); ++at) {
     if (!size_outputs(at, sizes)) return false;
     if (const auto variable = program_.steps()[at].variable) {
-      draw_all(values_[at][0], draw, splitmix(seed + *variable * 7919));
+      draw_all(values_[at][0], draw, mix(seed + *variable * 7919));
       continue;
     }
-    if (modes != nullptr) std::fesetround(modes->one_of(kModes));
+    if (modes != nullptr) std::fesetround(modes->pick(kModes));
     if (!apply(at, sizes)) return false;
     if constexpr (std::is_same_v<Scalar, Real>) {
       for (TermBuffer<Real>& tensor : values_[at])

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <rewright/axiom/axiom.h>
+#include <rewright/base/mixing.h>
 #include <rewright/tensor/scalar.h>
 #include <rewright/tensor/tensor.h>
 
@@ -15,7 +16,6 @@
 #include <string>
 #include <vector>
 
-#include "axiom/sequence.h"
 #include "axiom/size_search.h"
 
 namespace rewright {
@@ -89,7 +89,7 @@ class TermValues {
   bool run(std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed);
   /// The same with each step rounded up, down, towards zero or to nearest, and each element of a result moved to one of
   /// its neighbours or left, as `modes` says: what rounding alone changes.
-  bool run_rounded(std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed, Sequence& modes);
+  bool run_rounded(std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed, Random& modes);
   /// Have both sides one shape and equal elements? Over Real: equal up to rounding, NaN equal to NaN.
   [[nodiscard]] bool equal() const;
   /// Has the left side an element that is a number (neither undefined nor NaN), or no element at all?
@@ -101,7 +101,7 @@ class TermValues {
   [[nodiscard]] const TermBuffer<Scalar>& value(std::pair<std::size_t, std::size_t> at) const;
 
  private:
-  bool run_steps(std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed, Sequence* modes);
+  bool run_steps(std::span<const std::int64_t> sizes, Draw draw, std::uint64_t seed, Random* modes);
   bool size_outputs(std::size_t step, std::span<const std::int64_t> sizes);
   bool apply(std::size_t step, std::span<const std::int64_t> sizes);
 

@@ -120,7 +120,7 @@ bool SizeSearch::holds_at(std::size_t depth) {
          std::ranges::all_of(solved_[depth], [&](const Solved& solved) { return solve(solved); });
 }
 
-SizeSearch::Orders SizeSearch::random_orders(Sequence& random) const {
+SizeSearch::Orders SizeSearch::random_orders(Random& random) const {
   constexpr std::int64_t kSmall = 3;
   Orders orders = free_;
   std::vector<bool> any(free_.size(), false);
@@ -133,7 +133,7 @@ SizeSearch::Orders SizeSearch::random_orders(Sequence& random) const {
   return orders;
 }
 
-std::span<const std::int64_t> SizeSearch::draw(Sequence& random, std::size_t steps) {
+std::span<const std::int64_t> SizeSearch::draw(Random& random, std::size_t steps) {
   if (contradictory_ || !descend_in(random_orders(random), 0, steps)) return {};
   return values_;
 }

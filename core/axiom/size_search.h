@@ -5,6 +5,7 @@
 // variables have values.
 #pragma once
 
+#include <rewright/base/mixing.h>
 #include <rewright/base/visibility.h>
 #include <rewright/tensor/dim.h>
 #include <rewright/tensor/linear.h>
@@ -15,8 +16,6 @@
 #include <span>
 #include <string>
 #include <vector>
-
-#include "axiom/sequence.h"
 
 namespace rewright {
 
@@ -66,14 +65,14 @@ class REWRIGHT_API SizeSearch {
 
   /// One solution by chance: one to three of the free variables may have any of their values, the others are small
   /// where that is possible. Empty where none is found within `steps` values. Until the next call.
-  [[nodiscard]] std::span<const std::int64_t> draw(Sequence& random, std::size_t steps);
+  [[nodiscard]] std::span<const std::int64_t> draw(Random& random, std::size_t steps);
   /// The solution with these values of the free variables, in the order of names(); empty where it is none.
   [[nodiscard]] std::span<const std::int64_t> at(std::span<const std::int64_t> free);
   [[nodiscard]] std::size_t free_count() const { return free_.size(); }
 
  private:
   using Orders = std::vector<std::vector<std::int64_t>>;  ///< By free variable: the values in the order of trial.
-  [[nodiscard]] Orders random_orders(Sequence& random) const;
+  [[nodiscard]] Orders random_orders(Random& random) const;
   bool descend_in(const Orders& orders, std::size_t depth, std::size_t& steps);
   /// What is to be checked and solved once `depth` free variables have values.
   bool holds_at(std::size_t depth);

@@ -1,5 +1,7 @@
 #include "axiom/typing_audit.h"
 
+#include <rewright/base/mixing.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -9,12 +11,6 @@
 
 namespace rewright {
 namespace {
-
-std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
 
 std::vector<Constraint> constraints_of(const TypedAxiom& axiom) {
   std::vector<Constraint> all = axiom.left_defined;
@@ -145,7 +141,7 @@ std::optional<AuditFailure> TypingAudit::run_wide(std::size_t count, AuditResult
                                                   const std::function<bool()>& stop) {
   constexpr std::size_t kSteps = 300, kIndex = 1'000'000;
   if (wide_search_.names() != search_.names()) return std::nullopt;
-  Sequence random(options_.seed);
+  Random random(options_.seed);
   AuditResult drawn;
   for (std::size_t i = 0; i < count && !stop(); ++i) {
     const auto found = wide_search_.draw(random, kSteps);
@@ -244,7 +240,7 @@ std::int64_t TypingAudit::elements(const AuditPoint& point) const {
 std::optional<AuditPoint> TypingAudit::difference_at(std::span<const std::int64_t> sizes, std::size_t index, int rounds,
                                                      AuditResult& result) {
   bool compared = false;
-  const std::uint64_t seed = mix(options_.seed * 0x9e3779b97f4a7c15 + index);
+  const std::uint64_t seed = avalanche(options_.seed * kGoldenGamma + index);
   const auto found = program_.uses_functions() ? functional_difference(sizes, seed, index, rounds, compared)
                      : program_.uses_order()   ? ordered_difference(sizes, seed, index, rounds, compared)
                                                : polynomial_difference(sizes, seed, compared);
@@ -276,7 +272,7 @@ std::optional<AuditPoint> TypingAudit::ordered_difference(std::span<const std::i
     // One kind a combination where there are many, in turn; every kind where there are few.
     for (std::size_t kind = 0; kind < std::size(kDraws); ++kind) {
       if (rounds == 1 && kind != index % std::size(kDraws)) continue;
-      const std::uint64_t own = mix(seed + static_cast<std::uint64_t>(round) * std::size(kDraws) + kind);
+      const std::uint64_t own = avalanche(seed + static_cast<std::uint64_t>(round) * std::size(kDraws) + kind);
       if (exact_differs(sizes, kDraws[kind], own, compared))
         return AuditPoint{AuditPoint::Algebra::kExact, kDraws[kind], own};
     }
@@ -304,7 +300,7 @@ std::optional<AuditPoint> TypingAudit::functional_difference(std::span<const std
     return AuditPoint{AuditPoint::Algebra::kField, Draw::kWhole, seed};
   for (int round = 0; round < rounds; ++round) {
     const Draw draw = round % 2 == 0 ? Draw::kQuarters : Draw::kNegative;
-    const std::uint64_t own = mix(seed + static_cast<std::uint64_t>(round));
+    const std::uint64_t own = avalanche(seed + static_cast<std::uint64_t>(round));
     if (reals_differ(sizes, draw, own, compared)) return AuditPoint{AuditPoint::Algebra::kReal, draw, own};
   }
   return wide_difference(sizes, seed, index, rounds, compared);
@@ -315,7 +311,7 @@ std::optional<AuditPoint> TypingAudit::wide_difference(std::span<const std::int6
   static constexpr Draw kDraws[] = {Draw::kScaled, Draw::kWide, Draw::kWidePositive};
   for (std::size_t kind = 0; kind < std::size(kDraws); ++kind) {
     if (rounds == 1 && kind != index % std::size(kDraws)) continue;
-    const std::uint64_t own = mix(seed + kind + 101);
+    const std::uint64_t own = avalanche(seed + kind + 101);
     if (reals_differ(sizes, kDraws[kind], own, compared))
       return AuditPoint{AuditPoint::Algebra::kReal, kDraws[kind], own};
   }
@@ -338,7 +334,7 @@ bool TypingAudit::reals_differ(std::span<const std::int64_t> sizes, Draw draw, s
   if (!suspect) return false;
   // What is left may be rounding: every step rounded otherwise says how much that is.
   Spread of_left(left), of_right(right);
-  Sequence modes(seed);
+  Random modes(seed);
   for (int i = 0; i < kRoundings; ++i) {
     if (!real_.run_rounded(sizes, draw, seed, modes)) return false;
     if (moderate && !is_moderate(real_)) return false;

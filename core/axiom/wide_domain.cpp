@@ -10,20 +10,20 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-Ints numbers(Sequence& random, std::size_t length, std::int64_t low, std::int64_t high) {
+Ints numbers(Random& random, std::size_t length, std::int64_t low, std::int64_t high) {
   Ints list;
   for (std::size_t i = 0; i < length; ++i) list.push_back(random.between(low, high));
   return list;
 }
 
-Ints permutation(Sequence& random, int max_rank) {
+Ints permutation(Random& random, int max_rank) {
   Ints order(static_cast<std::size_t>(random.between(2, std::max(max_rank, 2))));
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
   return order;
 }
 
-Ints ascending_axes(Sequence& random, int max_rank) {
+Ints ascending_axes(Random& random, int max_rank) {
   Ints axes;
   for (int axis = 0; axis < max_rank; ++axis) {
     if (random.below(2) == 0) axes.push_back(axis);
@@ -31,7 +31,7 @@ Ints ascending_axes(Sequence& random, int max_rank) {
   return axes;
 }
 
-Ints wide_list(const std::string& name, Sequence& random, int max_rank) {
+Ints wide_list(const std::string& name, Random& random, int max_rank) {
   const auto length = static_cast<std::size_t>(random.between(1, std::max(max_rank, 2)));
   if (name == "perm") return permutation(random, max_rank);
   if (name == "axes" || name == "stretch_left" || name == "stretch_right") return ascending_axes(random, max_rank);
@@ -44,13 +44,13 @@ Ints wide_list(const std::string& name, Sequence& random, int max_rank) {
 }
 
 /// Both signs, many magnitudes, exact in binary so that exact rationals have them too.
-double wide_real(Sequence& random) {
+double wide_real(Random& random) {
   if (random.below(8) == 0) return 0;
   const double mantissa = static_cast<double>(random.between(1, 15)) * (random.below(2) == 0 ? 1 : -1);
   return std::ldexp(mantissa, static_cast<int>(random.between(-20, 17)));
 }
 
-double in_range(const ClaimRange& range, Sequence& random) {
+double in_range(const ClaimRange& range, Random& random) {
   if (range.low && range.high) {
     const auto part = random.below(5);
     if (part == 0) return *range.low;
@@ -61,13 +61,13 @@ double in_range(const ClaimRange& range, Sequence& random) {
   return range.low ? *range.low + distance : *range.high - distance;
 }
 
-std::int64_t integer_in_range(const ClaimRange& range, Sequence& random) {
+std::int64_t integer_in_range(const ClaimRange& range, Random& random) {
   const auto low = static_cast<std::int64_t>(std::ceil(range.low.value_or(range.high.value_or(0) - 12)));
   const auto high = static_cast<std::int64_t>(std::floor(range.high.value_or(static_cast<double>(low) + 12)));
   return random.between(low, std::max(low, std::min(high, low + 1000)));
 }
 
-ParamValue wide_value(const ParamVariable& variable, Sequence& random, int max_rank) {
+ParamValue wide_value(const ParamVariable& variable, Random& random, int max_rank) {
   const ParamSpec& spec = *variable.spec;
   if (variable.is_element) return random.between(spec.name == "kernel" ? 1 : 0, spec.name == "kernel" ? 7 : 6);
   switch (spec.kind) {
@@ -86,11 +86,11 @@ ParamValue wide_value(const ParamVariable& variable, Sequence& random, int max_r
   return wide_list(spec.name, random, max_rank);
 }
 
-ParamValue claimed_value(const ParamVariable& variable, const ClaimEntry* entry, Sequence& random, int max_rank) {
+ParamValue claimed_value(const ParamVariable& variable, const ClaimEntry* entry, Random& random, int max_rank) {
   if (entry == nullptr || entry->any || entry->values.size() + entry->ranges.size() == 0)
     return wide_value(variable, random, max_rank);
-  if (entry->ranges.empty()) return random.one_of(entry->values);
-  const ClaimRange& range = random.one_of(entry->ranges);
+  if (entry->ranges.empty()) return random.pick(entry->values);
+  const ClaimRange& range = random.pick(entry->ranges);
   if (variable.spec->kind == ParamKind::kReal) return in_range(range, random);
   if (variable.spec->kind != ParamKind::kInts || variable.is_element) return integer_in_range(range, random);
   Ints list(wide_list(variable.spec->name, random, max_rank).size());
@@ -100,12 +100,12 @@ ParamValue claimed_value(const ParamVariable& variable, const ClaimEntry* entry,
 
 }  // namespace
 
-ParamBinding wide_binding(const ParamDomain& domain, Sequence& random) {
+ParamBinding wide_binding(const ParamDomain& domain, Random& random) {
   ParamBinding binding;
   for (std::size_t i = 0; i < domain.params.size(); ++i) {
     const auto& [name, tried] = domain.params[i];
     const bool known = random.below(3) == 0 && !tried.empty();
-    binding[name] = known ? random.one_of(tried)
+    binding[name] = known ? random.pick(tried)
                           : claimed_value(domain.variables[i], domain.claim.param(name), random, domain.max_rank);
   }
   return binding;

@@ -1,7 +1,7 @@
 #include "campaign/generality.h"
 
 #include "rule/canonical.h"
-#include "rule/matcher.h"
+#include "rule/usable.h"
 
 #include <algorithm>
 #include <map>
@@ -180,7 +180,7 @@ class Generaliser {
     const auto open = open_conditions(rule);
     if (!open) return false;
     rule.precondition.insert(rule.precondition.end(), open->begin(), open->end());
-    if (!CompiledRule::compile(rule)) return false;
+    if (!check_usable(rule)) return false;
     const DimBinding sizes = bind_sizes(rule.inputs, rule.example, bind_sizes(rule.example_sizes));
     for (const Constraint& constraint : rule.precondition) {
       if (constraint.holds(sizes) != std::optional(true)) return false;

@@ -2,7 +2,7 @@
 
 #include "rule/canonical.h"
 #include "rule/conditions.h"
-#include "rule/matcher.h"
+#include "rule/usable.h"
 
 namespace rewright {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 // A rule that can be applied, or why there is none.
 Result<Rule> usable_rule(const Graph& source, const Graph& target, FreeSizes free) {
   REWRIGHT_TRY(Rule rule, generalise(source, target, free));
-  REWRIGHT_CHECK(CompiledRule::compile(rule));
+  REWRIGHT_CHECK(check_usable(rule));
   return rule;
 }
 

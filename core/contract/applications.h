@@ -4,8 +4,7 @@
 // what operators ask for: equal shapes, equal ranks, few different sizes, permutations, parts that add up to a size.
 #pragma once
 
-#include "contract/random.h"
-
+#include <rewright/base/mixing.h>
 #include <rewright/operator/operator.h>
 
 #include <cstdint>

@@ -1,6 +1,8 @@
 // Shape rules: one for numbers, sizes with cuts and symbols; refusals; how parameters are written.
 #include "contract/operator_checks.h"
 
+#include <rewright/operator/map_sizes.h>
+
 #include <map>
 
 namespace rewright::contract {
@@ -16,13 +18,7 @@ struct Symbols {
       in.push_back(std::move(shape));
     }
     if (!symbolic_params) return;
-    std::vector<BasicParamValue<SymbolicDim>> given(params.values().begin(), params.values().end());
-    for (auto& value : given) {
-      if (auto* sizes = std::get_if<SizeList<SymbolicDim>>(&value)) {
-        for (SymbolicDim& size : sizes->values) size = variable(size.constant().value());
-      }
-    }
-    params = SymbolicParams(std::move(given));
+    params = map_sizes(params, [&](const SymbolicDim& size) { return variable(size.constant().value()); });
   }
   SymbolicDim variable(std::int64_t value) {
     const std::string name = fmt::format("x{}.0", values.size());

@@ -8,7 +8,7 @@
 
 #include "discover/axiom_bindings.h"
 #include "discover/equation.h"
-#include "rule/matcher.h"
+#include "rule/usable.h"
 #include "verify/rule_judge.h"
 
 namespace rewright {
@@ -22,7 +22,7 @@ std::optional<Rule> usable_rule(const TypedAxiom& typed, bool left_to_right, con
   const auto made = rule_of(typed, left_to_right);
   if (!made) return std::nullopt;
   auto read = parse_rule(to_text(*made), registry);
-  if (!read || !CompiledRule::compile(chain_form(*read))) return std::nullopt;
+  if (!read || !check_usable(chain_form(*read))) return std::nullopt;
   read->certificate = made->certificate;
   return *std::move(read);
 }

@@ -1,5 +1,7 @@
 #include "discover/class_values.h"
 
+#include <rewright/base/mixing.h>
+#include <rewright/operator/map_sizes.h>
 #include <rewright/tensor/scalar.h>
 #include <rewright/tensor/tensor.h>
 
@@ -65,12 +67,9 @@ Params params_at(const GraphView& view, egraph::NodeId node, const DimBinding& s
   std::vector<ParamValue> values;
   std::size_t next = 0;
   for (const ValueId id : view.heads[view.graph.head(node)].params) {
-    ParamValue value = view.heads(id);
-    if (auto* list = std::get_if<SizeList<std::int64_t>>(&value)) {
-      for (std::int64_t& size : list->values)
-        size = view.sizes.symbolic(view.graph.sizes(node)[next++], view.names).evaluate(sizes).value_or(-1);
-    }
-    values.push_back(std::move(value));
+    values.push_back(map_sizes(view.heads(id), [&](std::int64_t) {
+      return view.sizes.symbolic(view.graph.sizes(node)[next++], view.names).evaluate(sizes).value_or(-1);
+    }));
   }
   return Params(std::move(values));
 }
@@ -85,13 +84,6 @@ Algebra algebra_of(const GraphView& view, std::span<const Params> params) {
     if (traits.uses_order) algebra = Algebra::kExact;
   }
   return algebra;
-}
-
-std::uint64_t mix(std::uint64_t x) {  // The finaliser of splitmix64.
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
 }
 
 /// Point 0: the whole field; small integers elsewhere. Point 1: quarters, mostly negative. Point 2: positive quarters.

@@ -1,7 +1,8 @@
 #include "discover/compose.h"
 
+#include <rewright/base/mixing.h>
+
 #include <map>
-#include <random>
 
 #include "discover/equation.h"
 #include "rule/canonical.h"
@@ -82,14 +83,13 @@ std::optional<Rule> composed(const Rule& outer, std::size_t input, const Rule& i
 std::vector<Rule> composed_rules(std::span<const Rule> rules, std::size_t count, std::uint64_t seed) {
   std::vector<Rule> made;
   if (rules.empty()) return made;
-  std::mt19937_64 random(seed);
+  Random random(seed);
   for (std::size_t attempt = 0; attempt < 8 * count && made.size() < count; ++attempt) {
-    const Rule& outer = rules[random() % rules.size()];
-    Rule inner = rules[random() % rules.size()];
-    const std::uint64_t bits = random();
+    const Rule& outer = random.pick(rules);
+    Rule inner = random.pick(rules);
     if (outer.inputs.empty()) continue;
-    if (bits % 2 == 1) std::swap(inner.source, inner.target);
-    if (auto rule = composed(outer, (bits >> 1) % outer.inputs.size(), inner)) made.push_back(*std::move(rule));
+    if (random.one_in(2)) std::swap(inner.source, inner.target);
+    if (auto rule = composed(outer, random.below(outer.inputs.size()), inner)) made.push_back(*std::move(rule));
   }
   return made;
 }

@@ -75,9 +75,9 @@ Status RuleGraph::add_side(const Rule& rule, const Pattern& side, std::vector<st
         return make_error(ErrorCode::kUnsupported, "{} is defined nowhere", node.op->name());
       tensor.first_dim = static_cast<std::uint32_t>(dim_pool_.size());
       tensor.rank = static_cast<std::uint16_t>(rule_of_shape->shape.size());
-      for (const SizeProgram& program : rule_of_shape->shape) dim_pool_.push_back(program.run(sizes_, slots_));
+      for (const SizeCode& program : rule_of_shape->shape) dim_pool_.push_back(compute(program, sizes_, slots_));
       if (output == 0) {
-        for (const ConditionProgram& program : rule_of_shape->defined) known_.push_back(program.run(sizes_, slots_));
+        for (const ConstraintCode& program : rule_of_shape->defined) known_.push_back(compute(program, sizes_, slots_));
       }
       tensors_.push_back(tensor);
     }

@@ -2,17 +2,14 @@
 // follow one another.
 #pragma once
 
+#include <rewright/base/mixing.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 namespace rewright::egraph {
-
-[[nodiscard]] constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
-  hash = (hash ^ value) * 0x9E3779B97F4A7C15;
-  return hash ^ (hash >> 32);
-}
 
 /// Open addressing with linear probing; the owner keeps the keys and tells which of them are equal.
 class HashIndex {

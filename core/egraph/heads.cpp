@@ -1,5 +1,7 @@
 #include "egraph/heads.h"
 
+#include <rewright/operator/map_sizes.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -65,16 +67,10 @@ HeadId Heads::intern(Head head) {
 HeadId Heads::head(const Operator& op, std::uint32_t output, const SymbolicParams& params) {
   Head head{&op, 0, output, {}, 0};
   for (const auto& given : params.values()) {
-    if (const auto* sizes = std::get_if<SizeList<SymbolicDim>>(&given)) {
-      head.sizes += static_cast<std::uint32_t>(sizes->values.size());
-      head.params.push_back(value(SizeList<std::int64_t>{std::vector<std::int64_t>(sizes->values.size())}));
-    } else if (const auto* number = std::get_if<std::int64_t>(&given)) {
-      head.params.push_back(value(*number));
-    } else if (const auto* real = std::get_if<double>(&given)) {
-      head.params.push_back(value(*real));
-    } else {
-      head.params.push_back(value(std::get<std::vector<std::int64_t>>(given)));
-    }
+    head.params.push_back(value(map_sizes(given, [&](const SymbolicDim&) {
+      ++head.sizes;
+      return std::int64_t{0};
+    })));
   }
   return intern(std::move(head));
 }
@@ -112,21 +108,10 @@ Heads::Rule Heads::infer(HeadId id, std::span<const int> ranks) const {
   }
   std::vector<BasicParamValue<SymbolicDim>> params;
   for (const ValueId value : head.params) {
-    const ParamValue& given = values_[value];
-    if (const auto* sizes = std::get_if<SizeList<std::int64_t>>(&given)) {
-      SizeList<SymbolicDim> list;
-      for (std::size_t k = 0; k < sizes->values.size(); ++k) {
-        names.push_back(fmt::format("z{}", names.size()));
-        list.values.push_back(SymbolicDim::variable(names.back()));
-      }
-      params.emplace_back(std::move(list));
-    } else if (const auto* number = std::get_if<std::int64_t>(&given)) {
-      params.emplace_back(*number);
-    } else if (const auto* real = std::get_if<double>(&given)) {
-      params.emplace_back(*real);
-    } else {
-      params.emplace_back(std::get<std::vector<std::int64_t>>(given));
-    }
+    params.push_back(map_sizes(values_[value], [&](std::int64_t) {
+      names.push_back(fmt::format("z{}", names.size()));
+      return SymbolicDim::variable(names.back());
+    }));
   }
   Constraints<SymbolicDim> where;
   const auto out = head.op->infer(SymbolicParams(std::move(params)), in, where);
@@ -138,12 +123,12 @@ Heads::Rule Heads::infer(HeadId id, std::span<const int> ranks) const {
   };
   ShapeRule compiled;
   for (const SymbolicDim& dim : (*out)[head.output]) {
-    auto program = SizeProgram::compile(dim, slot_of);
+    auto program = SizeCode::compile(dim, slot_of);
     if (!program) return rule;
     compiled.shape.push_back(*std::move(program));
   }
   for (const Constraint& constraint : where.conditions()) {
-    auto program = ConditionProgram::compile(constraint, slot_of);
+    auto program = ConstraintCode::compile(constraint, slot_of);
     if (!program) return rule;
     compiled.defined.push_back(*std::move(program));
   }

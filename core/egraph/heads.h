@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "egraph/hash_index.h"
-#include "egraph/size_program.h"
+#include "egraph/size_arithmetic.h"
 
 namespace rewright::egraph {
 
@@ -35,8 +35,8 @@ struct Head {
 
 /// Slots: the operands' sizes, operand by operand, then the size arguments.
 struct ShapeRule {
-  std::vector<SizeProgram> shape;  ///< Of this output.
-  std::vector<ConditionProgram> defined;
+  std::vector<SizeCode> shape;  ///< Of this output.
+  std::vector<ConstraintCode> defined;
 };
 
 class Heads {

@@ -1,5 +1,6 @@
 #include "egraph/render.h"
 
+#include <rewright/operator/map_sizes.h>
 #include <rewright/verify/certificate.h>
 
 #include <fmt/ranges.h>
@@ -106,19 +107,8 @@ void Renderer::append_params(NodeId node, std::string& text) {
   std::vector<BasicParamValue<SymbolicDim>> values;
   std::size_t next = 0;
   for (const ValueId id : head.params) {
-    const ParamValue& value = heads_(id);
-    if (const auto* sizes = std::get_if<SizeList<std::int64_t>>(&value)) {
-      SizeList<SymbolicDim> list;
-      for (std::size_t i = 0; i < sizes->values.size(); ++i)
-        list.values.push_back(sizes_.symbolic(graph_.sizes(node)[next++], names_));
-      values.emplace_back(std::move(list));
-    } else if (const auto* number = std::get_if<std::int64_t>(&value)) {
-      values.emplace_back(*number);
-    } else if (const auto* real = std::get_if<double>(&value)) {
-      values.emplace_back(*real);
-    } else {
-      values.emplace_back(std::get<std::vector<std::int64_t>>(value));
-    }
+    values.push_back(map_sizes<std::int64_t>(
+        heads_(id), [&](std::int64_t) { return sizes_.symbolic(graph_.sizes(node)[next++], names_); }));
   }
   text += head.op->name();
   if (head.output > 0) text += fmt::format(".{}", head.output);

@@ -76,13 +76,13 @@ bool Rewrites::compile_sizes(Use& use) {
     for (std::uint32_t k = 0; k < arguments[i].size(); ++k) {
       const auto binds = std::span(use.size_matches).first(binding);
       if (std::ranges::any_of(binds, [&](const auto& m) { return m.application == i && m.place == k; })) continue;
-      auto value = SizeProgram::compile(*arguments[i][k], slot_of);
+      auto value = SizeCode::compile(*arguments[i][k], slot_of);
       if (!value) return false;
       use.size_matches.push_back({i, k, std::nullopt, *std::move(value)});
     }
   }
   for (const Constraint& constraint : *residual) {
-    auto program = ConditionProgram::compile(constraint, slot_of);
+    auto program = ConstraintCode::compile(constraint, slot_of);
     if (!program) return false;
     use.residual.push_back(*std::move(program));
   }
@@ -92,12 +92,12 @@ bool Rewrites::compile_sizes(Use& use) {
     std::vector<const SymbolicDim*> sizes;
     append_size_arguments(term.params, sizes);
     for (const SymbolicDim* size : sizes) {
-      auto program = SizeProgram::compile(*size, slot_of);
+      auto program = SizeCode::compile(*size, slot_of);
       if (!program) return false;
       build.sizes.push_back(*std::move(program));
     }
     for (const SymbolicDim& dim : term.shape) {
-      auto program = SizeProgram::compile(dim, slot_of);
+      auto program = SizeCode::compile(dim, slot_of);
       if (!program) return false;
       build.shape.push_back(*std::move(program));
     }

@@ -319,13 +319,13 @@ Rewrites::Applied Rewrites::apply(const Match& match, EGraph& graph, Sizes& size
     const DimId size = graph.sizes(match.applications[wanted.application])[wanted.place];
     if (wanted.binds) {
       slots_[*wanted.binds] = size;
-    } else if (const DimId value = wanted.value.run(sizes, slots_);
+    } else if (const DimId value = compute(wanted.value, sizes, slots_);
                value != size && !granted({Constraint::Kind::kEqual, value, size})) {
       return Applied::kBlocked;
     }
   }
-  for (const ConditionProgram& condition : use.residual) {
-    if (!granted(condition.run(sizes, slots_))) return Applied::kBlocked;
+  for (const ConstraintCode& condition : use.residual) {
+    if (!granted(compute(condition, sizes, slots_))) return Applied::kBlocked;
   }
   built_.resize(use.builds.size());
   for (std::size_t i = use.builds.size(); i-- > 0;) {
@@ -333,9 +333,9 @@ Rewrites::Applied Rewrites::apply(const Match& match, EGraph& graph, Sizes& size
     for (const Ref operand : use.to->applications[i].operands)
       operands_.push_back(operand.is_variable ? match.variables[operand.index] : built_[operand.index]);
     dims_.clear();
-    for (const SizeProgram& size : use.builds[i].sizes) dims_.push_back(size.run(sizes, slots_));
+    for (const SizeCode& size : use.builds[i].sizes) dims_.push_back(compute(size, sizes, slots_));
     shape_.clear();
-    for (const SizeProgram& dim : use.builds[i].shape) shape_.push_back(dim.run(sizes, slots_));
+    for (const SizeCode& dim : use.builds[i].shape) shape_.push_back(compute(dim, sizes, slots_));
     built_[i] = graph.add(use.builds[i].head, dims_, operands_, shape_);
   }
   const NodeId from = match.applications[0];

@@ -17,7 +17,7 @@
 
 #include "egraph/egraph.h"
 #include "egraph/heads.h"
-#include "egraph/size_program.h"
+#include "egraph/size_arithmetic.h"
 
 namespace rewright::egraph {
 
@@ -77,15 +77,15 @@ struct Use {
   struct SizeMatch {
     std::uint32_t application = 0, place = 0;
     std::optional<std::uint32_t> binds;  ///< A size variable's slot; else the size must equal `value`.
-    SizeProgram value;
+    SizeCode value;
   };
   std::vector<SizeMatch> size_matches;  ///< Those that bind first.
   std::vector<HeadId> from_heads;
-  std::vector<ConditionProgram> residual;
+  std::vector<ConstraintCode> residual;
   struct Build {
     HeadId head = 0;
-    std::vector<SizeProgram> sizes;
-    std::vector<SizeProgram> shape;
+    std::vector<SizeCode> sizes;
+    std::vector<SizeCode> shape;
   };
   std::vector<Build> builds;  ///< As to->applications.
 };

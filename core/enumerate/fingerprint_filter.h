@@ -16,11 +16,11 @@ class FingerprintFilter {
  public:
   explicit FingerprintFilter(std::size_t count) : words_(std::bit_ceil(count * kBits / 64 + 1)) {}
   void add(std::uint64_t fingerprint) {
-    const std::uint64_t hash = mixed(fingerprint);
+    const std::uint64_t hash = mix(fingerprint);
     words_[hash & (words_.size() - 1)] |= bits_of(hash);
   }
   [[nodiscard]] bool may_hold(std::uint64_t fingerprint) const {
-    const std::uint64_t hash = mixed(fingerprint), bits = bits_of(hash);
+    const std::uint64_t hash = mix(fingerprint), bits = bits_of(hash);
     return (words_[hash & (words_.size() - 1)] & bits) == bits;
   }
 

@@ -85,7 +85,7 @@ std::vector<std::uint32_t> sign_patterns(const EnumerationConfig& config) {
   return patterns;
 }
 
-Field random_field(std::uint64_t number) { return Field::from_residue(mixed(number) % Field::kPrime); }
+Field random_field(std::uint64_t number) { return Field::from_residue(mix(number) % Field::kPrime); }
 
 }  // namespace
 
@@ -327,7 +327,7 @@ const Signature& OperatorSpace::signature(ChoiceId choice, std::span<const TypeI
 std::uint32_t OperatorSpace::reduction_number(const Signature& signature, std::size_t operand) {
   const TypeId type = uses_[signature.number].operands[operand];
   std::vector<Word> value(types_[type].words), reduction(signature.reduction);
-  for (std::size_t i = 0; i < value.size(); ++i) fields(value.data())[i] = random_field(kPointSeed ^ mixed(i));
+  for (std::size_t i = 0; i < value.size(); ++i) fields(value.data())[i] = random_field(kPointSeed ^ mix(i));
   reduce(signature, operand, value.data(), reduction.data(), Samples::kAll);
   const std::uint64_t content = XXH3_64bits(reduction.data(), reduction.size() * sizeof(Word));
   const auto next = static_cast<std::uint32_t>(reduction_numbers_.size());
@@ -358,7 +358,7 @@ void OperatorSpace::fill(TypeId type, std::uint64_t key, Word* out) const {
     for (std::uint32_t sample = 0; sample < samples_[world]; ++sample) {
       const auto elements =
           sample_elements("", static_cast<std::uint32_t>(key % kSignPatterns), types_[type].worlds[world].shape,
-                          mixed(key ^ config_->seed), first_sample + sample);
+                          mix(key ^ config_->seed), first_sample + sample);
       std::copy(elements.begin(), elements.end(), fields(out));
       out += elements.size();
     }

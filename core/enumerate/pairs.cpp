@@ -232,7 +232,7 @@ class PairWriter {
       const std::size_t u = sides_[0]->outputs()[i], v = sides_[1]->outputs()[i];
       if (sides_[0]->tensors()[u].term == sides_[1]->tensors()[v].term) continue;
       const std::uint64_t shapes[2] = {shapes_[0][u], shapes_[1][v]};
-      order.emplace_back(mixed(shapes[first] ^ mixed(shapes[1 - first])), i);
+      order.emplace_back(mix(shapes[first] ^ mix(shapes[1 - first])), i);
     }
     std::sort(order.begin(), order.end());
     for (const std::size_t side : {first, 1 - first}) {
@@ -251,7 +251,7 @@ class PairWriter {
     const Expanded& graph = *sides_[side];
     for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
       if (is_variable(side, t)) {
-        shapes_[side].push_back(mixed(space_.shape_hash(graph.tensors()[t].type)));
+        shapes_[side].push_back(mix(space_.shape_hash(graph.tensors()[t].type)));
         continue;
       }
       const Step& step = graph.step_of(t);
@@ -259,13 +259,13 @@ class PairWriter {
       std::array<std::uint64_t, kMaxOperands> operands{};
       for (std::uint32_t i = 0; i < rules.arity; ++i) operands[i] = shapes_[side][step.operands[i]];
       if (rules.commutative && operands[1] < operands[0]) std::swap(operands[0], operands[1]);
-      std::uint64_t shape = mixed(step.choice + std::uint64_t{0x400});
-      for (std::uint32_t i = 0; i < rules.arity; ++i) shape = mixed(shape ^ operands[i]);
-      shapes_[side].push_back(mixed(shape + graph.made(t).output));
+      std::uint64_t shape = mix(step.choice + std::uint64_t{0x400});
+      for (std::uint32_t i = 0; i < rules.arity; ++i) shape = mix(shape ^ operands[i]);
+      shapes_[side].push_back(mix(shape + graph.made(t).output));
     }
   }
 
-  void put(std::uint64_t number) { hash_ = mixed(hash_ ^ mixed(number)); }
+  void put(std::uint64_t number) { hash_ = mix(hash_ ^ mix(number)); }
 
   /// A tensor that was written before is a number; an application is known by its term.
   bool known(std::uint64_t term) {

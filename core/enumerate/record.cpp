@@ -98,8 +98,8 @@ std::uint64_t application_term(const Space& space, const Step& step, std::span<c
   std::array<std::uint64_t, kMaxOperands> operands{};
   for (std::uint32_t i = 0; i < rules.arity; ++i) operands[i] = tensors[step.operands[i]].term;
   if (rules.commutative && operands[1] < operands[0]) std::swap(operands[0], operands[1]);
-  std::uint64_t term = mixed(step.choice + std::uint64_t{0x100});
-  for (std::uint32_t i = 0; i < rules.arity; ++i) term = mixed(term ^ operands[i]);
+  std::uint64_t term = mix(step.choice + std::uint64_t{0x100});
+  for (std::uint32_t i = 0; i < rules.arity; ++i) term = mix(term ^ operands[i]);
   return term;
 }
 
@@ -123,7 +123,7 @@ Evaluator::Evaluator(const EnumerationConfig& config) : space_(config), known_(k
     input_words_.emplace_back(space_.words(type));
     space_.input(i, input_words_.back().data());
     input_hashes_.push_back(hash_of(space_, type, space_.hash(type, input_words_.back().data(), Samples::kAll)));
-    tensors_.push_back({type, false, mixed(i + 1)});
+    tensors_.push_back({type, false, mix(i + 1)});
   }
 }
 
@@ -154,7 +154,7 @@ std::span<const Evaluator::Tensor> Evaluator::run(const Record& record, std::spa
     signatures_.push_back(&signature);
     const auto first = made_.size();
     for (std::uint32_t k = 0; k < signature.output_count; ++k) {
-      Tensor& tensor = tensors_.emplace_back(Tensor{signature.outputs[k], false, mixed(term + k)});
+      Tensor& tensor = tensors_.emplace_back(Tensor{signature.outputs[k], false, mix(term + k)});
       Made& made = made_.emplace_back();
       made.application = term;
       made.step = static_cast<std::uint8_t>(s);
@@ -162,7 +162,7 @@ std::span<const Evaluator::Tensor> Evaluator::run(const Record& record, std::spa
       made.first = static_cast<std::uint8_t>(first);
       if (!std::binary_search(free.begin(), free.end(), tensor.term)) continue;
       made.random = tensor.term;
-      tensor.term = mixed(tensor.term ^ kReplacement);
+      tensor.term = mix(tensor.term ^ kReplacement);
     }
   }
   if (words_.size() < made_.size()) words_.resize(made_.size());
@@ -268,7 +268,7 @@ void application_terms(const Record& record, const Space& space, std::vector<std
   terms.clear();
   const std::size_t inputs = space.inputs().size();
   std::array<std::uint64_t, kMaxInputs + kMaxOperators * kMaxOutputs> tensors{};
-  for (std::size_t i = 0; i < inputs; ++i) tensors[i] = mixed(i + 1);
+  for (std::size_t i = 0; i < inputs; ++i) tensors[i] = mix(i + 1);
   std::size_t made = inputs;
   for (std::size_t s = 0; s < record.count; ++s) {
     const Step& step = record.steps[s];
@@ -276,10 +276,10 @@ void application_terms(const Record& record, const Space& space, std::vector<std
     std::array<std::uint64_t, kMaxOperands> operands{};
     for (std::uint32_t i = 0; i < rules.arity; ++i) operands[i] = tensors[step.operands[i]];
     if (rules.commutative && operands[1] < operands[0]) std::swap(operands[0], operands[1]);
-    std::uint64_t term = mixed(step.choice + std::uint64_t{0x100});
-    for (std::uint32_t i = 0; i < rules.arity; ++i) term = mixed(term ^ operands[i]);
+    std::uint64_t term = mix(step.choice + std::uint64_t{0x100});
+    for (std::uint32_t i = 0; i < rules.arity; ++i) term = mix(term ^ operands[i]);
     terms.push_back(term);
-    for (std::uint32_t k = 0; k < record.output_count(s); ++k) tensors[made++] = mixed(term + k);
+    for (std::uint32_t k = 0; k < record.output_count(s); ++k) tensors[made++] = mix(term + k);
   }
   std::sort(terms.begin(), terms.end());
 }

@@ -18,6 +18,7 @@
 // done with values can be done with these alone.
 #pragma once
 
+#include <rewright/base/mixing.h>
 #include <rewright/base/visibility.h>
 
 #include <array>
@@ -103,13 +104,5 @@ class REWRIGHT_API Space {
   [[nodiscard]] virtual std::uint64_t product(const Signature& signature, const Word* left, const Word* right,
                                               Samples samples) const = 0;
 };
-
-/// Mixes all bits of x (Steele, Lea & Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
-[[nodiscard]] constexpr std::uint64_t mixed(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
 
 }  // namespace rewright::enumeration

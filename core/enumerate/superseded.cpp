@@ -15,19 +15,19 @@ namespace rewright::enumeration {
 namespace {
 
 /// Weights are below 2^60, so that a sum of them does not wrap around.
-std::uint64_t weight_of_choice(std::uint32_t choice) { return mixed(choice + std::uint64_t{0x200}) >> 4; }
+std::uint64_t weight_of_choice(std::uint32_t choice) { return mix(choice + std::uint64_t{0x200}) >> 4; }
 
 /// A hash of an application from numbers that stand for its operands; the same for either order where that does not
 /// count.
 std::uint64_t application_hash(const ChoiceRules& rules, std::uint32_t choice,
                                std::array<std::uint64_t, kMaxOperands> operands) {
   if (rules.commutative && operands[1] < operands[0]) std::swap(operands[0], operands[1]);
-  std::uint64_t hash = mixed(choice + std::uint64_t{0x300});
-  for (std::uint32_t i = 0; i < rules.arity; ++i) hash = mixed(hash ^ operands[i]);
+  std::uint64_t hash = mix(choice + std::uint64_t{0x300});
+  for (std::uint32_t i = 0; i < rules.arity; ++i) hash = mix(hash ^ operands[i]);
   return hash;
 }
 
-std::uint64_t input_term(std::size_t input) { return mixed(input + 1); }
+std::uint64_t input_term(std::size_t input) { return mix(input + 1); }
 
 }  // namespace
 
@@ -145,9 +145,9 @@ struct SupersededTest::Whole {
         operands[i] = tensor < input_count ? input_term(tensor) : terms[tensor - input_count];
       }
       const std::uint64_t term = application_hash(rules, entry.choice, operands);
-      sum += mixed(term);
+      sum += mix(term);
       std::uint64_t k = 0;
-      for_bits(applications[a].made, [&](std::size_t tensor) { terms[tensor] = mixed(term + ++k); });
+      for_bits(applications[a].made, [&](std::size_t tensor) { terms[tensor] = mix(term + ++k); });
     });
     return sum;
   }
@@ -228,7 +228,7 @@ FirstGraphs::FirstGraphs(std::vector<PartGraph> graphs, const EnumerationConfig&
   classes_ = FingerprintFilter(firsts_.size());
   for (std::size_t i = 0; i < firsts_.size(); ++i) {
     if (!is_whole[i]) continue;
-    std::size_t at = mixed(firsts_[i].fingerprint) & (by_class_.size() - 1);
+    std::size_t at = mix(firsts_[i].fingerprint) & (by_class_.size() - 1);
     while (by_class_[at] != 0) at = (at + 1) & (by_class_.size() - 1);
     by_class_[at] = static_cast<std::uint32_t>(i + 1);
     classes_.add(firsts_[i].fingerprint);
@@ -238,7 +238,7 @@ FirstGraphs::FirstGraphs(std::vector<PartGraph> graphs, const EnumerationConfig&
 const PartGraph* FirstGraphs::of_class(std::uint64_t fingerprint) const {
   if (!classes_.may_hold(fingerprint)) return nullptr;
   const std::size_t mask = by_class_.size() - 1;
-  for (std::size_t at = mixed(fingerprint) & mask; by_class_[at] != 0; at = (at + 1) & mask) {
+  for (std::size_t at = mix(fingerprint) & mask; by_class_[at] != 0; at = (at + 1) & mask) {
     if (firsts_[by_class_[at] - 1].fingerprint == fingerprint) return &firsts_[by_class_[at] - 1];
   }
   return nullptr;

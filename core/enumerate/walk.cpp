@@ -114,7 +114,7 @@ int Walk::skipped_inputs(std::uint32_t used) const {
 bool Walk::extensible(const Entry& entry, std::size_t left) const {
   if (!scope_.extend_repetitions &&
       (entry.repeats_input || repeats_itself(entry, Samples::kAll) || repeats_made(entry, Samples::kAll))) {
-    const std::uint64_t lot = mixed(sum_at_[graph_.size()] ^ mixed(entry.hashes[0].identity + entry.choice));
+    const std::uint64_t lot = mix(sum_at_[graph_.size()] ^ mix(entry.hashes[0].identity + entry.choice));
     if (lot % kAuditOne == 0) {
       repetitions_.push_back(graph_);
       repetitions_.back().push_back(entry);

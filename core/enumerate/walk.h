@@ -95,11 +95,15 @@ struct Unit {
 };
 
 [[nodiscard]] inline TensorHash hash_of(const Space& space, TypeId type, std::uint64_t hash) {
-  const std::uint64_t content = mixed(hash ^ mixed(space.shape_hash(type)));
-  return {content, mixed(content ^ space.type_hash(type))};
+  const std::uint64_t content = mix(hash ^ mix(space.shape_hash(type)));
+  return {content, mix(content ^ space.type_hash(type))};
 }
 /// What an output adds to a graph's fingerprint.
-[[nodiscard]] constexpr std::uint64_t output_hash(const TensorHash& hash) { return mixed(hash.content); }
+[[nodiscard]] constexpr std::uint64_t output_hash(const TensorHash& hash) { return mix(hash.content); }
+
+// walk_data.h
+struct ValueData;
+struct BinaryOfTypes;
 
 class REWRIGHT_API Walk {
  public:
@@ -136,7 +140,6 @@ class REWRIGHT_API Walk {
   void output_hashes(const Leaf& leaf, std::vector<std::uint64_t>& hashes) const;
 
  private:
-  struct ValueData;
   struct Position {
     std::size_t segment = 0;
     std::size_t index = 0;  ///< Within the segment.
@@ -151,7 +154,6 @@ class REWRIGHT_API Walk {
   /// Appends the segment of applications that the newest one makes possible; `last`: of those only the ones that
   /// complete a graph.
   void expand(bool last);
-  void expand_constants();
   void expand_unary(std::uint8_t tensor, bool last);
   void expand_binary(std::uint8_t a, std::uint8_t b, bool last);
   void expand_ternary(std::size_t fresh_from, bool last);
@@ -193,7 +195,6 @@ class REWRIGHT_API Walk {
   std::vector<ChoiceId> unary_, binary_;
   std::vector<std::vector<std::pair<ChoiceId, const Signature*>>> unary_of_type_;
   std::vector<bool> unary_known_;
-  struct BinaryOfTypes;
   std::unique_ptr<BinaryOfTypes> binary_of_types_;
 
   std::size_t operators_ = 0;  ///< Of the graphs that are walked.

@@ -1,7 +1,7 @@
 // What a walk keeps beside the current graph.
 #pragma once
 
-#include "enumerate/walk.h"
+#include "enumerate/space.h"
 
 #include <cstdint>
 #include <utility>
@@ -10,7 +10,7 @@
 namespace rewright::enumeration {
 
 // A tensor that was evaluated: its elements, and its reductions as far as they were asked for.
-struct Walk::ValueData {
+struct ValueData {
   std::uint64_t identity = 0;
   std::uint32_t pins = 0;
   Samples samples = Samples::kAll;  // Those of which the elements are there.
@@ -25,7 +25,7 @@ struct Walk::ValueData {
 };
 
 // For two types, the choices that are defined on them in this order. A table with open addressing.
-struct Walk::BinaryOfTypes {
+struct BinaryOfTypes {
   struct Slot {
     std::uint64_t key = 0;  // 0: free
     std::uint32_t begin = 0, end = 0;
@@ -35,7 +35,7 @@ struct Walk::BinaryOfTypes {
   std::vector<std::pair<ChoiceId, const Signature*>> lists;
 
   Slot& find(std::uint64_t key) {
-    std::size_t at = mixed(key) & (slots.size() - 1);
+    std::size_t at = mix(key) & (slots.size() - 1);
     while (slots[at].key != key && slots[at].key != 0) at = (at + 1) & (slots.size() - 1);
     return slots[at];
   }

@@ -12,7 +12,7 @@ constexpr std::size_t kMostRemembered = 1024;
 constexpr std::size_t kGrowth = 4;
 }  // namespace
 
-Walk::ValueData& Walk::place_for(std::uint64_t identity) {
+ValueData& Walk::place_for(std::uint64_t identity) {
   // Two places where it may be kept; one that is in use by the current graph is not given up.
   ValueData* place = nullptr;
   for (const std::size_t at : {identity % cache_.size(), (identity >> 32) % cache_.size()}) {
@@ -32,7 +32,7 @@ Walk::ValueData& Walk::place_for(std::uint64_t identity) {
   return *place;
 }
 
-Walk::ValueData& Walk::data_of(std::uint8_t tensor, Samples samples) {
+ValueData& Walk::data_of(std::uint8_t tensor, Samples samples) {
   const std::size_t inputs = input_hashes_.size();
   if (tensor < inputs) return *input_data_[tensor];
   ValueData*& data = made_data_[tensor - inputs];
@@ -102,7 +102,7 @@ void Walk::hash_outputs(Entry& entry, Samples samples) {
     const std::size_t inputs = input_hashes_.size();
     for (std::size_t i = 0; i < arity; ++i) {
       const std::uint8_t tensor = entry.operands[i];
-      key = mixed(key ^ (tensor < inputs ? input_hashes_[tensor] : made_[tensor - inputs].hash).identity) + i;
+      key = mix(key ^ (tensor < inputs ? input_hashes_[tensor] : made_[tensor - inputs].hash).identity) + i;
     }
     Remembered& remembered = remembered_[key % remembered_.size()];
     if (remembered.key != key) {

@@ -1,4 +1,5 @@
 // Building graphs: every operand exists before it is used, and no application is made twice.
+#include <rewright/base/mixing.h>
 #include <rewright/graph/graph.h>
 #include <rewright/plugin/registry.h>
 
@@ -36,14 +37,10 @@ bool is_floating(ElementType type) {
 
 namespace {
 
-std::uint64_t combine(std::uint64_t seed, std::uint64_t value) {
-  return (seed ^ value) * 0x9e3779b97f4a7c15ULL + (seed >> 29);
-}
-
 /// Equal applications have equal keys; parameters are compared in full.
 std::uint64_t application_key(const Operator& op, std::span<const Port> operands) {
   std::uint64_t key = std::hash<std::string>()(op.name());
-  for (const Port& port : operands) key = combine(key, (std::uint64_t{port.node.value} << 16) ^ port.output);
+  for (const Port& port : operands) key = mix(key, (std::uint64_t{port.node.value} << 16) ^ port.output);
   return key;
 }
 

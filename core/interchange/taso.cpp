@@ -4,6 +4,7 @@
 #include "interchange/taso_groups.h"
 #include "interchange/taso_ranks.h"
 #include "interchange/taso_side.h"
+#include "interchange/taso_table.h"
 
 #include <algorithm>
 #include <limits>
@@ -60,9 +61,10 @@ class RuleReader {
   }
   Status check_operator(const taso::Operator& op, int side, int index) {
     const std::string where = where_of(side, index, op.type());
-    if (op.type() < 0 || op.type() >= kTypes)
+    const OperatorRow* row = row_of(op.type());
+    if (row == nullptr)
       return make_error(ErrorCode::kParse, "{}: its type is {}, expected 0 to {}", where, op.type(), kTypes - 1);
-    if (counterpart(op.type()) == nullptr)
+    if (row->ours == nullptr)
       return make_error(ErrorCode::kUnsupported, "{} has no counterpart among our operators", where);
     for (const taso::Tensor& tensor : op.input()) {
       if (tensor.opid() >= index || tensor.opid() == std::numeric_limits<int>::min() || tensor.tsid() < 0)
@@ -74,25 +76,8 @@ class RuleReader {
         inputs_.push_back(tensor.opid());
       }
     }
-    return check_arity(op, where);
-  }
-  static Status check_arity(const taso::Operator& op, const std::string& where) {
-    int low = 1, high = 1;
-    switch (op.type()) {
-      case kConv2d:
-      case kEwAdd:
-      case kEwMul:
-      case kMatMul:
-      case kMul: low = high = 2; break;
-      case kConcat: low = 2, high = kMostOperators; break;
-      case kConstantImm:
-      case kConstantIconv:
-      case kConstantOne:
-      case kConstantPool: low = high = 0; break;
-      default: break;
-    }
-    if (op.input_size() >= low && op.input_size() <= high) return {};
-    return make_error(ErrorCode::kParse, "{} has {} inputs, expected {}", where, op.input_size(), low);
+    if (op.input_size() >= row->least_operands && op.input_size() <= row->most_operands) return {};
+    return make_error(ErrorCode::kParse, "{} has {} inputs, expected {}", where, op.input_size(), row->least_operands);
   }
 
   static Ranks::Id id_of(const taso::Tensor& tensor, int side) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rewright/base/result.h>
+#include <rewright/rule/rule.h>
 
 #include <taso.pb.h>
 
@@ -45,12 +46,6 @@ enum Type {
   kConstantPool,
   kTypes
 };
-inline constexpr std::array<const char*, kTypes> kTypeNames = {
-    "input",        "weight",       "any",    "conv2d",    "dropout", "linear",      "pool2d_max",   "pool2d_avg",
-    "relu",         "sigmoid",      "tanh",   "batchnorm", "concat",  "split",       "reshape",      "transpose",
-    "ew_add",       "ew_mul",       "matmul", "mul",       "enlarge", "merge_gconv", "constant_imm", "constant_iconv",
-    "constant_one", "constant_pool"};
-
 enum Key {
   kOpType,
   kNumInputs,
@@ -76,11 +71,16 @@ inline constexpr std::array<const char*, 4> kActivations = {"none", "sigmoid", "
 inline constexpr std::array<const char*, 2> kPaddings = {"same", "valid"};
 inline constexpr int kMostOperators = 64;
 
-/// The operator of ours that a type stands for; null where there is none.
-[[nodiscard]] const char* counterpart(int type);
-
-/// "source operator 2 (conv2d)"; side 1 is the source.
-[[nodiscard]] std::string where_of(int side, int index, int type);
+/// One side of a rule, in our operators.
+struct Side {
+  Pattern pattern;
+  std::vector<std::vector<SymbolicShape>> shapes;  ///< By port, the inputs first.
+  std::vector<Constraint> defined;
+  std::vector<Constraint> kernels;  ///< That the file asks of convolutions' weights.
+  /// Of every convolution: channels of its result, and groups.
+  std::vector<std::pair<SymbolicDim, std::int64_t>> convolutions;
+  std::vector<std::int64_t> open_groups;  ///< Of the convolutions that the file says nothing of, as they were read.
+};
 
 /// The parameters of an operator, with sentences for what is missing or out of range.
 class Parameters {
@@ -107,9 +107,5 @@ class Parameters {
   std::map<int, std::int32_t> values_;
   std::string where_;
 };
-
-/// perm = sum of p_i * n^(n-1-i): the digits of the permutation in base n.
-[[nodiscard]] Result<std::vector<std::int64_t>> read_permutation(std::int64_t code, std::int64_t rank,
-                                                                 const std::string& where);
 
 }  // namespace rewright::taso_format

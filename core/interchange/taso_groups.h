@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "interchange/taso.h"
+#include "interchange/taso_rule.h"
 #include "interchange/taso_side.h"
 
 namespace rewright::taso_format {

@@ -1,5 +1,9 @@
 #include "interchange/taso_side.h"
 
+#include <rewright/operator/map_sizes.h>
+
+#include "interchange/taso_table.h"
+
 #include <algorithm>
 
 namespace rewright::taso_format {
@@ -72,92 +76,25 @@ class SideReader {
   /// The application, and the activation that matmul and pools carry in TASO.
   Result<std::vector<Port>> apply(const taso::Operator& op, const Parameters& params, int side, int index,
                                   const std::vector<Port>& operands, Side& made) {
-    REWRIGHT_TRY(const Operator* ours, scope_.registry.get<Operator>(counterpart(op.type())));
-    std::vector<NamedParam> named;
-    std::vector<SymbolicDim> sizes;
-    const auto shape = [&](std::size_t i) -> const SymbolicShape& {
-      return made.shapes[operands[i].node.value][operands[i].output];
-    };
+    const OperatorRow& row = *row_of(op.type());
+    REWRIGHT_TRY(const Operator* ours, scope_.registry.get<Operator>(row.ours));
     REWRIGHT_TRY(const std::int64_t activation, params.get(kActi, 0, 3, 0));
-    const auto add_window = [&]() -> Status {
-      REWRIGHT_TRY(const std::int64_t height, params.get(kStrideH, 1, 1000, 1));
-      REWRIGHT_TRY(const std::int64_t width, params.get(kStrideW, 1, 1000, 1));
-      REWRIGHT_TRY(const std::int64_t padding, params.get(kPad, 0, 1, 0));
-      named.push_back({"strides", std::vector<std::int64_t>{height, width}});
-      named.push_back({"padding", std::string(kPaddings[static_cast<std::size_t>(padding)])});
-      return {};
-    };
-    const auto kernel = [&]() -> Result<std::vector<std::int64_t>> {
-      REWRIGHT_TRY(const std::int64_t height, params.get(kKernelH, 1, 1000));
-      REWRIGHT_TRY(const std::int64_t width, params.get(kKernelW, 1, 1000));
-      return std::vector<std::int64_t>{height, width};
-    };
-    switch (op.type()) {
-      case kConv2d: {
-        REWRIGHT_CHECK(add_window());
-        if (!params.has(kGroup)) made.open_groups.push_back(open_groups(made.open_groups.size(), shape(0), shape(1)));
-        const std::int64_t open = made.open_groups.empty() ? 1 : made.open_groups.back();
-        REWRIGHT_TRY(const std::int64_t groups, params.get(kGroup, 1, 1000, open));
-        if (shape(1).rank() == 4) made.convolutions.emplace_back(shape(1)[0], groups);
-        named.push_back({"groups", groups});
-        named.push_back({"activation", std::string(kActivations[static_cast<std::size_t>(activation)])});
-        if (params.has(kKernelH) && params.has(kKernelW)) {
-          REWRIGHT_TRY(const auto size, kernel());
-          for (int axis = 0; axis < 2; ++axis)
-            made.kernels.push_back(
-                {Constraint::Kind::kEqual, shape(1)[2 + axis], size[static_cast<std::size_t>(axis)]});
-        }
-        break;
-      }
-      case kPoolMax:
-      case kPoolAvg: {
-        REWRIGHT_CHECK(add_window());
-        REWRIGHT_TRY(auto size, kernel());
-        named.push_back({"kernel", std::move(size)});
-        break;
-      }
-      case kEnlarge: {
-        REWRIGHT_TRY(auto size, kernel());
-        named.push_back({"kernel", std::move(size)});
-        break;
-      }
-      case kConcat:
-      case kSplit: {
-        REWRIGHT_TRY(const std::int64_t axis, params.get(kAxis, 0, shape(0).rank() - 1));
-        named.push_back({"axis", axis});
-        if (op.type() == kConcat) break;
-        REWRIGHT_TRY(const std::int64_t parts, params.get(kNumOutputs, 2, 2, 2));
-        const auto* cut = shape(0)[static_cast<int>(axis)].cut();
-        for (std::int64_t i = 0; i < parts; ++i)
-          sizes.push_back(!cut ? fresh_size() : i == 0 ? cut->first : cut->second);
-        break;
-      }
-      case kTranspose: {
-        REWRIGHT_TRY(const std::int64_t code, params.get(kPerm, 0, 1 << 30));
-        REWRIGHT_TRY(auto perm, read_permutation(code, shape(0).rank(), params.where()));
-        named.push_back({"perm", std::move(perm)});
-        break;
-      }
-      case kConstantImm: {
-        const SymbolicDim size = fresh_size();
-        sizes = {size, size};
-        break;
-      }
-      case kConstantIconv:
-      case kConstantPool: {
-        REWRIGHT_TRY(const auto size, kernel());
-        sizes = {fresh_size(), fresh_size(), size[0], size[1]};
-        break;
-      }
-      case kConstantOne:
-        for (int axis = 0; axis < scope_.ranks.of({side, index}).value_or(scope_.open_rank); ++axis)
-          sizes.push_back(fresh_size());
-        break;
-      default: break;
+    ParamReader reader{params,
+                       {},
+                       scope_.ranks.of({side, index}).value_or(scope_.open_rank),
+                       static_cast<int>(activation),
+                       made,
+                       [this] { return fresh_size(); },
+                       [&](const SymbolicShape& image, const SymbolicShape& weight) {
+                         return open_groups(made.open_groups.size(), image, weight);
+                       }};
+    for (const Port port : operands) reader.in.push_back(&made.shapes[port.node.value][port.output]);
+    for (const ParamCodec* param : row.params) {
+      if (param != nullptr) REWRIGHT_CHECK(param->read(reader));
     }
-    if (!sizes.empty()) named.push_back({"sizes", std::vector<std::int64_t>(sizes.size(), 1)});
-    REWRIGHT_TRY(std::vector<Port> ports, add_node(*ours, named, sizes, operands, made));
-    if (op.type() == kConv2d || activation == 0) return ports;
+    if (!reader.sizes.empty()) reader.named.push_back({"sizes", std::vector<std::int64_t>(reader.sizes.size(), 1)});
+    REWRIGHT_TRY(std::vector<Port> ports, add_node(*ours, reader.named, reader.sizes, operands, made));
+    if (reader.has_activation || activation == 0) return ports;
     REWRIGHT_TRY(const Operator* unary,
                  scope_.registry.get<Operator>(kActivations[static_cast<std::size_t>(activation)]));
     return add_node(*unary, {}, {}, ports, made);
@@ -167,12 +104,9 @@ class SideReader {
                                      const std::vector<SymbolicDim>& sizes, const std::vector<Port>& operands,
                                      Side& made) {
     REWRIGHT_TRY(const Params numbers, make_params(op.name(), op.info().params, named));
-    const SymbolicParams symbols = to_symbolic(numbers);
-    std::vector<BasicParamValue<SymbolicDim>> values(symbols.values().begin(), symbols.values().end());
-    for (auto& value : values) {
-      if (auto* list = std::get_if<SizeList<SymbolicDim>>(&value); list && !sizes.empty()) list->values = sizes;
-    }
-    SymbolicParams params(std::move(values));
+    auto size = sizes.begin();
+    SymbolicParams params =
+        map_sizes(numbers, [&](std::int64_t number) { return sizes.empty() ? SymbolicDim(number) : *size++; });
     std::vector<SymbolicShape> in;
     for (const Port port : operands) in.push_back(made.shapes[port.node.value][port.output]);
     REWRIGHT_TRY(auto out, op.infer(params, in, where_));

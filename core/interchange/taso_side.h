@@ -24,16 +24,6 @@ struct Scope {
   const SizeAssignment* sizes = nullptr;
 };
 
-struct Side {
-  Pattern pattern;
-  std::vector<std::vector<SymbolicShape>> shapes;  ///< By port, the inputs first.
-  std::vector<Constraint> defined;
-  std::vector<Constraint> kernels;  ///< That the file asks of convolutions' weights.
-  /// Of every convolution: channels of its result, and groups.
-  std::vector<std::pair<SymbolicDim, std::int64_t>> convolutions;
-  std::vector<std::int64_t> open_groups;  ///< Of the convolutions that the file says nothing of, as they were read.
-};
-
 /// Sizes that the file leaves open are variables: s0, s1, ... in the source (side 1), t0, ... in the target (side 2).
 /// Errors: a parameter that is missing or out of range; an operator that is not defined at these ranks.
 [[nodiscard]] Result<Side> read_side(const taso::Rule& rule, int side, const Scope& scope);

@@ -1,6 +1,6 @@
 #include "interchange/taso.h"
 
-#include "interchange/taso_format.h"
+#include "interchange/taso_table.h"
 #include "rule/canonical.h"
 #include "rule/conditions.h"
 
@@ -36,11 +36,6 @@ class RuleWriter {
  private:
   [[nodiscard]] bool is_input(Port port) const { return port.node.value < rule_.inputs.size(); }
   [[nodiscard]] int op_of(Port port) const { return static_cast<int>(port.node.value - rule_.inputs.size()); }
-  static void put(taso::Operator& op, Key key, std::int64_t value) {
-    taso::Parameter& para = *op.add_para();
-    para.set_key(key);
-    para.set_value(static_cast<std::int32_t>(value));
-  }
 
   /// What the target needs to be defined, TASO finds out by building it. Beyond that, conditions "w.2 = 3" become
   /// kernel sizes of the convolutions by w; no others can be said.
@@ -87,91 +82,23 @@ class RuleWriter {
   }
 
   Status write_operator(const PatternNode& node, const PatternShapes& shapes, taso::Operator& op) {
-    const std::string& name = node.op->name();
-    int type = 0;
-    while (type < kTypes && (counterpart(type) == nullptr || name != counterpart(type))) ++type;
-    if (type == kTypes) return make_error(ErrorCode::kUnsupported, "operator {}", name);
-    op.set_type(type);
-    const auto shape = [&](std::size_t i) -> const SymbolicShape& {
-      return shapes.of_node[node.inputs[i].node.value][node.inputs[i].output];
-    };
-    const auto& specs = node.op->info().params;
-    const auto at = [&](std::string_view param) -> const BasicParamValue<SymbolicDim>& {
-      std::size_t i = 0;
-      while (specs[i].name != param) ++i;
-      return node.params[i];
-    };
-    const auto numbers = [&](std::string_view param) { return std::get<std::vector<std::int64_t>>(at(param)); };
-    const auto put_window = [&]() -> Status {
-      const std::int64_t padding = std::get<std::int64_t>(at("padding"));
-      if (padding > 1) return make_error(ErrorCode::kUnsupported, "explicit padding");
-      put(op, kStrideH, numbers("strides")[0]);
-      put(op, kStrideW, numbers("strides")[1]);
-      put(op, kPad, padding);
-      return {};
-    };
-    const auto put_kernel = [&](std::int64_t height, std::int64_t width) {
-      put(op, kKernelH, height);
-      put(op, kKernelW, width);
-    };
-    switch (type) {
-      case kConv2d: {
-        REWRIGHT_CHECK(put_window());
-        if (numbers("dilations") != std::vector<std::int64_t>{1, 1})
-          return make_error(ErrorCode::kUnsupported, "dilations");
-        put(op, kGroup, std::get<std::int64_t>(at("groups")));
-        static constexpr std::array<int, 4> kCodes = {0, 2, 1, 3};  // Ours: none, relu, sigmoid, tanh.
-        put(op, kActi, kCodes[static_cast<std::size_t>(std::get<std::int64_t>(at("activation")))]);
-        if (is_input(node.inputs[1])) {
-          const std::string& weight = rule_.inputs[node.inputs[1].node.value].name;
-          const auto height = kernels_.find(fmt::format("{}.2", weight)),
-                     width = kernels_.find(fmt::format("{}.3", weight));
-          if (height != kernels_.end() && width != kernels_.end()) put_kernel(height->second, width->second);
-        }
-        return {};
-      }
-      case kPoolAvg:
-        if (std::get<std::int64_t>(at("count_include_pad")) != 0)
-          return make_error(ErrorCode::kUnsupported, "averages without the padding");
-        [[fallthrough]];
-      case kPoolMax:
-        REWRIGHT_CHECK(put_window());
-        put_kernel(numbers("kernel")[0], numbers("kernel")[1]);
-        put(op, kActi, 0);
-        return {};
-      case kEnlarge: put_kernel(numbers("kernel")[0], numbers("kernel")[1]); return {};
-      case kConcat:
-        put(op, kAxis, std::get<std::int64_t>(at("axis")));
-        put(op, kNumDim, shape(0).rank());
-        return {};
-      case kSplit: {
-        const std::int64_t axis = std::get<std::int64_t>(at("axis"));
-        const auto& sizes = std::get<SizeList<SymbolicDim>>(at("sizes")).values;
-        const auto* cut = shape(0)[static_cast<int>(axis)].cut();
-        if (!cut || sizes.size() != 2 || !(cut->first == sizes[0]) || !(cut->second == sizes[1]))
-          return make_error(ErrorCode::kUnsupported, "a split elsewhere than at the last concatenation");
-        put(op, kAxis, axis);
-        put(op, kNumOutputs, 2);
-        return {};
-      }
-      case kTranspose: {
-        const auto perm = numbers("perm");
-        std::int64_t code = 0;
-        for (const std::int64_t axis : perm) code = code * std::ssize(perm) + axis;
-        put(op, kNumDim, std::ssize(perm));
-        put(op, kPerm, code);
-        return {};
-      }
-      case kConstantIconv:
-      case kConstantPool: {
-        const auto& sizes = std::get<SizeList<SymbolicDim>>(at("sizes")).values;
-        const auto height = sizes[2].constant(), width = sizes[3].constant();
-        if (!height || !width) return make_error(ErrorCode::kUnsupported, "a constant kernel of unknown size");
-        put_kernel(*height, *width);
-        return {};
-      }
-      default: return {};
+    const auto type = type_of(node.op->name());
+    if (!type) return make_error(ErrorCode::kUnsupported, "operator {}", node.op->name());
+    op.set_type(*type);
+    ParamWriter writer{node, {}, *type == kConv2d ? kernel_of(node.inputs[1]) : std::nullopt, op};
+    for (const Port port : node.inputs) writer.in.push_back(&shapes.of_node[port.node.value][port.output]);
+    for (const ParamCodec* param : row_of(*type)->params) {
+      if (param != nullptr) REWRIGHT_CHECK(param->write(writer));
     }
+    return {};
+  }
+  /// What the precondition asks of an input as a weight.
+  [[nodiscard]] std::optional<std::array<std::int64_t, 2>> kernel_of(Port weight) const {
+    if (!is_input(weight)) return std::nullopt;
+    const std::string& name = rule_.inputs[weight.node.value].name;
+    const auto height = kernels_.find(fmt::format("{}.2", name)), width = kernels_.find(fmt::format("{}.3", name));
+    if (height == kernels_.end() || width == kernels_.end()) return std::nullopt;
+    return std::array{height->second, width->second};
   }
 
   const Rule& rule_;

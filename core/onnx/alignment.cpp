@@ -1,5 +1,7 @@
 #include "onnx/alignment.h"
 
+#include <rewright/base/mixing.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -22,7 +24,7 @@ bool alike(const Node& a, const Node& b) {
 std::size_t hash_of(const Node& node, const std::vector<Port>& inputs) {
   std::size_t hash = std::hash<const void*>()(node.op);
   if (!node.outputs.empty()) hash = hash * 31 + std::hash<std::int64_t>()(node.outputs[0].shape.elements());
-  for (const Port& port : inputs) hash = hash * 0x9e3779b97f4a7c15ULL + (port.node.value * 64ULL + port.output + 1);
+  for (const Port& port : inputs) hash = mix(hash, port.node.value * 64ULL + port.output);
   return hash;
 }
 

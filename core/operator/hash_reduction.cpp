@@ -1,22 +1,13 @@
+#include <rewright/base/mixing.h>
 #include <rewright/operator/hash_reduction.h>
 #include <rewright/tensor/sum_of_products.h>
 
 namespace rewright {
 
-namespace {
-// Splitmix64 (Steele, Lea & Flood, OOPSLA 2014).
-std::uint64_t next_random(std::uint64_t& state) {
-  std::uint64_t x = state += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-}  // namespace
-
 HashPoint::HashPoint(std::uint64_t seed, std::int64_t largest) {
-  std::uint64_t state = seed;
+  Random random(seed);
   for (std::vector<Field>& powers : powers_) {
-    const Field base = Field::from_residue(next_random(state) % Field::kPrime);
+    const Field base = Field::from_residue(random.bits() % Field::kPrime);
     Field power = Field::from_integer(1);
     powers.reserve(static_cast<std::size_t>(largest));
     for (std::int64_t i = 0; i < largest; ++i) {

@@ -1,4 +1,5 @@
 // Parameters: filling in defaults, text form, conversion between numbers, cuts and symbolic sizes.
+#include <rewright/operator/map_sizes.h>
 #include <rewright/operator/params.h>
 
 #include <algorithm>
@@ -74,25 +75,6 @@ Result<ParamValue> value_of(std::string_view op, const ParamSpec& spec, const Na
   return mismatch();
 }
 
-template <class To, class From, class Convert>
-BasicParams<To> convert(const BasicParams<From>& params, Convert convert_size) {
-  std::vector<BasicParamValue<To>> values;
-  values.reserve(params.size());
-  for (const auto& value : params.values()) {
-    switch (value.index()) {
-      case 0: values.emplace_back(std::get<0>(value)); break;
-      case 1: values.emplace_back(std::get<1>(value)); break;
-      case 2: values.emplace_back(std::get<2>(value)); break;
-      default: {
-        SizeList<To> sizes;
-        for (const From& size : std::get<3>(value).values) sizes.values.push_back(convert_size(size));
-        values.emplace_back(std::move(sizes));
-      }
-    }
-  }
-  return BasicParams<To>(std::move(values));
-}
-
 }  // namespace
 
 Result<Params> make_params(std::string_view operator_name, std::span<const ParamSpec> specs,
@@ -120,16 +102,16 @@ Result<Params> make_params(std::string_view operator_name, std::span<const Param
 }
 
 SymbolicParams to_symbolic(const Params& params) {
-  return convert<SymbolicDim>(params, [](std::int64_t size) { return SymbolicDim(size); });
+  return map_sizes(params, [](std::int64_t size) { return SymbolicDim(size); });
 }
 
 BasicParams<CutDim> to_cut(const Params& params) {
-  return convert<CutDim>(params, [](std::int64_t size) { return CutDim(size); });
+  return map_sizes(params, [](std::int64_t size) { return CutDim(size); });
 }
 
 std::optional<Params> evaluate(const SymbolicParams& params, const DimBinding& binding) {
   bool bound = true;
-  auto numbers = convert<std::int64_t>(params, [&](const SymbolicDim& size) {
+  auto numbers = map_sizes(params, [&](const SymbolicDim& size) {
     const auto value = size.evaluate(binding);
     bound = bound && value.has_value();
     return value.value_or(0);

@@ -7,6 +7,8 @@
 // where count is how many answers the stream has before the block: others that came before are cut off.
 #include "optimize/look_log.h"
 
+#include <rewright/base/mixing.h>
+
 #include <unistd.h>
 
 #define XXH_INLINE_ALL
@@ -38,7 +40,7 @@ std::int64_t now_ns() {
 }
 
 std::uint64_t hash_of(std::uint64_t stream, std::uint64_t count, std::span<const LookRecord> records) {
-  return XXH3_64bits_withSeed(records.data(), records.size_bytes(), stream * 0x9e3779b97f4a7c15ULL + count);
+  return XXH3_64bits_withSeed(records.data(), records.size_bytes(), stream * kGoldenGamma + count);
 }
 
 std::string text_of(const LookLog::Key& key) {

@@ -1,3 +1,4 @@
+#include <rewright/base/mixing.h>
 #include <rewright/optimize/random_walk.h>
 
 #include <utility>
@@ -31,7 +32,7 @@ Status RandomWalk::open(Graph start, std::vector<RewriteStep> way) {
   return {};
 }
 
-Result<bool> RandomWalk::propose(SearchRandom& random, const std::function<bool(double)>& accept) {
+Result<bool> RandomWalk::propose(Random& random, const std::function<bool(double)>& accept) {
   const std::size_t moves = space_->move_count(at_);
   if (moves == 0) return false;
   const std::size_t move = random.below(moves);

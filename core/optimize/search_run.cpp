@@ -1,4 +1,5 @@
 // A search's account; searches side by side; options.
+#include <rewright/base/mixing.h>
 #include <rewright/optimize/search.h>
 
 #include <tbb/parallel_for.h>
@@ -78,23 +79,6 @@ Result<SearchResult> SearchRun::finish(std::vector<RewriteStep> path) {
   return result;
 }
 
-// --- chance ----------------------------------------------------------------------------------------------------
-
-// SplitMix64: Steele, Lea, Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014.
-std::uint64_t SearchRandom::bits() {
-  std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
-}
-
-std::size_t SearchRandom::below(std::size_t count) {
-  __extension__ using Wide = unsigned __int128;
-  return static_cast<std::size_t>((static_cast<Wide>(bits()) * count) >> 64);
-}
-
-double SearchRandom::fraction() { return static_cast<double>(bits() >> 11) * 0x1.0p-53; }
-
 // --- side by side ----------------------------------------------------------------------------------------------
 
 namespace {
@@ -155,7 +139,7 @@ Result<std::vector<SearchResult>> search_side_by_side(const SearchProblem& probl
     part.steps = share(problem.steps, i, starts.size());
     if (problem.candidates > 0)
       part.candidates = std::max<std::uint64_t>(share(problem.candidates, i, starts.size()), 1);
-    part.seed = SearchRandom(problem.seed + i * 0x9e3779b97f4a7c15ULL).bits();
+    part.seed = mix(problem.seed + i * kGoldenGamma);
     if (problem.progress) {
       part.progress = [&progress, i](std::uint64_t steps, std::uint64_t candidates, double best_us) {
         return progress.report(i, steps, candidates, best_us);

@@ -33,7 +33,6 @@ class REWRIGHT_API TensorClasses {
   /// False: an equal application stands for it, or it was filtered out.
   [[nodiscard]] bool is_alive(std::uint32_t node) const { return alive_[node]; }
   void filter_out(std::uint32_t node) { alive_[node] = false, filtered_[node] = true; }
-  [[nodiscard]] bool is_filtered(std::uint32_t node) const { return filtered_[node]; }
 
   /// The applications that give a class, and the output by which they do. After close() those alone that are alive.
   [[nodiscard]] std::span<const std::pair<std::uint32_t, std::uint32_t>> makers(std::uint32_t class_of) const {

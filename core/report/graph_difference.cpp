@@ -1,5 +1,7 @@
 #include "report/graph_difference.h"
 
+#include <rewright/base/mixing.h>
+
 #include <cstdint>
 #include <map>
 #include <string>
@@ -7,23 +9,19 @@
 namespace rewright {
 namespace {
 
-std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
-  hash ^= value + 0x9e3779b97f4a7c15ULL + (hash << 6) + (hash >> 2);
-  return hash * 0xff51afd7ed558ccdULL;
-}
-
-std::uint64_t mix(std::uint64_t hash, std::string_view text) {
-  for (const char c : text) hash = mix(hash, static_cast<std::uint64_t>(static_cast<unsigned char>(c)));
+std::uint64_t mix_text(std::uint64_t hash, std::string_view text) {
+  for (const char c : text) hash = mix(hash, static_cast<unsigned char>(c));
   return mix(hash, text.size());
 }
 
 /// What a node is by itself: operator, parameters, types; an input also its name.
 std::uint64_t own_hash(const Node& node) {
   std::uint64_t hash = 1;
-  if (node.is_input()) hash = mix(hash, node.name);
-  if (node.op != nullptr) hash = mix(mix(hash, node.op->name()), to_string(node.op->info().params, node.params));
-  if (node.opaque) hash = mix(hash, node.opaque->serialized);
-  for (const TensorType& type : node.outputs) hash = mix(hash, fmt::format("{}", type.shape));
+  if (node.is_input()) hash = mix_text(hash, node.name);
+  if (node.op != nullptr)
+    hash = mix_text(mix_text(hash, node.op->name()), to_string(node.op->info().params, node.params));
+  if (node.opaque) hash = mix_text(hash, node.opaque->serialized);
+  for (const TensorType& type : node.outputs) hash = mix_text(hash, fmt::format("{}", type.shape));
   return hash;
 }
 

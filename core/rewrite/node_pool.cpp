@@ -1,5 +1,7 @@
 #include "rewrite/node_pool.h"
 
+#include <rewright/base/mixing.h>
+
 #include <algorithm>
 #include <bit>
 #include <string_view>
@@ -22,13 +24,6 @@ void append(WordKey& key, const ParamValue& value) {
   if (const auto* real = std::get_if<1>(&value)) append(key, std::bit_cast<std::uint64_t>(*real));
   if (const auto* list = std::get_if<2>(&value)) append(key, *list);
   if (const auto* sizes = std::get_if<3>(&value)) append(key, sizes->values);
-}
-
-/// Folds a product of 64 x 64 bits; as wyhash and its like do.
-std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-  __extension__ using Wide = unsigned __int128;
-  const Wide product = static_cast<Wide>(a ^ 0x9e3779b97f4a7c15ULL) * (b ^ 0xd1b54a32d192ed03ULL);
-  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
 /// The same in every pool and process. The first two words of the key are an address.
@@ -137,11 +132,9 @@ Field NodePool::hash_slope(LabelId label, std::size_t k) const {
   return to_field(mix(labels_[label].hash, k + 1));
 }
 
-Field NodePool::output_slope(std::size_t i) { return to_field(mix(i + 1, 0x9e3779b97f4a7c15ULL)); }
+Field NodePool::output_slope(std::size_t i) { return to_field(mix(i + 1, kGoldenGamma)); }
 
-Field NodePool::hash_of(Port port) const {
-  return nodes_[port.node.value].hash + to_field(port.output * 0x9e3779b97f4a7c15ULL);
-}
+Field NodePool::hash_of(Port port) const { return nodes_[port.node.value].hash + to_field(port.output * kGoldenGamma); }
 
 Field NodePool::hash_of(std::span<const Port> outputs) const {
   Field hash = Field::from_residue(outputs.size());

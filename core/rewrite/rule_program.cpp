@@ -164,13 +164,13 @@ bool RuleProgram::admits(const NodePool& pool, Binding& binding, std::vector<std
   };
   if (solutions.size() < free_count) return false;
   for (const Solution& solution : solutions) {
-    const auto rest = equations[solution.equation].size.run(slots);
+    const auto rest = equations[solution.equation].size.run(CheckedNumbers{}, slots);
     const std::int64_t value = value_of(equations[solution.equation]);
     if (!rest || (value - *rest) % solution.factor != 0) return false;
     slots[solution.slot] = (value - *rest) / solution.factor;
   }
   for (const Equation& equation : equations)
-    if (equation.size.run(slots) != value_of(equation)) return false;
+    if (equation.size.run(CheckedNumbers{}, slots) != value_of(equation)) return false;
   for (const ConstraintCode& constraint : precondition)
     if (!constraint.holds(slots)) return false;
   binding.free_sizes.assign(slots.end() - free_count, slots.end());

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "rewrite/node_pool.h"
-#include "rewrite/size_code.h"
+#include "tensor/size_code.h"
 
 namespace rewright {
 
@@ -66,7 +66,7 @@ struct RuleProgram {
   std::vector<TargetNode> target;
   std::vector<Port> target_outputs;
 
-  /// The rule must be one that CompiledRule::compile takes.
+  /// The rule must be one that check_usable() takes.
   [[nodiscard]] static RuleProgram compile(const Rule& rule, std::size_t position);
 
   /// Do sizes and precondition allow the match? Sets `binding.free_sizes`. `slots` is room to work in.

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "rule/matcher.h"
+#include "rule/usable.h"
 
 namespace rewright {
 namespace {
@@ -48,7 +48,7 @@ RuleSet::Branch& branch(std::vector<RuleSet::Branch>& branches, std::uint32_t ke
 
 RuleSet::RuleSet(std::vector<Rule> rules) : rules_(std::move(rules)) {
   for (std::size_t i = 0; i < rules_.size(); ++i) {
-    if (const auto compiled = CompiledRule::compile(rules_[i]); !compiled) {
+    if (const auto compiled = check_usable(rules_[i]); !compiled) {
       unusable_.push_back({i, compiled.error().message});
       continue;
     }

@@ -1,5 +1,7 @@
 #include "rewrite/target_labels.h"
 
+#include <rewright/operator/map_sizes.h>
+
 #include <utility>
 
 namespace rewright {
@@ -7,19 +9,8 @@ namespace {
 
 /// The parameters with the sizes put in, one after the other.
 Params with_sizes(const SymbolicParams& params, const std::vector<std::int64_t>& values) {
-  std::vector<ParamValue> made;
   auto next = values.begin();
-  for (const auto& value : params.values()) {
-    if (const auto* integer = std::get_if<0>(&value)) made.emplace_back(*integer);
-    if (const auto* real = std::get_if<1>(&value)) made.emplace_back(*real);
-    if (const auto* list = std::get_if<2>(&value)) made.emplace_back(*list);
-    if (const auto* sizes = std::get_if<3>(&value)) {
-      const auto last = next + static_cast<std::ptrdiff_t>(sizes->values.size());
-      made.emplace_back(SizeList<std::int64_t>{{next, last}});
-      next = last;
-    }
-  }
-  return Params(std::move(made));
+  return map_sizes(params, [&](const SymbolicDim&) { return *next++; });
 }
 
 }  // namespace
@@ -46,7 +37,7 @@ std::optional<LabelId> TargetLabels::of(std::uint32_t target_node) {
   key_.assign({static_cast<char32_t>(program_), static_cast<char32_t>(target_node)});
   values_.clear();
   for (const SizeCode& size : target.sizes) {
-    const auto value = size.run(slots_);
+    const auto value = size.run(CheckedNumbers{}, slots_);
     if (!value) return std::nullopt;
     values_.push_back(*value);
     key_.push_back(static_cast<char32_t>(*value));

@@ -1,5 +1,7 @@
 #include "rule/canonical.h"
 
+#include <rewright/operator/map_sizes.h>
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -40,13 +42,7 @@ void walk(const Pattern& pattern, std::size_t input_count, Visit visit, Meet mee
 }  // namespace
 
 SymbolicParams substitute(const SymbolicParams& params, const SizeReplacement& replace) {
-  std::vector<BasicParamValue<SymbolicDim>> values(params.values().begin(), params.values().end());
-  for (auto& value : values) {
-    if (auto* list = std::get_if<SizeList<SymbolicDim>>(&value)) {
-      for (SymbolicDim& size : list->values) size = size.substitute(replace);
-    }
-  }
-  return SymbolicParams(std::move(values));
+  return map_sizes(params, [&](const SymbolicDim& size) { return size.substitute(replace); });
 }
 
 Constraint substitute(const Constraint& constraint, const SizeReplacement& replace) {

@@ -1,7 +1,7 @@
 // Rules as equations, in the form that provers and checkers know: axioms.
 #include "rule/canonical.h"
 #include "rule/conditions.h"
-#include "rule/matcher.h"
+#include "rule/usable.h"
 
 #include <rewright/verify/derivation.h>
 
@@ -265,7 +265,7 @@ Result<Rule> converse(const Rule& rule) {
   REWRIGHT_TRY(turned.precondition, missing_conditions(given.defined, rule.precondition, size_order(turned)));
   REWRIGHT_TRY(const std::vector<Constraint> open, open_conditions(turned));
   turned.precondition.insert(turned.precondition.end(), open.begin(), open.end());
-  REWRIGHT_CHECK(CompiledRule::compile(turned));
+  REWRIGHT_CHECK(check_usable(turned));
   turned.id = rule_id(turned);
   turned.name = readable_name(turned);
   return turned;

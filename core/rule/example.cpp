@@ -1,5 +1,6 @@
 #include "rule/example.h"
 
+#include <rewright/base/mixing.h>
 #include <rewright/tensor/linear.h>
 #include "rule/canonical.h"
 
@@ -60,21 +61,6 @@ std::optional<Assignment> assign(const std::vector<std::string>& names, const Si
   return all;
 }
 
-/// The finaliser of splitmix64 over a counter.
-class Counter {
- public:
-  /// From 1 to `most`.
-  std::int64_t draw(std::uint64_t most) {
-    state_ += 0x9e3779b97f4a7c15;
-    std::uint64_t bits = (state_ ^ (state_ >> 30)) * 0xbf58476d1ce4e5b9;
-    bits ^= bits >> 27;
-    return 1 + static_cast<std::int64_t>(bits % most);
-  }
-
- private:
-  std::uint64_t state_ = 0;
-};
-
 // Unequal sizes first; then pseudo-random ones, from a range that grows.
 std::optional<Assignment> search(const std::vector<std::string>& names, const SizeSystem& facts,
                                  const std::vector<Constraint>& constraints) {
@@ -84,10 +70,11 @@ std::optional<Assignment> search(const std::vector<std::string>& names, const Si
     });
     if (found) return found;
   }
-  Counter counter;
+  Random random(0);
   for (std::uint64_t attempt = 0; attempt < 600; ++attempt) {
-    const auto found = assign(names, facts, constraints,
-                              [&](std::size_t, const std::string&) { return counter.draw(4 + attempt / 100); });
+    const auto found = assign(names, facts, constraints, [&](std::size_t, const std::string&) {
+      return random.between(1, 4 + static_cast<std::int64_t>(attempt / 100));
+    });
     if (found) return found;
   }
   return std::nullopt;
@@ -149,7 +136,7 @@ std::vector<RuleSizes> small_sizes(const Rule& rule, std::size_t count) {
     };
     add([](std::size_t i) { return 2 + static_cast<std::int64_t>(i % 2); });
     add([](std::size_t i) { return 3 - static_cast<std::int64_t>(i % 2); });
-    Counter counter;
+    Random random(0);
     for (std::uint64_t draw = 0; draw < kFewDraws && found.size() < count; ++draw)
       add([&](std::size_t) { return counter.draw(3 + draw / 20); });
   }

@@ -12,6 +12,7 @@
 #include "rule/conditions.h"
 #include "rule/identifier.h"
 
+#include <rewright/operator/map_sizes.h>
 #include <rewright/rule/rule.h>
 
 #include <algorithm>
@@ -35,24 +36,10 @@ struct Lifted {
 
 SymbolicParams lift(const Operator& op, const Params& params, std::string_view prefix,
                     std::vector<SizeVariable>& variables) {
-  std::vector<BasicParamValue<SymbolicDim>> values;
-  for (const ParamValue& value : params.values()) {
-    if (const auto* list = std::get_if<SizeList<std::int64_t>>(&value)) {
-      SizeList<SymbolicDim> sizes;
-      for (const std::int64_t size : list->values) {
-        variables.push_back({fmt::format("{}{}", prefix, variables.size()), size, &op});
-        sizes.values.push_back(SymbolicDim::variable(variables.back().name));
-      }
-      values.emplace_back(std::move(sizes));
-    } else if (const auto* integer = std::get_if<std::int64_t>(&value)) {
-      values.emplace_back(*integer);
-    } else if (const auto* real = std::get_if<double>(&value)) {
-      values.emplace_back(*real);
-    } else {
-      values.emplace_back(std::get<std::vector<std::int64_t>>(value));
-    }
-  }
-  return SymbolicParams(std::move(values));
+  return map_sizes(params, [&](std::int64_t size) {
+    variables.push_back({fmt::format("{}{}", prefix, variables.size()), size, &op});
+    return SymbolicDim::variable(variables.back().name);
+  });
 }
 
 Result<Lifted> lift(const Graph& graph, std::string_view prefix) {

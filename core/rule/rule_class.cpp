@@ -1,5 +1,6 @@
 #include "rule/rule_class.h"
 
+#include <rewright/base/mixing.h>
 #include <rewright/tensor/term_program.h>
 
 #include <tbb/enumerable_thread_specific.h>
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <random>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -28,8 +28,6 @@ constexpr int kUninterpretedDraws = 3;
 constexpr int kPlaces = 3;
 constexpr int kFalseDraws = 8;
 constexpr double kFalseTolerance = 1e-6;
-
-using Random = std::mt19937_64;
 
 /// Both sides of a rule at some sizes.
 struct Sides {
@@ -65,10 +63,9 @@ struct Magnitudes {
 constexpr Magnitudes kOrdinary{-1, 1}, kMixed{-30, 30}, kWide{-500, 500}, kHuge{400, 1023}, kTiny{-1060, -400};
 
 double draw(Random& random, Magnitudes magnitudes, bool positive) {
-  const double mantissa = 1 + static_cast<double>(random() >> 12) * 0x1p-52;
-  const auto span = static_cast<std::uint64_t>(magnitudes.high - magnitudes.low + 1);
-  const double size = std::ldexp(mantissa, magnitudes.low + static_cast<int>(random() % span));
-  return positive || (random() & 1) == 0 ? size : -size;
+  const double mantissa = 1 + random.fraction();
+  const double size = std::ldexp(mantissa, static_cast<int>(random.between(magnitudes.low, magnitudes.high)));
+  return positive || random.one_in(2) ? size : -size;
 }
 
 using Reals = std::vector<Tensor<Real>>;
@@ -110,7 +107,7 @@ bool agree_beside(const Sides& sides, Random& random, double special) {
     for (int i = 0; i < kPlaces; ++i) {
       Reals inputs = draw_inputs(sides.source, random, kOrdinary, false);
       auto& values = inputs[k].values();
-      if (!values.empty()) values[random() % values.size()].value = special;
+      if (!values.empty()) values[random.below(values.size())].value = special;
       if (!agree_on(sides, inputs)) return false;
     }
   }

@@ -1,4 +1,5 @@
 // The scalar algebras' arithmetic.
+#include <rewright/base/mixing.h>
 #include <rewright/base/result.h>
 #include <rewright/tensor/scalar.h>
 #include <rewright/tensor/term_program.h>
@@ -24,14 +25,9 @@ const char* name_of(Function function) {
 
 namespace {
 
-/// A keyed pseudo-random function on 64-bit words: two rounds of splitmix64's finaliser.
-std::uint64_t mix(std::uint64_t key, std::uint64_t word) {
-  const auto round = [](std::uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
-  };
-  return round(round(word + 0x9e3779b97f4a7c15ULL) ^ (key * 0xd1342543de82ef95ULL + 0x2545f4914f6cdd1dULL));
+/// A keyed pseudo-random function on 64-bit words, of two rounds.
+std::uint64_t keyed_bits(std::uint64_t key, std::uint64_t word) {
+  return avalanche(mix(word) ^ (key * 0xd1342543de82ef95ULL + 0x2545f4914f6cdd1dULL));
 }
 
 // Keys beyond the Functions' own.
@@ -39,7 +35,7 @@ constexpr std::uint64_t kInverseOfZeroKey = 0x100;
 constexpr std::uint64_t kNotFiniteKey = 0x101;
 
 Field random_field(std::uint64_t key, std::uint64_t word) {
-  return Field::from_residue(mix(key, word) % Field::kPrime);
+  return Field::from_residue(keyed_bits(key, word) % Field::kPrime);
 }
 
 Field power(Field base, std::uint64_t exponent) {

@@ -35,16 +35,20 @@ class Writer {
   std::string bytes_;
 };
 
-/// Thrown inside this file where the bytes end too early or say what cannot be.
-struct Unreadable {};
-
+/// Once the bytes end too early or say what cannot be, everything reads as nothing: who reads asks at the end.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : rest_(bytes) {}
 
+  [[nodiscard]] bool failed() const { return failed_; }
+  /// Nothing failed, and all bytes were read.
+  [[nodiscard]] bool is_complete() const { return !failed_ && rest_.empty(); }
+  void fail() { failed_ = true; }
+
   std::uint64_t number() {
     std::uint64_t value = 0;
-    std::memcpy(&value, take(sizeof value).data(), sizeof value);
+    const std::string_view bytes = take(sizeof value);
+    if (!bytes.empty()) std::memcpy(&value, bytes.data(), sizeof value);
     return value;
   }
   std::int64_t integer() { return static_cast<std::int64_t>(number()); }
@@ -52,7 +56,7 @@ class Reader {
   std::string text() { return std::string(take(number())); }
   template <class Read>
   void list(Read read) {
-    for (std::uint64_t left = number(); left > 0; --left) read();
+    for (std::uint64_t left = number(); left > 0 && !failed_; --left) read();
   }
   std::vector<std::string> texts() {
     std::vector<std::string> values;
@@ -62,22 +66,28 @@ class Reader {
   /// A number below `end`.
   std::uint64_t below(std::uint64_t end) {
     const std::uint64_t value = number();
-    if (value >= end) throw Unreadable();
-    return value;
-  }
-  void finish() const {
-    if (!rest_.empty()) throw Unreadable();
+    if (value < end) return value;
+    fail();
+    return 0;
   }
 
  private:
   std::string_view take(std::uint64_t size) {
-    if (size > rest_.size()) throw Unreadable();
+    if (failed_ || size > rest_.size()) {
+      fail();
+      return {};
+    }
     const std::string_view part = rest_.substr(0, size);
     rest_.remove_prefix(size);
     return part;
   }
   std::string_view rest_;
+  bool failed_ = false;
 };
+
+Error unreadable_goals() {
+  return make_error(ErrorCode::kInternal, "a message of goals that a verifier's process cannot read");
+}
 
 void write(Writer& writer, const Options& options) {
   writer.list(options, [&](const auto& option) {
@@ -118,7 +128,7 @@ Verdict read_verdict(Reader& reader) {
   for (std::string* text : {&verdict.reason, &verdict.counterexample, &verdict.certificate}) *text = reader.text();
   reader.list([&] {
     auto condition = Constraint::parse(reader.text());
-    if (!condition) throw Unreadable();
+    if (!condition) return reader.fail();
     verdict.conditions.push_back(*std::move(condition));
   });
   verdict.axioms = reader.texts();
@@ -141,7 +151,9 @@ void write(Writer& writer, const Goal& goal) {
 
 Result<WorkerGoal> read_goal(Reader& reader, const Registry& registry) {
   WorkerGoal goal;
-  REWRIGHT_TRY(goal.rule, parse_rule(reader.text(), registry));
+  const std::string text = reader.text();
+  if (reader.failed()) return unreadable_goals();
+  REWRIGHT_TRY(goal.rule, parse_rule(text, registry));
   goal.rule.id = reader.text();
   goal.rule.name = reader.text();
   goal.rule.example.clear();
@@ -163,14 +175,10 @@ Result<WorkerGoal> read_goal(Reader& reader, const Registry& registry) {
 /// What `read` gives, if it uses up all of the message.
 template <class Read>
 auto whole(std::string_view message, Read read) -> std::optional<decltype(read(std::declval<Reader&>()))> {
-  try {
-    Reader reader(message);
-    auto value = read(reader);
-    reader.finish();
-    return value;
-  } catch (const Unreadable&) {
-    return std::nullopt;
-  }
+  Reader reader(message);
+  auto value = read(reader);
+  if (!reader.is_complete()) return std::nullopt;
+  return value;
 }
 
 }  // namespace
@@ -212,18 +220,14 @@ std::string to_message(std::span<const Goal> goals) {
 }
 
 Result<std::vector<WorkerGoal>> read_goals(std::string_view message, const Registry& registry) {
-  try {
-    Reader reader(message);
-    std::vector<WorkerGoal> goals;
-    for (std::uint64_t left = reader.number(); left > 0; --left) {
-      REWRIGHT_TRY(WorkerGoal goal, read_goal(reader, registry));
-      goals.push_back(std::move(goal));
-    }
-    reader.finish();
-    return goals;
-  } catch (const Unreadable&) {
-    return make_error(ErrorCode::kInternal, "a message of goals that a verifier's process cannot read");
+  Reader reader(message);
+  std::vector<WorkerGoal> goals;
+  for (std::uint64_t left = reader.number(); left > 0; --left) {
+    REWRIGHT_TRY(WorkerGoal goal, read_goal(reader, registry));
+    goals.push_back(std::move(goal));
   }
+  if (!reader.is_complete()) return unreadable_goals();
+  return goals;
 }
 
 std::string to_message(const WorkerAnswer& answer) {

@@ -6,6 +6,7 @@
 /// Source   Burke & Bykov, The late acceptance hill-climbing heuristic, European Journal of Operational Research
 /// 258(1),
 ///          2017, algorithm 1: a move is taken, too, if it is no dearer than where the walk is.
+#include <rewright/base/mixing.h>
 #include <rewright/optimize/random_walk.h>
 #include <rewright/optimize/search.h>
 #include <rewright/plugin/plugin.h>
@@ -26,7 +27,7 @@ class LateAcceptance final : public SearchStrategy {
   [[nodiscard]] Result<SearchResult> run(const SearchProblem& problem) override {
     REWRIGHT_TRY(RandomWalk walk, RandomWalk::begin(problem));
     SearchRun& run = walk.run();  // Budgets, and the best so far.
-    SearchRandom random(problem.seed);
+    Random random(problem.seed);
     std::vector<double> costs_us(static_cast<std::size_t>(history_), run.best_us());
     std::size_t proposal = 0;
     while (run.step()) {

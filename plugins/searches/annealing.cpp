@@ -7,6 +7,7 @@
 /// Options  hot (0.02), cold (0.0001): temperatures as parts of the start's cost; proposals (50);
 ///          patience (100): steps without a new best after which the walk goes back to the best.
 /// Source   Kirkpatrick, Gelatt, Vecchi: Optimization by Simulated Annealing, Science 220, 1983.
+#include <rewright/base/mixing.h>
 #include <rewright/optimize/random_walk.h>
 #include <rewright/optimize/search.h>
 #include <rewright/plugin/plugin.h>
@@ -31,7 +32,7 @@ class Annealing final : public SearchStrategy {
   [[nodiscard]] Result<SearchResult> run(const SearchProblem& problem) override {
     REWRIGHT_TRY(RandomWalk walk, RandomWalk::begin(problem));
     SearchRun& run = walk.run();
-    SearchRandom random(problem.seed);
+    Random random(problem.seed);
     const double start_us = run.best_us();
     std::uint64_t last_gain = 0;
     while (run.step()) {

@@ -18,6 +18,7 @@
 /// Source   Huberman, Lukose, Hogg: An Economics Approach to Hard Computational Problems, Science 275, 1997
 /// (portfolios);
 ///          Luby, Sinclair, Zuckerman: Optimal Speedup of Las Vegas Algorithms, 1993 (slices that grow).
+#include <rewright/base/mixing.h>
 #include <rewright/optimize/search.h>
 #include <rewright/plugin/plugin.h>
 
@@ -174,7 +175,7 @@ class Run {
     SearchProblem batch = problem_;
     batch.steps = kUnlimited;
     batch.candidates = 0;
-    batch.seed = SearchRandom(problem_.seed + result_.steps).bits();
+    batch.seed = mix(problem_.seed + result_.steps);
     if (problem_.progress) {
       batch.progress = [this](std::uint64_t, std::uint64_t candidates, double best_us) {
         return problem_.progress(result_.steps, result_.candidates + candidates,

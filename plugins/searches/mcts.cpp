@@ -11,6 +11,7 @@
 /// A step   one descent, with one new graph.
 /// Options  explore (0.3), widen (2), glances (8).
 /// Source   Kocsis, Szepesvari: Bandit Based Monte-Carlo Planning, ECML 2006; Coulom, progressive widening, 2007.
+#include <rewright/base/mixing.h>
 #include <rewright/optimize/search.h>
 #include <rewright/plugin/plugin.h>
 
@@ -158,7 +159,7 @@ class Tree {
 
   SearchSpace& space_;
   SearchRun run_;
-  SearchRandom random_;
+  Random random_;
   double explore_;
   double widen_;
   int glances_;

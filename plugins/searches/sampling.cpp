@@ -9,6 +9,7 @@
 /// A step   `proposals` random moves, each looked at and taken or not.
 /// Options  beta (500), walks (4): they share the steps and run on all threads; proposals (50), patience (50).
 /// Source   Schkufza, Sharma, Aiken: Stochastic Superoptimization (STOKE), ASPLOS 2013.
+#include <rewright/base/mixing.h>
 #include <rewright/optimize/random_walk.h>
 #include <rewright/optimize/search.h>
 #include <rewright/plugin/plugin.h>
@@ -44,7 +45,7 @@ class Sampling final : public SearchStrategy {
   [[nodiscard]] Result<SearchResult> walk(const SearchProblem& problem) const {
     REWRIGHT_TRY(RandomWalk walk, RandomWalk::begin(problem));
     SearchRun& run = walk.run();
-    SearchRandom random(problem.seed);
+    Random random(problem.seed);
     const double start_us = std::max(run.best_us(), 1e-9);
     std::uint64_t last_gain = 0;
     while (run.step()) {

@@ -130,7 +130,7 @@ void fingerprints(benchmark::State& state) {
     FingerprintStore store(0, "/tmp");
     {
       FingerprintStore::Writer writer(store);
-      for (std::uint64_t i = 0; i < kCount; ++i) writer.add(mixed(i % (kCount / 10 * 9)));
+      for (std::uint64_t i = 0; i < kCount; ++i) writer.add(mix(i % (kCount / 10 * 9)));
     }
     std::vector<std::uint64_t> shared;
     benchmark::DoNotOptimize(store.count_distinct(&shared, 1).has_value());

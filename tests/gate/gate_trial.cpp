@@ -30,8 +30,8 @@
 #include "onnx/export.h"
 #include "onnx/import.h"
 #include "optimize/equivalence.h"
-#include "rule/rewriter.h"
 #include "support/mutants.h"
+#include "support/rewriter.h"
 
 namespace {
 using namespace rewright;

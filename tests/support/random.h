@@ -1,8 +1,8 @@
 // Seeded random choices, for tests.
 #pragma once
 
-#include "contract/random.h"
+#include <rewright/base/mixing.h>
 
 namespace rewright::testing {
-using contract::Random;
+using rewright::Random;
 }  // namespace rewright::testing

@@ -215,7 +215,7 @@ class Generator {
     std::uint64_t key = 0;
     for (std::size_t i = tensors_.size(); i-- > space_.inputs().size();) {
       if (is_used(tensors_[i].place)) continue;
-      key = mixed(mixed(key ^ space_.shape_hash(tensors_[i].type)) + tensors_[i].hash);
+      key = mix(mix(key ^ space_.shape_hash(tensors_[i].type)) + tensors_[i].hash);
     }
     return key;
   }

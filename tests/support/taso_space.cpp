@@ -20,7 +20,7 @@ constexpr std::size_t kMostElements = 512;
 constexpr std::size_t kLargestSize = 512;
 constexpr int kBatch = 2;
 
-U32 random_number(std::uint64_t seed) { return static_cast<U32>(mixed(seed)); }
+U32 random_number(std::uint64_t seed) { return static_cast<U32>(mix(seed)); }
 U32 relu_of_taso(U32 x) { return x * (x + 1) + 1; }
 U32* elements(Word* words) { return reinterpret_cast<U32*>(words); }
 const U32* elements(const Word* words) { return reinterpret_cast<const U32*>(words); }
@@ -131,7 +131,7 @@ TypeId TasoSpace::intern(Type type) {
     type.elements *= static_cast<std::size_t>(type.dims[i]);
   }
   type.hash = 0;
-  for (const int number : key) type.hash = mixed(type.hash ^ static_cast<std::uint64_t>(number));
+  for (const int number : key) type.hash = mix(type.hash ^ static_cast<std::uint64_t>(number));
   const auto [place, fresh] = type_index_.try_emplace(std::move(key), static_cast<TypeId>(types_.size()));
   if (fresh) {
     for (std::size_t half = 0; half < 2; ++half) {

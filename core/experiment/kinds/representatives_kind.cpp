@@ -68,14 +68,14 @@ class Leaves {
 
   void read(const Entry& entry) {
     const std::size_t inputs = walk_.input_hashes().size();
-    std::uint64_t hash = mixed(entry.choice);
+    std::uint64_t hash = mix(entry.choice);
     for (std::size_t i = 0; i < walk_.arity(entry); ++i) {
       const std::size_t operand = entry.operands[i];
       const TensorHash& read = operand < inputs ? walk_.input_hashes()[operand] : tensors_[operand - inputs].hash;
       if (operand >= inputs) tensors_[operand - inputs].readers |= 1U << count_;
-      hash = mixed(hash ^ read.identity) + i;
+      hash = mix(hash ^ read.identity) + i;
     }
-    hashes_[count_++] = mixed(hash);
+    hashes_[count_++] = mix(hash);
   }
 
   const Walk& walk_;

@@ -7,8 +7,8 @@
 /// Budget   one unit of work is one operation on intervals.
 #include "interval.h"
 
+#include <rewright/base/mixing.h>
 #include <rewright/kit/rule_terms.h>
-#include <rewright/optimize/search.h>
 #include <rewright/plugin/plugin.h>
 #include <rewright/verify/verifier.h>
 
@@ -50,7 +50,7 @@ class IntervalVerifier final : public Verifier {
     if (!terms) return unknown(terms.error().message);
     const TermProgram source(terms->source), target(terms->target);
     const std::uint64_t work = source.steps().size() + target.steps().size();
-    SearchRandom random(1);
+    Random random(1);
     std::vector<double> values(terms->variables.size());
     int point = 0;
     for (; point < kPoints && work * static_cast<std::uint64_t>(point + 1) <= goal.budget.work; ++point) {

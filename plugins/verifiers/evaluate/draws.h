@@ -5,6 +5,7 @@
 // same numbers in every algebra.
 #pragma once
 
+#include <rewright/base/mixing.h>
 #include <rewright/tensor/scalar.h>
 
 #include <array>
@@ -48,7 +49,7 @@ class Draws {
 
  private:
   [[nodiscard]] Scalar draw(Draw kind, std::uint64_t index) const {
-    const std::uint64_t bits = mix(mix(seed_) + index);
+    const std::uint64_t bits = rewright::mix(rewright::mix(seed_) + index);
     if constexpr (std::is_same_v<Scalar, rewright::Field>) {
       if (kind == Draw::kWhole) return rewright::Field::from_residue((bits >> 3) % rewright::Field::kPrime);
     }
@@ -59,13 +60,6 @@ class Draws {
     const Scalar whole = Scalar::from_integer(kind == Draw::kNegative ? -1 - number : number - 9);
     if (kind == Draw::kWhole || kind == Draw::kSmall) return whole;
     return whole / Scalar::from_integer(4);
-  }
-  /// The finaliser of splitmix64.
-  static std::uint64_t mix(std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
   }
 
   std::uint64_t seed_;

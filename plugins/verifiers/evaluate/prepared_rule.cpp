@@ -1,5 +1,7 @@
 #include "prepared_rule.h"
 
+#include <rewright/operator/map_sizes.h>
+
 #include <algorithm>
 
 namespace evaluate_verifier {
@@ -37,21 +39,10 @@ std::uint32_t Program::add_step(const PatternNode& node, std::vector<Port> opera
   step.op = node.op;
   step.symbolic = &node.params;
   step.operands = std::move(operands);
-  std::vector<ParamValue> values;
-  values.reserve(node.params.size());
-  for (const auto& value : node.params.values()) {
-    if (const auto* list = std::get_if<SizeList<SymbolicDim>>(&value)) {
-      for (const SymbolicDim& size : list->values) step.sizes.emplace_back(size, names);
-      values.emplace_back(SizeList<std::int64_t>{std::vector<std::int64_t>(list->values.size())});
-    } else if (const auto* number = std::get_if<std::int64_t>(&value)) {
-      values.emplace_back(*number);
-    } else if (const auto* real = std::get_if<double>(&value)) {
-      values.emplace_back(*real);
-    } else {
-      values.emplace_back(std::get<std::vector<std::int64_t>>(value));
-    }
-  }
-  step.params = Params(std::move(values));
+  step.params = map_sizes(node.params, [&](const SymbolicDim& size) {
+    step.sizes.emplace_back(size, names);
+    return std::int64_t{0};
+  });
   const Traits traits = node.op->traits(step.params);
   uses_order_ |= traits.uses_order;
   uses_functions_ |= traits.uses_functions;

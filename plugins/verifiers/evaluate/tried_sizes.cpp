@@ -1,5 +1,6 @@
 #include "tried_sizes.h"
 
+#include <rewright/base/mixing.h>
 #include <rewright/tensor/linear.h>
 
 #include <algorithm>
@@ -9,14 +10,6 @@ namespace evaluate_verifier {
 using namespace rewright;
 
 namespace {
-
-std::uint64_t next(std::uint64_t& state) {
-  state += 0x9e3779b97f4a7c15;
-  std::uint64_t z = state;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
 
 std::int64_t distinct(Sizes sizes) {
   std::ranges::sort(sizes);
@@ -35,7 +28,6 @@ std::int64_t total(const Sizes& sizes) {
 
 SizeNames::SizeNames(const Rule& rule) {
   for (const PatternInput& input : rule.inputs) {
-    first_.push_back(names_.size());
     for (int axis = 0; axis < input.rank; ++axis) names_.push_back(fmt::format("{}.{}", input.name, axis));
   }
   for (const Pattern* side : {&rule.source, &rule.target}) {
@@ -153,7 +145,7 @@ namespace {
 class Sampler {
  public:
   Sampler(std::span<const Constraint> constraints, const SizeNames& names, const DrawOptions& options)
-      : options_(options), state_(options.seed) {
+      : options_(options), random_(options.seed) {
     const SizeSystem system(constraints);
     for (std::size_t i = 0; i < names.count(); ++i) {
       const auto solved = system.solved().find(names.names()[i]);
@@ -169,7 +161,7 @@ class Sampler {
   /// Nothing if the draw does not meet the constraints.
   std::optional<Sizes> draw() {
     for (const std::size_t i : free_)
-      sizes_[i] = 1 + static_cast<std::int64_t>(next(state_) % static_cast<std::uint64_t>(options_.max_dim));
+      sizes_[i] = 1 + static_cast<std::int64_t>(random_.bits() % static_cast<std::uint64_t>(options_.max_dim));
     for (const auto& [i, form] : solved_) {
       const auto value = form.value(sizes_);
       if (!value || *value < 1 || *value > 4 * options_.max_dim) return std::nullopt;
@@ -181,7 +173,7 @@ class Sampler {
 
  private:
   DrawOptions options_;
-  std::uint64_t state_;
+  Random random_;
   std::vector<std::size_t> free_;
   std::vector<std::pair<std::size_t, SizeForm>> solved_;
   std::vector<SizeCondition> conditions_;

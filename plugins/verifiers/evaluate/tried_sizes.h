@@ -25,12 +25,9 @@ class SizeNames {
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   /// -1 if there is none of that name.
   [[nodiscard]] int number(std::string_view name) const;
-  /// The number of input i's first axis.
-  [[nodiscard]] std::size_t first_of_input(std::size_t input) const { return first_[input]; }
 
  private:
   std::vector<std::string> names_;
-  std::vector<std::size_t> first_;
 };
 
 /// An expression over numbered sizes.

@@ -1,10 +1,12 @@
 // Which uses of an axiom terms over given symbols can come to: ranks and parameters of one side.
 #pragma once
 
+#include <rewright/axiom/axiom.h>
+
 #include <functional>
 #include <vector>
 
-#include "theory.h"
+#include "symbol.h"
 
 namespace smt_verifier {
 

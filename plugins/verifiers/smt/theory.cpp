@@ -1,5 +1,7 @@
 #include "theory.h"
 
+#include <rewright/operator/map_sizes.h>
+
 #include <fmt/ranges.h>
 
 #define XXH_INLINE_ALL
@@ -30,19 +32,8 @@ std::string text_of(const BasicParamValue<Dim>& value) {
 }
 
 /// Sizes forgotten, all else kept.
-std::vector<ParamValue> fixed_part(const SymbolicParams& params) {
-  std::vector<ParamValue> fixed;
-  for (const auto& value : params.values()) {
-    if (const auto* sizes = std::get_if<SizeList<SymbolicDim>>(&value))
-      fixed.emplace_back(SizeList<std::int64_t>{std::vector<std::int64_t>(sizes->values.size())});
-    else if (const auto* number = std::get_if<std::int64_t>(&value))
-      fixed.emplace_back(*number);
-    else if (const auto* real = std::get_if<double>(&value))
-      fixed.emplace_back(*real);
-    else
-      fixed.emplace_back(std::get<std::vector<std::int64_t>>(value));
-  }
-  return fixed;
+Params fixed_part(const SymbolicParams& params) {
+  return map_sizes(params, [](const SymbolicDim&) { return std::int64_t{0}; });
 }
 
 /// "conv2d[2,1,[0,1],_2]:4,4.0": operator, parameters, ranks of operands, output.
@@ -120,24 +111,9 @@ std::string Theory::unique_name(const Operator& op, const std::string& key) {
 namespace {
 
 /// The symbol's parameters with a variable "z0", "z1", ... for each size.
-SymbolicParams with_size_variables(const std::vector<ParamValue>& params) {
-  std::vector<BasicParamValue<SymbolicDim>> values;
+SymbolicParams with_size_variables(const Params& params) {
   std::size_t next_size = 0;
-  for (const ParamValue& value : params) {
-    if (const auto* sizes = std::get_if<SizeList<std::int64_t>>(&value)) {
-      SizeList<SymbolicDim> list;
-      for (std::size_t i = 0; i < sizes->values.size(); ++i)
-        list.values.push_back(SymbolicDim::variable(fmt::format("z{}", next_size++)));
-      values.emplace_back(std::move(list));
-    } else if (const auto* number = std::get_if<std::int64_t>(&value)) {
-      values.emplace_back(*number);
-    } else if (const auto* real = std::get_if<double>(&value)) {
-      values.emplace_back(*real);
-    } else {
-      values.emplace_back(std::get<std::vector<std::int64_t>>(value));
-    }
-  }
-  return SymbolicParams(std::move(values));
+  return map_sizes(params, [&](std::int64_t) { return SymbolicDim::variable(fmt::format("z{}", next_size++)); });
 }
 
 std::string text_of(const Symbol& symbol, std::string_view key, Sizes manner) {
@@ -148,7 +124,7 @@ std::string text_of(const Symbol& symbol, std::string_view key, Sizes manner) {
     arguments.push_back(variable_name(name));
   };
   std::size_t sizes = 0;
-  for (const ParamValue& value : symbol.params) {
+  for (const ParamValue& value : symbol.params.values()) {
     const auto* list = std::get_if<SizeList<std::int64_t>>(&value);
     for (std::size_t i = 0; list && i < list->values.size(); ++i)
       add(fmt::format("z{}", sizes++), std::string(size_sort(manner)));

@@ -33,18 +33,10 @@
 #include <vector>
 
 #include "smt.h"
+#include "symbol.h"
 
 namespace smt_verifier {
 
-struct Symbol {
-  const rewright::Operator* op = nullptr;
-  std::uint32_t output = 0;
-  std::vector<rewright::ParamValue> params;  ///< Of a size list only the length counts.
-  std::vector<int> ranks;                    ///< Of the operands.
-  rewright::SymbolicShape shape;             ///< Over "o1.0" (operand 1, axis 0) and "z0" (size argument 0).
-  std::string name;                          ///< As SMT-LIB writes it: the operator and a hash of the rest.
-  std::string text;                          ///< Its declaration and shape rules.
-};
 /// In order of name, so that no order depends on who asked first.
 struct ByName {
   bool operator()(const Symbol* a, const Symbol* b) const { return a->name < b->name; }

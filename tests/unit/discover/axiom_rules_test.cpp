@@ -8,7 +8,7 @@
 #include <set>
 
 #include "discover/axiom_bindings.h"
-#include "rule/rewriter.h"
+#include "support/rewriter.h"
 #include "support/true_rules.h"
 
 namespace rewright {

@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rule/rewriter.h"
 #include "support/mutants.h"
 #include "support/random.h"
+#include "support/rewriter.h"
 #include "support/true_rules.h"
 #include "unit/verify/rules.h"
 

@@ -34,8 +34,8 @@ class Fingerprints : public ::testing::Test {
   static void add(FingerprintStore& store, std::uint64_t from, std::uint64_t to) {
     FingerprintStore::Writer writer(store);
     for (std::uint64_t i = from; i < to; ++i) {
-      writer.add(mixed(i));
-      if (i % 3 == 0) writer.add(mixed(i));
+      writer.add(mix(i));
+      if (i % 3 == 0) writer.add(mix(i));
     }
   }
   static void expect(FingerprintStore& store, std::uint64_t distinct) {
@@ -46,7 +46,7 @@ class Fingerprints : public ::testing::Test {
     EXPECT_EQ(shared.size(), (distinct + 2) / 3);
     EXPECT_TRUE(std::is_sorted(shared.begin(), shared.end()));
     std::uint64_t sum = 0;
-    for (std::uint64_t i = 0; i < distinct; i += 3) sum += mixed(i);
+    for (std::uint64_t i = 0; i < distinct; i += 3) sum += mix(i);
     EXPECT_EQ(std::accumulate(shared.begin(), shared.end(), std::uint64_t{0}), sum) << "as many, but others";
   }
   fs::path folder_;
@@ -115,7 +115,7 @@ TEST_F(Fingerprints, ThatNoMemoryIsLeftForAreAnErrorThoughTheyWereTaken) {
   FingerprintStore store(0, folder_.string());
   {
     auto writer = std::make_unique<FingerprintStore::Writer>(store);
-    for (std::uint64_t i = 0; i < 100; ++i) writer->add(mixed(i));  // Held back: fewer than are handed over at once.
+    for (std::uint64_t i = 0; i < 100; ++i) writer->add(mix(i));  // Held back: fewer than are handed over at once.
     std::uint64_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
     const testing::Limit limit(RLIMIT_AS,

@@ -110,11 +110,11 @@ TEST(Walk, VisitsNoGraphTwice) {
       ++visited;
       // An application is known by its choice and the tensors that it takes.
       const auto name = [&](const Entry& entry) {
-        std::uint64_t hash = mixed(entry.choice + 1U);
+        std::uint64_t hash = mix(entry.choice + 1U);
         for (std::uint32_t i = 0; i < walk.space().choices()[entry.choice].arity; ++i) {
           const std::size_t operand = entry.operands[i], inputs = walk.input_hashes().size();
-          hash = mixed(hash ^
-                       (operand < inputs ? walk.input_hashes()[operand] : walk.made()[operand - inputs].hash).identity);
+          hash = mix(hash ^
+                     (operand < inputs ? walk.input_hashes()[operand] : walk.made()[operand - inputs].hash).identity);
         }
         return hash;
       };

@@ -1,9 +1,9 @@
-// Boost.Graph on graphs, isomorphism, canonical form, reachability, post-dominators.
+// Boost.Graph on graphs, isomorphism, canonical form.
+#include "support/isomorphism.h"
 #include "support/operators.h"
 #include "support/random_graph.h"
 
 #include "graph/data_flow.h"
-#include "graph/graph_algorithms.h"
 
 #include <boost/graph/breadth_first_search.hpp>
 #include <boost/graph/graph_concepts.hpp>
@@ -234,44 +234,6 @@ TEST(GraphBuilder, RefusesOperandsThatAreNotOfTheGraph) {
   EXPECT_EQ(builder.apply1("ewadd", {}, {x, {NodeId{7}, 0}}).error().message,
             "ewadd: operand 1 is not a tensor of this graph");
   EXPECT_EQ(builder.apply1("relu", {}, {{x.node, 1}}).error().message, "relu: operand 0 is not a tensor of this graph");
-}
-
-TEST(Reachability, IsThatOfTheOperands) {
-  const Graph graph = random_graph(4, {.operators = 25});
-  const Reachability reach(graph);
-  const std::size_t n = graph.nodes().size();
-  // By hand: a node is reached from its operands and from what they are reached from.
-  std::vector<std::vector<bool>> expected(n, std::vector<bool>(n, false));
-  for (std::size_t to = 0; to < n; ++to) {
-    for (const Port port : graph.nodes()[to].inputs) {
-      expected[port.node.value][to] = true;
-      for (std::size_t from = 0; from < n; ++from)
-        expected[from][to] = expected[from][to] || expected[from][port.node.value];
-    }
-  }
-  for (std::uint32_t from = 0; from < n; ++from) {
-    for (std::uint32_t to = 0; to < n; ++to) EXPECT_EQ(reach.reaches({from}, {to}), expected[from][to]);
-  }
-}
-
-TEST(PostDominators, AreWhereBranchesMeet) {
-  const Graph graph = parsed(
-      "x = input (4, 4)\n"  // 0
-      "a = relu(x)\n"       // 1
-      "b = transpose(a)\n"  // 2
-      "c = relu(a)\n"       // 3
-      "d = ewadd(b, c)\n"   // 4
-      "e = relu(d)\n"       // 5
-      "output e");
-  const auto after = post_dominators(graph);
-  EXPECT_EQ(after[0], NodeId{1});
-  EXPECT_EQ(after[1], NodeId{4});
-  EXPECT_EQ(after[2], NodeId{4});
-  EXPECT_EQ(after[3], NodeId{4});
-  EXPECT_EQ(after[4], NodeId{5});
-  EXPECT_EQ(after[5], std::nullopt);
-  const auto of_two = post_dominators(parsed("x = input (4, 4)\na = relu(x)\nb = transpose(x)\noutput a, b"));
-  EXPECT_EQ(of_two[0], std::nullopt);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <rewright/onnx/runtime.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "graph/graph_algorithms.h"
 
 #include <chrono>
 #include <csignal>
@@ -22,6 +21,7 @@
 #include "optimize/equivalence.h"
 #include "optimize/optimizer.h"
 #include "store/store.h"
+#include "support/isomorphism.h"
 #include "support/true_rules.h"
 #include "support/weights.h"
 

@@ -4,7 +4,6 @@
 #include <pty.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "graph/graph_algorithms.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,6 @@
 // The space that searches walk, held against matching every rule anew in the whole graph.
 #include <rewright/optimize/random_walk.h>
 #include <rewright/optimize/search.h>
-#include "graph/graph_algorithms.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +8,9 @@
 #include <map>
 
 #include "rewrite/node_pool.h"
-#include "rule/rewriter.h"
 #include "support/grown_graph.h"
+#include "support/isomorphism.h"
+#include "support/rewriter.h"
 #include "support/true_rules.h"
 #include "unit/optimize/fixed_prices.h"
 
@@ -104,7 +104,7 @@ SearchResult walked(const Graph& start, GraphCost& cost, std::size_t most_nodes)
   SearchEngine engine(testing::true_rules(), cost);
   const SearchProblem problem{start, engine};
   RandomWalk walk = *RandomWalk::begin(problem, most_nodes);
-  SearchRandom random(7);
+  Random random(7);
   for (int i = 0; i < 60; ++i) {
     const double before = walk.cost_us();
     EXPECT_TRUE(walk.propose(random, [&](double after) { return i % 3 != 0 || after <= before; }));

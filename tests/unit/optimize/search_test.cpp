@@ -7,8 +7,8 @@
 
 #include "campaign/rule_source.h"
 #include "optimize/optimizer.h"
-#include "rule/rewriter.h"
 #include "support/random.h"
+#include "support/rewriter.h"
 #include "support/true_rules.h"
 #include "unit/optimize/fixed_prices.h"
 

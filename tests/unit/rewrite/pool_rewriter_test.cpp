@@ -6,8 +6,8 @@
 
 #include <numeric>
 
-#include "rule/rewriter.h"
 #include "support/own_operators.h"
+#include "support/rewriter.h"
 #include "support/true_rules.h"
 
 namespace rewright {

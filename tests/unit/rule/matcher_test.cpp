@@ -1,10 +1,10 @@
 // Where rules match in graphs written by hand, and what applying them gives.
-#include "rule/matcher.h"
+#include "support/matcher.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rule/rewriter.h"
+#include "support/rewriter.h"
 #include "support/true_rules.h"
 
 namespace rewright {

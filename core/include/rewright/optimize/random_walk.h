@@ -1,6 +1,7 @@
 // Random walks over graphs, for strategies that take one move after the other.
 #pragma once
 
+#include <rewright/base/mixing.h>
 #include <rewright/base/visibility.h>
 #include <rewright/optimize/search.h>
 
@@ -24,7 +25,7 @@ class REWRIGHT_API RandomWalk {
   [[nodiscard]] double cost_us() const { return space_->cost_us(at_); }
   /// Draws a move, each with the same chance, and takes it if `accept` says so of its graph's cost. False where no rule
   /// matches.
-  [[nodiscard]] Result<bool> propose(SearchRandom& random, const std::function<bool(double)>& accept);
+  [[nodiscard]] Result<bool> propose(Random& random, const std::function<bool(double)>& accept);
   /// Goes back to the best so far.
   Status back_to_best();
   Status back_to_start() { return open(problem_->start, {}); }

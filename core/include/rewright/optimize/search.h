@@ -177,20 +177,6 @@ class REWRIGHT_API SearchRun {
 /// Is the first cost lower, and not by rounding alone?
 [[nodiscard]] constexpr bool cheaper(double a_us, double b_us) { return a_us < b_us - 1e-7; }
 
-/// Seeded choices that are the same on every machine.
-class REWRIGHT_API SearchRandom {
- public:
-  explicit SearchRandom(std::uint64_t seed) : state_(seed) {}
-  [[nodiscard]] std::uint64_t bits();
-  /// From 0 to count - 1; count is at least 1.
-  [[nodiscard]] std::size_t below(std::size_t count);
-  /// In [0, 1).
-  [[nodiscard]] double fraction();
-
- private:
-  std::uint64_t state_;
-};
-
 using SearchPart = std::function<Result<SearchResult>(const SearchProblem& part, std::size_t position)>;
 /// Runs `starts.size()` searches on the problem's threads, each with its share of the budgets and a seed of its own.
 /// `sum_costs`: they are parts of one graph, so that their best costs add up; otherwise the least counts.

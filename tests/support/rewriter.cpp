@@ -1,4 +1,4 @@
-#include "rule/rewriter.h"
+#include "support/rewriter.h"
 
 #include <algorithm>
 #include <utility>

@@ -59,8 +59,7 @@ struct SizeVariable {
 /// A rule, prepared for matching and applying.
 class CompiledRule {
  public:
-  /// Errors: kUnsupported, with the reason, where the rule can never be applied: a source that is a bare input, a size
-  /// or an input that the source leaves open, two sides that differ in the order of operands alone.
+  /// Errors: those of check_usable().
   [[nodiscard]] static Result<CompiledRule> compile(const Rule& rule);
 
   /// Appends every match, in an order that depends on the graph and the rule alone.

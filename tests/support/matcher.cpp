@@ -1,10 +1,10 @@
-#include "rule/matcher.h"
+#include "support/matcher.h"
+
+#include "rule/usable.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
-#include <set>
 
 namespace rewright {
 
@@ -44,45 +44,6 @@ namespace {
 
 constexpr std::uint32_t kUnbound = std::numeric_limits<std::uint32_t>::max();
 
-/// A side written out, with the operands of commutative operators in one order: equal for sides that matching cannot
-/// tell apart.
-std::vector<std::string> spelled(const Pattern& side, std::span<const PatternInput> inputs) {
-  std::vector<std::string> of_node;
-  const auto text = [&](Port port) {
-    const std::size_t i = port.node.value;
-    if (i < inputs.size()) return inputs[i].name;
-    return fmt::format("{}#{}", of_node[i - inputs.size()], port.output);
-  };
-  for (const PatternNode& node : side.nodes) {
-    std::vector<std::string> operands;
-    for (Port port : node.inputs) operands.push_back(text(port));
-    if (node.op->info().commutative && operands.size() > 1 && operands[1] < operands[0])
-      std::swap(operands[0], operands[1]);
-    std::string call = node.op->name() + to_string(node.op->info().params, node.params) + "(";
-    for (const std::string& operand : operands) call += operand + ",";
-    of_node.push_back(call + ")");
-  }
-  std::vector<std::string> outputs;
-  for (Port port : side.outputs) outputs.push_back(text(port));
-  return outputs;
-}
-
-std::set<std::string> variables_of(const Pattern& side) {
-  std::set<std::string> names;
-  for (const PatternNode& node : side.nodes) {
-    for (const auto& value : node.params.values()) {
-      if (const auto* sizes = std::get_if<SizeList<SymbolicDim>>(&value)) {
-        for (const SymbolicDim& size : sizes->values)
-          names.merge(std::set<std::string>([&] {
-            const auto list = size.variables();
-            return std::set<std::string>(list.begin(), list.end());
-          }()));
-      }
-    }
-  }
-  return names;
-}
-
 /// Which of the rule's inputs each node needs, then by output.
 std::vector<std::vector<bool>> needs_of(const Pattern& side, std::size_t input_count) {
   std::vector<std::vector<bool>> of_port;
@@ -101,59 +62,21 @@ std::vector<std::vector<bool>> needs_of(const Pattern& side, std::size_t input_c
   return by_output;
 }
 
-/// Source nodes that some output needs; others would match work that the rule does not speak of.
-bool all_needed(const Pattern& side, std::size_t input_count) {
-  std::vector<bool> needed(side.nodes.size(), false);
-  for (Port port : side.outputs)
-    if (port.node.value >= input_count) needed[port.node.value - input_count] = true;
-  for (std::size_t i = side.nodes.size(); i-- > 0;) {
-    if (!needed[i]) return false;
-    for (Port port : side.nodes[i].inputs)
-      if (port.node.value >= input_count) needed[port.node.value - input_count] = true;
-  }
-  return true;
-}
-
 }  // namespace
 
 Result<CompiledRule> CompiledRule::compile(const Rule& rule) {
-  const auto unusable = [&](std::string_view reason) {
-    return make_error(ErrorCode::kUnsupported, "rule {} cannot be applied: {}", rule.name.empty() ? rule.id : rule.name,
-                      reason);
-  };
+  REWRIGHT_CHECK(check_usable(rule));
   CompiledRule compiled;
   const std::size_t input_count = rule.inputs.size();
   for (const PatternInput& input : rule.inputs) compiled.input_ranks_.push_back(input.rank);
-  for (Port port : rule.source.outputs)
-    if (port.node.value < input_count)
-      return unusable("an output of its source is a bare input, which matches anything");
-  if (rule.source.nodes.empty()) return unusable("its source has no operator");
-  if (rule.source.outputs.size() != rule.target.outputs.size()) return unusable("its sides differ in outputs");
-  if (!all_needed(rule.source, input_count)) return unusable("an operator of its source serves no output");
-  const auto source_needs = needs_of(rule.source, input_count);
-  for (std::size_t i = 0; i < input_count; ++i)
-    if (std::none_of(source_needs.begin(), source_needs.end(), [&](const auto& needs) { return needs[i]; }))
-      return unusable(fmt::format("its source does not use input {}", rule.inputs[i].name));
-  if (spelled(rule.source, rule.inputs) == spelled(rule.target, rule.inputs))
-    return unusable("its sides differ in the order of operands alone, which matching does not see");
-
-  std::set<std::string> known = variables_of(rule.source), wanted = variables_of(rule.target);
-  for (const Constraint& constraint : rule.precondition)
-    for (const SymbolicDim* side : {&constraint.left, &constraint.right})
-      for (std::string& name : side->variables()) wanted.insert(std::move(name));
   for (std::size_t i = 0; i < input_count; ++i)
     for (int axis = 0; axis < rule.inputs[i].rank; ++axis)
       compiled.variables_.push_back({fmt::format("{}.{}", rule.inputs[i].name, axis), i, axis});
-  const auto is_input_size = [&](const std::string& name) {
-    return std::any_of(compiled.variables_.begin(), compiled.variables_.end(),
-                       [&](const SizeVariable& variable) { return variable.axis >= 0 && variable.name == name; });
-  };
-  for (const std::string& name : known)
-    if (!is_input_size(name)) compiled.free_.push_back(name);
+  for (const std::string& name : size_variables(rule.source)) {
+    const auto known = std::ranges::find(compiled.variables_, name, &SizeVariable::name);
+    if (known == compiled.variables_.end()) compiled.free_.push_back(name);
+  }
   for (std::size_t i = 0; i < compiled.free_.size(); ++i) compiled.variables_.push_back({compiled.free_[i], i, -1});
-  for (const std::string& name : wanted)
-    if (!known.contains(name) && !is_input_size(name))
-      return unusable(fmt::format("its source does not determine the size {}", name));
 
   for (const PatternNode& node : rule.source.nodes) {
     SourceNode source{node.op, {}, node.inputs, node.op->info().commutative && node.inputs.size() >= 2, {}};

@@ -1,15 +1,16 @@
-#include "rewrite/size_code.h"
+#include "tensor/size_code.h"
 
 #include <utility>
 
 namespace rewright {
 
 std::optional<SizeCode> SizeCode::compile(const SymbolicDim& size, const SlotOf& slot_of) {
+  using Kind = SymbolicDim::Atom::Kind;
   SizeCode code;
   code.constant_ = size.constant_term();
   for (const auto& [text, atom] : size.atoms()) {
     Term term{atom.kind, atom.coefficient, 0, atom.divisor, {}};
-    if (atom.kind == SymbolicDim::Atom::Kind::kVariable) {
+    if (atom.kind == Kind::kVariable) {
       const auto slot = slot_of(atom.name);
       if (!slot) return std::nullopt;
       term.slot = *slot;
@@ -22,32 +23,9 @@ std::optional<SizeCode> SizeCode::compile(const SymbolicDim& size, const SlotOf&
     }
     code.terms_.push_back(std::move(term));
   }
+  code.is_slot_ = code.constant_ == 0 && code.terms_.size() == 1 && code.terms_.front().coefficient == 1 &&
+                  code.terms_.front().kind == Kind::kVariable;
   return code;
-}
-
-std::optional<std::int64_t> SizeCode::run(std::span<const std::int64_t> slots) const {
-  std::int64_t sum = constant_;
-  for (const Term& term : terms_) {
-    std::int64_t value = 0;
-    switch (term.kind) {
-      case SymbolicDim::Atom::Kind::kVariable: value = slots[term.slot]; break;
-      case SymbolicDim::Atom::Kind::kQuotient: {
-        const auto dividend = term.parts[0].run(slots);
-        if (!dividend) return std::nullopt;
-        value = floor_divide(*dividend, term.divisor);
-        break;
-      }
-      case SymbolicDim::Atom::Kind::kProduct: {
-        const auto left = term.parts[0].run(slots), right = term.parts[1].run(slots);
-        if (!left || !right || __builtin_mul_overflow(*left, *right, &value)) return std::nullopt;
-        break;
-      }
-    }
-    std::int64_t scaled = 0;
-    if (__builtin_mul_overflow(value, term.coefficient, &scaled) || __builtin_add_overflow(sum, scaled, &sum))
-      return std::nullopt;
-  }
-  return sum;
 }
 
 std::optional<ConstraintCode> ConstraintCode::compile(const Constraint& constraint, const SlotOf& slot_of) {
@@ -57,7 +35,7 @@ std::optional<ConstraintCode> ConstraintCode::compile(const Constraint& constrai
 }
 
 bool ConstraintCode::holds(std::span<const std::int64_t> slots) const {
-  const auto a = left.run(slots), b = right.run(slots);
+  const auto a = left.run(CheckedNumbers{}, slots), b = right.run(CheckedNumbers{}, slots);
   if (!a || !b) return false;
   switch (kind) {
     case Constraint::Kind::kEqual: return *a == *b;

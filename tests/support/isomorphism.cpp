@@ -1,7 +1,7 @@
 // Isomorphism and the canonical form. Both rest on a hash of what each node computes, taken over its operands' hashes,
 // those of a commutative operator in sorted order.
+#include "support/isomorphism.h"
 #include "graph/data_flow.h"
-#include "graph/graph_algorithms.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

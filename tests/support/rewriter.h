@@ -1,5 +1,5 @@
 // A list of rules over graphs, one rule after the other: where each applies (matcher.h), and the graph after one of
-// them was applied. Searches have faster ways to the same (rule_set.h, pool_rewriter.h); tests hold those against this.
+// them was applied. Searches have faster ways to the same (rule_set.h, pool_rewriter.h), which are held against this.
 //
 // Applying a match redirects each tensor that the source's outputs stand for to the target's output, everywhere, and
 // drops what nothing needs any more. It costs one pass over the graph.
@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "rule/matcher.h"
+#include "support/matcher.h"
 
 namespace rewright {
 
-class REWRIGHT_API Rewriter {
+class Rewriter {
  public:
   explicit Rewriter(std::vector<Rule> rules);
 
