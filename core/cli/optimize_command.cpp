@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <mutex>
 #include <new>
+#include <set>
 #include <string_view>
 
 #include "base/files.h"
@@ -17,8 +18,10 @@
 #include "cli/optimize_writing.h"
 #include "cli/program.h"
 #include "cli/progress.h"
+#include "onnx/body.h"
 #include "onnx/export.h"
 #include "onnx/import.h"
+#include "optimize/bodies.h"
 #include "optimize/reference.h"
 #include "optimize/uses.h"
 #include "store/store.h"
@@ -43,17 +46,20 @@ constexpr double kMeasuredFirstFlops = 2e8;
 /// So many rules may be left out of one model, each after a search of its own.
 constexpr std::size_t kMostLeftOut = 8;
 
-/// Without limits of the user's a search looks at the fewer graphs the more operators the model has: it takes seconds.
-std::uint64_t candidate_bound(const OptimizeArguments& arguments, const Graph& graph) {
-  if (arguments.candidates) return *arguments.candidates;
+/// For a graph that has the part `share` of the model's operators. Without limits of the user's a search looks at the
+/// fewer graphs the more operators the model has: it takes seconds.
+std::uint64_t candidate_bound(const OptimizeArguments& arguments, const Graph& graph, double share) {
+  if (arguments.candidates)
+    return std::max<std::uint64_t>(1, std::llround(share * static_cast<double>(*arguments.candidates)));
   if (arguments.steps_given || arguments.seconds) return 0;
+  const double operators = static_cast<double>(graph.operator_count()) / share;
   return std::min<std::uint64_t>(kMostCandidates,
-                                 kMostNodesLookedAt / std::max<std::size_t>(graph.operator_count(), 1));
+                                 kMostNodesLookedAt / std::max<std::uint64_t>(std::llround(operators), 1));
 }
 
-double second_bound(const OptimizeArguments& arguments) {
-  const bool is_limited = arguments.candidates || arguments.steps_given;
-  return arguments.seconds.value_or(is_limited ? 0 : kMostSeconds);
+double second_bound(const OptimizeArguments& arguments, double share) {
+  if (arguments.seconds) return share * *arguments.seconds;
+  return arguments.candidates || arguments.steps_given ? 0 : kMostSeconds;
 }
 
 /// What a search that looks at nothing finds.
@@ -67,12 +73,11 @@ Result<OptimizeReport> without_search(const Graph& graph, GraphCost& cost) {
   return report;
 }
 
-/// From the simplified model on, where there is one.
-Result<OptimizeReport> search_graph(const OpenedModel& opened, std::vector<Rule> rules,
+/// From the simplified model on, where there is one: in its graph and in the bodies of its nodes.
+Result<OptimizeReport> search_model(const OpenedModel& opened, const std::vector<Rule>& rules,
                                     const OptimizeArguments& arguments, OptimizeSetting& setting,
                                     const Registry& registry, LookLog* looks, bool quiet) {
   ProgressLine line(quiet);
-  const Graph& graph = opened.start().graph;
   REWRIGHT_TRY(const LayoutUse layout, read_layout(arguments.layout));
   REWRIGHT_TRY(const Operator* transpose, registry.get<Operator>("transpose"));
   if (layout != LayoutUse::kNone && !setting.model->knows_layouts())
@@ -85,13 +90,10 @@ Result<OptimizeReport> search_graph(const OpenedModel& opened, std::vector<Rule>
   OptimizeOptions options{.steps = arguments.steps,
                           .seed = arguments.seed,
                           .registry = &registry,
-                          .candidates = candidate_bound(arguments, graph),
-                          .seconds = second_bound(arguments),
                           .threads = arguments.threads,
                           .region_size = arguments.region_size,
                           .layout = layout,
                           .in_layouts = &in_layouts,
-                          .looks = looks,
                           .exact = arguments.strict};
   std::mutex line_mutex;  // Measurements come from any thread that searches.
   std::uint64_t looked_at = 0;
@@ -116,12 +118,21 @@ Result<OptimizeReport> search_graph(const OpenedModel& opened, std::vector<Rule>
     show_search();
     return !interrupted();
   };
-  REWRIGHT_TRY(OptimizeReport report,
-               arguments.simplify_only ? without_search(graph, cost)
-                                       : optimize(graph, std::move(rules), *setting.search, cost, options, progress));
+  GraphSearch each;
+  each.search = [&](const Graph& graph, double part, bool is_body) {
+    if (arguments.simplify_only) return without_search(graph, cost);
+    options.candidates = candidate_bound(arguments, graph, part);
+    options.seconds = second_bound(arguments, part);
+    options.looks = is_body ? nullptr : looks;
+    return optimize(graph, rules, *setting.search, cost, options, progress);
+  };
+  each.write = [&](const Graph& graph, const ImportedModel& origin, bool exact, const std::set<std::string>& taken) {
+    return write_graph(graph, origin, {.exact = exact, .fast_math = arguments.fast_math, .taken = &taken});
+  };
+  REWRIGHT_TRY(OptimizeReport report, search_with_bodies(opened.start(), each));
   if (!opened.simplified) return report;
   REWRIGHT_TRY(const double original_us,
-               (layout == LayoutUse::kJoint ? in_layouts : cost).cost_us(opened.imported.graph));
+               cost_with_bodies(opened.imported, layout == LayoutUse::kJoint ? in_layouts : cost));
   enter_simplification(opened, original_us, report);
   return report;
 }
@@ -264,8 +275,7 @@ void describe(const OpenedModel& opened, OptimizeOutcome& outcome) {
   outcome.sizes = opened.sizes;
   outcome.refused_sizes = opened.refused;
   outcome.sizes_are_chosen = opened.is_chosen;
-  outcome.carried = opened.imported.carried;
-  outcome.nodes_read = opened.imported.origin.nodes.size();
+  outcome.reading = reading_of(opened.imported);
 }
 
 /// A rule that is right of real numbers and cannot be used in this model: the search is made again without it, a few
@@ -341,14 +351,15 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   simplify(opened, arguments.simplify_only && !arguments.strict ? SimplifyLevel::kWeights : SimplifyLevel::kExact);
   const ImportedModel& imported = opened.imported;
   REWRIGHT_CHECK(check_given(imported.graph, source.inputs));
-  REWRIGHT_TRY(const std::vector<Rule> rules, read_rules(arguments, registry, opened.start().graph, settings.quiet));
+  REWRIGHT_TRY(const Graph graphs, side_by_side(opened.start()));
+  REWRIGHT_TRY(const std::vector<Rule> rules, read_rules(arguments, registry, graphs, settings.quiet));
 
   OptimizeOutcome outcome;
   describe(opened, outcome);
   doing = "searching";
   REWRIGHT_TRY(const auto looks, open_checkpoint(arguments, setting, source.bytes, rules));
   if (looks != nullptr) say_what_is_resumed(arguments, *looks, settings.quiet);
-  REWRIGHT_TRY(outcome.report, search_graph(opened, rules, arguments, setting, registry, looks.get(), settings.quiet));
+  REWRIGHT_TRY(outcome.report, search_model(opened, rules, arguments, setting, registry, looks.get(), settings.quiet));
   if (looks != nullptr && looks->trouble()) note(*looks->trouble(), settings.quiet);
   writing.has_found(outcome.report);
   say_what_was_refused(outcome.report, settings.quiet);
@@ -362,7 +373,7 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   REWRIGHT_CHECK(judge(arguments, setting, opened, options, settings.quiet, doing, outcome));
   while ((leave_out_culprit(outcome, left) || leave_out_simplification(arguments, outcome, opened)) && !interrupted()) {
     doing = "searching";
-    REWRIGHT_TRY(outcome.report, search_graph(opened, left, arguments, setting, registry, nullptr, settings.quiet));
+    REWRIGHT_TRY(outcome.report, search_model(opened, left, arguments, setting, registry, nullptr, settings.quiet));
     REWRIGHT_CHECK(judge(arguments, setting, opened, options, settings.quiet, doing, outcome));
   }
   for (const Rule& rule : left) ++outcome.rules[rule.trust];

@@ -182,8 +182,11 @@ void print_outcome(const OptimizeArguments& arguments, const OptimizeOutcome& ou
                     "the runtime.",
                     with_commas(outcome.report.reordered)));
   print_line("");
-  const std::string reading = sentence_of_reading(outcome.carried, outcome.nodes_read);
+  const std::string reading = sentence_of_reading(outcome.reading.carried, outcome.reading.nodes);
   if (!reading.empty()) print_line(reading);
+  if (outcome.reading.bodies > 0)
+    print_line(fmt::format("{} inside nodes {} optimised too; the cost counts each once.",
+                           counted(outcome.reading.bodies, "graph"), outcome.reading.bodies == 1 ? "is" : "are"));
   print_simplifications(outcome);
   print_rules(outcome);
   print_sizes(arguments, outcome);
@@ -224,7 +227,9 @@ Json to_json(const OptimizeArguments& arguments, const OptimizeOutcome& outcome)
                {"nodes_before", outcome.nodes_before},
                {"nodes_after", outcome.nodes_after},
                {"original_written", outcome.judged.is_original}};
-  add_reading(json, outcome.carried, outcome.nodes_read);
+  add_reading(json, outcome.reading.carried, outcome.reading.nodes);
+  json["bodies"] = outcome.reading.bodies;
+  json["untyped"] = outcome.reading.untyped;
   json["simplifications"] = outcome.simplifications;
   json["sizes"] = outcome.sizes.empty() ? Json::object() : Json(outcome.sizes.front());
   json["frozen"] = arguments.freeze && !outcome.sizes.empty() ? Json(outcome.sizes.front()) : Json::object();

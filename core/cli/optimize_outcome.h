@@ -9,6 +9,7 @@
 
 #include "cli/optimize_arguments.h"
 #include "cli/output.h"
+#include "onnx/body.h"
 #include "optimize/comparison.h"
 #include "optimize/equivalence.h"
 #include "optimize/model_run.h"
@@ -37,10 +38,9 @@ struct OptimizeOutcome {
   std::vector<Sizes> sizes;     ///< Of open dimensions: first what was searched at, then what was compared at, too.
   std::vector<Sizes> refused_sizes;  ///< At which the original does not run.
   bool sizes_are_chosen = false;
-  std::vector<CarriedNode> carried;
+  Reading reading;                                     ///< Of the original; in bodies, too.
   std::map<std::string, std::size_t> simplifications;  ///< How often, by kind.
   RuleClass simplification = RuleClass::kExact;        ///< Of all of them.
-  std::size_t nodes_read = 0;  ///< Those of which operators were asked: not those of graphs inside nodes.
   std::size_t nodes_before = 0;
   std::size_t nodes_after = 0;
 };

@@ -38,6 +38,7 @@ Result<std::string> Exporter::run() {
 /// The names that the model has: of inputs, outputs, weights, nodes and what they make, and all inside their graphs.
 void Exporter::reserve_names() {
   const GraphProto& graph = proto_.graph();
+  if (options_.taken != nullptr) taken_.insert(options_.taken->begin(), options_.taken->end());
   for (const auto& input : graph.input()) taken_.insert(input.name());
   for (const auto& tensor : graph.initializer()) taken_.insert(tensor.name());
   for (const auto& tensor : graph.sparse_initializer()) taken_.insert(tensor.values().name());

@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,8 @@ struct ExportOptions {
   /// Told, in one sentence each, where numbers are lost that the origin keeps: in work on weights that the origin does
   /// not have, in constants that operators write. Not called with fast_math.
   std::function<void(const std::string&)> lost = {};
+  /// Names that nothing new may get, as something outside has them; null: none. Borrowed.
+  const std::set<std::string>* taken = nullptr;
 };
 
 /// A serialized ModelProto; equal graphs give equal bytes. `graph` must have the inputs and outputs of origin.graph.

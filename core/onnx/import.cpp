@@ -40,12 +40,16 @@ Result<ImportedModel> Importer::run() {
   ImportedModel imported;
   OpenDimensions open(options_);
   REWRIGHT_CHECK(fix_dimensions(open));
-  imported.open_sizes = open.sizes();
+  open_sizes_ = imported.open_sizes = open.sizes();
   origin_.has_open_sizes = !imported.open_sizes.empty() && !options_.freeze;
   inference_.emplace(proto_);
   if (origin_.has_open_sizes) general_.emplace(proto_);
   for (const auto& value : graph_.value_info()) declared_[value.name()] = &value;
   for (const auto& value : graph_.output()) declared_[value.name()] = &value;
+  if (options_.body_depth > 0) {
+    imported.names = all_names(graph_);
+    count_users();
+  }
   REWRIGHT_CHECK(add_inputs());
   REWRIGHT_CHECK(add_initializers());
   for (const int i : order) REWRIGHT_CHECK(add_node(graph_.node(i)));
@@ -56,6 +60,8 @@ Result<ImportedModel> Importer::run() {
   imported.origin = std::move(origin_);
   imported.opset = opset_;
   imported.carried = std::move(carried_);
+  imported.untyped = untyped_;
+  imported.bodies = std::move(bodies_);
   imported.skeleton = skeleton();
   imported.external = std::move(external_);
   return imported;
@@ -112,6 +118,8 @@ Status Importer::add_node(const NodeProto& node) {
     origin.outputs.push_back(name.empty() || port == ports_.end() ? std::nullopt : std::optional(port->second));
   }
   origin.is_light = is_light(node);
+  const auto is_untyped = [this](const std::string& name) { return !name.empty() && !is_typed(name); };
+  if (std::ranges::any_of(node.output(), is_untyped)) ++untyped_;
   origin_.nodes.push_back(std::move(origin));
   return {};
 }
@@ -127,6 +135,16 @@ OriginNode Importer::describe_origin(const NodeProto& node) const {
     origin.integers.push_back(name.empty() || constants_.contains(name) ? nullptr : at_all_sizes().value(name));
   }
   return origin;
+}
+
+/// Its element type is known, and if it is a tensor, all its sizes.
+bool Importer::is_typed(const std::string& name) const {
+  if (builder_.type(ports_.at(name)).element != ElementType::kUnknown) return true;
+  const TypeProto* type = inference_->type(name);
+  if (type == nullptr || !type->has_tensor_type()) return type != nullptr;
+  const auto is_known = [](const auto& dim) { return dim.has_dim_value() && dim.dim_value() >= 0; };
+  return type->tensor_type().elem_type() != 0 && type->tensor_type().has_shape() &&
+         std::ranges::all_of(type->tensor_type().shape().dim(), is_known);
 }
 
 /// Constants, and what makes integers and the like alone.
@@ -214,7 +232,9 @@ std::string Importer::why_unknown(const std::string& name) const {
   const int axes = type == nullptr ? 0 : type->tensor_type().shape().dim_size();
   if (axes > static_cast<int>(kMaxRank))
     return fmt::format("'{}' has {} axes, and operators take {} at most", name, axes, kMaxRank);
-  if (axes > 0) return fmt::format("the sizes of '{}' are not known before the model runs", name);
+  const bool is_of_any_sizes =
+      type != nullptr && type->tensor_type().elem_type() != 0 && !type->tensor_type().has_shape();
+  if (axes > 0 || is_of_any_sizes) return fmt::format("the sizes of '{}' are not known before the model runs", name);
   return fmt::format("the type of '{}' is not known before the model runs", name);
 }
 
@@ -327,6 +347,7 @@ void Importer::add_opaque(const NodeProto& node) {
   if (!inference_->trouble().empty()) refusal_ = inference_->trouble();
   const std::string name = !node.name().empty() || node.output_size() == 0 ? node.name() : node.output(0);
   carried_.push_back({name, qualified_type(node), refusal_.empty() ? "no operator reads it" : refusal_});
+  read_bodies(node);
 }
 
 Status Importer::add_outputs() {

@@ -8,6 +8,11 @@
 // Initializers, Constant nodes and ConstantOfShape nodes of known shape become inputs of kind kWeight with a value;
 // a filled tensor stays one number. An initializer that the caller may override (listed among the inputs of a model
 // of IR 4 or later) is an input of kind kData.
+//
+// Bodies  A graph inside a node (a branch of an If, the body of a Loop or a Scan) is a model of its own: what it uses
+// from
+//         outside are inputs, or weights where their values are known and copies of them would cost nothing: nothing
+//         else uses them, or they are small. It stays as it is where names in it mean something else outside.
 #pragma once
 
 #include <rewright/base/result.h>
@@ -18,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -51,6 +57,8 @@ struct ImportOptions {
   bool leave_external = false;
   /// The sizes given to open dimensions become part of the model: what export_model writes takes no others.
   bool freeze = false;
+  /// Bodies inside bodies are read so far down; 0: none are.
+  int body_depth = 0;
 };
 
 /// A weight whose values were not read.
@@ -69,6 +77,8 @@ struct CarriedNode {
   std::string reason;  ///< One sentence.
 };
 
+struct ImportedBody;
+
 struct ImportedModel {
   Graph graph;
   /// A serialized ModelProto: all that the graph does not say (versions, names, documentation, metadata, functions,
@@ -77,9 +87,25 @@ struct ImportedModel {
   Origin origin;
   std::int64_t opset = 0;  ///< Of ONNX's own operators.
   std::vector<CarriedNode> carried;
+  std::size_t untyped = 0;                         ///< Nodes with an output whose type or sizes are not known.
   std::map<std::string, ExternalWeight> external;  ///< By name.
   /// Dimensions that the model leaves open, with the sizes that the graph has them at; "x.0" where one has no name.
   std::map<std::string, std::int64_t> open_sizes;
+  std::vector<ImportedBody> bodies;  ///< In the order of their nodes.
+  std::set<std::string> names;       ///< All names of tensors and nodes, those in bodies too, where these are read.
+};
+
+/// A graph inside a node, as a model. See body.h for the way back.
+struct ImportedBody {
+  std::string node;              ///< The serialized NodeProto that it is in.
+  std::string attribute;         ///< "then_branch"
+  std::set<std::string> outer;   ///< What it uses from outside, by name.
+  bool stores_in_nodes = false;  ///< What is stored in it are Constant nodes: before IR 4.
+  bool is_taken = true;          ///< Not a branch whose condition is known and says the other.
+  ImportedModel model;
+  std::vector<CarriedNode> carried;  ///< All its nodes, where it is not read.
+
+  [[nodiscard]] bool is_read() const { return carried.empty(); }
 };
 
 /// Reads a serialized ModelProto.

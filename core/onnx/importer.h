@@ -1,5 +1,5 @@
 // A model on its way into a graph: what is known of it so far. import.cpp walks over the nodes, import_values.cpp takes
-// inputs, weights and constants.
+// inputs, weights and constants, import_bodies.cpp graphs inside nodes.
 #pragma once
 
 #include <rewright/onnx/onnx.h>
@@ -51,6 +51,7 @@ class Importer {
   Status add_node(const model::NodeProto& node);
   Status read_node(const model::NodeProto& node);
   [[nodiscard]] OriginNode describe_origin(const model::NodeProto& node) const;
+  [[nodiscard]] bool is_typed(const std::string& name) const;
   [[nodiscard]] bool is_light(const model::NodeProto& node) const;
   [[nodiscard]] std::vector<std::uint32_t> surviving_nodes() const;
   Status settle_origin(const std::vector<std::uint32_t>& survivors, std::size_t nodes);
@@ -64,6 +65,17 @@ class Importer {
   void add_opaque(const model::NodeProto& node);
   Status add_outputs();
   std::string skeleton();
+
+  void count_users();
+  void read_bodies(const model::NodeProto& node);
+  ImportedBody read_body(const model::NodeProto& node, const model::AttributeProto& attribute,
+                         const model::TypeInference::Types& here, const model::TypeInference::Types& everywhere);
+  [[nodiscard]] bool never_ends(const model::NodeProto& loop, const model::GraphProto& body,
+                                const Graph& imported) const;
+  [[nodiscard]] std::shared_ptr<const ConstantData> value_for_body(const std::string& name) const;
+  void add_captured(const std::string& name, model::GraphProto& body, ImportOptions& options) const;
+  model::ValueInfoProto input_of_body(const std::string& name, const model::TypeProto* here,
+                                      const model::TypeProto* everywhere, ImportOptions& options) const;
 
   void define(const std::string& name, Port port);
   void know(const std::string& name, const std::shared_ptr<const ConstantData>& value);
@@ -91,9 +103,14 @@ class Importer {
   std::unordered_map<std::string, const model::ValueInfoProto*> declared_;
   std::string refusal_;  ///< Why no operator took the node at hand.
   std::vector<CarriedNode> carried_;
+  std::size_t untyped_ = 0;
   model::GraphProto declarations_;  ///< Inputs, outputs and types of tensors as the model declares them.
   Origin origin_;
   std::map<std::string, ExternalWeight> external_;
+  std::map<std::string, std::int64_t> open_sizes_;
+  std::vector<ImportedBody> bodies_;
+  std::unordered_map<std::string, std::size_t>
+      users_;  ///< Nodes, bodies and outputs, by tensor; where bodies are read.
 };
 
 }  // namespace rewright

@@ -32,8 +32,11 @@ class NodeModels {
   [[nodiscard]] Result<NodeModel> write(const std::string& node, std::span<const ElementType> operands,
                                         bool wide) const;
 
+  /// The model without its graph.
+  [[nodiscard]] const std::string& frame() const { return frame_; }
+
  private:
-  std::string frame_;  ///< The model without its graph.
+  std::string frame_;
 };
 
 }  // namespace rewright::model

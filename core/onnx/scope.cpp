@@ -1,7 +1,6 @@
 #include "onnx/scope.h"
 
 #include <algorithm>
-#include <set>
 
 namespace rewright::model {
 namespace {
@@ -60,14 +59,41 @@ void for_each_subgraph(const NodeProto& node, const std::function<void(const Gra
   }
 }
 
+std::vector<std::string> captures(const GraphProto& graph) {
+  std::vector<std::string> names;
+  std::set<std::string> seen;
+  visit_free(graph, [&](const std::string& name) {
+    if (seen.insert(name).second) names.push_back(name);
+  });
+  return names;
+}
+
 std::vector<std::string> captures(const NodeProto& node) {
   std::vector<std::string> names;
   std::set<std::string> seen;
   for_each_subgraph(node, [&](const GraphProto& graph) {
-    visit_free(graph, [&](const std::string& name) {
-      if (seen.insert(name).second) names.push_back(name);
-    });
+    for (std::string& name : captures(graph))
+      if (seen.insert(name).second) names.push_back(std::move(name));
   });
+  return names;
+}
+
+std::vector<std::string> inner_names(const GraphProto& graph) {
+  std::vector<std::string> names;
+  collect_inner(graph, names);
+  return names;
+}
+
+std::set<std::string> all_names(const GraphProto& graph) {
+  const std::vector<std::string> tensors = inner_names(graph);
+  std::set<std::string> names(tensors.begin(), tensors.end());
+  const std::function<void(const GraphProto&)> add_nodes = [&](const GraphProto& inner) {
+    for (const NodeProto& node : inner.node()) {
+      names.insert(node.name());
+      for_each_subgraph(node, add_nodes);
+    }
+  };
+  add_nodes(graph);
   return names;
 }
 

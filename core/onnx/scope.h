@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,14 @@ namespace rewright::model {
 /// Calls `visit` with each graph in the node's attributes, not with those inside these.
 void for_each_subgraph(const NodeProto& node, const std::function<void(const GraphProto&)>& visit);
 
-/// Names that the node's graphs use and do not define, in order of first use, each once.
+/// Names that the graph uses and does not define, in order of first use, each once.
+[[nodiscard]] std::vector<std::string> captures(const GraphProto& graph);
+/// The same of all the node's graphs.
 [[nodiscard]] std::vector<std::string> captures(const NodeProto& node);
+/// Every name that the graph and graphs inside it define.
+[[nodiscard]] std::vector<std::string> inner_names(const GraphProto& graph);
+/// The same with the names of nodes.
+[[nodiscard]] std::set<std::string> all_names(const GraphProto& graph);
 /// Every name that the node's graphs define.
 [[nodiscard]] REWRIGHT_API std::vector<std::string> inner_names(const NodeProto& node);
 /// Gives captured names others, at every depth; names that a graph defines itself stay.

@@ -25,6 +25,7 @@
 #include <rewright/base/visibility.h>
 #include <rewright/graph/graph.h>
 #include <rewright/onnx/runtime.h>
+#include <rewright/plugin/registry.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -64,6 +65,8 @@ struct EquivalenceOptions {
   /// The original's model, as it was given; empty: what `to_model` makes of the original.
   std::string original_model = {};
   std::string directory = {};  ///< Where external data of models lies.
+  /// Serves graphs inside nodes; null: these are not evaluated, but run in the runtime.
+  const Registry* registry = nullptr;
   /// Weights whose values the graphs do not hold; null: there are none. Borrowed.
   const std::map<std::string, ExternalWeight>* external = nullptr;
   GivenInputs inputs = {};  ///< Those that are not drawn as the gate sees fit.

@@ -142,7 +142,8 @@ class OriginalRuns {
     state_.given = options.inputs;
     const double flops = evaluation_flops(state_.original());
     state_.is_evaluated = 4 * flops <= options.reference_flops && evaluation_bytes(state_.original()) <= kMostBytes;
-    state_.reference = std::make_unique<Reference>(options.runtime, options.directory, options.external);
+    state_.reference =
+        std::make_unique<Reference>(options.runtime, options.directory, options.external, options.registry);
     state_.is_evaluated_as_given = state_.is_evaluated;
     if (options.runtime == nullptr) return {};
     REWRIGHT_TRY(state_.runtime_version, options.runtime->version());

@@ -15,6 +15,8 @@
 namespace rewright {
 namespace {
 
+/// Bodies of nodes are read so far down.
+constexpr int kBodyDepth = 16;
 /// A model that takes longer for one run is compared at one assignment of its sizes.
 constexpr double kSlowRunSeconds = 2;
 
@@ -55,7 +57,9 @@ ImportOptions import_options(const ModelSource& source, const Sizes& sizes) {
 }
 
 Result<ImportedModel> import_at(const ModelSource& source, const Registry& registry, const Sizes& sizes) {
-  return import_model(bytes_of(source.bytes), registry, import_options(source, sizes));
+  ImportOptions options = import_options(source, sizes);
+  options.body_depth = kBodyDepth;
+  return import_model(bytes_of(source.bytes), registry, options);
 }
 
 bool is_given(const OpenSize& size, const Sizes& given) {
@@ -82,20 +86,6 @@ void add_other_cases(std::span<const OpenSize> open, Trials& trials, OpenedModel
   }
 }
 
-/// Errors also: kUnsupported where the rewrites bring work that loses numbers.
-Result<std::string> write_graph(const Graph& graph, const OpenedModel& model, bool exact, bool fast_math) {
-  ExportOptions options;
-  std::string lost;
-  options.fast_math = fast_math;
-  options.exact = exact;
-  options.lost = [&](const std::string& sentence) {
-    if (lost.empty()) lost = sentence;
-  };
-  REWRIGHT_TRY(std::string bytes, export_model(graph, model.start(), options));
-  if (!lost.empty()) return make_error(ErrorCode::kUnsupported, "{}", lost);
-  return bytes;
-}
-
 /// Judges the graph after the first `rewrites` of the path; what cannot be written is different.
 class Judge {
  public:
@@ -118,7 +108,7 @@ class Judge {
     return write(graph);
   }
   [[nodiscard]] Result<std::string> write(const Graph& graph) const {
-    return write_graph(graph, model_, report_.exact, fast_math_);
+    return write_graph(graph, model_.start(), {.exact = report_.exact, .fast_math = fast_math_});
   }
   [[nodiscard]] Result<Equivalence> check(std::size_t rewrites) const {
     REWRIGHT_TRY(const Graph graph, graph_after(rewrites));
@@ -187,6 +177,7 @@ std::vector<GateCase> gate_cases(const OpenedModel& model) {
 EquivalenceOptions gate_options(const OpenedModel& model, EquivalenceOptions options) {
   options.original_model = model.source->bytes;
   options.directory = model.source->directory;
+  options.registry = model.registry;
   options.inputs = model.source->inputs;
   options.external = &model.imported.external;
   options.to_model = [&](const Graph& graph) { return export_model(graph, model.imported); };
@@ -248,6 +239,7 @@ void simplify(OpenedModel& model, SimplifyLevel level) {
   if (!simplified || simplified->model.empty()) return;
   ImportOptions options = import_options(source, model.sizes.front());
   if (source.freeze) options.dimensions.clear();  // No size is open any more.
+  options.body_depth = kBodyDepth;
   auto imported = import_model(bytes_of(simplified->model), *model.registry, options);
   if (!imported) return;
   model.simplified = *std::move(imported);
@@ -333,8 +325,18 @@ Result<JudgedModel> judge_result(const OpenedModel& model, const OptimizeReport&
   return judged;
 }
 
+Result<std::string> write_graph(const Graph& graph, const ImportedModel& origin, ExportOptions options) {
+  std::string lost;
+  options.lost = [&](const std::string& sentence) {
+    if (lost.empty()) lost = sentence;
+  };
+  REWRIGHT_TRY(std::string bytes, export_model(graph, origin, options));
+  if (!lost.empty()) return make_error(ErrorCode::kUnsupported, "{}", lost);
+  return bytes;
+}
+
 Result<std::string> write_result(const OpenedModel& model, const OptimizeReport& report, bool fast_math) {
-  return write_graph(report.best, model, report.exact, fast_math);
+  return write_graph(report.best, model.start(), {.exact = report.exact, .fast_math = fast_math});
 }
 
 Result<std::size_t> node_count(const std::string& bytes) {

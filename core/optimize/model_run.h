@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "onnx/export.h"
 #include "onnx/import.h"
 #include "onnx/simplify.h"
 #include "optimize/equivalence.h"
@@ -106,6 +107,10 @@ struct JudgedModel {
 [[nodiscard]] REWRIGHT_API Result<JudgedModel> judge_result(const OpenedModel& model, const OptimizeReport& report,
                                                             EquivalenceOptions options, bool fast_math = false,
                                                             std::string written = {});
+
+/// As export_model. Errors also: kUnsupported where rewrites bring work that loses numbers.
+[[nodiscard]] REWRIGHT_API Result<std::string> write_graph(const Graph& graph, const ImportedModel& origin,
+                                                           ExportOptions options);
 
 /// The report's graph as a model, not compared with anything. Errors: kUnsupported where it cannot be written, or not
 /// without loss.

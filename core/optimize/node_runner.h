@@ -28,6 +28,9 @@ class NodeRunner {
   /// The serialized model that the nodes to come are from: its versions and functions count. Errors: kParse.
   [[nodiscard]] Status set_model(std::string_view model);
 
+  /// That model without its graph.
+  [[nodiscard]] const std::string& frame() const { return models_.frame(); }
+
   /// Gives back what loaded nodes hold.
   void drop_sessions() { loaded_.clear(); }
 

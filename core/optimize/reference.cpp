@@ -38,29 +38,6 @@ RuntimeTensor runtime_tensor(const ReferenceTensor& tensor, ElementType element)
 
 }  // namespace
 
-Result<ReferenceTensor> reference_tensor(const TensorType& type, std::span<const std::byte> bytes) {
-  const auto count = static_cast<std::size_t>(type.shape.elements());
-  if (is_floating(type.element)) {
-    REWRIGHT_TRY(auto numbers, to_numbers(type.element, bytes, count));
-    return ReferenceTensor{type, std::move(numbers), {}};
-  }
-  if (element_size(type.element) * count != bytes.size() || element_size(type.element) == 0)
-    return make_error(ErrorCode::kUnsupported, "a tensor of element type {} has no numbers",
-                      static_cast<int>(type.element));
-  return ReferenceTensor{type, {}, {bytes.begin(), bytes.end()}};
-}
-
-ReferenceTensor tensor_of(const TensorType& type, std::vector<Real> numbers) {
-  if (is_floating(type.element)) return {type, std::move(numbers), {}};
-  return {type, {}, to_bytes(type.element, numbers)};
-}
-
-std::vector<Real> numbers_of(const ReferenceTensor& tensor) {
-  if (is_floating(tensor.type.element)) return tensor.numbers;
-  auto numbers = to_numbers(tensor.type.element, tensor.bytes, static_cast<std::size_t>(tensor.type.shape.elements()));
-  return numbers ? *std::move(numbers) : std::vector<Real>();
-}
-
 // --- one evaluation --------------------------------------------------------------------------------------------
 
 class Evaluation {
@@ -146,7 +123,8 @@ class Evaluation {
     } else if (node.op != nullptr) {
       made = apply(node, operands);
     } else {
-      made = run_opaque(node, operands);
+      REWRIGHT_TRY(made, run_bodies(node, operands));
+      if (made.empty()) made = run_opaque(node, operands);
     }
     if (arithmetic_ == Arithmetic::kOwn)
       for (ReferenceTensor& tensor : made) round_to(tensor.type.element, tensor.numbers);
@@ -170,6 +148,18 @@ class Evaluation {
     std::vector<ReferenceTensor> made;
     for (std::size_t i = 0; i < results.size(); ++i) made.push_back(tensor_of(node.outputs[i], std::move(results[i])));
     return made;
+  }
+
+  /// Nothing where the node has no bodies that can be computed.
+  Result<std::vector<ReferenceTensor>> run_bodies(const Node& node, std::span<const ReferenceTensor* const> operands) {
+    if (!reference_.bodies_) return std::vector<ReferenceTensor>();
+    const auto evaluate = [&](const Graph& graph, const ReferenceInputs& inputs) -> Result<BodyRunner::Outputs> {
+      REWRIGHT_TRY(ReferenceRun run, Evaluation(reference_, graph, inputs, arithmetic_).run());
+      if (!run.trouble.empty()) return BodyRunner::Outputs();
+      return BodyRunner::Outputs(std::move(run.outputs));
+    };
+    REWRIGHT_TRY(BodyRunner::Outputs outputs, reference_.bodies_->run(node, operands, evaluate));
+    return outputs ? *std::move(outputs) : std::vector<ReferenceTensor>();
   }
 
   std::vector<ReferenceTensor> run_opaque(const Node& node, std::span<const ReferenceTensor* const> operands) {
@@ -224,7 +214,11 @@ class Evaluation {
   std::string trouble_;
 };
 
-Status Reference::set_model(std::string_view model) { return runner_ ? runner_->set_model(model) : Status{}; }
+Status Reference::set_model(std::string_view model) {
+  if (!runner_) return {};
+  REWRIGHT_CHECK(runner_->set_model(model));
+  return bodies_ ? bodies_->set_frame(runner_->frame()) : Status{};
+}
 
 Result<ReferenceRun> Reference::evaluate(const Graph& graph, const ReferenceInputs& inputs, Arithmetic arithmetic) {
   auto run = Evaluation(*this, graph, inputs, arithmetic).run();

@@ -4,7 +4,8 @@
 //   own     the same, and each node's results are rounded to their tensor's element type: what the model computes on a
 //           device that keeps every tensor in its type, whatever a runtime keeps in wider types on the way.
 //
-// Operators compute by their meaning, other nodes run in the runtime (NodeRunner); integers are exact. A tensor is
+// Operators compute by their meaning, nodes with graphs inside by these (BodyRunner), other nodes run in the runtime
+// (NodeRunner); integers are exact. A tensor is
 // dropped after its last use. What a node that cannot be run, or is fed by one, would make is missing.
 #pragma once
 
@@ -17,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -24,29 +26,13 @@
 #include <vector>
 
 #include "onnx/import.h"
+#include "optimize/body_runner.h"
 #include "optimize/node_runner.h"
+#include "optimize/reference_tensor.h"
 
 namespace rewright {
 
 enum class Arithmetic : std::uint8_t { kExact, kOwn };
-
-struct ReferenceTensor {
-  TensorType type{{}, ElementType::kUnknown};  ///< As the model has it; unknown where the tensor is missing.
-  std::vector<Real> numbers;                   ///< Of types with a fraction.
-  std::vector<std::byte> bytes;                ///< Of all other types.
-
-  [[nodiscard]] bool is_there() const { return type.element != ElementType::kUnknown; }
-};
-/// By the input's name.
-using ReferenceInputs = std::map<std::string, ReferenceTensor>;
-
-/// Errors: kUnsupported, a type without numbers.
-[[nodiscard]] REWRIGHT_API Result<ReferenceTensor> reference_tensor(const TensorType& type,
-                                                                    std::span<const std::byte> bytes);
-/// Numbers as a tensor of any type of numbers.
-[[nodiscard]] REWRIGHT_API ReferenceTensor tensor_of(const TensorType& type, std::vector<Real> numbers);
-/// The tensor's elements as numbers, of whatever type they are.
-[[nodiscard]] REWRIGHT_API std::vector<Real> numbers_of(const ReferenceTensor& tensor);
 
 struct ReferenceRun {
   std::vector<ReferenceTensor> outputs;
@@ -62,9 +48,11 @@ struct ReferenceRuns {
 class REWRIGHT_API Reference {
  public:
   /// Borrows everything. `runtime` may be null: then nodes that no operator knows are missing. `external`: weights
-  /// whose values lie in files.
-  Reference(const Runtime* runtime, std::string directory, const std::map<std::string, ExternalWeight>* external)
+  /// whose values lie in files. `registry` serves graphs inside nodes; null: these run in the runtime.
+  Reference(const Runtime* runtime, std::string directory, const std::map<std::string, ExternalWeight>* external,
+            const Registry* registry = nullptr)
       : external_(external) {
+    if (registry != nullptr) bodies_ = std::make_unique<BodyRunner>(*registry, directory);
     if (runtime != nullptr) runner_.emplace(*runtime, std::move(directory));
   }
 
@@ -81,6 +69,7 @@ class REWRIGHT_API Reference {
   friend class Evaluation;
   const std::map<std::string, ExternalWeight>* external_;
   std::optional<NodeRunner> runner_;
+  std::unique_ptr<BodyRunner> bodies_;
   std::mutex runner_mutex_;
 };
 

@@ -1,4 +1,4 @@
-"""The program run on a model, and its result compared by another one: what `run` and `cases_test.py` share."""
+"""The program run on a model, and its result compared by another one: what the scripts here share."""
 import json
 import os
 import pathlib
@@ -64,3 +64,19 @@ def compare(path, output, seconds, times=0, inputs=()):
         words = err.strip().splitlines()
         report = {"verdict": "untested", "why": f"the comparison ended with {code}: {words[-1] if words else 'no word'}"}
     return report
+
+
+def look_up(table, name):
+    """What a file of this folder says of a model; empty if nothing."""
+    for line in (HERE / table).read_text().splitlines():
+        if not line.startswith("#") and name.endswith(line.split("\t")[0]):
+            return line.split("\t")[1]
+    return ""
+
+
+def count_nodes(path, output):
+    """Of both, where `output` is there, and after ONNX Runtime's basic level (nodes.mjs)."""
+    files = [path, output] if output.exists() else [path]
+    _, _, _, out, err = run_limited(["nice", "node", str(HERE / "nodes.mjs"), *map(str, files)], 300)
+    words = err.strip().splitlines()
+    return last_json(out) or {"nodes": None, "basic": None, "why": words[-1] if words else "no word"}
