@@ -198,7 +198,11 @@ Result<std::uint32_t> AxiomBuilder::application(const SExpr& at, const std::stri
   const FunctionName name = parse_function_name(function);
   const Operator* op = scope_.registry.find<Operator>(name.op);
   if (!op)
-    return error_at(scope_, at, "no operator '{}' is loaded; 'rewright operators list' names those that are", name.op);
+    return error_at(
+        scope_, at,
+        "no operator '{}' is loaded; give its plugin with --plugin FILE.so; 'rewright operators list' names those "
+        "that are",
+        name.op);
   const auto& specs = op->info().params;
   const int operands = static_cast<int>(arguments.size()) - static_cast<int>(specs.size());
   const int most = op->info().max_arity;

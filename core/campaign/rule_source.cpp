@@ -183,7 +183,7 @@ Result<std::vector<Rule>> judged_rules(Store& store, const Registry& registry) {
   };
   std::vector<Rule> rules;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!parsed[i]) return refused(rows[i], parsed[i].error());
+    if (!parsed[i]) return store.unreadable(rows[i], parsed[i].error(), registry);
     if (const Status same = check_id(*parsed[i], rows[i].id); !same) return refused(rows[i], same.error());
     rules.push_back(*std::move(parsed[i]));
   }

@@ -1,4 +1,4 @@
-// rewright axioms check FILE... [--redundant] [--collapse] [--uses STORE] | suggest STORE
+// rewright axioms check FILE... [--redundant] [--collapse] [--uses STORE] | suggest STORE | files [-o DIR]
 #include "axiom/audit.h"
 #include "axiom/writer.h"
 #include "base/files.h"
@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/own_files.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "discover/collapse.h"
@@ -22,6 +23,8 @@
 
 namespace rewright::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct CheckOptions {
   std::vector<std::string> files;
@@ -133,7 +136,6 @@ void print_redundancy(const Redundancy& entry) {
 
 /// The proofs of those that follow, as `certificates check` reads them.
 std::string proofs_text(const std::vector<Redundancy>& entries, const AxiomSet& axioms, const std::string& path) {
-  namespace fs = std::filesystem;
   CertificateFile head;
   const fs::path folder = fs::absolute(path).parent_path();
   for (const std::string& file : axioms.files())
@@ -364,7 +366,7 @@ Status record(std::span<const std::string> files, const Registry& registry, cons
   std::string text;
   for (const std::string& file : files) {
     REWRIGHT_TRY(const std::string hash, file_sha256(file));
-    text += hash + "  " + std::filesystem::path(file).filename().string() + "\n";
+    text += hash + "  " + fs::path(file).filename().string() + "\n";
   }
   std::set<std::string> operators;
   for (const LoadedPlugin& plugin : registry.plugins())
@@ -415,6 +417,34 @@ Result<ExitCode> check_axioms(const Settings& settings, const CheckOptions& opti
   if (failing + nowhere > 0) return ExitCode::kNegative;
   if (stopped == 0 && !options.record.empty()) REWRIGHT_CHECK(record(axioms.files(), registry, options.record));
   return stopped > 0 ? ExitCode::kStopped : ExitCode::kDone;
+}
+
+/// Into a folder, where none of them may be there yet.
+Result<std::vector<std::string>> copied(const std::vector<std::string>& files, const fs::path& folder) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  std::vector<std::string> copies;
+  for (const std::string& file : files) {
+    const std::string copy = copies.emplace_back((folder / fs::path(file).filename()).string());
+    if (fs::exists(copy, failed))
+      return make_error(ErrorCode::kUsage, "'{}' is there already; name a new folder with -o", copy);
+    REWRIGHT_TRY(const std::string text, read_file(file));
+    REWRIGHT_CHECK(write_file(copy, text));
+  }
+  return copies;
+}
+
+Result<ExitCode> list_files(const Settings& settings, const std::string& folder) {
+  REWRIGHT_TRY(std::vector<std::string> files, own_axioms());
+  if (!folder.empty()) {
+    REWRIGHT_TRY(files, copied(files, folder));
+  }
+  if (settings.json) {
+    print_json({{"files", files}});
+  } else {
+    for (const std::string& file : files) print_line(file);
+  }
+  return ExitCode::kDone;
 }
 
 }  // namespace
@@ -469,6 +499,12 @@ void add_axioms(Program& program) {
   suggest_command.add_option("--verifier", suggest_arguments->verifier, "The verifier to ask (egraph, else the first)");
   suggest_command.add_option("--threads", suggest_arguments->threads, "Threads (as many as there are cores)")
       .check(in_range(1, 1024));
+
+  auto folder = std::make_shared<std::string>();
+  const Command files = program.command(group, "files", "Lists the axiom files that came with the program, or copies them",
+                                    {"rewright axioms files", "rewright axioms files -o axioms"},
+                                    [folder](const Settings& settings) { return list_files(settings, *folder); });
+  files.add_option("-o,--output", *folder, "Copies them to this folder, and lists the copies").type_name("DIR");
 }
 
 }  // namespace rewright::cli

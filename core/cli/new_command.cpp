@@ -61,11 +61,12 @@ Status check_name(const std::string& name) {
 }
 
 std::string filled_in(std::string text, const std::string& name, const Kind& kind) {
-  const std::array<std::pair<std::string, std::string>, 4> values = {{
+  const std::array<std::pair<std::string, std::string>, 5> values = {{
       {"@name@", name},
       {"@Name@", camel_case(name)},
       {"@kind@", kind.name},
       {"@folder@", kind.folder == nullptr ? "" : kind.folder},
+      {"@prefix@", own_prefix()},
   }};
   for (const auto& [from, to] : values) {
     for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())

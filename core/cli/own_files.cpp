@@ -7,11 +7,12 @@ namespace rewright::cli {
 
 namespace fs = std::filesystem;
 
-Roots own_roots() {
+std::string own_prefix() {
   std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  return {program.parent_path().parent_path() / REWRIGHT_DATA_DIR, fs::path(REWRIGHT_SOURCE_DATA)};
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path().string();
 }
+
+Roots own_roots() { return {fs::path(own_prefix()) / REWRIGHT_DATA_DIR, fs::path(REWRIGHT_SOURCE_DATA)}; }
 
 Result<std::vector<std::string>> own_axioms(const Roots& roots) {
   std::error_code ignored;

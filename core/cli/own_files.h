@@ -9,6 +9,9 @@
 
 namespace rewright::cli {
 
+/// The folder in which bin/rewright lies: a prefix, or a build folder. Both hold what find_package(Rewright) asks for.
+[[nodiscard]] std::string own_prefix();
+
 /// Where such files may be, the installed ones first.
 using Roots = std::vector<std::filesystem::path>;
 [[nodiscard]] Roots own_roots();

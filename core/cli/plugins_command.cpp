@@ -108,6 +108,7 @@ Result<ExitCode> test_plugin(Settings settings, const TestArguments& arguments) 
   REWRIGHT_TRY(const AxiomSet axioms, load_axioms(arguments.axioms.empty() ? own : arguments.axioms, registry));
   Json results = Json::array();
   Table table({"object", "contract", "outcome", "what was looked at, or where it was broken"});
+  std::vector<std::string> advice;
   std::size_t kept = 0, broken = 0;
   for (const std::string& object : plugin->provides) {
     REWRIGHT_TRY(const Subject subject, subject_of(object, registry, axioms));
@@ -120,12 +121,16 @@ Result<ExitCode> test_plugin(Settings settings, const TestArguments& arguments) 
                          {"contract", contract.name},
                          {"outcome", word_of(outcome.state)},
                          {"detail", outcome.detail}});
+      if (outcome.state != Outcome::State::kBroken) continue;
+      results.back()["advice"] = contract.advice;
+      advice.push_back(fmt::format("{}, \"{}\": {}", object, contract.name, contract.advice));
     }
   }
   if (settings.json) {
     print_json({{"plugin", plugin->name}, {"kept", kept}, {"broken", broken}, {"contracts", std::move(results)}});
   } else {
     print(table.to_string());
+    for (const std::string& line : advice) print_line(line);
     print_line(fmt::format("{} kept, {} broken", kept, broken));
   }
   return broken > 0 ? ExitCode::kNegative : ExitCode::kDone;

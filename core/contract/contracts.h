@@ -28,6 +28,7 @@ struct Outcome {
 struct Contract {
   std::string name;  ///< "means the same over every algebra".
   std::function<Outcome()> check;
+  std::string advice = {};  ///< For who broke it: where the promise stands, and what usually breaks it.
 };
 
 /// `registry` holds the object and what it is tried with (operators, a runtime); both must outlive the contracts.

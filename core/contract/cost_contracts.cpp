@@ -1,11 +1,13 @@
 // What a cost model promises: a time for every application, the same each time if it is not measured.
 #include "contract/contracts.h"
+#include "contract/random.h"
 #include "contract/samples.h"
 
 #include <rewright/graph/graph.h>
 #include <rewright/optimize/cost.h>
 
 #include <cmath>
+#include <numeric>
 
 namespace rewright::contract {
 
@@ -26,11 +28,6 @@ h = reshape[sizes=[1, 16, 196]](g)
 output e, h
 )";
 
-struct Cost {
-  std::string application;
-  double us = 0;
-};
-
 /// A fresh object; an error where what it measures with is not there, or where it needs options.
 Result<std::unique_ptr<CostModel>> usable(const CostModel& model, const Registry& registry) {
   std::unique_ptr<CostModel> fresh = model.clone();
@@ -38,47 +35,82 @@ Result<std::unique_ptr<CostModel>> usable(const CostModel& model, const Registry
   return fresh;
 }
 
-/// Of every application of the model, by a fresh object.
-Result<std::vector<Cost>> costs(const CostModel& model, const Registry& registry) {
-  REWRIGHT_TRY(const std::unique_ptr<CostModel> fresh, usable(model, registry));
-  REWRIGHT_TRY(const Graph graph, parse_graph(kModel, registry));
-  std::vector<Cost> all;
-  for (const Node& node : graph.nodes()) {
-    if (node.op == nullptr) continue;
+/// The model's applications, and a question about each to an object.
+class Questions {
+ public:
+  static Result<Questions> of(const Registry& registry) {
+    REWRIGHT_TRY(Graph graph, parse_graph(kModel, registry));
+    return Questions(std::move(graph));
+  }
+
+  [[nodiscard]] std::size_t size() const { return nodes_.size(); }
+  [[nodiscard]] const std::string& name(std::size_t i) const { return nodes_[i]->op->name(); }
+
+  Result<double> ask(CostModel& model, std::size_t i) const {
+    const Node& node = *nodes_[i];
     std::vector<Shape> shapes;
     std::vector<InputKind> kinds;
     for (const Port& port : node.inputs) {
-      shapes.push_back(graph.shape(port));
-      const Node& operand = graph.node(port.node);
+      shapes.push_back(graph_->shape(port));
+      const Node& operand = graph_->node(port.node);
       kinds.push_back(operand.is_input() ? operand.input_kind : InputKind::kData);
     }
-    const Application application{*node.op, node.params, shapes, kinds};
-    REWRIGHT_TRY(const double us, fresh->cost_us(application));
-    all.push_back({node.op->name(), us});
+    return model.cost_us(Application{*node.op, node.params, shapes, kinds});
   }
-  return all;
-}
+
+ private:
+  explicit Questions(Graph graph) : graph_(std::make_unique<Graph>(std::move(graph))) {
+    for (const Node& node : graph_->nodes())
+      if (node.op != nullptr) nodes_.push_back(&node);
+  }
+  std::unique_ptr<Graph> graph_;
+  std::vector<const Node*> nodes_;
+};
 
 Outcome costs_are_times(const CostModel& model, const Registry& registry) {
-  const auto all = costs(model, registry);
-  if (!all) return Outcome::broken("it failed: " + all.error().message);
-  for (const Cost& cost : *all) {
-    if (!std::isfinite(cost.us) || cost.us < 0)
-      return Outcome::broken(fmt::format("{} costs {} us", cost.application, cost.us));
+  const auto questions = Questions::of(registry);
+  const auto fresh = usable(model, registry);
+  if (!questions || !fresh) return Outcome::skipped((questions ? fresh.error() : questions.error()).message);
+  double first = 0;
+  for (std::size_t i = 0; i < questions->size(); ++i) {
+    const auto us = questions->ask(**fresh, i);
+    if (!us) return Outcome::broken("it failed: " + us.error().message);
+    if (!std::isfinite(*us) || *us < 0) return Outcome::broken(fmt::format("{} costs {} us", questions->name(i), *us));
+    if (i == 0) first = *us;
   }
-  return Outcome::kept(fmt::format("{} applications, from {:.3g} us", all->size(), all->front().us));
+  return Outcome::kept(fmt::format("{} applications, from {:.3g} us", questions->size(), first));
 }
 
+/// The same object in another order, each application three times on end, and another object: whoever counts the
+/// questions is found out, whatever the period.
 Outcome costs_are_fixed(const CostModel& model, const Registry& registry) {
   if (model.measured()) return Outcome::skipped("it is measured");
-  const auto first = costs(model, registry), again = costs(model, registry);
-  if (!first || !again) return Outcome::broken("it failed: " + (first ? again : first).error().message);
-  for (std::size_t i = 0; i < first->size(); ++i) {
-    if ((*first)[i].us != (*again)[i].us)
-      return Outcome::broken(
-          fmt::format("{} costs {} us and then {} us", (*first)[i].application, (*first)[i].us, (*again)[i].us));
+  const auto questions = Questions::of(registry);
+  const auto object = usable(model, registry), other = usable(model, registry);
+  if (!questions || !object || !other)
+    return Outcome::skipped((!questions ? questions.error() : !object ? object.error() : other.error()).message);
+  std::vector<std::size_t> order(questions->size());
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<double> costs;
+  for (const std::size_t i : order) {
+    const auto us = questions->ask(**object, i);
+    if (!us) return Outcome::broken("it failed: " + us.error().message);
+    costs.push_back(*us);
   }
-  return Outcome::kept(fmt::format("{} applications, asked twice", first->size()));
+  Random random(1);
+  for (CostModel* asked : {object->get(), other->get()}) {
+    random.shuffle(std::span(order));
+    for (const std::size_t i : order) {
+      for (int time = 0; time < 3; ++time) {
+        const auto us = questions->ask(*asked, i);
+        if (!us) return Outcome::broken("it failed: " + us.error().message);
+        if (*us != costs[i])
+          return Outcome::broken(
+              fmt::format("{} costs {} us, and {} us when asked again", questions->name(i), costs[i], *us));
+      }
+    }
+  }
+  return Outcome::kept(fmt::format("{} applications, seven times each, in three orders", costs.size()));
 }
 
 Outcome names_its_device(const CostModel& model, const Registry& registry) {
@@ -127,13 +159,19 @@ std::vector<Contract> contracts_of(const CostModel& cost, const Registry& regist
     };
   };
   return {
-      {"describes itself", [&] { return describes_itself(cost.name(), cost.summary()); }},
+      {"describes itself", [&] { return describes_itself(cost.name(), cost.summary()); }, kAdviceOnNames},
       {"refuses options it does not know",
-       [&] { return refused_unknown_option(cost.clone()->configure(unknown_options(), registry)); }},
-      {"names the device of its figures", where_usable(names_its_device)},
-      {"gives every application a time", where_usable(costs_are_times)},
-      {"gives the same time again, if it is modelled", where_usable(costs_are_fixed)},
-      {"adds up, if it says that nothing is fused", where_usable(adds_up)},
+       [&] { return refused_unknown_option(cost.clone()->configure(unknown_options(), registry)); }, kAdviceOnOptions},
+      {"names the device of its figures", where_usable(names_its_device),
+       "see cost.h: device; usual cause: an empty text; what does not depend on a device says \"model\""},
+      {"gives every application a time", where_usable(costs_are_times),
+       "see cost.h: cost_us; usual cause: a division by 0, or an operator that it does not know"},
+      {"gives the same time again, if it is modelled", where_usable(costs_are_fixed),
+       "see cost.h: measured, cost_us; usual cause: a cost that depends on earlier questions, or measured() is false "
+       "for "
+       "a model that measures"},
+      {"adds up, if it says that nothing is fused", where_usable(adds_up),
+       "see cost.h: fused, kernel_us; usual cause: kernel_us() is overridden and fused() is not"},
   };
 }
 

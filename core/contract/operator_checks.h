@@ -17,9 +17,13 @@ inline constexpr std::int64_t kAttempts = 200'000;
 /// What one application shows to be broken; nothing: all is kept.
 using Breach = std::optional<std::string>;
 
-/// All outputs, one element after the other. Every element is something else before, so that one left out is seen.
+/// What an output holds before it is written. Two, as an element may be one of them by right.
+inline constexpr std::int64_t kMark = 7654321, kOtherMark = -1234567;
+
+/// All outputs, one element after the other. Every element is `mark` before, so that one left out is seen.
 template <class Scalar>
-std::vector<Scalar> run(const Application& application, const std::vector<Tensor<Scalar>>& in) {
+std::vector<Scalar> run(const Application& application, const std::vector<Tensor<Scalar>>& in,
+                        std::int64_t mark = kMark) {
   std::vector<TensorView<const Scalar>> views;
   for (const Tensor<Scalar>& x : in) views.push_back(x.view());
   std::vector<Tensor<Scalar>> out;
@@ -28,7 +32,7 @@ std::vector<Scalar> run(const Application& application, const std::vector<Tensor
   std::vector<TensorView<Scalar>> out_views;
   for (const Shape& shape : shapes) {
     out.emplace_back(shape);
-    for (Scalar& value : out.back().values()) value = Scalar::from_integer(7654321);
+    for (Scalar& value : out.back().values()) value = Scalar::from_integer(mark);
     out_views.push_back(out.back().view());
   }
   application.op->evaluate(application.params, Inputs<Scalar>(views), Outputs<Scalar>(out_views));
@@ -56,6 +60,7 @@ std::vector<Tensor<Scalar>> operands(const Application& application, const Make&
 [[nodiscard]] REWRIGHT_API Breach does_not_read_back(const Application& application);
 // operator_meaning.cpp
 [[nodiscard]] Breach algebras_differ(const Application& application, Random& random);
+[[nodiscard]] Breach leaves_unwritten(const Application& application, Random& random);
 [[nodiscard]] Breach does_not_commute(const Application& application, Random& random);
 [[nodiscard]] Breach is_not_linear(const Application& application, Random& random);
 [[nodiscard]] Breach has_senseless_work(const Application& application);
@@ -64,5 +69,8 @@ std::vector<Tensor<Scalar>> operands(const Application& application, const Make&
                                                   const Runtime& runtime, Random& random, bool& counts);
 [[nodiscard]] Breach does_not_come_back(const Application& application, const Registry& registry, Random& random,
                                         bool& counts);
+// operator_attributes.cpp: `counts` is made false where no model of the application is read.
+[[nodiscard]] Breach ignores_attributes(const Application& application, const Registry& registry,
+                                        const Runtime& runtime, Random& random, bool& counts);
 
 }  // namespace rewright::contract

@@ -7,10 +7,13 @@ namespace rewright::contract {
 
 namespace {
 
+/// How many applications are looked at.
+constexpr std::size_t kMany = 40, kSome = 10;
+
 /// Looks at accepted applications, one after the other, up to the first breach.
 template <class Look>
-Outcome over_applications(const Operator& op, std::int64_t most_elements, const Look& look) {
-  const std::vector<Application> applications = ApplicationSource(op, kSeed).accepted(40, most_elements, kAttempts);
+Outcome over_applications(const Operator& op, std::size_t count, std::int64_t most_elements, const Look& look) {
+  const std::vector<Application> applications = ApplicationSource(op, kSeed).accepted(count, most_elements, kAttempts);
   if (applications.empty())
     return Outcome::broken("no operands and parameters were found that it takes, in 200,000 random ones");
   std::size_t looked_at = 0;
@@ -33,13 +36,15 @@ Outcome declares_itself(const Operator& op) {
   return describes_itself(info.name, info.summary);
 }
 
-Outcome computes_as_the_runtime(const Operator& op, const Registry& registry) {
+/// Each application against ONNX Runtime, where it is there.
+Outcome against_the_runtime(const Operator& op, const Registry& registry, std::size_t count, std::int64_t most_elements,
+                            Breach (*look)(const Application&, const Registry&, const Runtime&, Random&, bool&)) {
   const Runtime* runtime = registry.find<Runtime>("onnxruntime");
   if (runtime == nullptr) return Outcome::skipped("there is no runtime onnxruntime");
   if (const auto version = runtime->version(); !version) return Outcome::skipped(version.error().message);
   Random random(kSeed);
-  return over_applications(op, 2000, [&](const Application& application, bool& counts) {
-    return runtime_differs(application, registry, *runtime, random, counts);
+  return over_applications(op, count, most_elements, [&](const Application& application, bool& counts) {
+    return look(application, registry, *runtime, random, counts);
   });
 }
 
@@ -49,7 +54,7 @@ std::vector<Contract> contracts_of(const Operator& op, const Registry& registry)
   const auto looking = [&op](std::int64_t most_elements, auto look) {
     return [&op, most_elements, look] {
       Random random(kSeed);
-      return over_applications(op, most_elements, [&](const Application& application, bool& counts) {
+      return over_applications(op, kMany, most_elements, [&](const Application& application, bool& counts) {
         return look(application, random, counts);
       });
     };
@@ -61,25 +66,51 @@ std::vector<Contract> contracts_of(const Operator& op, const Registry& registry)
     };
   };
   return {
-      {"describes itself", [&op] { return declares_itself(op); }},
-      {"refuses what does not fit, in a sentence", [&op] { return refuses_in_sentences(op); }},
-      {"has one shape rule for numbers, cuts and symbols", [&op] { return has_one_shape_rule(op); }},
+      {"describes itself", [&op] { return declares_itself(op); },
+       "see operator.h: OperatorInfo; usual cause: no summary, or an arity that does not fit the flags"},
+      {"refuses what does not fit, in a sentence", [&op] { return refuses_in_sentences(op); },
+       "see operator.h: infer; usual cause: shape() reads a size before it has checked the rank, or its error does not "
+       "begin with the operator's name"},
+      {"has one shape rule for numbers, cuts and symbols", [&op] { return has_one_shape_rule(op); },
+       "see dim.h: Constraints; usual cause: an `if` on a size, where `where` should get a constraint"},
       {"writes parameters that read back",
-       looking(1000, [](const Application& application, Random&, bool&) { return does_not_read_back(application); })},
-      {"means the same over every algebra", looking(400, [](const Application& application, Random& random,
-                                                            bool&) { return algebras_differ(application, random); })},
-      {"is linear in each operand, if it says so", looking(400, if_it_says(&Traits::multilinear, is_not_linear))},
-      {"commutes, if it says so", looking(400,
-                                          [](const Application& application, Random& random, bool& counts) -> Breach {
-                                            counts = application.op->info().commutative && application.in.size() >= 2;
-                                            return counts ? does_not_commute(application, random) : std::nullopt;
-                                          })},
-      {"says what work it is", looking(1'000'000, [](const Application& application, Random&,
-                                                     bool&) { return has_senseless_work(application); })},
+       looking(1000, [](const Application& application, Random&, bool&) { return does_not_read_back(application); }),
+       "see params.h: ParamSpec; usual cause: two choices of one name"},
+      {"means the same over every algebra",
+       looking(400, [](const Application& application, Random& random,
+                       bool&) { return algebras_differ(application, random); }),
+       "see operator.h: apply, kernel; usual cause: a kernel that computes something else, or a flag uses_order or "
+       "uses_functions that is not set"},
+      {"writes every element",
+       looking(400, [](const Application& application, Random& random,
+                       bool&) { return leaves_unwritten(application, random); }),
+       "see operator.h: evaluate; usual cause: a loop that ends early, or a sum that begins with what the output held"},
+      {"is linear in each operand, if it says so", looking(400, if_it_says(&Traits::multilinear, is_not_linear)),
+       "see operator.h: OperatorInfo::multilinear, traits; usual cause: a constant is added, or an operand is used "
+       "twice"},
+      {"commutes, if it says so",
+       looking(400,
+               [](const Application& application, Random& random, bool& counts) -> Breach {
+                 counts = application.op->info().commutative && application.in.size() >= 2;
+                 return counts ? does_not_commute(application, random) : std::nullopt;
+               }),
+       "see operator.h: OperatorInfo::commutative; usual cause: a shape rule that treats the two operands differently"},
+      {"says what work it is",
+       looking(1'000'000,
+               [](const Application& application, Random&, bool&) { return has_senseless_work(application); }),
+       "see operator.h: flops; usual cause: a division by a size that is 0"},
       {"reads back what it writes to ONNX",
        looking(2000, [&registry](const Application& application, Random& random,
-                                 bool& counts) { return does_not_come_back(application, registry, random, counts); })},
-      {"computes what ONNX Runtime computes", [&op, &registry] { return computes_as_the_runtime(op, registry); }},
+                                 bool& counts) { return does_not_come_back(application, registry, random, counts); }),
+       "see operator.h: to_onnx, from_onnx; usual cause: a parameter that one of the two leaves out"},
+      {"computes what ONNX Runtime computes",
+       [&op, &registry] { return against_the_runtime(op, registry, kMany, 2000, runtime_differs); },
+       "see operator.h: to_onnx; usual cause: a default of ONNX's that differs from the parameter's"},
+      {"heeds every attribute of the ONNX nodes that it reads",
+       [&op, &registry] { return against_the_runtime(op, registry, kSome, 400, ignores_attributes); },
+       "see operator.h: from_onnx, onnx.h: OnnxNode; usual cause: an attribute that is not read; return "
+       "unsupported(...) "
+       "for a value that no parameter can say"},
   };
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 namespace rewright::contract {
 
@@ -44,7 +45,35 @@ std::vector<Tensor<Field>> random_fields(const Application& application, Random&
   return operands<Field>(application, [&](std::size_t) { return Field::from_residue(random.bits() % Field::kPrime); });
 }
 
+/// Outputs that hold one mark or the other before must hold the same afterwards.
+template <class Scalar>
+Breach leaves_unwritten(const Application& application, const std::vector<Tensor<Scalar>>& in, const char* algebra) {
+  const auto first = run(application, in, kMark), second = run(application, in, kOtherMark);
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (first[i] == Scalar::from_integer(kMark) && second[i] == Scalar::from_integer(kOtherMark))
+      return fmt::format("over {} element {} of the result is not written", algebra, i);
+    if constexpr (!std::is_same_v<Scalar, Real>) {  // Of which NaN is not equal to itself.
+      if (first[i] != second[i])
+        return fmt::format("over {} element {} of the result is made from what the output held before", algebra, i);
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+Breach leaves_unwritten(const Application& application, Random& random) {
+  const std::vector<Exact> values = random_exacts(application, random);
+  const auto fields = operands<Field>(application, [&](std::size_t i) { return field_of(values[i]); });
+  if (const Breach breach = leaves_unwritten(application, fields, "Field")) return breach;
+  const auto exacts = operands<Exact>(application, [&](std::size_t i) { return values[i]; });
+  if (const Breach breach = leaves_unwritten(application, exacts, "Exact")) return breach;
+  const auto reals = operands<Real>(application, [&](std::size_t i) { return real_of(values[i]); });
+  if (const Breach breach = leaves_unwritten(application, reals, "Real")) return breach;
+  const auto terms =
+      operands<Term>(application, [](std::size_t i) { return Term::variable(static_cast<std::uint32_t>(i)); });
+  return leaves_unwritten(application, terms, "Term");
+}
 
 Breach algebras_differ(const Application& application, Random& random) {
   const std::vector<Exact> values = random_exacts(application, random);

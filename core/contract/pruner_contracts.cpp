@@ -184,25 +184,36 @@ Outcome keeps_a_complete_library(const Pruner& pruner, const Registry& registry,
 }  // namespace
 
 std::vector<Contract> contracts_of(const Pruner& pruner, const Registry& registry, const AxiomSet& axioms) {
-  const Contract complete = {"keeps a complete library on the reference campaign",
-                             [&] { return keeps_a_complete_library(pruner, registry, axioms); }};
+  const Contract complete = {
+      "keeps a complete library on the reference campaign",
+      [&] { return keeps_a_complete_library(pruner, registry, axioms); },
+      "see pruner.h; usual cause: two that share a part are taken for two of which one follows from the other"};
   std::vector<Contract> contracts = {
-      {"describes itself", [&] { return describes_itself(pruner.name(), pruner.summary()); }}};
+      {"describes itself", [&] { return describes_itself(pruner.name(), pruner.summary()); }, kAdviceOnNames}};
   if (pruner.subject() == Pruner::Subject::kRules) {
-    contracts.push_back({"refuses options it does not know", [&] {
+    contracts.push_back({"refuses options it does not know",
+                         [&] {
                            const auto session = pruner.start_on_rules(unknown_options());
                            return refused_unknown_option(session ? Status() : Status(session.error()));
-                         }});
-    contracts.push_back({"what it drops follows from what stays", [&] { return rules_follow(pruner, registry); }});
+                         },
+                         kAdviceOnOptions});
+    contracts.push_back(
+        {"what it drops follows from what stays", [&] { return rules_follow(pruner, registry); },
+         "see pruner.h: RulePruneSession; usual cause: a rule that was dropped itself is used to drop another"});
     contracts.push_back(complete);
     return contracts;
   }
-  contracts.push_back({"refuses options it does not know", [&] {
+  contracts.push_back({"refuses options it does not know",
+                       [&] {
                          const auto session = pruner.start(unknown_options());
                          return refused_unknown_option(session ? Status() : Status(session.error()));
-                       }});
-  contracts.push_back({"names what makes a candidate superfluous", [&] { return names_what_stays(pruner, registry); }});
-  contracts.push_back({"drops alike in a second pass", [&] { return drops_alike(pruner, registry); }});
+                       },
+                       kAdviceOnOptions});
+  contracts.push_back(
+      {"names what makes a candidate superfluous", [&] { return names_what_stays(pruner, registry); },
+       "see pruner.h: Removal; usual cause: `by` is empty, or names one that was dropped or comes later"});
+  contracts.push_back({"drops alike in a second pass", [&] { return drops_alike(pruner, registry); },
+                       "see pruner.h: PruneSession; usual cause: a session leaves something behind in the pruner"});
   contracts.push_back(complete);
   return contracts;
 }

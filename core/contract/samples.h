@@ -22,6 +22,12 @@ namespace rewright::contract {
 /// What searches are tried with: a product costs ten, everything else one.
 [[nodiscard]] REWRIGHT_API std::unique_ptr<CostModel> plain_prices();
 
+/// Advice on the promises that all kinds make (Contract::advice).
+inline constexpr const char* kAdviceOnNames =
+    "see plugin.h: REWRIGHT_PLUGIN; usual cause: a name with capitals or '-', or no summary";
+inline constexpr const char* kAdviceOnOptions =
+    "see verifier.h: Options; usual cause: configure() or start() looks up the options that it knows and at no others";
+
 /// A name of lower-case letters, digits and _, and a summary.
 [[nodiscard]] Outcome describes_itself(const std::string& name, const std::string& summary);
 /// Options that no plugin has.

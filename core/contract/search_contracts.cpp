@@ -7,6 +7,7 @@
 #include <rewright/optimize/search.h>
 #include <rewright/tensor/tensor.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "optimize/optimizer.h"
@@ -52,8 +53,9 @@ struct Setting {
   bool stop = false;
 };
 
+/// `told`: the most steps that it told anyone of.
 Result<OptimizeReport> search(const SearchStrategy& strategy, const Registry& registry, const Graph& graph,
-                              const Setting& setting = {}) {
+                              const Setting& setting = {}, std::uint64_t* told = nullptr) {
   const std::unique_ptr<SearchStrategy> fresh = strategy.clone();
   REWRIGHT_CHECK(fresh->configure({}));
   REWRIGHT_TRY(std::vector<Rule> rules, read_rules(true_rules(), registry));
@@ -63,8 +65,10 @@ Result<OptimizeReport> search(const SearchStrategy& strategy, const Registry& re
   options.steps = setting.steps;
   options.seed = setting.seed;
   options.strategies = &registry;
-  return optimize(graph, std::move(rules), *fresh, cost, options,
-                  [&](std::uint64_t, std::uint64_t, double) { return !setting.stop; });
+  return optimize(graph, std::move(rules), *fresh, cost, options, [&](std::uint64_t steps, std::uint64_t, double) {
+    if (told != nullptr) *told = std::max(*told, steps);
+    return !setting.stop;
+  });
 }
 
 /// Outputs of both graphs on the same random elements of the field.
@@ -110,9 +114,53 @@ Outcome over_models(const SearchStrategy& strategy, const Registry& registry, co
   if (!graph) return Outcome::skipped(graph.error().message);
   const auto report = search(strategy, registry, *graph, setting);
   if (!report) return Outcome::broken("it failed: " + report.error().message);
-  if (report->search.steps > setting.steps)
-    return Outcome::broken(fmt::format("it took {} steps where {} were allowed", report->search.steps, setting.steps));
   return result_of(*graph, *report);
+}
+
+/// What a step is the strategy says. So it is asked again with more: whoever goes further than two rewrites in two
+/// steps, and looks at no graph more where it says that it takes many, did not heed them.
+Outcome stays_within(const SearchStrategy& strategy, const Registry& registry, std::uint64_t allowed) {
+  const auto graph = parse_graph(kModel, registry);
+  if (!graph) return Outcome::skipped(graph.error().message);
+  std::uint64_t told = 0;
+  const auto report = search(strategy, registry, *graph, {.steps = allowed}, &told);
+  if (!report) return Outcome::broken("it failed: " + report.error().message);
+  const SearchResult& result = report->search;
+  const std::uint64_t steps = std::max(result.steps, told);
+  if (steps > allowed) return Outcome::broken(fmt::format("it took {} steps where {} were allowed", steps, allowed));
+  if (result.path.size() > result.candidates && result.candidates > 0)
+    return Outcome::broken(fmt::format("its path has {} rewrites, and it says that it looked at {} graphs",
+                                       result.path.size(), result.candidates));
+  if (allowed == 0 && !result.path.empty())
+    return Outcome::broken(fmt::format("its path has {} rewrites where no step was allowed", result.path.size()));
+  const auto free = search(strategy, registry, *graph, {.steps = 1000});
+  if (!free) return Outcome::broken("it failed: " + free.error().message);
+  if (result.path.size() > allowed && result.candidates == free->search.candidates && free->search.steps > allowed)
+    return Outcome::broken(fmt::format(
+        "where {} steps are allowed its path has {} rewrites, as where 1000 are and it says that it took {}", allowed,
+        result.path.size(), free->search.steps));
+  return Outcome::kept(fmt::format("{} steps, {} rewrites on its path", result.steps, result.path.size()));
+}
+
+Outcome costs_are_true(const SearchStrategy& strategy, const Registry& registry) {
+  const auto graph = parse_graph(kModel, registry);
+  if (!graph) return Outcome::skipped(graph.error().message);
+  const auto report = search(strategy, registry, *graph);
+  if (!report) return Outcome::broken("it failed: " + report.error().message);
+  const SearchResult& result = report->search;
+  const std::unique_ptr<CostModel> prices = plain_prices();
+  GraphCost cost(*prices, nullptr);
+  const auto differs = [&](const Graph& costed, double said, std::string_view what) -> std::optional<std::string> {
+    const auto us = cost.cost_us(costed);
+    if (!us) return fmt::format("{} has no cost: {}", what, us.error().message);
+    if (std::abs(*us - said) <= 1e-6) return std::nullopt;
+    return fmt::format("it says that {} costs {}, and it costs {}", what, said, *us);
+  };
+  if (const auto lie = differs(*graph, result.cost_before_us, "the start")) return Outcome::broken(*lie);
+  if (const auto lie = differs(result.best, result.cost_after_us, "its result")) return Outcome::broken(*lie);
+  for (const RewriteStep& step : result.path)
+    if (const auto lie = differs(step.graph, step.cost_after_us, "a graph of its path")) return Outcome::broken(*lie);
+  return Outcome::kept(fmt::format("the start, the result and {} graphs on the path", result.path.size()));
 }
 
 Outcome finds_the_easy_way(const SearchStrategy& strategy, const Registry& registry) {
@@ -161,17 +209,33 @@ std::vector<Contract> contracts_of(const SearchStrategy& search, const Registry&
   const auto in = [&](const Setting& setting) {
     return [&search, &registry, setting] { return over_models(search, registry, setting); };
   };
+  const auto within = [&](std::uint64_t steps) {
+    return [&search, &registry, steps] { return stays_within(search, registry, steps); };
+  };
+  constexpr const char* kOnSteps =
+      "see search.h: SearchProblem::steps, SearchRun::step; usual cause: a loop that does not ask SearchRun::step(), "
+      "or "
+      "a search within that gets a budget of its own";
   return {
-      {"describes itself", [&] { return describes_itself(search.name(), search.summary()); }},
+      {"describes itself", [&] { return describes_itself(search.name(), search.summary()); }, kAdviceOnNames},
       {"refuses options it does not know",
-       [&] { return refused_unknown_option(search.clone()->configure(unknown_options())); }},
-      {"gives no costlier and no other graph", in({})},
-      {"finds something on an easy way down", with(finds_the_easy_way)},
-      {"stays within its steps: none", in({.steps = 0})},
-      {"stays within its steps: two", in({.steps = 2})},
-      {"gives its best so far when it is stopped", in({.stop = true})},
-      {"ends alike for the same seed", with(is_deterministic)},
-      {"leaves a graph alone that no rule matches", with(without_rewrites)},
+       [&] { return refused_unknown_option(search.clone()->configure(unknown_options())); },
+       "see search.h: options; usual cause: options() names what run() does not know"},
+      {"gives no costlier and no other graph", in({}),
+       "see search.h: SearchResult, SearchRun::finish; usual cause: a path put together by hand"},
+      {"says what its graphs cost", with(costs_are_true),
+       "see search.h: SearchSpace::cost_us; usual cause: a cost from before the last rewrite, or one of its own "
+       "making"},
+      {"finds something on an easy way down", with(finds_the_easy_way),
+       "see search.h: SearchRun::offer; usual cause: a state that was entered is not offered"},
+      {"stays within its steps: none", within(0), kOnSteps},
+      {"stays within its steps: two", within(2), kOnSteps},
+      {"gives its best so far when it is stopped", in({.stop = true}),
+       "see search.h: SearchProblem::progress, SearchRun::over; usual cause: an error in place of the best so far"},
+      {"ends alike for the same seed", with(is_deterministic),
+       "see search.h: SearchRandom; usual cause: another source of chance, time, or an order of addresses"},
+      {"leaves a graph alone that no rule matches", with(without_rewrites),
+       "see search.h: SearchSpace::move_count; usual cause: a path is given though nothing was entered"},
   };
 }
 

@@ -107,17 +107,25 @@ std::vector<Contract> contracts_of(const Verifier& verifier, const Registry& reg
   const auto judging = [&](bool hold, const Budget& budget) {
     return [&verifier, &registry, &axioms, hold, budget] { return judges(verifier, registry, axioms, hold, budget); };
   };
+  constexpr const char* kOnTruth =
+      "see verifier.h: Verdict, Goal; usual cause: a bound that was reached is taken for an answer, or a condition of "
+      "the rule is left out; what is not sure is kUnknown";
+  constexpr const char* kOnBudget =
+      "see verifier.h: Budget; usual cause: a spent budget ends in an answer, where it should be kUnknown";
   return {
-      {"describes itself", [&] { return describes_itself(verifier.name(), verifier.summary()); }},
+      {"describes itself", [&] { return describes_itself(verifier.name(), verifier.summary()); }, kAdviceOnNames},
       {"refuses options it does not know",
-       [&] { return refused_unknown_option(verifier.clone()->configure(unknown_options())); }},
-      {"never refutes what holds", judging(true, {})},
-      {"never proves what does not hold", judging(false, {})},
-      {"decides something of what it says it can", with(decides_something)},
-      {"is right on a budget of nearly nothing, too: what holds", judging(true, Budget{.work = 1})},
-      {"is right on a budget of nearly nothing, too: what does not", judging(false, Budget{.work = 1})},
-      {"answers alike when asked again", with(answers_alike)},
-      {"survives large goals", with(survives_large_goals)},
+       [&] { return refused_unknown_option(verifier.clone()->configure(unknown_options())); }, kAdviceOnOptions},
+      {"never refutes what holds", judging(true, {}), kOnTruth},
+      {"never proves what does not hold", judging(false, {}), kOnTruth},
+      {"decides something of what it says it can", with(decides_something),
+       "see verifier.h: proves, refutes; usual cause: one of them is true by habit, or the axioms are not read"},
+      {"is right on a budget of nearly nothing, too: what holds", judging(true, Budget{.work = 1}), kOnBudget},
+      {"is right on a budget of nearly nothing, too: what does not", judging(false, Budget{.work = 1}), kOnBudget},
+      {"answers alike when asked again", with(answers_alike),
+       "see verifier.h: verify; usual cause: random choices without a fixed seed, or a limit in time"},
+      {"survives large goals", with(survives_large_goals),
+       "see verifier.h: Budget; usual cause: recursion over the term, or tensors made as large as the rule's sizes"},
   };
 }
 

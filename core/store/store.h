@@ -162,6 +162,8 @@ class REWRIGHT_API Store {
   Status begin(const CampaignRecord& campaign);
   /// Empties every table.
   Status clear();
+  /// The plugins that its rows were made with, those of merged campaigns too; `hash` is not asked for.
+  [[nodiscard]] Result<std::vector<Ingredient>> plugins();
 
   [[nodiscard]] Result<bool> finished(const std::string& phase);
   Status finish(const std::string& phase);
@@ -194,6 +196,9 @@ class REWRIGHT_API Store {
   /// The library, in its fixed order, as its rows say; whoever uses rules asks judged_rules (campaign/rule_source.h).
   /// Errors: an operator that is not loaded.
   [[nodiscard]] Result<std::vector<Rule>> unjudged_rules(const Registry& registry);
+  /// Why a rule of the library cannot be read. Where its operator is not loaded (kNotFound): which plugins the store
+  /// was made with are missing, and how to load them.
+  [[nodiscard]] Error unreadable(const RuleText& row, const Error& error, const Registry& registry);
   [[nodiscard]] Result<std::int64_t> count(const std::string& table, const std::string& where = "1");
 
   /// Times and circumstances: the only tables that differ between two runs of one campaign.

@@ -1,6 +1,7 @@
 // The rows of a store: one function per kind of row and direction.
 #include "store/store.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace rewright {
@@ -246,13 +247,39 @@ Result<std::vector<Rule>> Store::unjudged_rules(const Registry& registry) {
   std::vector<Rule> rules;
   for (const RuleText& text : texts) {
     Result<Rule> rule = unjudged_rule(text, registry);
-    if (!rule) {
-      return make_error(rule.error().code, "'{}', rule {}: {}", database_->file(), text.id, rule.error().message);
-    }
+    if (!rule) return unreadable(text, rule.error(), registry);
     rule->id = text.id;
     rules.push_back(*std::move(rule));
   }
   return rules;
+}
+
+Result<std::vector<Ingredient>> Store::plugins() {
+  return all<Ingredient>(
+      database_->prepare(
+          "SELECT name, version FROM ingredients WHERE kind = 'plugin' UNION "
+          "SELECT json_extract(value, '$.name'), json_extract(value, '$.version') FROM campaigns, "
+          "json_each(campaigns.ingredients) WHERE json_extract(value, '$.kind') = 'plugin' ORDER BY 1, 2"),
+      [](const SqlStatement& row) {
+        return Ingredient{"plugin", row.text(0), row.text(1), ""};
+      });
+}
+
+Error Store::unreadable(const RuleText& row, const Error& error, const Registry& registry) {
+  std::vector<std::string> missing;
+  const Result<std::vector<Ingredient>> made_with = plugins();
+  if (error.code == ErrorCode::kNotFound && made_with) {
+    for (const Ingredient& plugin : *made_with)
+      if (std::ranges::find(registry.plugins(), plugin.name, &LoadedPlugin::name) == registry.plugins().end())
+        missing.push_back(plugin.name + " " + plugin.version);
+  }
+  if (missing.empty())
+    return make_error(error.code, "'{}', rule {} ({}): {}; run the campaign again, or remove the row",
+                      database_->file(), row.id, row.name, error.message);
+  return make_error(error.code,
+                    "'{}', rule {} ({}): it needs a plugin that is not loaded; the store was made with {}: give the "
+                    "file with --plugin FILE.so, or its folder in REWRIGHT_PLUGIN_PATH",
+                    database_->file(), row.id, row.name, fmt::join(missing, " and "));
 }
 
 // --- text forms ------------------------------------------------------------------------------------------------

@@ -66,7 +66,9 @@ TEST(OptimizeCommand, SaysWhatItDidWhenTheMemoryEnded) {
 TEST(PluginsCommand, NamesTheContractThatAPluginBreaks) {
   const Outcome outcome = run(add_plugins, {"plugins", "test", kNoMemory});
   EXPECT_EQ(outcome.exit, 1);
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("cost no-memory"), HasSubstr("BROKEN"), HasSubstr(" broken\n")));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("cost no-memory"), HasSubstr("BROKEN"), HasSubstr(" broken\n"),
+                                 HasSubstr("cost no-memory, \"gives every application a time\": see cost.h: cost_us; "
+                                           "usual cause: ")));
 }
 
 TEST(OwnFiles, ThatAreMissingAreNamed) {

@@ -19,7 +19,9 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <limits>
+#include <set>
 #include <stdexcept>
 
 namespace rewright::contract {
@@ -144,6 +146,42 @@ struct Later final : OperatorOf<Later> {
   }
 };
 
+/// x^2, but for what the output holds before: an element that is left out, or a sum that begins there.
+enum class Leftover { kNone, kElement, kSum };
+template <Leftover kLeftover>
+struct Square final : OperatorOf<Square<kLeftover>> {
+  static OperatorInfo describe() { return {.name = "square", .summary = "x^2"}; }
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>&) {
+    return Shapes<Dim>{in[0]};
+  }
+  template <class Scalar>
+  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
+    for (std::int64_t i = 0; i < in[0].elements(); ++i) {
+      if (kLeftover == Leftover::kElement && i == 2) continue;
+      const Scalar before = kLeftover == Leftover::kSum ? out[0][i] : Scalar{};
+      out[0][i] = before + in[0][i] * in[0][i];
+    }
+  }
+};
+
+template <Leftover kLeftover>
+std::vector<std::string> broken_by_square() {
+  static const Square<kLeftover> kOperator;
+  return broken(contracts_of(kOperator, loaded()));
+}
+
+TEST(OperatorContracts, SeeWhatTheOutputHeldBefore) {
+  EXPECT_THAT(broken_by_square<Leftover::kNone>(), ElementsAre());
+  EXPECT_THAT(broken_by_square<Leftover::kElement>(), ElementsAre("writes every element"));
+  EXPECT_THAT(broken_by_square<Leftover::kSum>(), ElementsAre("writes every element"));
+  EXPECT_THAT(said(contracts_of(Square<Leftover::kElement>(), loaded()), "writes every element"),
+              MatchesRegex("not kept: square .*: over Field element 2 of the result is not written"));
+  EXPECT_THAT(said(contracts_of(Square<Leftover::kSum>(), loaded()), "writes every element"),
+              MatchesRegex("not kept: square .*: over Field element 0 of the result is made from what the output held "
+                           "before"));
+}
+
 template <Fault kFault>
 std::vector<std::string> broken_by() {
   static const Twice<kFault> kOperator;
@@ -159,7 +197,7 @@ TEST(OperatorContracts, NameWhatIsBroken) {
   EXPECT_THAT(broken_by<Fault::kCuts>(), ElementsAre(shapes));
   EXPECT_THAT(broken_by<Fault::kField>(), ElementsAre(meaning));
   EXPECT_THAT(broken_by<Fault::kLinear>(), ElementsAre("is linear in each operand, if it says so"));
-  EXPECT_THAT(broken_by<Fault::kUnwritten>(), Contains("is linear in each operand, if it says so"));
+  EXPECT_THAT(broken_by<Fault::kUnwritten>(), Contains("writes every element"));
   EXPECT_THAT(broken_by<Fault::kThrows>(), Contains(meaning));
   EXPECT_THAT(broken_by<Fault::kCrashes>(), Contains(meaning));
   EXPECT_THAT(broken_by<Fault::kWork>(), ElementsAre("says what work it is"));
@@ -191,6 +229,29 @@ TEST(OperatorContracts, SayWhatIsReadBackOtherwiseFromOnnx) {
   EXPECT_THAT(back(Twice<Fault::kFewerInOnnx>()),
               MatchesRegex("not kept: twice .*: what it writes to ONNX cannot be read back: .*"));
   EXPECT_EQ(back(Twice<Fault::kOpaqueInOnnx>()), "not kept: of none of its applications this can be asked");
+}
+
+TEST(OperatorContracts, FindTheAttributeThatIsNotRead) {
+  const Runtime* found = loaded().find<Runtime>("onnxruntime");
+  if (found == nullptr || !found->version()) GTEST_SKIP() << "ONNX Runtime is not here";
+  const auto* heeds = "heeds every attribute of the ONNX nodes that it reads";
+  for (const bool forgetful : {false, true}) {
+    Registry registry;
+    ASSERT_TRUE(registry.load_default());
+    const Status status = registry.load(
+        fmt::format("{}/tests/plugins/contract/{}.so", REWRIGHT_BUILD_DIR, forgetful ? "forgetful" : "triangle"));
+    ASSERT_TRUE(status) << status.error().message;
+    const Operator& op = *registry.find<Operator>("triangle");
+    if (!forgetful) {
+      EXPECT_THAT(broken(contracts_of(op, registry)), ElementsAre());
+      EXPECT_THAT(said(contracts_of(op, registry), heeds), StartsWith("kept: "));
+      continue;
+    }
+    EXPECT_THAT(broken(contracts_of(op, registry)), ElementsAre(heeds));
+    EXPECT_THAT(said(contracts_of(op, registry), heeds),
+                MatchesRegex("not kept: triangle .*: ONNX's Trilu with upper = 0: read from ONNX "
+                             "element .* is .*, in the runtime .*"));
+  }
 }
 
 /// A runtime that computes nothing: it gives so many zeros.
@@ -551,6 +612,32 @@ TEST(CostContracts, FindOutWhatIsNoPrice) {
   EXPECT_THAT(broken(contracts_of(Prices(-1), loaded())), Contains("gives every application a time"));
 }
 
+/// Right at every second question.
+class Alternating final : public CostModel {
+ public:
+  std::string name() const override { return "alternating"; }
+  std::string summary() const override { return "Prices that come and go"; }
+  std::string device() const override { return "none"; }
+  bool measured() const override { return false; }
+  Status configure(const Options& options, const Registry&) override {
+    if (options.empty()) return {};
+    return make_error(ErrorCode::kUsage, "no option {}", options.begin()->first);
+  }
+  Result<double> cost_us(const rewright::Application&) override { return ++questions_ % 2 == 0 ? 2.0 : 1.0; }
+  Result<double> kernel_us(const Kernel&) override { return 3.0; }
+  std::unique_ptr<CostModel> clone() const override { return std::make_unique<Alternating>(); }
+
+ private:
+  int questions_ = 0;
+};
+
+TEST(CostContracts, FindOutWhoCountsTheQuestions) {
+  const Alternating alternating;
+  EXPECT_THAT(broken(contracts_of(alternating, loaded())), ElementsAre("gives the same time again, if it is modelled"));
+  EXPECT_EQ(said(contracts_of(alternating, loaded()), "gives the same time again, if it is modelled").substr(0, 10),
+            "not kept: ");
+}
+
 TEST(CostContracts, AreKeptByWhatSearchesAreTriedWith) {
   const std::unique_ptr<CostModel> prices = plain_prices();
   for (const Contract& contract : contracts_of(*prices, loaded())) {
@@ -560,7 +647,21 @@ TEST(CostContracts, AreKeptByWhatSearchesAreTriedWith) {
 }
 
 /// greedy, but for what a test gets wrong.
-enum class Slip { kNone, kNothing, kDearer, kNoNumber, kSteps, kLuck, kPath, kGraph, kGap, kEnd, kFails };
+enum class Slip {
+  kNone,
+  kNothing,
+  kDearer,
+  kNoNumber,
+  kSteps,
+  kLuck,
+  kPath,
+  kGraph,
+  kGap,
+  kEnd,
+  kFails,
+  kOverrun,
+  kCheap
+};
 class Spoilt final : public SearchStrategy {
  public:
   explicit Spoilt(Slip slip) : slip_(slip) {}
@@ -570,7 +671,14 @@ class Spoilt final : public SearchStrategy {
   Result<SearchResult> run(const SearchProblem& problem) override {
     static std::uint64_t times = 0;
     if (slip_ == Slip::kFails) return make_error(ErrorCode::kUnsupported, "no luck");
-    REWRIGHT_TRY(SearchResult result, loaded().find<SearchStrategy>("greedy")->clone()->run(problem));
+    SearchProblem given = problem;
+    if (slip_ == Slip::kOverrun) {
+      given.steps = 100;
+      given.progress = [&](std::uint64_t, std::uint64_t candidates, double best_us) {
+        return !problem.progress || problem.progress(0, candidates, best_us);
+      };
+    }
+    REWRIGHT_TRY(SearchResult result, loaded().find<SearchStrategy>("greedy")->clone()->run(given));
     switch (slip_) {
       case Slip::kNone:
       case Slip::kFails: break;
@@ -589,6 +697,12 @@ class Spoilt final : public SearchStrategy {
         break;
       case Slip::kGraph:
         for (RewriteStep& step : result.path) step.graph = another();
+        break;
+      case Slip::kOverrun: result.steps = std::min(result.steps, problem.steps); break;
+      case Slip::kCheap:
+        result.cost_before_us /= 2;
+        result.cost_after_us /= 2;
+        for (RewriteStep& step : result.path) step.cost_before_us /= 2, step.cost_after_us /= 2;
         break;
       case Slip::kGap:
         for (RewriteStep& step : result.path) step.cost_before_us += 1;
@@ -615,15 +729,47 @@ TEST(SearchContracts, NameWhatIsBroken) {
   EXPECT_THAT(broken_by(Slip::kEnd), Contains(result));
   EXPECT_THAT(broken_by(Slip::kSteps), Contains(steps));
   EXPECT_THAT(broken_by(Slip::kLuck), ElementsAre("ends alike for the same seed"));
-  EXPECT_THAT(broken_by(Slip::kPath), ElementsAre("leaves a graph alone that no rule matches"));
+  EXPECT_THAT(broken_by(Slip::kPath),
+              ElementsAre("stays within its steps: none", "leaves a graph alone that no rule matches"));
   EXPECT_THAT(broken_by(Slip::kGraph), Contains(result));
   EXPECT_THAT(broken_by(Slip::kGap), Contains(result));
   EXPECT_THAT(broken_by(Slip::kFails), Contains(result));
+  EXPECT_THAT(broken_by(Slip::kOverrun), ElementsAre("stays within its steps: none", steps));
+  EXPECT_THAT(broken_by(Slip::kCheap), ElementsAre("says what its graphs cost"));
+}
+
+TEST(SearchContracts, SayHowTheStepsWereOverrun) {
+  const Spoilt overrun(Slip::kOverrun);
+  EXPECT_EQ(said(contracts_of(overrun, loaded()), "stays within its steps: none"),
+            "not kept: its path has 3 rewrites where no step was allowed");
+  EXPECT_EQ(
+      said(contracts_of(overrun, loaded()), "stays within its steps: two"),
+      "not kept: where 2 steps are allowed its path has 3 rewrites, as where 1000 are and it says that it took 4");
 }
 
 TEST(SearchContracts, AreKeptByThoseThatComeWithTheProgram) {
   for (const SearchStrategy* search : loaded().all<SearchStrategy>())
     EXPECT_THAT(broken(contracts_of(*search, loaded())), ElementsAre()) << search->name();
+}
+
+// --- advice ----------------------------------------------------------------------------------------------------------
+
+TEST(Advice, NamesAHeaderThatThereIsAndAUsualCause) {
+  std::set<std::string> headers;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(REWRIGHT_SOURCE_DIR "/core/include/rewright"))
+    headers.insert(file.path().filename());
+  const AxiomSet axioms = few_axioms();
+  std::vector<Contract> all = contracts_of(*loaded().find<Operator>("relu"), loaded());
+  const auto add = [&](std::vector<Contract> more) { all.insert(all.end(), more.begin(), more.end()); };
+  add(contracts_of(*loaded().find<Verifier>("evaluate"), loaded(), axioms));
+  for (const Pruner* pruner : loaded().all<Pruner>()) add(contracts_of(*pruner, loaded(), axioms));
+  add(contracts_of(*loaded().find<SearchStrategy>("greedy"), loaded()));
+  add(contracts_of(*loaded().find<CostModel>("flops"), loaded()));
+  for (const Contract& contract : all) {
+    ASSERT_THAT(contract.advice, MatchesRegex("see [a-z_]+\\.h.*; usual cause: .+")) << contract.name;
+    const std::string header = contract.advice.substr(4, contract.advice.find(".h") - 2);
+    EXPECT_TRUE(headers.contains(header)) << contract.advice;
+  }
 }
 
 }  // namespace

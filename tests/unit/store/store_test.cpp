@@ -459,6 +459,28 @@ TEST_F(StoreTest, TimesOfVerdictsAreKeptAndAreNoPartOfTheResult) {
   EXPECT_EQ(*store->dump(), timed);
 }
 
+TEST_F(StoreTest, NamesThePluginThatARuleNeeds) {
+  const auto store = open();
+  ASSERT_TRUE(store->begin({"name", "hash", "{}", {{"plugin", "operator.relu", "1.0.0", "abc"}}}));
+  ASSERT_TRUE(store->add(goal(0)));
+  ASSERT_TRUE(store->add(relu_rule()));
+  const Registry nothing_loaded;
+  EXPECT_EQ(
+      store->unjudged_rules(nothing_loaded).error().message,
+      fmt::format("'{}/store.sqlite', rule 509a6c8ba35ebea912a3043486496696 (relu-relu-to-relu-509a6c8b): it needs a "
+                  "plugin that is not loaded; the store was made with operator.relu 1.0.0: give the file with "
+                  "--plugin FILE.so, or its folder in REWRIGHT_PLUGIN_PATH",
+                  store_));
+  ASSERT_TRUE(store->database().run(
+      R"(INSERT INTO campaigns VALUES (1, 'other', 'hash', '{}',
+         '[{"kind":"plugin","name":"operator.twice","version":"2.0.0"},{"kind":"program","name":"x","version":"1"}]', '[]'))"));
+  EXPECT_THAT(store->unjudged_rules(nothing_loaded).error().message,
+              HasSubstr("made with operator.relu 1.0.0 and operator.twice 2.0.0: "))
+      << "of a merged store too";
+  ASSERT_TRUE(store->database().run("DELETE FROM campaigns; DELETE FROM ingredients"));
+  EXPECT_THAT(store->unjudged_rules(nothing_loaded).error().message, HasSubstr("no operator is named 'relu'"));
+}
+
 TEST_F(StoreTest, ARuleThatIsDamagedIsNamed) {
   Registry registry;
   ASSERT_TRUE(registry.load_default());

@@ -1,11 +1,11 @@
-// Operators: tensor functions whose meaning is written once.
-//
-// A plugin derives from OperatorOf<Self> and gives, as static members,
-//   info()                                      name, arity, parameters, traits
-//   shape<Dim>(params, in, where)               output shapes; over numbers and over symbolic sizes alike
-//   apply<Scalar>(params, in, out)              the meaning; over every scalar algebra alike
-//   work(params, in)            [optional]      floating-point operations
-//   kernel(params, in, out)     [optional]      the meaning over Field again, fast; a test holds it against apply
+// Operators: tensor functions whose meaning is written once. A plugin derives from OperatorOf<Self> and declares
+//     static OperatorInfo describe();  // Name, arity, parameters, traits.
+//     template <class Dim>  // Output shapes; over numbers and over symbolic sizes alike.
+//     static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim>, Constraints<Dim>& where);
+//     template <class Scalar>  // The meaning; over every scalar algebra alike.
+//     static void apply(const Params&, Inputs<Scalar>, Outputs<Scalar>);
+//     static double flops(const Params&, std::span<const Shape>);        // If it is not one for each output element.
+//     static void kernel(const Params&, Inputs<Field>, Outputs<Field>);  // If apply is slow; held against it.
 // and overrides from_onnx / to_onnx where ONNX has a counterpart.
 #pragma once
 
