@@ -3,6 +3,8 @@
 /// Shapes  x (any) -> y (the same).
 /// Errors  kShape if alpha is 0.
 /// Source  ONNX operator HardSigmoid. ONNX's HardSwish is taken apart: x * hard_sigmoid[alpha=1/6, beta=1/2](x).
+///         Written so that x itself is compared, with -5/2 and 5/2 where alpha is 1/5 and beta 1/2: over the prime
+///         field fifths have no place in the order.
 /// Laws    axioms/activation.smt2.
 #include <rewright/kit/families.h>
 #include <rewright/plugin/plugin.h>
@@ -26,8 +28,12 @@ struct HardSigmoid final : UnaryOf<HardSigmoid> {
   }
   template <class Scalar>
   static Scalar value(const Params& params, const Scalar& x) {
-    const Scalar line = Scalar::from_double(params.real(0)) * x + Scalar::from_double(params.real(1));
-    return relu(minimum(line, Scalar::from_integer(1)));
+    const Scalar alpha = Scalar::from_double(params.real(0)), beta = Scalar::from_double(params.real(1));
+    const Scalar one = Scalar::from_integer(1);
+    if constexpr (std::is_same_v<Scalar, Real>) return relu(minimum(alpha * x + beta, one));  // Never below 0.
+    const Scalar zero_at = (Scalar{} - beta) / alpha, one_at = (one - beta) / alpha;
+    const bool rises = params.real(0) > 0;
+    return alpha * minimum(max(x, rises ? zero_at : one_at), rises ? one_at : zero_at) + beta;
   }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {

@@ -6,19 +6,23 @@
 #include <charconv>
 #include <cmath>
 
+#include "tensor/real.h"
+
 namespace rewright {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-template <class Number>
-std::optional<Number> to_number(std::string_view text) {
-  Number value{};
+std::optional<std::int64_t> to_integer(std::string_view text) {
+  std::int64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
 }
-std::optional<std::int64_t> to_integer(std::string_view text) { return to_number<std::int64_t>(text); }
+std::optional<double> to_real(std::string_view text) {
+  const auto value = parse_real(text);
+  return value ? std::optional(*value) : std::nullopt;
+}
 
 /// "_3": the length of a list of sizes.
 std::optional<std::int64_t> length_of(std::string_view word) {
@@ -100,9 +104,9 @@ class ClaimReader {
 
   Status read_relation(const std::vector<std::string_view>& words, ClaimRelation::Kind kind) {
     ClaimRelation relation{std::string(words[0]), kind, std::string(words[2])};
-    if (const auto number = to_number<double>(words[2])) relation.right = *number;
+    if (const auto number = to_real(words[2])) relation.right = *number;
     for (const std::string_view side : {words[0], words[2]}) {
-      if (!is_number(side) && (side == words[0] || !to_number<double>(side)))
+      if (!is_number(side) && (side == words[0] || !to_real(side)))
         return error("'{}' is no parameter variable that is a number", side);
     }
     claim_.relations.push_back(std::move(relation));
@@ -150,7 +154,7 @@ class ClaimReader {
       for (std::int64_t length = *first; length <= *last; ++length) entry.values.push_back(sizes_of_length(length));
       return {};
     }
-    ClaimRange range{to_number<double>(low), to_number<double>(high)};
+    ClaimRange range{to_real(low), to_real(high)};
     const bool readable = (low.empty() || range.low) && (high.empty() || range.high) && (range.low || range.high);
     if (!readable || (range.low && range.high && *range.low > *range.high))
       return error("'{}' is no range; expected LOW..HIGH, LOW.. or ..HIGH", word);
@@ -170,7 +174,7 @@ class ClaimReader {
     }
     if (const auto length = length_of(word); length && spec.kind == ParamKind::kSizes) return sizes_of_length(*length);
     if (spec.kind == ParamKind::kReal) {
-      if (const auto value = to_number<double>(word)) return ParamValue(*value);
+      if (const auto value = to_real(word)) return ParamValue(*value);
     }
     const auto number = to_integer(word);
     if (number && (spec.kind != ParamKind::kChoice || (*number >= 0 && *number < std::ssize(spec.choices))))
@@ -202,7 +206,7 @@ class ClaimReader {
 
 std::string text_of(const ParamValue& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *number);
-  if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
+  if (const auto* real = std::get_if<double>(&value)) return real_text(*real);
   if (const auto* list = std::get_if<Ints>(&value)) return fmt::format("[{}]", fmt::join(*list, ","));
   return fmt::format("a list of {} sizes", std::get<SizeList<std::int64_t>>(value).values.size());
 }

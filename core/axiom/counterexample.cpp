@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "axiom/domain.h"
+#include "tensor/real.h"
 
 namespace rewright {
 namespace {
@@ -16,7 +17,7 @@ std::string text_of(Field value) { return fmt::format("{}", value.to_signed()); 
 
 std::string text_of(const ParamValue& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *number);
-  if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
+  if (const auto* real = std::get_if<double>(&value)) return real_text(*real);
   if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value))
     return fmt::format("[{}]", fmt::join(*list, ", "));
   return fmt::format("a list of {} sizes", std::get<SizeList<std::int64_t>>(value).values.size());

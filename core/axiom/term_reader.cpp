@@ -1,10 +1,10 @@
 #include "axiom/term_reader.h"
 
 #include "tensor/dim_bounds.h"
+#include "tensor/real.h"
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 namespace rewright {
 namespace {
@@ -28,6 +28,29 @@ FunctionName parse_function_name(const std::string& text) {
   else
     name.arity = static_cast<std::size_t>(*number);
   return name;
+}
+
+/// The digits of a whole number, with ".0" or without.
+std::optional<std::string_view> whole_number(const SExpr& e) {
+  std::string_view text = e.text;
+  if (e.kind == SExpr::Kind::kNumeral) return text;
+  if (e.kind != SExpr::Kind::kDecimal ||
+      text.substr(text.find('.') + 1).find_first_not_of('0') != std::string_view::npos)
+    return std::nullopt;
+  return text.substr(0, text.find('.'));
+}
+
+/// 2, 0.5, (/ 1 6); nothing where it is something else. Errors: a number that no parameter means.
+Result<std::optional<double>> unsigned_real(const SExpr& e) {
+  if (e.kind == SExpr::Kind::kDecimal || e.kind == SExpr::Kind::kNumeral) {
+    REWRIGHT_TRY(const double value, real_of_decimal(e.text));
+    return std::optional(value);
+  }
+  if (!e.is_list() || e.items.size() != 3 || !e.items[0].is_symbol("/")) return std::optional<double>();
+  const auto numerator = whole_number(e.items[1]), denominator = whole_number(e.items[2]);
+  if (!numerator || !denominator) return std::optional<double>();
+  REWRIGHT_TRY(const double value, real_of_fraction(*numerator, *denominator));
+  return std::optional(value);
 }
 
 }  // namespace
@@ -166,13 +189,11 @@ Result<AxiomParam> AxiomBuilder::real_param(const SExpr& e) const {
   }
   const bool negative = e.is_list() && e.items.size() == 2 && e.items[0].is_symbol("-");
   const SExpr& number = negative ? e.items[1] : e;
-  double value = 0;
-  if (number.kind == SExpr::Kind::kDecimal || number.kind == SExpr::Kind::kNumeral) {
-    const char* end = number.text.data() + number.text.size();
-    const auto [stop, code] = std::from_chars(number.text.data(), end, value);
-    if (code == std::errc() && stop == end) return AxiomParam(negative ? -value : value);
-  }
-  return error_at(scope_, e, "found {}, expected a decimal or a Real variable", describe(e));
+  auto value = unsigned_real(number);
+  if (!value) return error_at(scope_, number, "{}", value.error().message);
+  if (!*value)
+    return error_at(scope_, e, "found {}, expected a Real variable or a number: 0.5, (/ 1 6) or (- 0.5)", describe(e));
+  return AxiomParam(negative ? -**value : **value);
 }
 
 Result<AxiomParam> AxiomBuilder::param(const ParamSpec& spec, const SExpr& e) const {

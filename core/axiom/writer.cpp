@@ -3,10 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <map>
+
+#include "tensor/real.h"
 
 namespace rewright {
 namespace {
@@ -145,8 +145,7 @@ class Writer {
       if (!std::isfinite(*real))
         return make_error(ErrorCode::kUnsupported, "axiom {}: the parameter {} is {}, which axioms cannot state",
                           axiom_->name, spec.name, *real);
-      const std::string text = smt_decimal(std::abs(*real));
-      return *real < 0 ? fmt::format("(- {})", text) : text;
+      return smt_real(*real);
     }
     if (const auto* one = std::get_if<SymbolicDim>(&param)) {
       const auto number = one->constant();
@@ -202,14 +201,6 @@ class Writer {
 };
 
 }  // namespace
-
-std::string smt_decimal(double number) {
-  std::array<char, 400> digits{};  // The largest has 309 before the point, the least 324 after it.
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, std::chars_format::fixed).ptr;
-  std::string text(digits.data(), end);
-  if (text.find('.') == std::string::npos) text += ".0";
-  return text;
-}
 
 Result<std::string> to_smt(const Axiom& axiom) { return Writer().assertion(axiom); }
 

@@ -9,8 +9,6 @@
 
 namespace rewright {
 
-/// A finite number >= 0 in the fewest digits that read back the same. SMT-LIB's decimals have no exponent.
-[[nodiscard]] std::string smt_decimal(double number);
 /// (assert (! (forall ...) :named ... )), with every attribute that is not empty. Errors: kUnsupported where a size is
 /// a quotient or a number infinite, which the language of axioms has not.
 [[nodiscard]] REWRIGHT_API Result<std::string> to_smt(const Axiom& axiom);

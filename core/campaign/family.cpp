@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "rule/canonical.h"
+#include "tensor/real.h"
 #include "verify/certificate_text.h"
 
 namespace rewright {
@@ -109,7 +110,7 @@ std::vector<std::string> param_texts(std::span<const ParamSpec> specs, const Sym
       texts.push_back(fmt::format("[{}]", fmt::join(*list, ", ")));
     } else {
       const auto* real = std::get_if<double>(&value);
-      texts.push_back(real ? fmt::format("{}", *real) : "");
+      texts.push_back(real ? real_text(*real) : "");
     }
   }
   return texts;

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "tensor/real.h"
+
 namespace rewright {
 namespace {
 
@@ -18,7 +20,7 @@ const char* expectation(ParamKind kind) {
   switch (kind) {
     case ParamKind::kInt: return "an integer, or a list of integers to try";
     case ParamKind::kChoice: return "a name, or a list of names to try";
-    case ParamKind::kReal: return "a number, or a list of numbers to try";
+    case ParamKind::kReal: return "a number such as 0.5 or \"1/6\", or a list of numbers to try";
     case ParamKind::kInts:
     case ParamKind::kSizes: break;
   }
@@ -48,6 +50,9 @@ std::optional<Value> single(const ParamSpec& spec, const toml::node& node) {
     case ParamKind::kReal:
       if (const auto* value = node.as_floating_point()) return Value(value->get());
       if (const auto* value = node.as_integer()) return Value(static_cast<double>(value->get()));
+      if (const auto* text = node.as_string()) {
+        if (const auto value = parse_real(text->get())) return Value(*value);
+      }
       return std::nullopt;
     case ParamKind::kChoice:
       if (const auto* value = node.as_string()) return Value(value->get());

@@ -1,9 +1,13 @@
 // One meaning over all scalar algebras, and what the flags say of it.
 #include "contract/operator_checks.h"
 
+#include <rewright/tensor/term_program.h>
+
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
+
+#include "tensor/real.h"
 
 namespace rewright::contract {
 
@@ -60,6 +64,39 @@ Breach leaves_unwritten(const Application& application, const std::vector<Tensor
   return std::nullopt;
 }
 
+/// A number that is no simple fraction, but next to one that it was rounded from: 0.1666667, and not 1/6.
+Breach rounded_constant(std::span<const TermStep> steps) {
+  constexpr double kNear = 3e-7;  // A rounding to seven digits, or to float32.
+  constexpr double kSimple = 1000;
+  for (const TermStep& step : steps) {
+    if (step.kind != Term::Kind::kNumber) continue;
+    const double value = step.number.defined() ? real_of(step.number).value : step.real;
+    for (std::int64_t q = 3; static_cast<double>(q * q) * std::abs(value) <= kSimple && q <= kSimple; ++q) {
+      const double p = std::round(value * static_cast<double>(q));
+      const double exact = p / static_cast<double>(q);
+      if (p == 0 || exact == value || std::abs(exact - value) > kNear * std::abs(value)) continue;
+      return fmt::format("the constant {} is not {} over the field and the fractions: write {:.1f} / {} for it",
+                         real_text(value), real_text(exact), p, q);
+    }
+  }
+  return std::nullopt;
+}
+
+/// Why order over Field may be another one than that of the numbers.
+std::string order_hint(const Application& application, std::span<const TermStep> steps) {
+  if (!application.op->traits(application.params).uses_order) return {};
+  for (const TermStep& step : steps) {
+    if (step.kind != Term::Kind::kNumber) continue;
+    if (step.number.defined() && Field::kOrderDenominator % static_cast<std::uint64_t>(step.number.denominator()) == 0)
+      continue;
+    return fmt::format(
+        "; the constant {} has no place in the order of the field, which has fractions of 36^4 alone: "
+        "compare what is not yet multiplied with it, as max(x, 0)",
+        step.number.defined() ? to_string(step.number) : real_text(step.real));
+  }
+  return {};
+}
+
 }  // namespace
 
 Breach leaves_unwritten(const Application& application, Random& random) {
@@ -83,11 +120,14 @@ Breach algebras_differ(const Application& application, Random& random) {
   const auto term =
       run(application,
           operands<Term>(application, [](std::size_t i) { return Term::variable(static_cast<std::uint32_t>(i)); }));
+  const TermProgram written(term);
+  if (Breach rounded = rounded_constant(written.steps())) return rounded;
   const bool fractions = order_on_fractions(application);
   const bool functions = application.op->traits(application.params).uses_functions;
   for (std::size_t i = 0; i < exact.size(); ++i) {
     const auto differ = [&](const char* algebras) -> Breach {
-      return fmt::format("element {} differs between {}; written out it is {}", i, algebras, term[i].to_string());
+      return fmt::format("element {} differs between {}; written out it is {}{}", i, algebras, term[i].to_string(),
+                         order_hint(application, written.steps()));
     };
     const auto field_term = term[i].evaluate<Field>([&](std::uint32_t v) { return field_of(values[v]); });
     const auto real_term = term[i].evaluate<Real>([&](std::uint32_t v) { return real_of(values[v]); });

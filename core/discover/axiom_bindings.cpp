@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "axiom/domain.h"
+#include "tensor/real.h"
 
 namespace rewright {
 namespace {
@@ -60,7 +61,10 @@ class Search {
   }
   bool fits(const AxiomParam& param, const ParamValue& value) {
     if (const auto* variable = std::get_if<AxiomParamVariable>(&param)) return bind(variable->name, value);
-    if (const auto* real = std::get_if<double>(&param)) return ParamValue(*real) == value;
+    if (const auto* real = std::get_if<double>(&param)) {
+      const auto* number = std::get_if<double>(&value);
+      return number != nullptr && is_same_real(*real, *number);
+    }
     if (const auto* one = std::get_if<SymbolicDim>(&param)) {
       const auto* number = std::get_if<std::int64_t>(&value);
       return number != nullptr && fits(*one, *number);

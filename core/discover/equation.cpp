@@ -10,6 +10,7 @@
 
 #include "rule/canonical.h"
 #include "rule/example.h"
+#include "tensor/real.h"
 
 namespace rewright {
 namespace {
@@ -67,7 +68,7 @@ std::string value_text(const TypedAxiom& axiom, const AxiomVariable& variable, c
   const auto fixed = axiom.fixed.find(variable.name);
   if (fixed == axiom.fixed.end()) return variable.sort == AxiomSort::kInt ? size_text(variable.name) : "";
   if (const auto* number = std::get_if<std::int64_t>(&fixed->second)) return fmt::format("{}", *number);
-  if (const auto* real = std::get_if<double>(&fixed->second)) return fmt::format("{}", *real);
+  if (const auto* real = std::get_if<double>(&fixed->second)) return real_text(*real);
   if (const auto* list = std::get_if<std::vector<std::int64_t>>(&fixed->second))
     return fmt::format("[{}]", fmt::join(*list, ", "));
   std::vector<std::string> sizes;

@@ -12,6 +12,7 @@
 #include "axiom/domain.h"
 #include "discover/equation.h"
 #include "discover/law_variables.h"
+#include "tensor/real.h"
 
 namespace rewright {
 namespace {
@@ -49,7 +50,7 @@ AxiomRanks with_greatest_rank(const Axiom& axiom, int rank) {
 /// A parameter that is a number or a list of numbers, as text; nothing for variables and sizes.
 std::optional<std::string> constant_text(const ParamSpec& spec, const AxiomParam& param) {
   if (spec.kind == ParamKind::kSizes) return std::nullopt;
-  if (const auto* real = std::get_if<double>(&param)) return fmt::format("{}", *real);
+  if (const auto* real = std::get_if<double>(&param)) return real_text(*real);
   if (const auto* one = std::get_if<SymbolicDim>(&param)) {
     if (const auto number = one->constant()) return fmt::format("{}", *number);
     return std::nullopt;

@@ -7,6 +7,8 @@
 
 #include <utility>
 
+#include "tensor/real.h"
+
 namespace rewright::egraph {
 
 void Renderer::begin(const Rule& rule, std::span<const std::string> size_names) {
@@ -74,7 +76,7 @@ void Renderer::append_value(const ParamValue& value, std::string& text) const {
   if (const auto* number = std::get_if<std::int64_t>(&value)) {
     text += std::to_string(*number);
   } else if (const auto* real = std::get_if<double>(&value)) {
-    fmt::format_to(std::back_inserter(text), "{}", *real);
+    text += real_text(*real);
   } else if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value)) {
     for (std::size_t i = 0; i < list->size(); ++i) {
       text += i == 0 ? "[" : ", ";

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "axiom/writer.h"
+#include "tensor/real.h"
 
 namespace rewright {
 namespace {
@@ -67,9 +68,9 @@ class TermWriter {
   }
   /// Infinity, in SMT-LIB: a number of which nothing is known, the same wherever it stands.
   [[nodiscard]] std::string real_text(double value) const {
-    if (language_ == Language::kEgg) return fmt::format("{}", value);
-    const std::string text = std::isinf(value) ? "(/ 1.0 0.0)" : smt_decimal(std::abs(value));
-    return value < 0 ? fmt::format("(- {})", text) : text;
+    if (language_ == Language::kEgg) return rewright::real_text(value);
+    if (!std::isinf(value)) return smt_real(value);
+    return value < 0 ? "(- (/ 1.0 0.0))" : "(/ 1.0 0.0)";
   }
   std::string list(const std::vector<std::string>& elements, std::string& sorts) {
     sorts += "Sizes ";

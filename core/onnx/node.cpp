@@ -1,9 +1,13 @@
 // What operators see of ONNX: <rewright/onnx/onnx.h>.
+#include <rewright/kit/onnx_mapping.h>
 #include <rewright/onnx/onnx.h>
 
+#include <array>
+#include <cmath>
 #include <cstring>
 
 #include "onnx/element.h"
+#include "tensor/real.h"
 
 namespace rewright {
 namespace {
@@ -12,6 +16,13 @@ template <class T>
 const T* find(const OnnxNode& node, const std::string& name) {
   const auto found = node.attributes.find(name);
   return found == node.attributes.end() ? nullptr : std::get_if<T>(&found->second);
+}
+
+template <ElementType element>
+double rounded(double number) {
+  std::array<std::byte, sizeof(double)> bytes{};
+  model::write_element(element, number, bytes.data());
+  return model::read_element(element, bytes.data());
 }
 
 }  // namespace
@@ -25,8 +36,18 @@ std::int64_t OnnxNode::integer(const std::string& attribute, std::int64_t otherw
 
 double OnnxNode::real(const std::string& attribute, double otherwise) const {
   const auto* value = find<double>(*this, attribute);
-  const double meant = value ? *value : otherwise;
-  return element == ElementType::kFloat64 ? static_cast<double>(static_cast<float>(meant)) : meant;
+  const auto held = static_cast<float>(value ? *value : otherwise);
+  return element == ElementType::kFloat64 ? static_cast<double>(held) : meant_by(held);
+}
+
+double meant_number(ElementType element, double number) {
+  switch (element) {
+    case ElementType::kFloat32: return meant_in({24, 0x1p-126, rounded<ElementType::kFloat32>}, number);
+    case ElementType::kFloat16:  // Its greatest number is a bound, and would be 65500.
+      return std::abs(number) == 65504 ? number : meant_in({11, 0x1p-14, rounded<ElementType::kFloat16>}, number);
+    case ElementType::kBFloat16: return meant_in({8, 0x1p-126, rounded<ElementType::kBFloat16>}, number);
+    default: return number;
+  }
 }
 
 std::string OnnxNode::text(const std::string& attribute, std::string otherwise) const {

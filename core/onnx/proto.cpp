@@ -3,14 +3,13 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
-#include <array>
-#include <charconv>
 #include <cstring>
 #include <limits>
 #include <span>
 
 #include "onnx/element.h"
 #include "onnx/external_data.h"
+#include "tensor/real.h"
 
 namespace rewright::model {
 namespace {
@@ -175,23 +174,10 @@ TensorProto to_proto(const ConstantData& constant, const std::string& name) {
   return proto;
 }
 
-namespace {
-
-/// The number that was meant: 1e-5 where the nearest float is 9.99999975e-6. Written as a float it is the same again.
-double as_written(float number) {
-  std::array<char, 32> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
-  double meant = number;
-  std::from_chars(text.data(), end, meant);
-  return meant;
-}
-
-}  // namespace
-
 std::optional<OnnxAttribute> read_attribute(const AttributeProto& attribute) {
   switch (attribute.type()) {
     case AttributeProto::INT: return attribute.i();
-    case AttributeProto::FLOAT: return as_written(attribute.f());
+    case AttributeProto::FLOAT: return meant_by(attribute.f());
     case AttributeProto::STRING: return attribute.s();
     case AttributeProto::INTS: return std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end());
     case AttributeProto::FLOATS: return std::vector<double>(attribute.floats().begin(), attribute.floats().end());

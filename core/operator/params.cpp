@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "tensor/real.h"
+
 namespace rewright {
 
 namespace {
@@ -62,6 +64,9 @@ Result<ParamValue> value_of(std::string_view op, const ParamSpec& spec, const Na
     case ParamKind::kReal:
       if (real) return ParamValue(*real);
       if (integer) return ParamValue(static_cast<double>(*integer));
+      if (text) {
+        if (const auto number = parse_real(*text)) return ParamValue(*number);
+      }
       return mismatch();
     case ParamKind::kChoice:
       if (text) {
@@ -132,7 +137,7 @@ std::string value_text(const ParamSpec& spec, const BasicParamValue<Dim>& value)
   switch (spec.kind) {
     case ParamKind::kInt: return std::to_string(std::get<0>(value));
     case ParamKind::kChoice: return spec.choices[static_cast<std::size_t>(std::get<0>(value))];
-    case ParamKind::kReal: return fmt::format("{}", std::get<1>(value));
+    case ParamKind::kReal: return real_text(std::get<1>(value));
     case ParamKind::kInts: return fmt::format("[{}]", fmt::join(std::get<2>(value), ", "));
     case ParamKind::kSizes: {
       std::vector<std::string> sizes;
@@ -201,7 +206,10 @@ Result<BasicParamValue<SymbolicDim>> parse_value(std::string_view op, const Para
       if (const auto value = number_of<std::int64_t>(text)) return BasicParamValue<SymbolicDim>(*value);
       break;
     case ParamKind::kReal:
-      if (const auto value = number_of<double>(text)) return BasicParamValue<SymbolicDim>(*value);
+      if (const auto value = parse_real(text))
+        return BasicParamValue<SymbolicDim>(*value);
+      else if (text.find('/') != std::string_view::npos)
+        return make_error(ErrorCode::kParse, "{}: parameter '{}': {}", op, spec.name, value.error().message);
       break;
     case ParamKind::kChoice: {
       REWRIGHT_TRY(const std::int64_t choice, choice_of(op, spec, text));

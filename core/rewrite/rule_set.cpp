@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rule/usable.h"
+#include "tensor/real.h"
 
 namespace rewright {
 namespace {
@@ -13,7 +14,7 @@ bool meets(const ParamValue& actual, const BasicParamValue<SymbolicDim>& asked) 
   if (asked.index() != actual.index()) return false;
   switch (asked.index()) {
     case 0: return std::get<0>(asked) == std::get<0>(actual);
-    case 1: return std::get<1>(asked) == std::get<1>(actual);
+    case 1: return is_same_real(std::get<1>(asked), std::get<1>(actual));
     case 2: return std::get<2>(asked) == std::get<2>(actual);
     default: break;
   }

@@ -9,6 +9,8 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "tensor/real.h"
+
 namespace rewright {
 
 const char* name_of(Function function) {
@@ -38,6 +40,8 @@ Field random_field(std::uint64_t key, std::uint64_t word) {
   return Field::from_residue(keyed_bits(key, word) % Field::kPrime);
 }
 
+std::uint64_t magnitude(int n) { return static_cast<std::uint64_t>(std::abs(n)); }
+
 Field power(Field base, std::uint64_t exponent) {
   Field result = Field::from_integer(1);
   for (; exponent != 0; exponent >>= 1) {
@@ -47,30 +51,18 @@ Field power(Field base, std::uint64_t exponent) {
   return result;
 }
 
-/// A finite double as integer * 2^exponent.
-struct Dyadic {
-  std::int64_t integer = 0;
-  int exponent = 0;
-};
-
-Dyadic to_dyadic(double value) {
-  Dyadic dyadic;
-  const double mantissa = std::frexp(value, &dyadic.exponent);
-  dyadic.integer = static_cast<std::int64_t>(std::ldexp(mantissa, 53));
-  dyadic.exponent -= 53;
-  return dyadic;
-}
-
 }  // namespace
 
 // --- Field -----------------------------------------------------------------------------------------------------
 
 Field Field::from_double(double value) {
   if (!std::isfinite(value)) return random_field(kNotFiniteKey, std::bit_cast<std::uint64_t>(value));
-  const Dyadic dyadic = to_dyadic(value);
-  const auto magnitude = static_cast<std::uint64_t>(std::abs(dyadic.exponent));
-  const Field scale = power(from_integer(2), magnitude);
-  return from_integer(dyadic.integer) * (dyadic.exponent < 0 ? scale.inverse() : scale);
+  const RealMeaning meaning = meaning_of(value);
+  Field numerator = from_integer(meaning.numerator), denominator = from_integer(meaning.denominator);
+  Field& scaled = meaning.ten < 0 ? denominator : numerator;
+  scaled = scaled * power(from_integer(10), magnitude(meaning.ten));
+  numerator = numerator * power(from_integer(2), magnitude(meaning.two));
+  return denominator == from_integer(1) ? numerator : numerator / denominator;
 }
 
 Field Field::inverse() const {
@@ -139,14 +131,12 @@ Exact Exact::ratio(Int128 numerator, Int128 denominator) {
 
 Exact Exact::from_double(double value) {
   if (!std::isfinite(value)) return undefined();
-  if (value == 0) return {};
-  Dyadic dyadic = to_dyadic(value);
-  const int shift = std::countr_zero(static_cast<std::uint64_t>(dyadic.integer));
-  dyadic.integer >>= shift;
-  dyadic.exponent += shift;
-  if (dyadic.exponent > 62 || dyadic.exponent < -62) return undefined();
-  return dyadic.exponent >= 0 ? ratio(static_cast<Int128>(dyadic.integer) << dyadic.exponent, 1)
-                              : ratio(dyadic.integer, static_cast<Int128>(1) << -dyadic.exponent);
+  const RealMeaning meaning = meaning_of(value);
+  constexpr int kMostTens = 37;  // A numerator has 17 digits, and what is reduced fits 128 bits.
+  if (meaning.two > 0 || meaning.ten > kMostTens - 17 || meaning.ten < -kMostTens) return undefined();
+  Int128 scale = 1;
+  for (int i = 0; i < std::abs(meaning.ten); ++i) scale *= 10;
+  return meaning.ten < 0 ? ratio(meaning.numerator, scale) : ratio(meaning.numerator * scale, meaning.denominator);
 }
 
 Exact operator+(Exact a, Exact b) {

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "tensor/real.h"
+
 namespace rewright {
 namespace {
 
@@ -147,10 +149,6 @@ std::string to_text(const CertificateFile& file) {
   return text;
 }
 
-Result<double> read_real(std::string_view text) {
-  double value = 0;
-  if (!read_number(text, value)) return unreadable("'{}' is no number", text);
-  return value;
-}
+Result<double> read_real(std::string_view text) { return parse_real(text); }
 
 }  // namespace rewright

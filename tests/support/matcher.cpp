@@ -6,6 +6,8 @@
 #include <limits>
 #include <map>
 
+#include "tensor/real.h"
+
 namespace rewright {
 
 // --- the graph -------------------------------------------------------------------------------------------------
@@ -171,7 +173,7 @@ bool CompiledRule::fits(const SourceNode& pattern, const Node& node) const {
         if (std::get<0>(expected) != std::get<0>(actual)) return false;
         break;
       case 1:
-        if (std::get<1>(expected) != std::get<1>(actual)) return false;
+        if (!is_same_real(std::get<1>(expected), std::get<1>(actual))) return false;
         break;
       case 2:
         if (std::get<2>(expected) != std::get<2>(actual)) return false;

@@ -23,7 +23,11 @@ class Interval {
     const auto value = static_cast<double>(n);
     return std::abs(value) < 0x1p53 ? Interval{value, value} : Interval{value, value}.wider(1);
   }
-  static Interval from_double(double value) { return {value, value}; }
+  /// What a double means is another number by up to half a unit (1/6, 0.1), but for a few quarters and the like.
+  static Interval from_double(double value) {
+    const bool exact = std::abs(value) < 0x1p20 && value * 64 == std::floor(value * 64);
+    return exact ? Interval{value, value} : Interval{value, value}.wider(1);
+  }
   static Interval whole() { return {-kInfinity, kInfinity}; }
 
   [[nodiscard]] double low() const { return low_; }

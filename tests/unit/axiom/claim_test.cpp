@@ -55,6 +55,9 @@ TEST(Claim, IsWhatDomainSays) {
   EXPECT_EQ(clip_at("u ..-2 5", 5, 7), "claimed");
   EXPECT_THAT(clip_at("u ..-2 5", 0, 7), HasSubstr("u = 0"));
   EXPECT_EQ(clip_at("u any -1.0; v 2..", -77, 2), "claimed") << "any: the values are those that are tried first";
+  EXPECT_EQ(clip_at("u 1/6 -1/3..0", 1.0 / 6, 7), "claimed");
+  EXPECT_EQ(clip_at("u 1/6 -1/3..0", -1.0 / 3, 7), "claimed");
+  EXPECT_THAT(clip_at("u -1.0", 1.0 / 6, 7), HasSubstr("not claimed for u = 1/6"));
   EXPECT_THAT(clip_at("v 2..", 0, std::numeric_limits<double>::quiet_NaN()), HasSubstr("not claimed for v = nan"));
 }
 TEST(Claim, RelatesParameters) {

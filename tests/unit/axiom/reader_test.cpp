@@ -59,6 +59,38 @@ TEST(AxiomReader, KnowsOutputsAritiesAndSizeExpressions) {
   EXPECT_EQ(set->axioms()[0].terms.back().output, 1u);
 }
 
+// --- numbers ---
+
+std::string leaky(const std::string& slope) {
+  return "(declare-sort Tensor 0) (declare-fun leaky_relu (Real Tensor) Tensor)" +
+         with_equation("(x Tensor)", "(= (leaky_relu " + slope + " x) x)", ":ranks \"x 1\"");
+}
+
+TEST(AxiomReader, TakesDecimalsAndFractions) {
+  for (const auto& [text, slope] : std::vector<std::pair<std::string, double>>{{"0.1", 0.1},
+                                                                               {"0.10", 0.1},
+                                                                               {"2", 2},
+                                                                               {"(- 0.5)", -0.5},
+                                                                               {"(/ 1 6)", 1.0 / 6},
+                                                                               {"(/ 2 12)", 1.0 / 6},
+                                                                               {"(/ 1.0 6.0)", 1.0 / 6},
+                                                                               {"(- (/ 2 3))", -2.0 / 3}}) {
+    const auto set = read(leaky(text));
+    ASSERT_TRUE(set) << set.error().message;
+    const Axiom& axiom = set->axioms()[0];
+    EXPECT_EQ(std::get<double>(axiom.terms[axiom.left].params[0]), slope) << text;
+  }
+}
+TEST(AxiomReader, RefusesANumberThatNoParameterMeans) {
+  EXPECT_EQ(error_of(leaky("0.16666666666666666")),
+            "f.smt2:1:127: the decimal 0.16666666666666666 is too long for a parameter, which would be (/ 1 6); write "
+            "that");
+  EXPECT_THAT(error_of(leaky("(/ 1000003 3000017)")), HasSubstr("the fraction 1000003/3000017 is too long"));
+  EXPECT_THAT(error_of(leaky("(/ 1 0)")), HasSubstr("'1/0' is no fraction"));
+  EXPECT_THAT(error_of(leaky("(/ 1 0.5)")),
+              HasSubstr("found a list, expected a Real variable or a number: 0.5, (/ 1 6) or (- 0.5)"));
+}
+
 TEST(AxiomReader, NamesTheOperatorThatIsNotLoaded) {
   EXPECT_THAT(error_after_head(with_equation("(x Tensor)", "(= (nowhere x) x)", ":ranks \"x 2\"")),
               HasSubstr("f.smt2:8:36: no operator 'nowhere' is loaded"));

@@ -41,7 +41,8 @@ Axiom leaky(double slope) {
 }
 
 TEST(AxiomWriter, WritesNumbersSoThatTheyAreReadAsTheSame) {
-  for (const double slope : {0.25, 3.0, -0.1, 0.00001, -0.00003125}) {
+  for (const double slope :
+       {0.25, 3.0, -0.1, 0.00001, -0.00003125, 1.0 / 6, -2.0 / 3, 1.4142135623730951, 0x1p60, 1e23, 0x3p-38}) {
     const Axiom axiom = leaky(slope);
     const auto text = to_smt(std::span(&axiom, 1));
     ASSERT_TRUE(text) << text.error().message;

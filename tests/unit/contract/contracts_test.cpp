@@ -5,6 +5,7 @@
 #include "contract/operator_checks.h"
 #include "contract/samples.h"
 
+#include <rewright/kit/families.h>
 #include <rewright/onnx/onnx.h>
 #include <rewright/onnx/runtime.h>
 #include <rewright/operator/operator.h>
@@ -29,6 +30,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::Not;
@@ -180,6 +182,40 @@ TEST(OperatorContracts, SeeWhatTheOutputHeldBefore) {
   EXPECT_THAT(said(contracts_of(Square<Leftover::kSum>(), loaded()), "writes every element"),
               MatchesRegex("not kept: square .*: over Field element 0 of the result is made from what the output held "
                            "before"));
+}
+
+enum class Constant { kSixth, kFloat, kDecimal, kFifthCompared, kFifth };
+/// relu(x) / 6, or over 5 inside of relu.
+template <Constant kConstant>
+struct Scaled final : UnaryOf<Scaled<kConstant>> {
+  static OperatorInfo describe() {
+    return {.name = "scaled", .summary = "relu(x) times a constant", .uses_order = true};
+  }
+  template <class Scalar>
+  static Scalar value(const Params&, const Scalar& x) {
+    if (kConstant == Constant::kFifthCompared) return relu(x * Scalar::from_double(0.2));
+    if (kConstant == Constant::kFifth) return relu(x) * Scalar::from_double(0.2);
+    if (kConstant == Constant::kFloat) return relu(x) * Scalar::from_double(1.0F / 6);
+    return relu(x) * Scalar::from_double(kConstant == Constant::kSixth ? 1.0 / 6 : 0.1666667);
+  }
+};
+template <Constant kConstant>
+std::string meaning_of_constant() {
+  static const Scaled<kConstant> kOperator;
+  return said(contracts_of(kOperator, loaded()), "means the same over every algebra");
+}
+
+TEST(OperatorContracts, SayHowAConstantIsWritten) {
+  EXPECT_THAT(meaning_of_constant<Constant::kSixth>(), StartsWith("kept"));
+  EXPECT_THAT(meaning_of_constant<Constant::kFifth>(), StartsWith("kept"));
+  EXPECT_THAT(meaning_of_constant<Constant::kDecimal>(),
+              EndsWith("the constant 0.1666667 is not 1/6 over the field and the fractions: write 1.0 / 6 for it"));
+  EXPECT_THAT(
+      meaning_of_constant<Constant::kFloat>(),
+      EndsWith("the constant 0.1666666716337204 is not 1/6 over the field and the fractions: write 1.0 / 6 for it"));
+  EXPECT_THAT(meaning_of_constant<Constant::kFifthCompared>(),
+              EndsWith("; the constant 1/5 has no place in the order of the field, which has fractions of 36^4 alone: "
+                       "compare what is not yet multiplied with it, as max(x, 0)"));
 }
 
 template <Fault kFault>

@@ -27,10 +27,25 @@ std::string error_of(std::string_view text) {
 TEST(Params, TextParsesBackAndLeavesDefaultsOut) {
   for (const char* text :
        {"[sizes=[2, 3]]", "[axis=-1, strides=[2, 1], sizes=[x.0, 2*y.1 + 1], padding=valid, epsilon=1e-05]",
-        "[sizes=[floor((x.0 + 1) / 2) - 1]]", "[sizes=[]]"}) {
+        "[sizes=[floor((x.0 + 1) / 2) - 1]]", "[sizes=[]]", "[sizes=[1], epsilon=1/6]", "[sizes=[1], epsilon=-2/3]",
+        "[sizes=[1], epsilon=inf]"}) {
     EXPECT_EQ(to_string(std::span<const ParamSpec>(kSpecs), parsed(text)), text);
   }
   EXPECT_EQ(to_string(std::span<const ParamSpec>(kSpecs), parsed("[axis=0, padding=same, sizes=[1]]")), "[sizes=[1]]");
+}
+
+TEST(Params, ARealNumberIsWrittenAsWhatItMeans) {
+  EXPECT_EQ(parsed("[sizes=[1], epsilon=1/6]").real(4), 1.0 / 6);
+  EXPECT_EQ(to_string(std::span<const ParamSpec>(kSpecs), parsed("[sizes=[1], epsilon=0.16666666666666666]")),
+            "[sizes=[1], epsilon=1/6]");
+  EXPECT_EQ(to_string(std::span<const ParamSpec>(kSpecs), parsed("[sizes=[1], epsilon=2/4]")), "[sizes=[1]]");
+  const std::vector<NamedParam> named = {{"sizes", std::vector<std::int64_t>{1}}, {"epsilon", "1/6"}};
+  const auto params = make_params("op", kSpecs, named);
+  ASSERT_TRUE(params) << params.error().message;
+  EXPECT_EQ(params->real(4), 1.0 / 6);
+  EXPECT_EQ(error_of("[sizes=[1], epsilon=1/0]"),
+            "op: parameter 'epsilon': '1/0' is no fraction of two whole numbers below 2^63");
+  EXPECT_EQ(error_of("[sizes=[1], epsilon=a]"), "op: parameter 'epsilon' is 'a', but must be a number");
 }
 
 TEST(Params, SizesAreEvaluatedWhereTheyAreBound) {

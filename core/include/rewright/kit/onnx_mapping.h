@@ -35,11 +35,16 @@ template <class... Args>
   return graph.constant({{Shape{}, graph.type(like).element}, value});
 }
 
-/// The number in input `i` if it is a known constant of one element.
+/// The number that an element of this type stands for, as a parameter does (<rewright/operator/params.h>): 0.1 for the
+/// float32 nearest to it. Others than float32, float16 and bfloat16 stand for themselves.
+[[nodiscard]] REWRIGHT_API double meant_number(ElementType element, double number);
+
+/// The number that input `i` stands for, if it is a known constant of one element: 0.1, where it is the nearest
+/// float32.
 [[nodiscard]] inline std::optional<double> known_number(const OnnxNode& node, std::size_t i) {
   if (i >= node.constants.size() || !node.constants[i] || node.constants[i]->type.shape.elements() != 1) return {};
   auto values = to_reals(*node.constants[i]);
-  return values ? std::optional(values->front()) : std::nullopt;
+  return values ? std::optional(meant_number(node.constants[i]->type.element, values->front())) : std::nullopt;
 }
 
 /// A list of integers that older opsets give as an attribute and newer ones as input `i`; `otherwise` if it is left

@@ -32,8 +32,8 @@ struct REWRIGHT_API OnnxNode {
   std::size_t output_count = 1;
 
   [[nodiscard]] std::int64_t integer(const std::string& name, std::int64_t otherwise) const;
-  /// The number that was meant, 1e-5 where the nearest float32 is 9.99999975e-6. In a float64 node the two differ:
-  /// there it is the float32 itself, which ONNX's attributes and their defaults are.
+  /// The number that the float32 stands for, in which ONNX holds attributes and their defaults: 1e-5, where it holds
+  /// 9.99999975e-6 (<rewright/operator/params.h>). In a float64 node the two differ: there it is the float32 itself.
   [[nodiscard]] double real(const std::string& name, double otherwise) const;
   [[nodiscard]] std::string text(const std::string& name, std::string otherwise) const;
   [[nodiscard]] std::vector<std::int64_t> integers(const std::string& name, std::vector<std::int64_t> otherwise) const;

@@ -3,6 +3,17 @@
 // An operator lists its parameters as ParamSpecs; BasicParams<Dim> holds one value per spec, in that order.
 // Params (numbers) belong to graphs, SymbolicParams to patterns: there a size list may name the sizes of inputs,
 // as in split[axis=0, sizes=[x.0, y.0]].
+//
+// A real parameter is a double, and means one number, which need not be the double: the simplest that rounds to it.
+// 0.1 means 1/10, 1.0 / 6 means 1/6, 0x1p60 means itself. core/tensor/real.h has the order of what is simple.
+//   Field, Exact, Term  compute with that number (from_double), Real with the double.
+//   text                is "0.1" and "1/6" in rules, "0.1" and "(/ 1 6)" in axioms, which refuse a literal of which no
+//                       double has the meaning: 0.16666666666666666.
+//   ONNX                has the nearest float32. What is read is the simplest number that rounds to that: 1/6 for
+//                       0.16666667163372040, 0.1 for 0.1f. In float64 models a float32 means itself.
+//   rules               match a program's parameter that is theirs after rounding to float32: 0.16666667 matches 1/6.
+// What is proved holds for the number. A model's float32 differs from it by rounding, as do sums in another order: that
+// is within what the comparison of the optimized model allows, and is compared there.
 #pragma once
 
 #include <rewright/base/result.h>

@@ -47,7 +47,8 @@ class Field {
     const std::int64_t r = n % static_cast<std::int64_t>(kPrime);
     return Field(static_cast<std::uint64_t>(r < 0 ? r + static_cast<std::int64_t>(kPrime) : r));
   }
-  /// Exact: every finite double is m * 2^e. Infinities and NaN give pseudo-random constants.
+  /// The number that it means (<rewright/operator/params.h>): 1/6 for 1.0 / 6. Infinities and NaN give pseudo-random
+  /// constants.
   [[nodiscard]] REWRIGHT_API static Field from_double(double value);
 
   [[nodiscard]] constexpr std::uint64_t residue() const { return residue_; }
