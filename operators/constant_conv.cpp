@@ -6,49 +6,28 @@
 /// Source  Jia et al., TASO (SOSP'19), table 2 (I_conv).
 /// Laws    axioms/convolution.smt2: conv2d(x, constant_conv) = x for padding=same, stride 1, dilation 1 or odd kernels,
 ///         where sizes = [C, C/groups, KH, KW], for every number of groups.
-#include <rewright/onnx/onnx.h>
-#include <rewright/operator/operator.h>
+#include <rewright/kit/families.h>
 #include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;
 
-class ConstantConv final : public OperatorOf<ConstantConv> {
- public:
+struct ConstantConv final : ConstantOf<ConstantConv> {
   static OperatorInfo describe() {
     return {.name = "constant_conv",
             .summary = "The convolution weight that changes nothing",
             .min_arity = 0,
             .max_arity = 0,
-            .params = {{.name = "sizes", .kind = ParamKind::kSizes, .required = true}}};
+            .params = constant_params()};
   }
-
   template <class Dim>
-  static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim>, Constraints<Dim>& where) {
-    const std::vector<Dim>& sizes = params.sizes(0);
-    if (sizes.size() != 4) return shape_error("constant_conv: {} sizes, expected 4 (O, I, KH, KW)", sizes.size());
-    for (std::size_t axis = 0; axis < 4; ++axis) where.at_least(sizes[axis], Dim(axis < 2 ? 0 : 1), "size");
-    return Shapes<Dim>{BasicShape<Dim>(sizes)};
+  static Status check(const std::vector<Dim>& sizes, Constraints<Dim>& where) {
+    return check_weight_sizes("constant_conv", sizes, where);
   }
-
   template <class Scalar>
-  static void apply(const Params&, Inputs<Scalar>, Outputs<Scalar> out) {
-    const TensorView<Scalar>& w = out[0];
-    const std::int64_t row = (w.size(2) - 1) / 2, column = (w.size(3) - 1) / 2;
-    std::int64_t at = 0;
-    for_each_index(w.shape(), [&](std::span<const std::int64_t> i) {
-      const bool one = i[0] % w.size(1) == i[1] && i[2] == row && i[3] == column;
-      w[at++] = one ? Scalar::from_integer(1) : Scalar{};
-    });
-  }
-
-  static double flops(const Params&, std::span<const Shape>) { return 0; }
-
-  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string>, std::span<const Shape>,
-                                           OnnxWriter& writer) const override {
-    Tensor<Real> w{Shape(params.sizes(0))};
-    apply<Real>(params, {}, std::array{w.view()});
-    return std::vector{writer.constant(constant_of(w))};
+  static Scalar value(const Shape& w, std::span<const std::int64_t> i) {
+    const bool centre = i[2] == (w[2] - 1) / 2 && i[3] == (w[3] - 1) / 2;
+    return centre && i[0] % w[1] == i[1] ? Scalar::from_integer(1) : Scalar{};
   }
 };
 }  // namespace

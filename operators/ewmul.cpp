@@ -4,9 +4,8 @@
 /// Errors  kShape unless the shapes are equal.
 /// Source  Jia et al., TASO (SOSP'19), table 2.
 /// Laws    axioms/elementwise.smt2: associative, commutative, distributes over ewadd.
-#include <rewright/kit/onnx_mapping.h>
+#include <rewright/kit/families.h>
 #include <rewright/operator/hash_reduction.h>
-#include <rewright/operator/operator.h>
 #include <rewright/plugin/plugin.h>
 
 #include <algorithm>
@@ -14,7 +13,7 @@
 namespace {
 using namespace rewright;
 
-class ElementwiseMul final : public OperatorOf<ElementwiseMul>, public HashReduction {
+class ElementwiseMul final : public ElementwiseOf<ElementwiseMul>, public HashReduction {
  public:
   static OperatorInfo describe() {
     return {.name = "ewmul",
@@ -25,21 +24,9 @@ class ElementwiseMul final : public OperatorOf<ElementwiseMul>, public HashReduc
             .multilinear = true,
             .onnx = {"Mul"}};
   }
-
-  template <class Dim>
-  static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>& where) {
-    if (in[0].rank() != in[1].rank()) return shape_error("ewmul: ranks {} and {} differ", in[0].rank(), in[1].rank());
-    BasicShape<Dim> out;
-    for (int axis = 0; axis < in[0].rank(); ++axis) {
-      where.equal(in[0][axis], in[1][axis], "sizes along an axis");
-      out.append(same(in[0][axis], in[1][axis]));
-    }
-    return Shapes<Dim>{out};
-  }
-
   template <class Scalar>
-  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
-    for (std::int64_t i = 0; i < out[0].elements(); ++i) out[0][i] = in[0][i] * in[1][i];
+  static Scalar value(const Scalar& x, const Scalar& y) {
+    return x * y;
   }
 
   /// h(x * y) = sum over i of (x[i] r^i) * y[i].
@@ -52,16 +39,6 @@ class ElementwiseMul final : public OperatorOf<ElementwiseMul>, public HashReduc
     if (operand == 1) return;
     const std::vector<Field> weights = point.weights(in[0]);
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = out[i] * weights[i];
-  }
-
-  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
-    REWRIGHT_TRY(const std::vector<Port> in, node.operands(2));
-    if (graph.shape(in[0]) != graph.shape(in[1])) return unsupported("ewmul does not broadcast");
-    return graph.apply(*this, Params{}, in, node.name);
-  }
-  Result<std::vector<std::string>> to_onnx(const Params&, std::span<const std::string> in, std::span<const Shape>,
-                                           OnnxWriter& writer) const override {
-    return writer.emit("Mul", {in[0], in[1]});
   }
 };
 }  // namespace

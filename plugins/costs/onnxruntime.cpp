@@ -20,7 +20,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <optional>
 #include <random>
@@ -30,18 +29,6 @@ using namespace rewright;
 
 constexpr const char* kRuntime = "onnxruntime";
 constexpr double kLeastUs = 0.05;
-
-std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
-  std::string name = "a processor that does not say its name";
-  bool found = false;
-  for (std::string line; !found && std::getline(file, line);) {
-    const std::size_t colon = line.find(": ");
-    found = line.starts_with("model name") && colon != std::string::npos;
-    if (found) name = line.substr(colon + 2);
-  }
-  return name;
-}
 
 class OnnxRuntimeCost final : public CostModel {
  public:
@@ -67,7 +54,7 @@ class OnnxRuntimeCost final : public CostModel {
     }
     REWRIGHT_TRY(runtime_, registry.get<Runtime>(kRuntime));
     REWRIGHT_TRY(const std::string version, runtime_->version());
-    device_ = fmt::format("{}, one thread, wall clock, {}", version, processor());
+    device_ = fmt::format("{}, one thread, wall clock, {}", version, processor_name());
     relu_ = registry.find<Operator>("relu");
     return {};
   }

@@ -7,45 +7,21 @@
 /// Options  nodes, matches: limits of one e-graph (1,500 and 40,000); a rule that needs more stays.
 /// Cost     some 10 microseconds a rule that follows.
 /// Source   Nandi et al.: Rewrite Rule Inference Using Equality Saturation (Ruler), OOPSLA 2021.
-#include <rewright/egraph/prover.h>
+#include <rewright/kit/derivation_pruner.h>
 #include <rewright/plugin/plugin.h>
-#include <rewright/rule/pruner.h>
 
 namespace {
 using namespace rewright;
 
-class Session final : public RulePruneSession {
+class Session final : public DerivationPruneSession {
  public:
-  explicit Session(const SaturationLimits& limits) : limits_(limits) {}
-
-  Result<std::vector<std::optional<RuleRemoval>>> prune(std::span<const Rule> rules, const Registry& registry,
-                                                        const RulePassOptions& pass) override {
-    DeriveOptions options;
-    options.limits = limits_;
-    options.threads = pass.threads;
-    options.stop = pass.stop;
-    options.progress = pass.progress;
-    REWRIGHT_TRY(auto derivations, select_rules(rules, registry, options));
-    std::vector<std::optional<RuleRemoval>> removals;
-    for (auto& derivation : derivations) {
-      removals.emplace_back();
-      if (derivation) removals.back() = removal(*std::move(derivation));
-    }
-    return removals;
-  }
+  using DerivationPruneSession::DerivationPruneSession;
 
  private:
-  static RuleRemoval removal(Derivation derivation) {
-    std::vector<std::string> by;
-    for (const DerivationUse& use : derivation.uses) {
-      if (by.empty() || by.back() != use.rule) by.push_back(use.rule);
-    }
-    std::string reason = fmt::format("follows in {} step{} from {} rule{}", derivation.steps,
-                                     derivation.steps == 1 ? "" : "s", by.size(), by.size() == 1 ? "" : "s");
-    return {std::move(by), std::move(reason), std::move(derivation.certificate)};
+  [[nodiscard]] std::string reason(const Derivation& derivation, std::size_t rules) const override {
+    return fmt::format("follows in {} step{} from {} rule{}", derivation.steps, derivation.steps == 1 ? "" : "s", rules,
+                       rules == 1 ? "" : "s");
   }
-
-  SaturationLimits limits_;
 };
 
 class Derivable final : public Pruner {
@@ -54,7 +30,8 @@ class Derivable final : public Pruner {
   [[nodiscard]] std::string summary() const override { return "Drops rules that follow from those that stay"; }
   [[nodiscard]] Subject subject() const override { return Subject::kRules; }
   [[nodiscard]] Result<std::unique_ptr<RulePruneSession>> start_on_rules(const Options& options) const override {
-    SaturationLimits limits;
+    DeriveOptions derive;
+    SaturationLimits& limits = derive.limits;
     for (const auto& [key, value] : options) {
       const auto* number = std::get_if<std::int64_t>(&value);
       if ((key != "nodes" && key != "matches") || !number || *number < 1) {
@@ -64,7 +41,7 @@ class Derivable final : public Pruner {
       }
       (key == "nodes" ? limits.nodes : limits.matches) = static_cast<std::size_t>(*number);
     }
-    return std::unique_ptr<RulePruneSession>(std::make_unique<Session>(limits));
+    return std::unique_ptr<RulePruneSession>(std::make_unique<Session>(std::move(derive)));
   }
 };
 

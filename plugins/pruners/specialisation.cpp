@@ -9,36 +9,20 @@
 /// All outputs must be instances of the same rule.
 ///
 /// Cost    one e-graph of the rule's own terms, matched at its outputs against the rules that stay.
-#include <rewright/egraph/prover.h>
+#include <rewright/kit/derivation_pruner.h>
 #include <rewright/plugin/plugin.h>
-#include <rewright/rule/pruner.h>
 
 namespace {
 using namespace rewright;
 
-class Session final : public RulePruneSession {
+class Session final : public DerivationPruneSession {
  public:
-  Result<std::vector<std::optional<RuleRemoval>>> prune(std::span<const Rule> rules, const Registry& registry,
-                                                        const RulePassOptions& pass) override {
-    DeriveOptions options;
-    options.instances_only = true;
-    options.threads = pass.threads;
-    options.stop = pass.stop;
-    options.progress = pass.progress;
-    REWRIGHT_TRY(auto derivations, select_rules(rules, registry, options));
-    std::vector<std::optional<RuleRemoval>> removals;
-    for (auto& derivation : derivations) {
-      removals.emplace_back();
-      if (!derivation) continue;
-      std::vector<std::string> by;
-      for (const DerivationUse& use : derivation->uses) {
-        if (by.empty() || by.back() != use.rule) by.push_back(use.rule);
-      }
-      const char* reason = by.empty() ? "both sides are the same, up to the order of operands"
-                                      : "an instance of the other rule, up to direction and the order of operands";
-      removals.back() = RuleRemoval{std::move(by), reason, std::move(derivation->certificate)};
-    }
-    return removals;
+  Session() : DerivationPruneSession({.instances_only = true, .limits = {}, .stop = {}, .progress = {}}) {}
+
+ private:
+  [[nodiscard]] std::string reason(const Derivation&, std::size_t rules) const override {
+    return rules == 0 ? "both sides are the same, up to the order of operands"
+                      : "an instance of the other rule, up to direction and the order of operands";
   }
 };
 

@@ -23,7 +23,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <oneapi/dnnl/dnnl.hpp>
 
@@ -31,18 +30,6 @@
 
 namespace {
 using namespace rewright;
-
-std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
-  std::string name = "a processor that does not say its name";
-  bool found = false;
-  for (std::string line; !found && std::getline(file, line);) {
-    const std::size_t colon = line.find(": ");
-    found = line.starts_with("model name") && colon != std::string::npos;
-    if (found) name = line.substr(colon + 2);
-  }
-  return name;
-}
 
 double wall_us() {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -60,7 +47,7 @@ class OneDnnCost final : public CostModel {
                           : with_blocks_                    ? ", formats as told"
                                                             : ", formats as told, no blocks";
     return fmt::format("oneDNN {}.{}.{}, one thread, wall clock, {}{}", version->major, version->minor, version->patch,
-                       processor(), formats);
+                       processor_name(), formats);
   }
   [[nodiscard]] bool measured() const override { return true; }
   [[nodiscard]] bool knows_layouts() const override { return formats_ == onednn::Formats::kTold; }

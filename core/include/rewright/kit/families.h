@@ -1,5 +1,5 @@
-// Families of operators that differ in one formula: a function of one element, of two with broadcasting, of all
-// elements along some axes. A member gives describe() and that formula, value().
+// Families of operators that differ in one formula: a function of one element, of two of equal shape or with
+// broadcasting, of all elements along some axes, of an index. A member gives describe() and that formula, value().
 #pragma once
 
 #include <rewright/kit/onnx_mapping.h>
@@ -8,9 +8,12 @@
 
 #include <fmt/ranges.h>
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rewright {
@@ -37,10 +40,88 @@ class UnaryOf : public OperatorOf<Self> {
     return graph.apply(*this, std::move(params), in, node.name);
   }
   Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
-                                           std::span<const Shape>, OnnxWriter& writer) const override {
+                                           std::span<const Shape> shapes, OnnxWriter& writer) const override {
+    if (this->info().onnx.empty()) return Operator::to_onnx(params, in, shapes, writer);
     return writer.emit(this->info().onnx[0], {in[0]}, attributes_from_params(this->info(), params));
   }
 };
+
+/// c[i] = value(a[i], b[i]), a and b of equal shape.
+///
+/// ONNX  the first type of info().onnx.
+template <class Self>
+class ElementwiseOf : public OperatorOf<Self> {
+ public:
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>& where) {
+    if (in[0].rank() != in[1].rank())
+      return shape_error("{}: ranks {} and {} differ", Self::describe().name, in[0].rank(), in[1].rank());
+    BasicShape<Dim> out;
+    for (int axis = 0; axis < in[0].rank(); ++axis) {
+      where.equal(in[0][axis], in[1][axis], "sizes along an axis");
+      out.append(same(in[0][axis], in[1][axis]));
+    }
+    return Shapes<Dim>{std::move(out)};
+  }
+  template <class Scalar>
+  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
+    const std::int64_t count = out[0].elements();
+    for (std::int64_t i = 0; i < count; ++i) out[0][i] = Self::template value<Scalar>(in[0][i], in[1][i]);
+  }
+
+  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    REWRIGHT_TRY(const auto in, node.operands(2));
+    if (graph.shape(in[0]) != graph.shape(in[1])) return unsupported("{} does not broadcast", this->name());
+    return graph.apply(*this, Params{}, in, node.name);
+  }
+  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
+                                           std::span<const Shape> shapes, OnnxWriter& writer) const override {
+    if (this->info().onnx.empty()) return Operator::to_onnx(params, in, shapes, writer);
+    return writer.emit(this->info().onnx[0], {in[0], in[1]});
+  }
+};
+
+/// The parameters of ConstantOf.
+[[nodiscard]] inline std::vector<ParamSpec> constant_params() {
+  return {{.name = "sizes", .kind = ParamKind::kSizes, .required = true}};
+}
+
+/// A tensor of the shape `sizes` without operands: y[i] = value(shape, i), i an index along each axis. check() in Self
+/// says which sizes there may be.
+///
+/// ONNX  an initialiser.
+template <class Self>
+class ConstantOf : public OperatorOf<Self> {
+ public:
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim>, Constraints<Dim>& where) {
+    REWRIGHT_CHECK(Self::check(params.sizes(0), where));
+    return Shapes<Dim>{BasicShape<Dim>(params.sizes(0))};
+  }
+  template <class Scalar>
+  static void apply(const Params&, Inputs<Scalar>, Outputs<Scalar> out) {
+    std::int64_t next = 0;
+    for_each_index(out[0].shape(), [&](std::span<const std::int64_t> index) {
+      out[0][next++] = Self::template value<Scalar>(out[0].shape(), index);
+    });
+  }
+  static double flops(const Params&, std::span<const Shape>) { return 0; }
+
+  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string>, std::span<const Shape>,
+                                           OnnxWriter& writer) const override {
+    Tensor<Real> y{Shape(params.sizes(0))};
+    apply<Real>(params, {}, std::array{y.view()});
+    return std::vector{writer.constant(constant_of(y))};
+  }
+};
+
+/// What a weight of convolutions asks of its sizes [O,I,KH,KW].
+template <class Dim>
+Status check_weight_sizes(std::string_view name, const std::vector<Dim>& sizes, Constraints<Dim>& where) {
+  if (sizes.size() != 4) return shape_error("{}: {} sizes, expected 4 (O, I, KH, KW)", name, sizes.size());
+  for (std::size_t axis = 0; axis < 4; ++axis) where.at_least(sizes[axis], Dim(axis < 2 ? 0 : 1), "size");
+  return {};
+}
 
 /// The parameters of BroadcastOf.
 [[nodiscard]] inline std::vector<ParamSpec> stretch_params() {
@@ -141,8 +222,9 @@ class BroadcastOf : public OperatorOf<Self> {
     }
     return std::vector{in[0]};
   }
-  Result<std::vector<std::string>> to_onnx(const Params&, std::span<const std::string> in, std::span<const Shape>,
-                                           OnnxWriter& writer) const override {
+  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
+                                           std::span<const Shape> shapes, OnnxWriter& writer) const override {
+    if (this->info().onnx.empty()) return Operator::to_onnx(params, in, shapes, writer);
     return writer.emit(this->info().onnx[0], {in[0], in[1]});
   }
 };
@@ -210,7 +292,8 @@ class ReduceOf : public OperatorOf<Self> {
   }
   /// Axes as an attribute: every Reduce type up to opset 17 but ReduceSum.
   Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
-                                           std::span<const Shape>, OnnxWriter& writer) const override {
+                                           std::span<const Shape> shapes, OnnxWriter& writer) const override {
+    if (this->info().onnx.empty()) return Operator::to_onnx(params, in, shapes, writer);
     if (params.integers(0).empty()) return writer.emit("Identity", {in[0]});
     return writer.emit(this->info().onnx[0], {in[0]}, {{"axes", params.integers(0)}, {"keepdims", params.integer(1)}});
   }

@@ -72,6 +72,9 @@ class REWRIGHT_API GraphCost {
   std::unique_ptr<KernelCosts> kernels_;
 };
 
+/// What the processor calls itself, for device().
+[[nodiscard]] REWRIGHT_API std::string processor_name();
+
 /// Measurements that outlive a run, keyed by model, device and kernel: operators, parameters, shapes, kinds of
 /// operands.
 class REWRIGHT_API CostCache {
