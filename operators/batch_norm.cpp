@@ -34,18 +34,13 @@ class BatchNorm final : public OperatorOf<BatchNorm> {
 
   template <class Scalar>
   static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
-    const Shape& shape = in[0].shape();
-    std::vector<std::int64_t> strides(static_cast<std::size_t>(shape.rank()), 0);
-    strides[1] = 1;
-    const auto channel = offsets(shape.dims(), strides);
     const Scalar epsilon = Scalar::from_double(params.real(0));
     std::vector<Scalar> deviation;
     for (const Scalar& variance : in[4].values()) deviation.push_back(call(Function::kSqrt, variance + epsilon));
-    for (std::size_t i = 0; i < channel.size(); ++i) {
-      const std::int64_t c = channel[i];
-      const Scalar normal = (in[0].data()[i] - in[3][c]) / deviation[static_cast<std::size_t>(c)];
-      out[0].data()[i] = normal * in[1][c] + in[2][c];
-    }
+    for_each_run(in[0].shape(), 1, [&](std::int64_t begin, std::int64_t end, std::int64_t c) {
+      const Scalar scale = in[1][c], bias = in[2][c], mean = in[3][c], by = deviation[static_cast<std::size_t>(c)];
+      for (std::int64_t i = begin; i < end; ++i) out[0][i] = (in[0][i] - mean) / by * scale + bias;
+    });
   }
   static double flops(const Params&, std::span<const Shape> in) { return 2.0 * static_cast<double>(in[0].elements()); }
 

@@ -37,10 +37,10 @@ class BiasAdd final : public OperatorOf<BiasAdd> {
 
   template <class Scalar>
   static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
-    std::vector<std::int64_t> strides(static_cast<std::size_t>(in[0].rank()), 0);
-    strides[static_cast<std::size_t>(params.integer(0))] = 1;
-    const auto bias = offsets(in[0].shape().dims(), strides);
-    for (std::size_t i = 0; i < bias.size(); ++i) out[0].data()[i] = in[0].data()[i] + in[1][bias[i]];
+    for_each_run(in[0].shape(), static_cast<int>(params.integer(0)),
+                 [&](std::int64_t begin, std::int64_t end, std::int64_t k) {
+                   for (std::int64_t i = begin; i < end; ++i) out[0][i] = in[0][i] + in[1][k];
+                 });
   }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {

@@ -63,8 +63,7 @@ class Slice final : public OperatorOf<Slice> {
       first += params.sizes(1)[i] * stride;
       stride *= params.integers(3)[i];
     }
-    const auto from = offsets(out[0].shape().dims(), strides);
-    for (std::size_t i = 0; i < from.size(); ++i) out[0].data()[i] = in[0][first + from[i]];
+    copy_strided(in[0].data() + first, out[0].shape().dims(), strides, out[0].data());
   }
   static double flops(const Params&, std::span<const Shape>) { return 0; }
 

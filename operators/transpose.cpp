@@ -49,8 +49,7 @@ class Transpose final : public OperatorOf<Transpose> {
     const std::vector<std::int64_t> strides = strides_of(in[0].shape());
     std::vector<std::int64_t> steps;
     for (const std::int64_t axis : params.integers(0)) steps.push_back(strides[static_cast<std::size_t>(axis)]);
-    Scalar* to = out[0].data();
-    for (const std::int64_t from : offsets(out[0].shape().dims(), steps)) *to++ = in[0][from];
+    copy_strided(in[0].data(), out[0].shape().dims(), steps, out[0].data());
   }
 
   static double flops(const Params&, std::span<const Shape>) { return 0; }

@@ -14,6 +14,7 @@
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/own_files.h"
+#include "cli/program.h"
 #include "cli/progress.h"
 #include "discover/axiom_rules.h"
 #include "onnx/tensor_file.h"
@@ -259,8 +260,8 @@ Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const R
     take(std::move(found));
   }
   if (!axiom_files.empty()) {
-    REWRIGHT_TRY(std::vector<Rule> found,
-                 read_axiom_rules(axiom_files, registry, program, arguments.threads, quiet, refused));
+    const int threads = arguments.threads > 0 ? arguments.threads : cores();
+    REWRIGHT_TRY(std::vector<Rule> found, read_axiom_rules(axiom_files, registry, program, threads, quiet, refused));
     take(std::move(found));
   }
   if (rules.empty() && distrusted > 0)

@@ -34,7 +34,7 @@ struct OptimizeArguments {
   std::optional<std::uint64_t> candidates;  ///< None: as many as the model's size suggests (candidate_bound).
   bool steps_given = false;
   std::optional<double> seconds;  ///< None: a minute, unless another limit is given.
-  int threads = 1;
+  int threads = 0;                ///< 0: one for each core; one where kernels are measured, which others would disturb.
   std::size_t region_size = 0;
   std::string layout = "none";
   std::uint64_t seed = 1;

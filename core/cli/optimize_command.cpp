@@ -62,6 +62,11 @@ double second_bound(const OptimizeArguments& arguments, double share) {
   return arguments.candidates || arguments.steps_given ? 0 : kMostSeconds;
 }
 
+int thread_count(const OptimizeArguments& arguments, const CostModel& model) {
+  if (arguments.threads > 0) return arguments.threads;
+  return model.measured() ? 1 : cores();
+}
+
 /// What a search that looks at nothing finds.
 Result<OptimizeReport> without_search(const Graph& graph, GraphCost& cost) {
   OptimizeReport report;
@@ -90,7 +95,7 @@ Result<OptimizeReport> search_model(const OpenedModel& opened, const std::vector
   OptimizeOptions options{.steps = arguments.steps,
                           .seed = arguments.seed,
                           .registry = &registry,
-                          .threads = arguments.threads,
+                          .threads = thread_count(arguments, *setting.model),
                           .region_size = arguments.region_size,
                           .layout = layout,
                           .in_layouts = &in_layouts,
@@ -361,7 +366,7 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   if (looks != nullptr) say_what_is_resumed(arguments, *looks, settings.quiet);
   REWRIGHT_TRY(outcome.report, search_model(opened, rules, arguments, setting, registry, looks.get(), settings.quiet));
   if (looks != nullptr && looks->trouble()) note(*looks->trouble(), settings.quiet);
-  writing.has_found(outcome.report);
+  writing.has_found(outcome.report, candidate_bound(arguments, opened.start().graph, 1));
   say_what_was_refused(outcome.report, settings.quiet);
   say_what_costs_are_missing(outcome.report, setting.cache != nullptr, settings.quiet);
   if (setting.runtime == nullptr) note(setting.runtime_trouble, settings.quiet);

@@ -81,9 +81,10 @@ void add_search(const Command& command, OptimizeArguments& arguments) {
       .add_option("--region-size", arguments.region_size,
                   "Graphs of more operators are cut into regions of at most this many, searched side by side")
       .check(whole_number(1));
-  command.add_option("--threads", arguments.threads, "Threads; no result depends on it")
-      .check(in_range(1, 4096))
-      .show_default();
+  command
+      .add_option("--threads", arguments.threads,
+                  "Threads; no result depends on it (default: one for each core; 1 where kernels are measured)")
+      .check(in_range(1, 4096));
   command.add_option("--seed", arguments.seed, "For the search and the inputs that graphs are compared on")
       .check(whole_number(0))
       .show_default();

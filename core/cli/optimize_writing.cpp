@@ -1,20 +1,29 @@
 #include "cli/optimize_writing.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "cli/output.h"
 #include "cli/progress.h"
 
 namespace rewright::cli {
+namespace {
+
+/// Of a search that is made again: no two runs take the same time.
+constexpr double kMoreTime = 1.2;
+
+}  // namespace
 
 void Writing::has_read(ModelFiles files) {
   const std::scoped_lock lock(mutex_);
   files_ = std::move(files);
 }
 
-void Writing::has_found(const OptimizeReport& report) {
+void Writing::has_found(const OptimizeReport& report, std::uint64_t candidates) {
   const std::scoped_lock lock(mutex_);
+  searched_s_ = report.seconds;
+  candidates_ = candidates;
   gain_ = report.search.cost_before_us / std::max(report.search.cost_after_us, 1e-9);
 }
 
@@ -47,13 +56,20 @@ void Writing::say_what_was_written(bool is_original) const {
   }
   if (is_written_) return note("stopped after the result was written", settings_.quiet);
   if (!is_original) return note(fmt::format("stopped; '{}' is not written", arguments_.output), settings_.quiet);
-  note(fmt::format("stopped before a result was compared and measured, so '{}' is the original{}; --seconds ends the "
-                   "search and leaves time to compare its best{}",
-                   arguments_.output,
-                   gain_ > 1 ? fmt::format(" and the best so far ({:.2f}x by the cost model) is lost", gain_) : "",
-                   arguments_.checkpoint.empty() ? ", and --checkpoint FILE keeps what it did"
-                                                 : "; the same command with --resume goes on"),
+  note(fmt::format(
+           "stopped before a result was compared and measured, so '{}' is the original{}; {}", arguments_.output,
+           gain_ > 1 ? fmt::format(" and not the best so far ({:.2f}x by the cost model)", gain_) : "", how_to_go_on()),
        settings_.quiet);
+}
+
+/// A search of the same seed and limits looks at the same graphs in the same order, so that it finds the best so far
+/// again after as much time.
+std::string Writing::how_to_go_on() const {
+  if (!arguments_.checkpoint.empty()) return "the same command with --resume goes on";
+  if (gain_ <= 1) return "--seconds ends a search and leaves time to compare its best";
+  return fmt::format("the same command with {}--seconds {:.0f} finds that again and compares it",
+                     candidates_ > 0 ? fmt::format("--candidates {} ", candidates_) : "",
+                     std::ceil(kMoreTime * searched_s_ + 1));
 }
 
 }  // namespace rewright::cli

@@ -3,6 +3,7 @@
 
 #include <rewright/base/result.h>
 
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -21,7 +22,8 @@ class Writing {
 
   /// From now on there is a model that can be written as it is.
   void has_read(ModelFiles files);
-  void has_found(const OptimizeReport& report);
+  /// `candidates`: what the search was limited to; 0: nothing.
+  void has_found(const OptimizeReport& report, std::uint64_t candidates);
   /// Errors: kIo.
   Status write(const std::string& model);
   /// The original, unless a model is written. Nothing is written after it.
@@ -29,12 +31,15 @@ class Writing {
 
  private:
   void say_what_was_written(bool is_original) const;
+  [[nodiscard]] std::string how_to_go_on() const;
 
   const OptimizeArguments& arguments_;
   const Settings& settings_;
   std::mutex mutex_;
   std::optional<ModelFiles> files_;
   double gain_ = 1;
+  double searched_s_ = 0;
+  std::uint64_t candidates_ = 0;
   bool is_written_ = false;
 };
 

@@ -1,5 +1,6 @@
 #include "onnx/element.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -117,8 +118,27 @@ void write_element(ElementType type, double value, std::byte* bytes) {
 std::vector<std::byte> encode(ElementType type, std::span<const double> values) {
   const std::size_t size = element_size(type);
   std::vector<std::byte> bytes(values.size() * size);
-  for (std::size_t i = 0; i < values.size(); ++i) write_element(type, values[i], bytes.data() + i * size);
+  const auto write_all = [&](const auto& write_one) {
+    for (std::size_t i = 0; i < values.size(); ++i) write_one(values[i], bytes.data() + i * size);
+  };
+  if (type == ElementType::kFloat32) {
+    write_all(write<float>);
+  } else {
+    write_all([&](double value, std::byte* to) { write_element(type, value, to); });
+  }
   return bytes;
+}
+
+void decode(ElementType type, std::span<const std::byte> bytes, std::span<double> values) {
+  const std::size_t size = element_size(type);
+  const auto read_all = [&](const auto& read_one) {
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = read_one(bytes.data() + i * size);
+  };
+  if (type == ElementType::kFloat32) {
+    read_all(read<float>);
+  } else {
+    read_all([&](const std::byte* from) { return read_element(type, from); });
+  }
 }
 
 ConstantData integers_of_shape(Shape shape, std::span<const std::int64_t> values) {
@@ -135,9 +155,11 @@ std::vector<std::byte> bytes_of(const ConstantData& constant) {
   const auto count = static_cast<std::size_t>(constant.type.shape.elements());
   const std::vector<double> one = {std::get<double>(constant.value)};
   const std::vector<std::byte> element = encode(constant.type.element, one);
-  std::vector<std::byte> bytes;
-  bytes.reserve(count * element.size());
-  for (std::size_t i = 0; i < count; ++i) bytes.insert(bytes.end(), element.begin(), element.end());
+  std::vector<std::byte> bytes(count * element.size());
+  if (count == 0) return bytes;
+  std::memcpy(bytes.data(), element.data(), element.size());
+  for (std::size_t done = element.size(); done < bytes.size(); done *= 2)  // What is there, again.
+    std::memcpy(bytes.data() + done, bytes.data(), std::min(done, bytes.size() - done));
   return bytes;
 }
 

@@ -24,13 +24,19 @@ constexpr std::int64_t kMostFoldedElements = std::int64_t{1} << 28;
 /// Nor do all of them take more: they are part of the model's file, of 2 GiB at most.
 constexpr std::int64_t kMostHeldBytes = std::int64_t{3} << 29;
 
+/// True for several elements of `size` bytes that are all the same.
+bool is_repeated(std::span<const std::byte> bytes, std::size_t size) {
+  return bytes.size() > size && std::memcmp(bytes.data(), bytes.data() + size, bytes.size() - size) == 0;
+}
+
 ConstantData rounded(const TensorType& type, const Tensor<Real>& tensor) {
-  std::vector<double> values(tensor.values().size());
-  std::transform(tensor.values().begin(), tensor.values().end(), values.begin(), [](Real x) { return x.value; });
+  const bool is_one_number = is_repeated(std::as_bytes(std::span(tensor.values())), sizeof(Real));
+  std::vector<double> values(is_one_number ? 1 : tensor.values().size());
+  std::transform(tensor.values().begin(), tensor.values().begin() + static_cast<std::ptrdiff_t>(values.size()),
+                 values.begin(), [](Real x) { return x.value; });
   std::vector<std::byte> bytes = encode(type.element, values);
-  const std::size_t size = element_size(type.element);
-  const bool repeated = values.size() > 1 && std::memcmp(bytes.data(), bytes.data() + size, bytes.size() - size) == 0;
-  if (repeated) return {type, read_element(type.element, bytes.data())};
+  if (is_one_number || is_repeated(bytes, element_size(type.element)))
+    return {type, read_element(type.element, bytes.data())};
   return {type, std::move(bytes)};
 }
 
@@ -114,8 +120,11 @@ Result<Tensor<Real>> Folder::value_of(const Node& input) const {
     REWRIGHT_TRY(std::vector<std::byte> bytes, read_external(lies->second));
     constant = std::make_shared<ConstantData>(ConstantData{lies->second.type, std::move(bytes)});
   }
+  const Shape& shape = constant->type.shape;
+  if (const auto* number = std::get_if<double>(&constant->value))
+    return Tensor<Real>(shape, std::vector<Real>(static_cast<std::size_t>(shape.elements()), Real{*number}));
   REWRIGHT_TRY(const std::vector<double> numbers, to_reals(*constant));
-  Tensor<Real> tensor(constant->type.shape);
+  Tensor<Real> tensor(shape);
   std::transform(numbers.begin(), numbers.end(), tensor.values().begin(), [](double x) { return Real{x}; });
   return tensor;
 }

@@ -111,7 +111,7 @@ Result<std::vector<double>> to_reals(const ConstantData& constant) {
     return make_error(ErrorCode::kShape, "a constant of shape {} has {} bytes, expected {}", constant.type.shape,
                       bytes.size(), values.size() * size);
   }
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = model::read_element(element, bytes.data() + i * size);
+  model::decode(element, bytes, values);
   return values;
 }
 

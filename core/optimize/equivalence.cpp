@@ -1,7 +1,10 @@
 #include "optimize/equivalence.h"
 
+#include <tbb/task_group.h>
+
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -67,7 +70,7 @@ class Check {
     if (goes_on()) REWRIGHT_CHECK(read_back());
     if (goes_on()) REWRIGHT_CHECK(evaluate_all());
     const bool is_equal_in_double = goes_on() && state_.is_evaluated_as_given && compared_ > 0;
-    if (goes_on()) REWRIGHT_CHECK(run_levels());
+    if (goes_on()) REWRIGHT_CHECK(run_levels_beside_evaluation());
     if (is_equal_in_double && !goes_on()) result_.is_rounding = true;
     if (goes_on()) REWRIGHT_CHECK(check_randomised());
     if (goes_on()) check_missing();
@@ -172,6 +175,16 @@ class Check {
 
   // --- in the runtime --------------------------------------------------------------------------------------------
 
+  /// What is evaluated with random weights needs nothing of the runtime: both at once, where memory allows.
+  Status run_levels_beside_evaluation() {
+    if (!state_.randomised || !state_.is_evaluated || state_.holds_much) return run_levels();
+    tbb::task_group evaluation;
+    evaluation.run([this] { with_random_weights_ = evaluate_randomised(); });
+    Status status = run_levels();
+    evaluation.wait();
+    return status;
+  }
+
   Status run_levels() {
     std::vector<std::string> ways;
     for (const Level& level : state_.levels) {
@@ -219,8 +232,9 @@ class Check {
     take(compare(exact, actual.numbers, expected.floor, multiple, overflown.empty() ? exact : overflown), i, run);
   }
 
-  /// True if it has weights that the original does not have.
+  /// True if simplification computed weights that the original does not have.
   [[nodiscard]] bool has_computed_weights() const {
+    if (!state_.options.simplify) return false;
     std::set<std::string> names;
     for (const Node& node : state_.original().nodes())
       if (node.is_input()) names.insert(node.name);
@@ -229,27 +243,33 @@ class Check {
     });
   }
 
-  [[nodiscard]] Result<Graph> randomised_candidate(bool is_computed) const {
-    if (!is_computed) return state_.with_random_weights(candidate_);
+  [[nodiscard]] Result<Graph> randomised_candidate() const {
+    if (!has_computed_weights()) return state_.with_random_weights(candidate_);
     REWRIGHT_TRY(const Graph original, state_.with_random_weights(state_.original()));
     return state_.options.simplify(original);
+  }
+
+  [[nodiscard]] Result<ReferenceRun> evaluate_randomised() const {
+    REWRIGHT_TRY(const Graph graph, randomised_candidate());
+    if (state_.options.runtime != nullptr) REWRIGHT_CHECK(state_.reference->set_model(model_));
+    REWRIGHT_TRY(const ReferenceInputs inputs, state_.reference_inputs(*state_.randomised));
+    return state_.reference->evaluate(graph, inputs, Arithmetic::kExact);
   }
 
   /// Where the model repeats numbers: both graphs with random ones in their place.
   Status check_randomised() {
     if (!state_.randomised) return {};
     const Expected& expected = *state_.randomised;
-    const bool is_computed = state_.options.simplify && has_computed_weights();
-    REWRIGHT_TRY(const Graph graph, randomised_candidate(is_computed));
+    const bool is_computed = has_computed_weights();
     if (state_.is_evaluated) {
-      if (state_.options.runtime != nullptr) REWRIGHT_CHECK(state_.reference->set_model(model_));
-      REWRIGHT_TRY(const ReferenceInputs inputs, state_.reference_inputs(expected));
-      REWRIGHT_TRY(const ReferenceRun exact, state_.reference->evaluate(graph, inputs, Arithmetic::kExact));
+      if (!with_random_weights_) with_random_weights_ = evaluate_randomised();
+      REWRIGHT_TRY(const ReferenceRun exact, *std::move(with_random_weights_));
       for (std::size_t i = 0; i < expected.outputs.size() && goes_on(); ++i)
         if (expected.outputs[i].is_exact)
           compare_exact(expected.outputs[i], exact.outputs[i], i, "evaluation with random weights",
                         is_computed ? kRoundedMultiple : kExactMultiple);  // Computed weights were rounded.
     } else {
+      REWRIGHT_TRY(const Graph graph, randomised_candidate());
       REWRIGHT_TRY(const std::string model, state_.model_of(graph));
       for (const Level& level : state_.levels) {
         if (!level.is_usable || !goes_on()) continue;
@@ -325,8 +345,9 @@ class Check {
   const Graph& candidate_;
   std::string model_;
   std::vector<Graph> written_;  ///< By case.
-  std::size_t compared_ = 0;    ///< Outputs, over all runs.
-  bool reports_ = true;         ///< Are the inputs as they are used? Of those the greatest difference is told.
+  std::optional<Result<ReferenceRun>> with_random_weights_;
+  std::size_t compared_ = 0;  ///< Outputs, over all runs.
+  bool reports_ = true;       ///< Are the inputs as they are used? Of those the greatest difference is told.
   /// Do the inputs, or have their zeros' reciprocals? Then only what is finite in the original counts: evaluation does
   /// not keep the sign of a zero.
   bool has_infinities_ = false;

@@ -442,6 +442,7 @@ class OriginalRuns {
 
   Status run_randomised() {
     if (state_.uniform.empty()) return {};
+    state_.keep_random_weights();
     Expected expected{state_.expected.front().setting, state_.expected.front().inputs};
     REWRIGHT_TRY(const Graph graph, state_.with_random_weights(state_.original()));
     Computed computed;

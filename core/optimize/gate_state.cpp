@@ -1,11 +1,22 @@
 #include "optimize/gate_state.h"
 
+#include <tbb/parallel_for.h>
+
+#include <utility>
+#include <vector>
+
 #include "onnx/export.h"
 #include "optimize/random_inputs.h"
 #include "optimize/rebuild.h"
 #include "optimize/rounding.h"
 
 namespace rewright {
+namespace {
+
+/// Of all random weights together: 256 MB as float32.
+constexpr std::int64_t kMostKeptElements = 1 << 26;
+
+}  // namespace
 
 Result<std::string> GateState::model_of(const Graph& graph) const {
   return options.to_model ? options.to_model(graph) : export_model(graph);
@@ -15,9 +26,28 @@ Result<std::unique_ptr<RuntimeSession>> GateState::load(const std::string& model
   return options.runtime->load(std::as_bytes(std::span(model)), {options.directory, optimise, holds_much});
 }
 
+void GateState::keep_random_weights() {
+  std::int64_t elements = 0;
+  std::vector<const Node*> weights;
+  for (const NodeId id : original().inputs()) {
+    if (!uniform.contains(original().node(id).name)) continue;
+    weights.push_back(&original().node(id));
+    elements += weights.back()->outputs[0].shape.elements();
+  }
+  if (elements > kMostKeptElements) return;
+  std::vector<std::shared_ptr<const ConstantData>> drawn(weights.size());
+  tbb::parallel_for(std::size_t{0}, weights.size(), [&](std::size_t i) {
+    const Node& weight = *weights[i];
+    drawn[i] = std::make_shared<const ConstantData>(random_weight(weight.name, weight.outputs[0], options.seed));
+  });
+  for (std::size_t i = 0; i < weights.size(); ++i) random_weights.emplace(weights[i]->name, std::move(drawn[i]));
+}
+
 Result<Graph> GateState::with_random_weights(const Graph& graph) const {
   return rebuild(graph, {}, [&](const Node& node) -> Result<std::shared_ptr<const ConstantData>> {
     if (!uniform.contains(node.name)) return node.constant;
+    const auto kept = random_weights.find(node.name);
+    if (kept != random_weights.end() && kept->second->type == node.outputs[0]) return kept->second;
     return std::make_shared<const ConstantData>(random_weight(node.name, node.outputs[0], options.seed));
   });
 }

@@ -66,13 +66,17 @@ struct GateState {
   /// random weights is the one that is evaluated.
   bool is_evaluated_as_given = false;
   std::vector<Expected> expected;
-  std::set<std::string> uniform;       ///< Weights of one repeated number.
+  std::set<std::string> uniform;  ///< Weights of one repeated number.
+  /// Random values for them by name, where they are kept: they would be drawn again for every graph.
+  std::map<std::string, std::shared_ptr<const ConstantData>> random_weights;
   std::optional<Expected> randomised;  ///< The original with random weights in their place.
   std::vector<std::uint64_t> structures;
 
   [[nodiscard]] const Graph& original() const { return *cases.front().graph; }
   [[nodiscard]] Result<std::string> model_of(const Graph& graph) const;
   [[nodiscard]] Result<std::unique_ptr<RuntimeSession>> load(const std::string& model, bool optimise) const;
+  /// Fills `random_weights`, unless they take much.
+  void keep_random_weights();
   /// The graph with random values in uniform weights; the same for every graph that has weights of these names.
   [[nodiscard]] Result<Graph> with_random_weights(const Graph& graph) const;
   /// The inputs of an evaluation: those that are given at each run, and the model's defaults.

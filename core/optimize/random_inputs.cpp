@@ -22,10 +22,8 @@ ConstantData random_weight(const std::string& name, const TensorType& type, std:
   const Shape& shape = type.shape;
   const std::int64_t first = shape.rank() == 0 ? 1 : std::max<std::int64_t>(shape[0], 1);
   const double fan_in = static_cast<double>(std::max<std::int64_t>({first, shape.elements() / first, 1}));
-  for (double& value : values) {
-    const double number = 2 * uniform_number(random) - 1;
-    value = shape.rank() < 2 ? 1 + number / 2 : number * std::sqrt(3 / fan_in);
-  }
+  const double mean = shape.rank() < 2 ? 1 : 0, reach = shape.rank() < 2 ? 0.5 : std::sqrt(3 / fan_in);
+  for (double& value : values) value = mean + reach * (2 * uniform_number(random) - 1);
   return {type, model::encode(type.element, values)};
 }
 

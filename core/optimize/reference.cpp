@@ -15,6 +15,8 @@ namespace {
 constexpr double kLargeBytes = 2e8;
 /// Evaluations that hold more do not run at the same time.
 constexpr double kMostBytesAtOnce = 4e8;
+/// Of weights that are kept as numbers.
+constexpr std::size_t kMostKeptBytes = 150'000'000;
 
 /// By node: the place of the last node that uses it.
 std::vector<std::size_t> last_uses(const Graph& graph) {
@@ -38,6 +40,28 @@ RuntimeTensor runtime_tensor(const ReferenceTensor& tensor, ElementType element)
 
 }  // namespace
 
+std::shared_ptr<const ReferenceTensor> ReadWeights::find(const std::shared_ptr<const ConstantData>& constant) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = tensors_.find(constant);
+  return found == tensors_.end() ? nullptr : found->second;
+}
+
+void ReadWeights::keep(std::shared_ptr<const ConstantData> constant, std::shared_ptr<const ReferenceTensor> tensor) {
+  const std::size_t bytes = held_bytes(tensor->type);
+  const std::scoped_lock lock(mutex_);
+  if (tensors_.contains(constant)) return;
+  if (bytes_ + bytes > kMostKeptBytes) tensors_.clear(), bytes_ = 0;
+  bytes_ += bytes;
+  tensors_.emplace(std::move(constant), std::move(tensor));
+}
+
+bool ReadWeights::has_room_for(const Graph& graph) {
+  std::size_t bytes = 0;
+  for (const NodeId id : graph.inputs())
+    if (graph.node(id).constant) bytes += held_bytes(graph.node(id).outputs[0]);
+  return bytes <= kMostKeptBytes;
+}
+
 // --- one evaluation --------------------------------------------------------------------------------------------
 
 class Evaluation {
@@ -47,7 +71,9 @@ class Evaluation {
         graph_(graph),
         inputs_(inputs),
         arithmetic_(arithmetic),
+        keeps_weights_(ReadWeights::has_room_for(graph)),
         last_use_(last_uses(graph)),
+        weights_(graph.nodes().size()),
         made_(graph.nodes().size()) {}
 
   Result<ReferenceRun> run() {
@@ -55,7 +81,7 @@ class Evaluation {
       if (graph_.nodes()[i].is_input()) continue;
       REWRIGHT_CHECK(compute(NodeId{i}));
       for (const Port operand : graph_.nodes()[i].inputs)
-        if (last_use_[operand.node.value] == i) made_[operand.node.value] = {};
+        if (last_use_[operand.node.value] == i) made_[operand.node.value] = {}, weights_[operand.node.value] = {};
     }
     ReferenceRun run;
     for (const Port port : graph_.outputs()) {
@@ -72,16 +98,25 @@ class Evaluation {
     const Node& node = graph_.node(port.node);
     std::vector<ReferenceTensor>& made = made_[port.node.value];
     if (node.is_input() && made.empty()) {
+      if (weights_[port.node.value] != nullptr) return weights_[port.node.value].get();
       if (const auto given = inputs_.find(node.name); given != inputs_.end()) return &given->second;
       if (node.input_kind == InputKind::kData) {
         note(fmt::format("input '{}' has no value", node.name));
         made.resize(1);
       } else {
-        REWRIGHT_TRY(ReferenceTensor weight, read_weight(node));
-        made.push_back(std::move(weight));
+        REWRIGHT_TRY(weights_[port.node.value], weight_of(node));
+        return weights_[port.node.value].get();
       }
     }
     return &made[port.output];
+  }
+
+  Result<std::shared_ptr<const ReferenceTensor>> weight_of(const Node& node) {
+    if (auto kept = reference_.weights_.find(node.constant); kept != nullptr) return kept;
+    REWRIGHT_TRY(ReferenceTensor read, read_weight(node));
+    auto weight = std::make_shared<const ReferenceTensor>(std::move(read));
+    if (node.constant && keeps_weights_) reference_.weights_.keep(node.constant, weight);
+    return std::shared_ptr<const ReferenceTensor>(std::move(weight));
   }
 
   Result<ReferenceTensor> read_weight(const Node& node) {
@@ -209,7 +244,9 @@ class Evaluation {
   const Graph& graph_;
   const ReferenceInputs& inputs_;
   const Arithmetic arithmetic_;
+  const bool keeps_weights_;
   const std::vector<std::size_t> last_use_;
+  std::vector<std::shared_ptr<const ReferenceTensor>> weights_;  ///< By node; null before and after they are used.
   std::vector<std::vector<ReferenceTensor>> made_;  ///< By node; empty before it is computed and after its last use.
   std::string trouble_;
 };

@@ -44,6 +44,21 @@ struct ReferenceRuns {
   ReferenceRun exact, own;
 };
 
+/// Weights as numbers, so that runs on other inputs and in the other arithmetic need not read them again. Thread-safe.
+class ReadWeights {
+ public:
+  [[nodiscard]] std::shared_ptr<const ReferenceTensor> find(const std::shared_ptr<const ConstantData>& constant) const;
+  /// What was kept before goes where both together take much.
+  void keep(std::shared_ptr<const ConstantData> constant, std::shared_ptr<const ReferenceTensor> tensor);
+  /// Do all of a graph's weights take so little that they can be kept?
+  [[nodiscard]] static bool has_room_for(const Graph& graph);
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::shared_ptr<const ConstantData>, std::shared_ptr<const ReferenceTensor>> tensors_;
+  std::size_t bytes_ = 0;
+};
+
 /// Threads may evaluate at the same time; nodes that run in the runtime take turns.
 class REWRIGHT_API Reference {
  public:
@@ -71,6 +86,7 @@ class REWRIGHT_API Reference {
   std::optional<NodeRunner> runner_;
   std::unique_ptr<BodyRunner> bodies_;
   std::mutex runner_mutex_;
+  ReadWeights weights_;
 };
 
 /// Bytes that evaluation holds at most at a time, about.

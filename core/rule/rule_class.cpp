@@ -256,6 +256,9 @@ class FunctionUses {
       use.out.push_back(builder.shape(port));
       builder.output(port);
     }
+    // Linear in each operand: sums of products, which need not be written down.
+    use.has_functions = !application.op->traits(application.params).multilinear;
+    if (!use.has_functions) return use;
     const auto terms = terms_of(builder.finish());
     use.has_functions = !terms || has_functions(TermProgram(*terms));
     return use;

@@ -15,6 +15,7 @@ namespace rewright {
 namespace {
 
 constexpr std::int64_t kRows = 6;
+constexpr std::int64_t kFewRows = 2;  ///< Of a: b is not copied for them.
 constexpr std::int64_t kDepth = 256;
 constexpr std::int64_t kColumns = 512;  ///< Of b at a time: kDepth x kColumns numbers are 1 MiB.
 
@@ -123,10 +124,36 @@ void add_block(const Machine& machine, const MatrixView<const Real>& a, const do
   }
 }
 
+/// c += a b for a few rows: each row of b is read once, where it lies. Copying b would take longer than the product.
+void add_few_rows(const MatrixView<const Real>& a, const MatrixView<const Real>& b, MatrixView<Real> c) {
+  using Vector [[gnu::vector_size(8 * sizeof(double))]] = double;
+  constexpr std::int64_t kWidth = 8;
+  for (std::int64_t first = 0; first < b.columns; first += kColumns) {
+    const std::int64_t end = std::min(first + kColumns, b.columns);
+    for (std::int64_t k = 0; k < b.rows; ++k) {
+      const Real* const right = b.data + k * b.stride;
+      for (std::int64_t row = 0; row < a.rows; ++row) {
+        const double factor = a.data[row * a.stride + k].value;
+        Real* const sums = c.data + row * c.stride;
+        std::int64_t column = first;
+        for (; column + kWidth <= end; column += kWidth) {
+          Vector sum, numbers;
+          std::memcpy(&sum, sums + column, sizeof sum);
+          std::memcpy(&numbers, right + column, sizeof numbers);
+          sum += factor * numbers;
+          std::memcpy(static_cast<void*>(sums + column), &sum, sizeof sum);
+        }
+        for (; column < end; ++column) sums[column].value += factor * right[column].value;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void add_product(MatrixView<const Real> a, MatrixView<const Real> b, MatrixView<Real> c) {
   static_assert(sizeof(Real) == sizeof(double));
+  if (a.rows <= kFewRows) return add_few_rows(a, b, c);
   static const Machine machine = this_machine();
   std::vector<double> packed;
   for (std::int64_t first = 0; first < b.columns; first += kColumns) {

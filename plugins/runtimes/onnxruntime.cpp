@@ -20,7 +20,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -381,14 +380,17 @@ Result<std::vector<std::string>> output_names(const Api& api, const OrtSession* 
   return names;
 }
 
-/// `optimised_file`: where the optimised model is written too; empty: nowhere.
+/// `optimised_file`: where the optimised model is written too, its weights beside it; empty: nowhere.
 Result<Owned<OrtSession>> create_session(const Api& api, std::span<const std::byte> model, const LoadOptions& load,
                                          const std::string& optimised_file) {
   Owned<OrtSessionOptions> options(api, kReleaseSessionOptions);
   REWRIGHT_CHECK(api.call(kCreateSessionOptions, options.receive()));
   REWRIGHT_CHECK(configure(api, options.get(), load));
-  if (!optimised_file.empty())
+  if (!optimised_file.empty()) {
     REWRIGHT_CHECK(api.call(kSetOptimizedModelFilePath, options.get(), optimised_file.c_str()));
+    REWRIGHT_CHECK(api.call(kAddSessionConfigEntry, options.get(),
+                            "session.optimized_model_external_initializers_file_name", "weights"));
+  }
   Owned<OrtSession> session(api, kReleaseSession);
   REWRIGHT_CHECK(api.call(kCreateSessionFromArray, static_cast<const OrtEnv*>(api.environment()),
                           static_cast<const void*>(model.data()), model.size(),
@@ -438,8 +440,9 @@ class OnnxRuntime final : public Runtime {
     REWRIGHT_TRY(const Api* api, Api::get());
     const TemporaryFolder folder;
     REWRIGHT_CHECK(create_session(*api, model, load, folder.file("model.onnx")));
-    std::ifstream stream(folder.file("model.onnx"), std::ios::binary);
-    std::string bytes{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    std::ifstream stream(folder.file("model.onnx"), std::ios::binary | std::ios::ate);
+    std::string bytes(stream.is_open() ? static_cast<std::size_t>(stream.tellg()) : 0, '\0');
+    stream.seekg(0).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     if (!stream.is_open() || bytes.empty())
       return make_error(ErrorCode::kIo, "ONNX Runtime's optimised model cannot be read from '{}'",
                         folder.file("model.onnx"));

@@ -143,7 +143,8 @@ std::vector<Real> random_numbers(std::int64_t count, std::uint64_t seed) {
 }
 
 TEST(RealProduct, AddsWhatItsDefinitionSays) {
-  for (const auto& [m, k, n] : {std::array<std::int64_t, 3>{1, 1, 1}, {6, 256, 16}, {7, 300, 33}, {13, 5, 530}}) {
+  for (const auto& [m, k, n] :
+       {std::array<std::int64_t, 3>{1, 1, 1}, {6, 256, 16}, {7, 300, 33}, {13, 5, 530}, {1, 70, 519}, {2, 700, 21}}) {
     const auto a = random_numbers(m * k, 1), b = random_numbers(k * n, 2);
     auto c = random_numbers(m * n, 3);
     const auto before = c;
