@@ -1,6 +1,6 @@
 // What a cost model promises: a time for every application, the same each time if it is not measured.
+#include <rewright/base/mixing.h>
 #include "contract/contracts.h"
-#include "contract/random.h"
 #include "contract/samples.h"
 
 #include <rewright/graph/graph.h>

@@ -138,7 +138,7 @@ std::vector<RuleSizes> small_sizes(const Rule& rule, std::size_t count) {
     add([](std::size_t i) { return 3 - static_cast<std::int64_t>(i % 2); });
     Random random(0);
     for (std::uint64_t draw = 0; draw < kFewDraws && found.size() < count; ++draw)
-      add([&](std::size_t) { return counter.draw(3 + draw / 20); });
+      add([&](std::size_t) { return random.between(1, 3 + static_cast<std::int64_t>(draw / 20)); });
   }
   std::vector<RuleSizes> sizes;
   for (std::size_t i = 0; i < std::min(found.size(), count); ++i) sizes.push_back(sizes_of(rule, found[i]));
