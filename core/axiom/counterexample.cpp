@@ -11,11 +11,11 @@
 namespace rewright {
 namespace {
 
-std::string text_of(const Exact& value) { return to_string(value); }
-std::string text_of(Real value) { return std::isnan(value.value) ? "NaN" : fmt::format("{:.6g}", value.value); }
-std::string text_of(Field value) { return fmt::format("{}", value.to_signed()); }
+std::string value_text(const Exact& value) { return to_string(value); }
+std::string value_text(Real value) { return std::isnan(value.value) ? "NaN" : fmt::format("{:.6g}", value.value); }
+std::string value_text(Field value) { return fmt::format("{}", value.to_signed()); }
 
-std::string text_of(const ParamValue& value) {
+std::string value_text(const ParamValue& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *number);
   if (const auto* real = std::get_if<double>(&value)) return real_text(*real);
   if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value))
@@ -26,7 +26,7 @@ std::string text_of(const ParamValue& value) {
 template <class Scalar>
 std::string drawing_of(std::string_view name, const TermBuffer<Scalar>& tensor) {
   std::vector<std::string> elements;
-  for (const Scalar& value : tensor.values) elements.push_back(text_of(value));
+  for (const Scalar& value : tensor.values) elements.push_back(value_text(value));
   return rewright::drawing_of(name, tensor.shape, elements);
 }
 
@@ -72,7 +72,7 @@ std::string describe_typing(const TypedAxiom& axiom) {
     const auto* number = std::get_if<std::int64_t>(&value);
     const bool choice =
         spec && spec->kind == ParamKind::kChoice && number && *number >= 0 && *number < std::ssize(spec->choices);
-    text += fmt::format("{} = {}\n", name, choice ? spec->choices[static_cast<std::size_t>(*number)] : text_of(value));
+    text += fmt::format("{} = {}\n", name, choice ? spec->choices[static_cast<std::size_t>(*number)] : value_text(value));
   }
   return text;
 }

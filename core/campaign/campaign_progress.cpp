@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 using Seconds = std::chrono::duration<double>;
 
 constexpr Seconds kBetweenWrites{1.0};
-constexpr double kPatience = 0.2;
+constexpr double kSecondsBetweenFiles = 0.2;
 
 std::string to_json(const CampaignProgress& progress) {
   return Json{{"phase", progress.phase},
@@ -57,7 +57,7 @@ void ProgressReporter::report(CampaignProgress progress) {
     started_ = now;
   }
   const double elapsed = Seconds(now - started_).count();
-  if (elapsed > kPatience) {
+  if (elapsed > kSecondsBetweenFiles) {
     progress.rate = static_cast<double>(progress.done - first_.done) / elapsed;
     const double gained = progress.fraction - first_.fraction;
     if (gained > 0) progress.eta_seconds = elapsed * (1 - progress.fraction) / gained;

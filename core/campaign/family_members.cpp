@@ -5,7 +5,7 @@
 namespace rewright {
 namespace {
 
-constexpr std::string_view kRank = "rank";
+constexpr std::string_view kRankOf = "rank";
 constexpr int kMostRank = 6;
 
 std::set<int> ranks_of(const Rule& rule) {
@@ -81,7 +81,7 @@ std::vector<ParamText> free_parameters(const Rule& rule, std::span<const Axiom> 
   for (const int rank : ranks_of(rule)) {
     std::vector<std::string> others;
     for (int other = 1; other <= kMostRank; ++other) others.push_back(std::to_string(other));
-    if (rank > 0) try_values({std::string(kRank), std::to_string(rank)}, others);
+    if (rank > 0) try_values({std::string(kRankOf), std::to_string(rank)}, others);
   }
   return free;
 }
@@ -133,7 +133,7 @@ class MemberSearch {
     if (found_.size() >= kMostMembers) return;
     if (place < values_.size()) {
       const auto& [name, own] = family_.free()[place];
-      if (name != kRank) return finish(place + 1);
+      if (name != kRankOf) return finish(place + 1);
       for (const int rank : uses_.ranks_) {
         values_[place] = std::to_string(rank);
         finish(place + 1);

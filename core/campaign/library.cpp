@@ -19,9 +19,9 @@ namespace rewright {
 namespace {
 
 constexpr std::size_t kSmall = 8;     ///< Applications of both sides.
-constexpr std::size_t kPatience = 8;  ///< Times the usual limits for a rule that would come back otherwise.
+constexpr std::size_t kRoundsOfPatience = 8;  ///< Times the usual limits for a rule that would come back otherwise.
 
-struct Dropped {
+struct DroppedRule {
   ProvedRule proved;
   std::string pruner;
   RuleRemoval removal;
@@ -82,7 +82,7 @@ class Builder {
     std::set<DerivationUse> forward;
     for (const ProvedRule& proved : kept_) forward.insert({proved.rule.id, false});
     for (const auto& [rule, converse] : directions_) forward.insert({rule, true});
-    for (const Dropped& dropped : dropped_) {
+    for (const DroppedRule& dropped : dropped_) {
       if (!dropped.proved.goal) continue;  // A general form that is not needed after all.
       DerivationRecord record{*dropped.proved.goal,
                               dropped.proved.rule.id,
@@ -147,7 +147,7 @@ class Builder {
   /// rules that may be more special than their own general forms.
   Status generalise() {
     std::vector<Rule> rules = kept_rules();
-    for (const Dropped& dropped : dropped_) {
+    for (const DroppedRule& dropped : dropped_) {
       const Rule& rule = dropped.proved.rule;
       if (tree_size(rule, rule.source) + tree_size(rule, rule.target) <= kSmall) rules.push_back(rule);
     }
@@ -162,7 +162,7 @@ class Builder {
     });
     if (run_.should_stop()) return make_error(ErrorCode::kBudget, "stopped");
     std::set<std::string> known = kept_ids();
-    for (const Dropped& dropped : dropped_) known.insert(dropped.proved.rule.id);
+    for (const DroppedRule& dropped : dropped_) known.insert(dropped.proved.rule.id);
     RuleJudge judge(run_.axioms, run_.registry);
     add_general_forms(kept_, std::move(found), std::move(known), judge,
                       [this](const std::string& line) { run_.log.write(line); });
@@ -214,8 +214,8 @@ class Builder {
     }
     REWRIGHT_CHECK(derive_again(open, kept_rules(), {}));
     DeriveOptions patient = derive_options();
-    patient.limits.nodes *= kPatience;
-    patient.limits.matches *= kPatience;
+    patient.limits.nodes *= kRoundsOfPatience;
+    patient.limits.matches *= kRoundsOfPatience;
     REWRIGHT_CHECK(derive_again(open, kept_rules(), patient.limits));
     std::set<std::size_t> back;
     std::vector<Rule> library = kept_rules();
@@ -279,10 +279,10 @@ class Builder {
     return {};
   }
 
-  /// Dropped rules become rules of the library again.
+  /// DroppedRule rules become rules of the library again.
   void take_back(const std::set<std::size_t>& back) {
     if (back.empty()) return;
-    std::vector<Dropped> left;
+    std::vector<DroppedRule> left;
     for (std::size_t i = 0; i < dropped_.size(); ++i) {
       if (back.contains(i)) {
         kept_.push_back(std::move(dropped_[i].proved));
@@ -322,7 +322,7 @@ class Builder {
       }
     }
     kept_ = std::move(both);
-    std::vector<Dropped> left;
+    std::vector<DroppedRule> left;
     for (std::size_t i = 0; i < dropped_.size(); ++i) {
       if (!back.contains(i)) left.push_back(std::move(dropped_[i]));
     }
@@ -340,7 +340,7 @@ class Builder {
 
   Run& run_;
   std::vector<ProvedRule> kept_;
-  std::vector<Dropped> dropped_;
+  std::vector<DroppedRule> dropped_;
   std::map<std::string, std::string> directions_;  ///< A rule of an equation, and the one that leads back.
 };
 

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kShown = 20;  // Rejections that are written out; the rest is counted.
 
-struct Arguments {
+struct CertificatesArguments {
   std::string path;
   std::string output;
   std::vector<std::string> axioms;
@@ -67,7 +67,7 @@ Result<Proofs> read_proofs(const std::string& path) {
   return proofs;
 }
 
-Result<AxiomSet> read_axioms(const Arguments& arguments, const Proofs& proofs, const Registry& registry) {
+Result<AxiomSet> read_axioms(const CertificatesArguments& arguments, const Proofs& proofs, const Registry& registry) {
   const auto& files = arguments.axioms.empty() ? proofs.file.axioms : arguments.axioms;
   if (files.empty() && !proofs.file.entries.empty())
     return make_error(ErrorCode::kUsage, "'{}' does not say where its axioms are; name the files with --axioms",
@@ -111,7 +111,7 @@ std::vector<Status> check_entry(RuleJudge& judge, const AxiomSet& axioms, const 
   return all;
 }
 
-Result<ExitCode> check(const Settings& settings, const Arguments& arguments) {
+Result<ExitCode> check(const Settings& settings, const CertificatesArguments& arguments) {
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const Proofs proofs, read_proofs(arguments.path));
   REWRIGHT_TRY(const AxiomSet axioms, read_axioms(arguments, proofs, registry));
@@ -146,7 +146,7 @@ Result<ExitCode> check(const Settings& settings, const Arguments& arguments) {
   return rejected == 0 ? ExitCode::kDone : ExitCode::kNegative;
 }
 
-Result<ExitCode> export_proofs(const Settings& settings, const Arguments& arguments) {
+Result<ExitCode> export_proofs(const Settings& settings, const CertificatesArguments& arguments) {
   REWRIGHT_TRY(Proofs proofs, read_store(arguments.path));
   if (arguments.families) {
     REWRIGHT_TRY(const Registry registry, settings.registry());
@@ -168,7 +168,7 @@ Result<ExitCode> export_proofs(const Settings& settings, const Arguments& argume
 
 void add_certificates(Program& program) {
   const Command group = program.group("certificates", "Certificates: proofs of rules that anyone can replay");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<CertificatesArguments>();
   const Command check_command = program.command(
       group, "check", "Replays every proof of a store or file, on the axiom files as they are now",
       {"rewright certificates check quickstart.store", "rewright certificates check proofs.txt --axioms axioms/*.smt2"},

@@ -26,14 +26,14 @@ using experiment::Answer;
 using experiment::Findings;
 using experiment::Manifest;
 
-struct Arguments {
+struct ExperimentArguments {
   std::vector<std::string> names;
   bool all = false, quick = false, fresh = false, any_build = false, readme = false;
   std::string experiments, results = "experiment-results", models, output;
   int threads = cores();
 };
 
-Result<std::vector<Manifest>> all_manifests(const Arguments& arguments) {
+Result<std::vector<Manifest>> all_manifests(const ExperimentArguments& arguments) {
   std::string folder = arguments.experiments;
   if (folder.empty()) {
     REWRIGHT_TRY(const std::string root, own_data());
@@ -42,7 +42,7 @@ Result<std::vector<Manifest>> all_manifests(const Arguments& arguments) {
   return experiment::load_manifests(folder);
 }
 
-Result<std::vector<Manifest>> chosen_manifests(const Arguments& arguments) {
+Result<std::vector<Manifest>> chosen_manifests(const ExperimentArguments& arguments) {
   REWRIGHT_TRY(std::vector<Manifest> known, all_manifests(arguments));
   if (arguments.all == !arguments.names.empty())
     return make_error(ErrorCode::kUsage, "name experiments, or say --all (see rewright experiment list)");
@@ -62,7 +62,7 @@ Result<std::vector<Manifest>> chosen_manifests(const Arguments& arguments) {
   return chosen;
 }
 
-std::string results_folder(const Arguments& arguments, const Manifest& manifest) {
+std::string results_folder(const ExperimentArguments& arguments, const Manifest& manifest) {
   return arguments.results + (arguments.quick ? "/quick/" : "/") + manifest.name;
 }
 
@@ -104,7 +104,7 @@ ExitCode exit_code_of(const std::vector<Findings>& all) {
 
 // --- list ------------------------------------------------------------------------------------------------------------
 
-Result<ExitCode> list(const Settings& settings, const Arguments& arguments) {
+Result<ExitCode> list(const Settings& settings, const ExperimentArguments& arguments) {
   REWRIGHT_TRY(const std::vector<Manifest> manifests, all_manifests(arguments));
   Json experiments = Json::array(), claims = Json::array();
   Table table({"experiment", "minutes", "claims", "what it asks"});
@@ -136,7 +136,7 @@ Result<ExitCode> list(const Settings& settings, const Arguments& arguments) {
 
 // --- run -------------------------------------------------------------------------------------------------------------
 
-Result<experiment::RunExperiment> run_options(const Arguments& arguments, const Registry& registry) {
+Result<experiment::RunExperiment> run_options(const ExperimentArguments& arguments, const Registry& registry) {
   experiment::RunExperiment options;
   options.quick = arguments.quick;
   options.fresh = arguments.fresh;
@@ -161,7 +161,7 @@ std::string word(const std::string& text) {
   return plain ? text : quoted(text);
 }
 
-std::string resume_command(const Arguments& arguments) {
+std::string resume_command(const ExperimentArguments& arguments) {
   std::string command = "rewright experiment run";
   for (const std::string& name : arguments.names) command += " " + word(name);
   for (const auto& [flag, given] :
@@ -177,7 +177,7 @@ std::string resume_command(const Arguments& arguments) {
   return command;
 }
 
-Result<ExitCode> run(const Settings& settings, const Arguments& arguments) {
+Result<ExitCode> run(const Settings& settings, const ExperimentArguments& arguments) {
   heed_interrupts();
   REWRIGHT_TRY(const std::vector<Manifest> manifests, chosen_manifests(arguments));
   REWRIGHT_TRY(const Registry registry, settings.registry());
@@ -236,7 +236,7 @@ Status update_pages(const std::vector<Findings>& all) {
   return update(folder + "/README.md", "claims", markdown(experiment::overview(all)));
 }
 
-Result<ExitCode> report(const Settings& settings, const Arguments& arguments) {
+Result<ExitCode> report(const Settings& settings, const ExperimentArguments& arguments) {
   if (arguments.output.empty() && !arguments.readme)
     return make_error(ErrorCode::kUsage, "where should the page go? Give -o DIR, or --readme");
   if (arguments.readme && (arguments.quick || !arguments.all))
@@ -264,14 +264,14 @@ Result<ExitCode> report(const Settings& settings, const Arguments& arguments) {
   return ExitCode::kDone;
 }
 
-void add_common(const Command& command, Arguments& arguments) {
+void add_common(const Command& command, ExperimentArguments& arguments) {
   command
       .add_option("--experiments", arguments.experiments,
                   "The folder with NAME/experiment.toml (default: the program's own)")
       .type_name("DIR");
 }
 
-void add_chosen(const Command& command, Arguments& arguments) {
+void add_chosen(const Command& command, ExperimentArguments& arguments) {
   command.add_option("NAME", arguments.names, "Experiments; see rewright experiment list");
   command.add_flag("--all", arguments.all, "All of them");
   command.add_flag("--quick", arguments.quick, "The cut-down version of each, under a minute");
@@ -285,14 +285,14 @@ void add_chosen(const Command& command, Arguments& arguments) {
 
 void add_experiment(Program& program) {
   const Command group = program.group("experiment", "Experiments: what papers claim, and whether it holds here");
-  auto listed = std::make_shared<Arguments>();
+  auto listed = std::make_shared<ExperimentArguments>();
   const Command list_command = program.command(
       group, "list", "Lists the experiments, with their claims in --json",
       {"rewright experiment list", "rewright experiment list --json | tail -n 1 | jq '.claims[].claim'"},
       [listed](const Settings& settings) { return list(settings, *listed); });
   add_common(list_command, *listed);
 
-  auto chosen = std::make_shared<Arguments>();
+  auto chosen = std::make_shared<ExperimentArguments>();
   const Command run_command = program.command(
       group, "run", "Runs experiments and says which claims hold; what is done already is not done again",
       {"rewright experiment run pruning", "rewright experiment run --all --quick",
@@ -311,7 +311,7 @@ void add_experiment(Program& program) {
   run_command.add_flag("--any-build", chosen->any_build, "What another build of the program has done counts, too")
       .excludes(fresh);
 
-  auto reported = std::make_shared<Arguments>();
+  auto reported = std::make_shared<ExperimentArguments>();
   const Command report_command = program.command(
       group, "report", "Makes one page of the results of experiments: the claims, tables, plots, drawings",
       {"rewright experiment report --all -o site", "rewright experiment report pruning --results results -o site",

@@ -17,7 +17,7 @@
 namespace rewright::cli {
 namespace {
 
-struct Arguments {
+struct GraphArguments {
   std::string file;
   std::vector<std::string> dims;
   std::string format = "text";
@@ -45,7 +45,7 @@ struct ReadGraph {
   std::size_t nodes = 0;
 };
 
-Result<ReadGraph> read_graph(const Arguments& arguments, const Registry& registry) {
+Result<ReadGraph> read_graph(const GraphArguments& arguments, const Registry& registry) {
   const std::string& file = arguments.file;
   ReadGraph read;
   if (file.ends_with(".onnx")) {
@@ -67,7 +67,7 @@ Result<ReadGraph> read_graph(const Arguments& arguments, const Registry& registr
   return read;
 }
 
-Result<ExitCode> show_graph(const Settings& settings, const Arguments& arguments) {
+Result<ExitCode> show_graph(const Settings& settings, const GraphArguments& arguments) {
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const ReadGraph read, read_graph(arguments, registry));
   if (settings.json) {
@@ -91,7 +91,7 @@ Result<ExitCode> show_graph(const Settings& settings, const Arguments& arguments
 
 void add_graph(Program& program) {
   const Command group = program.group("graph", "Graphs: operator applications over named input tensors");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<GraphArguments>();
   const Command show = program.command(
       group, "show", "Shows a graph, from an ONNX model or from the text form",
       {"rewright graph show model.onnx", "rewright graph show model.onnx --dim batch=2",

@@ -29,7 +29,7 @@ constexpr std::array kKinds = {
     Kind{"cost", "costs", "A cost model: a project of one source file that works as it is"},
 };
 
-struct Arguments {
+struct NewArguments {
   std::string name;
   std::string folder;
 };
@@ -75,7 +75,7 @@ std::string filled_in(std::string text, const std::string& name, const Kind& kin
   return text;
 }
 
-Result<ExitCode> make_new(const Settings& settings, const Kind& kind, const Arguments& arguments) {
+Result<ExitCode> make_new(const Settings& settings, const Kind& kind, const NewArguments& arguments) {
   REWRIGHT_CHECK(check_name(arguments.name));
   const fs::path folder = arguments.folder.empty() ? arguments.name : arguments.folder;
   std::error_code failed;
@@ -113,7 +113,7 @@ Result<ExitCode> make_new(const Settings& settings, const Kind& kind, const Argu
 void add_new(Program& program) {
   const Command group = program.group("new", "Begins a plugin or a file of axioms of one's own, outside this tree");
   for (const Kind& kind : kKinds) {
-    const auto arguments = std::make_shared<Arguments>();
+    const auto arguments = std::make_shared<NewArguments>();
     const Command command =
         program.command(group, kind.name, kind.summary,
                         {fmt::format("rewright new {} my_{}", kind.name, kind.name),

@@ -9,9 +9,9 @@
 namespace rewright::cli {
 namespace {
 
-constexpr std::size_t kShown = 20;  // Failures that are written out; the rest is counted.
+constexpr std::size_t kFaultsShown = 20;  // Failures that are written out; the rest is counted.
 
-struct Arguments {
+struct RulesAuditArguments {
   std::string rules;
   std::vector<std::string> libraries;
   std::size_t nodes = SaturationLimits().nodes;
@@ -19,7 +19,7 @@ struct Arguments {
   int threads = cores();
 };
 
-DeriveOptions options_of(const Arguments& arguments) {
+DeriveOptions options_of(const RulesAuditArguments& arguments) {
   DeriveOptions options;
   options.limits.nodes = arguments.nodes;
   options.limits.matches = arguments.matches;
@@ -29,11 +29,11 @@ DeriveOptions options_of(const Arguments& arguments) {
 }
 
 void print_failures(const std::vector<DerivationFailure>& failures) {
-  for (std::size_t i = 0; i < std::min(kShown, failures.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kFaultsShown, failures.size()); ++i) {
     print_line(fmt::format("{}  {}", short_id(failures[i].rule), failures[i].text));
     print_line("  " + failures[i].reason);
   }
-  if (failures.size() > kShown) print_line(fmt::format("and {} more", with_commas(failures.size() - kShown)));
+  if (failures.size() > kFaultsShown) print_line(fmt::format("and {} more", with_commas(failures.size() - kFaultsShown)));
 }
 
 Json to_json(const std::vector<DerivationFailure>& failures) {
@@ -43,7 +43,7 @@ Json to_json(const std::vector<DerivationFailure>& failures) {
   return list;
 }
 
-Result<ExitCode> audit(const Settings& settings, const Arguments& arguments) {
+Result<ExitCode> audit(const Settings& settings, const RulesAuditArguments& arguments) {
   heed_interrupts();
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const auto store, Store::open(arguments.rules, Store::Mode::kRead));
@@ -73,7 +73,7 @@ bool is_forward(const Derivation& derivation, const std::vector<Rule>& library) 
   });
 }
 
-Result<ExitCode> derive(const Settings& settings, const Arguments& arguments) {
+Result<ExitCode> derive(const Settings& settings, const RulesAuditArguments& arguments) {
   heed_interrupts();
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const std::vector<Rule> rules, read_rule_source(arguments.rules, registry));
@@ -120,7 +120,7 @@ Result<ExitCode> derive(const Settings& settings, const Arguments& arguments) {
   return failures.empty() ? ExitCode::kDone : ExitCode::kNegative;
 }
 
-void add_limits(const Command& command, Arguments& arguments) {
+void add_limits(const Command& command, RulesAuditArguments& arguments) {
   command.add_option("--nodes", arguments.nodes, "The most nodes of one e-graph").check(whole_number(1)).type_name("N");
   command.add_option("--matches", arguments.matches, "The most matches of rules that are tried for one")
       .check(whole_number(1))
@@ -133,7 +133,7 @@ void add_limits(const Command& command, Arguments& arguments) {
 }  // namespace
 
 void add_rules_audit(Program& program, const Command& group) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RulesAuditArguments>();
   const Command command = program.command(
       group, "audit", "Replays the derivation of every rule that a library does without, and derives it again",
       {"rewright rules audit quickstart.store"},
@@ -143,7 +143,7 @@ void add_rules_audit(Program& program, const Command& group) {
 }
 
 void add_rules_derive(Program& program, const Command& group) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RulesAuditArguments>();
   const Command command = program.command(
       group, "derive", "Tells which rules follow from those of a library",
       {"rewright rules derive other.store --from quickstart.store", "rewright rules derive rules.txt --from my.store",

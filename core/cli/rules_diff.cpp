@@ -11,7 +11,7 @@
 namespace rewright::cli {
 namespace {
 
-struct Arguments {
+struct RulesDiffArguments {
   std::string before;
   std::string after;
   bool derivable = false;
@@ -76,7 +76,7 @@ std::string count(const Side& side, std::string_view word, std::string_view othe
   return text;
 }
 
-Result<ExitCode> diff(const Settings& settings, const Arguments& arguments) {
+Result<ExitCode> diff(const Settings& settings, const RulesDiffArguments& arguments) {
   heed_interrupts();
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const RuleSource before, read_rules(arguments.before, registry));
@@ -104,7 +104,7 @@ Result<ExitCode> diff(const Settings& settings, const Arguments& arguments) {
 }  // namespace
 
 void add_rules_diff(Program& program, const Command& group) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RulesDiffArguments>();
   const Command command = program.command(
       group, "diff", "Which rules are new, and which are lost, from one library to another",
       {"rewright rules diff old.store new.store", "rewright rules diff library.rules new.store --derivable --json"},

@@ -11,13 +11,13 @@
 namespace rewright::cli {
 namespace {
 
-struct Arguments {
+struct RulesExportArguments {
   std::string source;
   std::vector<std::string> models;
   std::string format = "text";
 };
 
-Result<std::vector<Rule>> read(const Arguments& arguments, const Registry& registry) {
+Result<std::vector<Rule>> read(const RulesExportArguments& arguments, const Registry& registry) {
   ParameterUses uses;
   for (const std::string& model : arguments.models) {
     REWRIGHT_TRY(const ImportedModel imported, import_model_file(model, registry));
@@ -48,7 +48,7 @@ void print_texts(const std::vector<RuleText>& rules, bool json) {
   for (const RuleText& rule : rules) print_line(rule.text);
 }
 
-Result<ExitCode> export_rules(const Settings& settings, const Arguments& arguments) {
+Result<ExitCode> export_rules(const Settings& settings, const RulesExportArguments& arguments) {
   const bool json = settings.json || arguments.format == "json";
   const bool as_text = json || arguments.format == "text";
   REWRIGHT_TRY(const Registry registry, settings.registry());
@@ -70,7 +70,7 @@ Result<ExitCode> export_rules(const Settings& settings, const Arguments& argumen
 }  // namespace
 
 void add_rules_export(Program& program, const Command& group) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RulesExportArguments>();
   const Command command =
       program.command(group, "export", "Writes all rules to standard output",
                       {"rewright rules export --format text quickstart.store > rules.txt",

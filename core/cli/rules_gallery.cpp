@@ -9,13 +9,13 @@
 namespace rewright::cli {
 namespace {
 
-struct Arguments {
+struct RulesGalleryArguments {
   std::string store;
   std::string folder;
   int threads = cores();
 };
 
-Result<ExitCode> gallery(const Settings& settings, const Arguments& arguments) {
+Result<ExitCode> gallery(const Settings& settings, const RulesGalleryArguments& arguments) {
   heed_interrupts();
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const auto store, Store::open(arguments.store, Store::Mode::kRead));
@@ -49,7 +49,7 @@ Result<ExitCode> gallery(const Settings& settings, const Arguments& arguments) {
 }  // namespace
 
 void add_rules_gallery(Program& program, const Command& group) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RulesGalleryArguments>();
   const Command command = program.command(
       group, "gallery", "Writes a site of all rules, drawn, with conditions, verdicts and proofs; needs no network",
       {"rewright rules gallery quickstart.store -o gallery"},

@@ -12,7 +12,7 @@
 namespace rewright::cli {
 namespace {
 
-struct Arguments {
+struct RulesImportArguments {
   std::string file;
   std::string format = "text";
   std::string store;
@@ -65,7 +65,7 @@ std::string verdict_table(std::span<const std::size_t> counts) {
   return table.to_string();
 }
 
-Result<ExitCode> import(const Settings& settings, const Arguments& arguments) {
+Result<ExitCode> import(const Settings& settings, const RulesImportArguments& arguments) {
   heed_interrupts();
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const std::string content, read_file(arguments.file));
@@ -110,7 +110,7 @@ Result<ExitCode> import(const Settings& settings, const Arguments& arguments) {
 }  // namespace
 
 void add_rules_import(Program& program, const Command& group) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RulesImportArguments>();
   const Command command = program.command(
       group, "import", "Reads rules from a file, verifies each, and keeps those that are proved in a new store",
       {"rewright rules import --format taso graph_subst.pb --store taso.store",

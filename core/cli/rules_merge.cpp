@@ -5,12 +5,12 @@
 namespace rewright::cli {
 namespace {
 
-struct Arguments {
+struct RulesMergeArguments {
   std::vector<std::string> stores;
   std::string target;
 };
 
-Result<ExitCode> merge(const Settings& settings, const Arguments& arguments) {
+Result<ExitCode> merge(const Settings& settings, const RulesMergeArguments& arguments) {
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const MergeReport report, merge_stores(arguments.stores, arguments.target, registry));
   if (settings.json) {
@@ -32,7 +32,7 @@ Result<ExitCode> merge(const Settings& settings, const Arguments& arguments) {
 }  // namespace
 
 void add_rules_merge(Program& program, const Command& group) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RulesMergeArguments>();
   const Command command =
       program.command(group, "merge", "Joins stores into a new one: every rule once, verdicts and provenance of all",
                       {"rewright rules merge here.store there.store -o both.store"},

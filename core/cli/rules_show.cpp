@@ -4,7 +4,7 @@
 namespace rewright::cli {
 namespace {
 
-struct Arguments {
+struct RulesShowArguments {
   std::string store;
   std::string id;
 };
@@ -30,7 +30,7 @@ void print_verdict(const VerdictRecord& record) {
   }
 }
 
-Result<ExitCode> show(const Settings& settings, const Arguments& arguments) {
+Result<ExitCode> show(const Settings& settings, const RulesShowArguments& arguments) {
   REWRIGHT_TRY(const OpenStore open, open_store(arguments.store));
   REWRIGHT_TRY(const RuleText* rule, find_rule(open.rules, arguments.id));
   REWRIGHT_TRY(const Registry registry, settings.registry());
@@ -69,7 +69,7 @@ Result<ExitCode> show(const Settings& settings, const Arguments& arguments) {
 }  // namespace
 
 void add_rules_show(Program& program, const Command& group) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<RulesShowArguments>();
   const Command command = program.command(
       group, "show", "Shows one rule: both sides, condition, verdicts, where it was found",
       {"rewright rules show quickstart.store 3f9a0c21", "rewright rules show quickstart.store matmul-matmul --json"},

@@ -22,10 +22,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::milliseconds kBetweenLooks{20};
-constexpr std::array<char, 8> kMagic = {'r', 'w', 'w', 'k', 0, 0, 0, 1};
+constexpr std::array<char, 8> kWorkMagic = {'r', 'w', 'w', 'k', 0, 0, 0, 1};
 
-struct Header {
-  std::array<char, 8> magic = kMagic;
+struct WorkHeader {
+  std::array<char, 8> magic = kWorkMagic;
   std::uint64_t bytes = 0;
   std::uint64_t checksum = 0;
 };
@@ -49,7 +49,7 @@ Status WorkFiles::save_bytes(const std::string& name, std::span<const std::byte>
   const std::string temporary = path(name) + ".new";
   const int file = open(temporary.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
   if (file < 0) return file_error(temporary, "finished work could not be written");
-  Header header;
+  WorkHeader header;
   header.bytes = bytes.size();
   header.checksum = XXH3_64bits(bytes.data(), bytes.size());
   const bool good = write_all(file, std::as_bytes(std::span(&header, 1))) && write_all(file, bytes) && fsync(file) == 0;
@@ -65,8 +65,8 @@ Status WorkFiles::load_bytes(const std::string& name, std::size_t item_bytes,
       make_error(ErrorCode::kMismatch,
                  "{}: this file of finished work is damaged; delete it, and the work is done again", path(name));
   std::ifstream file(path(name), std::ios::binary);
-  Header header;
-  if (!file.read(reinterpret_cast<char*>(&header), sizeof(header)) || header.magic != kMagic) return damaged;
+  WorkHeader header;
+  if (!file.read(reinterpret_cast<char*>(&header), sizeof(header)) || header.magic != kWorkMagic) return damaged;
   std::error_code failed;
   const std::uint64_t size = fs::file_size(path(name), failed);
   if (failed || size != sizeof(header) + header.bytes || header.bytes % item_bytes != 0) return damaged;

@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kInspectedElements = 4096;
 
 namespace inference = ::onnx::shape_inference;
-using Integers = std::unordered_map<std::string, ::onnx::TensorShapeProto>;
+using ShapesByName = std::unordered_map<std::string, ::onnx::TensorShapeProto>;
 
 // A question is a model of one node: the types of what it uses are the graph's inputs, known values its initializers,
 // known integers (as the sizes of a shape, which is how ONNX's library keeps them) its value_info. In the answer, the
@@ -50,7 +50,7 @@ struct Context {
   std::unordered_map<std::string, TypeProto*> types;
   std::unordered_map<std::string, const TensorProto*> values;
   std::unordered_map<std::string, const ::onnx::SparseTensorProto*> sparse;
-  Integers integers;
+  ShapesByName integers;
   std::unordered_map<std::string, int> opsets;
   inference::SymbolTableImpl symbols;
   inference::ModelLocalFunctionsMap functions;

@@ -10,7 +10,7 @@ namespace rewright::model {
 namespace {
 
 /// Functions of single elements between two Transposes at most.
-constexpr int kDeepest = 8;
+constexpr int kDeepestChain = 8;
 
 }  // namespace
 
@@ -85,7 +85,7 @@ std::optional<std::string> GraphSimplifier::untransposed(const std::string& tens
     return transpose->input(0);
   }
   const auto found = makers_.find(tensor);
-  if (found == makers_.end() || depth >= kDeepest || !is_used_once(tensor) || annotated_.contains(tensor))
+  if (found == makers_.end() || depth >= kDeepestChain || !is_used_once(tensor) || annotated_.contains(tensor))
     return std::nullopt;
   NodeProto step = nodes_[found->second];
   if (!is_elementwise(step)) return std::nullopt;

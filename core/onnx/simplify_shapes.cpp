@@ -15,13 +15,13 @@
 namespace rewright::model {
 namespace {
 
-constexpr int kDeepest = 32;
+constexpr int kDeepestShape = 32;
 
 }  // namespace
 
 /// The tensor furthest up that has the sizes of this one in every run.
 std::string GraphSimplifier::with_same_sizes(std::string tensor) const {
-  for (int i = 0; i < kDeepest; ++i) {
+  for (int i = 0; i < kDeepestShape; ++i) {
     const NodeProto* made_by = maker(tensor);
     if (made_by == nullptr || !keeps_sizes(*made_by)) break;
     tensor = made_by->input(0);
@@ -37,7 +37,7 @@ std::optional<GraphSimplifier::ShapeElements> GraphSimplifier::shape_elements(co
     for (const std::int64_t number : *known) elements.push_back({number});
     return elements;
   }
-  const NodeProto* node = depth < kDeepest ? maker(tensor) : nullptr;
+  const NodeProto* node = depth < kDeepestShape ? maker(tensor) : nullptr;
   if (node != nullptr && rank(tensor) && *rank(tensor) <= 1) {
     if (is_own(*node, "Shape")) return shape_of(*node);
     if (is_own(*node, "Concat")) return joined(*node, depth);

@@ -11,7 +11,7 @@ namespace rewright {
 namespace {
 
 using Ports = std::vector<Port>;
-using Sizes = SizeList<std::int64_t>;
+using SizeNumbers = SizeList<std::int64_t>;
 
 bool is(const Node& node, std::string_view name) { return node.op != nullptr && node.op->name() == name; }
 
@@ -31,7 +31,7 @@ Result<Ports> split_chain(GraphBuilder& builder, const Node& node, Ports whole) 
   Ports parts(sizes.size());
   for (std::size_t k = sizes.size(); k-- > 1;) {
     rest -= sizes[k];
-    REWRIGHT_TRY(whole, builder.apply(*node.op, Params({node.params.integer(0), Sizes{{rest, sizes[k]}}}), {whole[0]},
+    REWRIGHT_TRY(whole, builder.apply(*node.op, Params({node.params.integer(0), SizeNumbers{{rest, sizes[k]}}}), {whole[0]},
                                       k + 1 == sizes.size() ? node.name : std::string()));
     parts[k] = whole[1];
   }
@@ -88,7 +88,7 @@ class ChainJoiner {
     std::vector<std::int64_t> sizes;
     Ports parts;  // Of the graph, in the order of `sizes`.
     collect(root, sizes, parts);
-    REWRIGHT_TRY(const Ports outputs, builder.apply(*node.op, Params({node.params.integer(0), Sizes{std::move(sizes)}}),
+    REWRIGHT_TRY(const Ports outputs, builder.apply(*node.op, Params({node.params.integer(0), SizeNumbers{std::move(sizes)}}),
                                                     {whole}, node.name));
     for (std::size_t k = 0; k < parts.size(); ++k) made_[parts[k].node.value][parts[k].output] = outputs[k];
     return {};

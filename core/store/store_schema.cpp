@@ -157,10 +157,10 @@ CREATE INDEX proposals_by_goal ON proposals (goal);
 CREATE INDEX removals_by_candidate ON removals (by);
 )sql";
 
-constexpr std::array kSchema = {kFirst, kSecond};
+constexpr std::array kStoreSchema = {kFirst, kSecond};
 
 }  // namespace
 
-Migrations store_schema() { return kSchema; }
+Migrations store_schema() { return kStoreSchema; }
 
 }  // namespace rewright

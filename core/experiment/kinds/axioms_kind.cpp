@@ -23,7 +23,7 @@
 namespace rewright::experiment {
 namespace {
 
-struct Asked {
+struct AxiomsAsked {
   std::string rules, verifier, domain;
   std::vector<std::string> axioms;
   std::int64_t every = 1, work = 0, max_dim = 4;
@@ -31,7 +31,7 @@ struct Asked {
 };
 
 /// Whatever a file says of their proofs, these are goals.
-Result<std::vector<Rule>> goals_of(const Asked& asked, const Registry& registry) {
+Result<std::vector<Rule>> goals_of(const AxiomsAsked& asked, const Registry& registry) {
   REWRIGHT_TRY(std::vector<Rule> rules, read_rule_source(asked.rules, registry));
   std::vector<Rule> goals;
   for (std::size_t i = 0; i < rules.size(); i += static_cast<std::size_t>(asked.every)) {
@@ -42,7 +42,7 @@ Result<std::vector<Rule>> goals_of(const Asked& asked, const Registry& registry)
   return goals;
 }
 
-Result<Outcome> verify(const Asked& asked, const Lab& lab) {
+Result<Outcome> verify(const AxiomsAsked& asked, const Lab& lab) {
   if (lab.registry->find<Verifier>(asked.verifier) == nullptr)
     return Outcome{{}, {}, fmt::format("the verifier '{}' is not loaded", asked.verifier)};
   REWRIGHT_TRY(const std::vector<Rule> goals, goals_of(asked, *lab.registry));
@@ -76,7 +76,7 @@ Result<Outcome> verify(const Asked& asked, const Lab& lab) {
   return Outcome{{std::move(row)}, {}, {}};
 }
 
-Result<Outcome> audit_all(const Asked& asked, const Lab& lab) {
+Result<Outcome> audit_all(const AxiomsAsked& asked, const Lab& lab) {
   REWRIGHT_TRY(const AxiomSet axioms, load_axioms(asked.axioms, *lab.registry));
   AuditOptions options;
   options.domain = asked.domain == "taso"      ? AuditDomain::kTaso
@@ -140,7 +140,7 @@ class Dropper {
   const Entailment& prover_;
 };
 
-Result<Outcome> drop(const Asked& asked, const Lab& lab) {
+Result<Outcome> drop(const AxiomsAsked& asked, const Lab& lab) {
   REWRIGHT_TRY(std::vector<Rule> goals, goals_of(asked, *lab.registry));
   const std::size_t asked_goals = goals.size();
   REWRIGHT_TRY(const AxiomSet axioms, load_axioms(asked.axioms, *lab.registry));
@@ -177,13 +177,13 @@ Result<Outcome> drop(const Asked& asked, const Lab& lab) {
   return outcome;
 }
 
-Status read_goals(Parameters& parameters, Asked& asked) {
+Status read_goals(Parameters& parameters, AxiomsAsked& asked) {
   REWRIGHT_TRY(asked.rules, parameters.file("rules"));
   REWRIGHT_TRY(asked.every, parameters.integer("every", 1, 1'000'000, 1));
   return {};
 }
 
-Status read_axioms(Parameters& parameters, Asked& asked) {
+Status read_axioms(Parameters& parameters, AxiomsAsked& asked) {
   REWRIGHT_TRY(asked.axioms, parameters.files("axioms"));
   if (asked.axioms.empty()) return parameters.error("axioms", "the run needs the key 'axioms': files of axioms");
   return {};
@@ -192,7 +192,7 @@ Status read_axioms(Parameters& parameters, Asked& asked) {
 }  // namespace
 
 Result<Job> verify_job(Parameters& parameters, const Lab&) {
-  Asked asked;
+  AxiomsAsked asked;
   REWRIGHT_CHECK(read_goals(parameters, asked));
   REWRIGHT_CHECK(read_axioms(parameters, asked));
   REWRIGHT_TRY(asked.verifier, parameters.text("verifier"));
@@ -202,7 +202,7 @@ Result<Job> verify_job(Parameters& parameters, const Lab&) {
 }
 
 Result<Job> audit_job(Parameters& parameters, const Lab&) {
-  Asked asked;
+  AxiomsAsked asked;
   REWRIGHT_CHECK(read_axioms(parameters, asked));
   REWRIGHT_TRY(asked.domain, parameters.text("domain", "taso"));
   if (asked.domain != "taso" && asked.domain != "small" && asked.domain != "nightly")
@@ -212,7 +212,7 @@ Result<Job> audit_job(Parameters& parameters, const Lab&) {
 }
 
 Result<Job> drop_axioms_job(Parameters& parameters, const Lab&) {
-  Asked asked;
+  AxiomsAsked asked;
   REWRIGHT_CHECK(read_goals(parameters, asked));
   REWRIGHT_CHECK(read_axioms(parameters, asked));
   return Job{[asked](const Lab& place) { return drop(asked, place); }};

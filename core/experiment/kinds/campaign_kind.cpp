@@ -20,7 +20,7 @@
 namespace rewright::experiment {
 namespace {
 
-struct Asked {
+struct CampaignAsked {
   std::string file;
   std::int64_t max_operators = 0;
   std::int64_t first = 0;
@@ -87,7 +87,7 @@ std::vector<Json> rows_of(const CampaignSummary& summary, const Json& about, dou
   return rows;
 }
 
-Result<Outcome> work(const Asked& asked, const Lab& lab) {
+Result<Outcome> work(const CampaignAsked& asked, const Lab& lab) {
   REWRIGHT_TRY(CampaignConfig config, load_campaign(asked.file, *lab.registry));
   if (asked.max_operators > 0) config.enumeration.max_operators = static_cast<int>(asked.max_operators);
   if (asked.seed > 0) config.enumeration.seed = static_cast<std::uint64_t>(asked.seed);
@@ -113,7 +113,7 @@ Result<Outcome> work(const Asked& asked, const Lab& lab) {
 }  // namespace
 
 Result<Job> campaign_job(Parameters& parameters, const Lab& lab) {
-  Asked asked;
+  CampaignAsked asked;
   REWRIGHT_TRY(asked.file, parameters.file("file"));
   REWRIGHT_TRY(asked.max_operators, parameters.integer("max_operators", 0, 7, 0));
   REWRIGHT_TRY(asked.first, parameters.integer("first", 0, 1000, 0));

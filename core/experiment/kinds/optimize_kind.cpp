@@ -39,7 +39,7 @@
 namespace rewright::experiment {
 namespace {
 
-struct Asked {
+struct OptimizeAsked {
   std::string model, file, search, cost;  ///< `file` has the model.
   std::vector<std::string> rules, price;
   Options search_options, cost_options;
@@ -66,7 +66,7 @@ Result<std::unique_ptr<CostModel>> cost_model(const std::string& name, const Opt
   return own;
 }
 
-Result<Pieces> prepare(const Asked& asked, const Registry& registry) {
+Result<Pieces> prepare(const OptimizeAsked& asked, const Registry& registry) {
   Pieces pieces;
   REWRIGHT_TRY(const SearchStrategy* search, registry.get<SearchStrategy>(asked.search));
   pieces.search = search->clone();
@@ -105,7 +105,7 @@ Json with(const Json& about, Json row) {
 double ratio(double before, double after) { return after > 0 ? before / after : 1; }
 
 /// Compares both models and measures them in turn.
-Status measure(const Asked& asked, const Pieces& pieces, const OptimizeReport& report, const Lab& lab, Json& sum,
+Status measure(const OptimizeAsked& asked, const Pieces& pieces, const OptimizeReport& report, const Lab& lab, Json& sum,
                std::string& missing) {
   REWRIGHT_TRY(const Runtime* runtime, lab.registry->get<Runtime>("onnxruntime"));
   if (const auto version = runtime->version(); !version) {
@@ -144,7 +144,7 @@ Status measure(const Asked& asked, const Pieces& pieces, const OptimizeReport& r
   return {};
 }
 
-Status price(const Asked& asked, const Graph& before, const Graph& after, const Lab& lab, Outcome& outcome) {
+Status price(const OptimizeAsked& asked, const Graph& before, const Graph& after, const Lab& lab, Outcome& outcome) {
   for (const std::string& name : asked.price) {
     lab.show("price by " + name, 0);
     REWRIGHT_TRY(const auto model, cost_model(name, {}, *lab.registry));
@@ -161,7 +161,7 @@ Status price(const Asked& asked, const Graph& before, const Graph& after, const 
   return {};
 }
 
-void add_search_rows(const Asked& asked, const OptimizeReport& report, Outcome& outcome) {
+void add_search_rows(const OptimizeAsked& asked, const OptimizeReport& report, Outcome& outcome) {
   const SearchResult& search = report.search;
   for (const UseRecord& use : uses_of(search, {})) {
     std::string name = kNormalFormStep;
@@ -187,7 +187,7 @@ void add_search_rows(const Asked& asked, const OptimizeReport& report, Outcome& 
   if (std::isfinite(search.cost_after_us)) point(report.seconds, search.candidates, search.cost_after_us);
 }
 
-Result<Outcome> work(const Asked& asked, const Lab& lab) {
+Result<Outcome> work(const OptimizeAsked& asked, const Lab& lab) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(asked.file, ignored))
     return Outcome{{},
@@ -254,7 +254,7 @@ Result<Outcome> work(const Asked& asked, const Lab& lab) {
 }  // namespace
 
 Result<Job> optimize_job(Parameters& parameters, const Lab& lab) {
-  Asked asked;
+  OptimizeAsked asked;
   REWRIGHT_TRY(asked.model, parameters.text("model"));
   if (asked.model.ends_with(".onnx")) {
     REWRIGHT_TRY(asked.model, parameters.file("model"));

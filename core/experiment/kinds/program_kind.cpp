@@ -20,7 +20,7 @@
 namespace rewright::experiment {
 namespace {
 
-struct Asked {
+struct ProgramAsked {
   std::string program, file;  ///< `file` is empty where the program is not built.
   std::vector<std::string> arguments, fields;
   std::string pattern, label;
@@ -55,7 +55,7 @@ std::string path_of(const std::string& program, const Lab& lab) {
   return {};
 }
 
-Result<Outcome> work(const Asked& asked, const Lab& lab) {
+Result<Outcome> work(const ProgramAsked& asked, const Lab& lab) {
   if (asked.file.empty())
     return Outcome{{},
                    {},
@@ -100,7 +100,7 @@ Result<Outcome> work(const Asked& asked, const Lab& lab) {
 }  // namespace
 
 Result<Job> program_job(Parameters& parameters, const Lab& lab) {
-  Asked asked;
+  ProgramAsked asked;
   REWRIGHT_TRY(asked.program, parameters.text("program"));
   REWRIGHT_TRY(asked.arguments, parameters.texts("arguments"));
   REWRIGHT_TRY(asked.pattern, parameters.text("pattern"));

@@ -30,14 +30,14 @@
 namespace rewright::experiment {
 namespace {
 
-struct Asked {
+struct SubstitutionAsked {
   std::string name, before, after;
   std::vector<std::string> axioms, rules, price;
   std::int64_t rounds = 0;
 };
 
 /// Proved, perhaps under conditions, which the rule then has. What is written down says no more than its sizes do.
-Result<bool> prove(Rule& rule, const Asked& asked, const Registry& registry) {
+Result<bool> prove(Rule& rule, const SubstitutionAsked& asked, const Registry& registry) {
   REWRIGHT_TRY(const AxiomSet axioms, load_axioms(asked.axioms, registry));
   REWRIGHT_TRY(const std::string prover, default_prover(registry));
   const VerifierChoice choice{prover, {}};
@@ -50,7 +50,7 @@ Result<bool> prove(Rule& rule, const Asked& asked, const Registry& registry) {
   return true;
 }
 
-Status look_into_library(const Rule& rule, const Asked& asked, const Registry& registry, Json& sum) {
+Status look_into_library(const Rule& rule, const SubstitutionAsked& asked, const Registry& registry, Json& sum) {
   std::vector<Rule> library;
   for (const std::string& file : asked.rules) {
     REWRIGHT_TRY(std::vector<Rule> rules, read_rule_source(file, registry));
@@ -65,7 +65,7 @@ Status look_into_library(const Rule& rule, const Asked& asked, const Registry& r
   return {};
 }
 
-Status price(const Graph& before, const Graph& after, const Asked& asked, const Registry& registry, Outcome& outcome) {
+Status price(const Graph& before, const Graph& after, const SubstitutionAsked& asked, const Registry& registry, Outcome& outcome) {
   for (const std::string& by : asked.price) {
     const std::size_t colon = by.find(':');
     REWRIGHT_TRY(const CostModel* known, registry.get<CostModel>(by.substr(0, colon)));
@@ -96,7 +96,7 @@ Result<Graph> with_weights(const Graph& graph) {
 }
 
 /// Compares both in ONNX Runtime and measures them in turn.
-Status measure(const Asked& asked, const Lab& lab, const Graph& bare_before, const Graph& bare_after, Json& sum) {
+Status measure(const SubstitutionAsked& asked, const Lab& lab, const Graph& bare_before, const Graph& bare_after, Json& sum) {
   REWRIGHT_TRY(const Runtime* runtime, lab.registry->get<Runtime>("onnxruntime"));
   if (!runtime->version()) return {};  // The rest can be said without it.
   REWRIGHT_TRY(const Graph before, with_weights(bare_before));
@@ -124,7 +124,7 @@ Status measure(const Asked& asked, const Lab& lab, const Graph& bare_before, con
   return {};
 }
 
-Result<Outcome> work(const Asked& asked, const Lab& lab) {
+Result<Outcome> work(const SubstitutionAsked& asked, const Lab& lab) {
   REWRIGHT_TRY(const Graph before, parse_graph(asked.before, *lab.registry));
   REWRIGHT_TRY(const Graph after, parse_graph(asked.after, *lab.registry));
   REWRIGHT_TRY(Rule rule, generalise(before, after));
@@ -156,7 +156,7 @@ Status check_graph(Parameters& parameters, const std::string& key, const Lab& la
 }  // namespace
 
 Result<Job> substitution_job(Parameters& parameters, const Lab& lab) {
-  Asked asked;
+  SubstitutionAsked asked;
   REWRIGHT_TRY(asked.name, parameters.text("case"));
   REWRIGHT_CHECK(check_graph(parameters, "before", lab, asked.before));
   REWRIGHT_CHECK(check_graph(parameters, "after", lab, asked.after));

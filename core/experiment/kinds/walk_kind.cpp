@@ -23,7 +23,7 @@ namespace {
 
 using namespace enumeration;
 
-struct Asked {
+struct WalkAsked {
   std::string file;
   std::int64_t operators = 0, cache = 0, threads = 0;
   std::string scope_name;
@@ -31,7 +31,7 @@ struct Asked {
 };
 
 /// Walks all units side by side; gives the number of graphs, or nothing where it was stopped.
-std::optional<std::uint64_t> walk_all(const Asked& asked, const Space& space, FingerprintStore& store, const Lab& lab) {
+std::optional<std::uint64_t> walk_all(const WalkAsked& asked, const Space& space, FingerprintStore& store, const Lab& lab) {
   const auto level = static_cast<std::size_t>(asked.operators);
   const std::vector<Unit> units = Walk(space.clone(), asked.scope, 64).units(level);
   std::atomic<std::size_t> next{0};
@@ -58,7 +58,7 @@ std::optional<std::uint64_t> walk_all(const Asked& asked, const Space& space, Fi
   return graphs.load();
 }
 
-Result<Outcome> work(const Asked& asked, const Lab& lab) {
+Result<Outcome> work(const WalkAsked& asked, const Lab& lab) {
   REWRIGHT_TRY(const CampaignConfig config, load_campaign(asked.file, *lab.registry));
   REWRIGHT_CHECK(check_space(config.enumeration));
   const OperatorSpace space(config.enumeration);
@@ -87,7 +87,7 @@ Result<Outcome> work(const Asked& asked, const Lab& lab) {
 }  // namespace
 
 Result<Job> walk_job(Parameters& parameters, const Lab& lab) {
-  Asked asked;
+  WalkAsked asked;
   REWRIGHT_TRY(asked.file, parameters.file("file"));
   REWRIGHT_TRY(asked.operators, parameters.integer("operators", 1, 5));
   REWRIGHT_TRY(asked.cache, parameters.integer("cache", 1, 1 << 20, 2048));
