@@ -126,7 +126,7 @@ Reading reading_of(const ImportedModel& model) {
     const std::size_t nodes = body.carried.size();
     const Reading inside = body.is_read() ? reading_of(body.model) : Reading{nodes, 0, nodes, body.carried};
     reading.nodes += inside.nodes;
-    reading.untyped += inside.untyped;
+    if (body.is_taken) reading.untyped += inside.untyped;
     reading.bodies += inside.bodies + (body.is_read() ? 1 : 0);
     reading.carried.insert(reading.carried.end(), inside.carried.begin(), inside.carried.end());
   }

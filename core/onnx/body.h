@@ -24,7 +24,7 @@ namespace rewright {
 struct Reading {
   std::size_t nodes = 0;
   std::size_t bodies = 0;   ///< That are read.
-  std::size_t untyped = 0;  ///< Nodes with an output whose type or sizes are not known.
+  std::size_t untyped = 0;  ///< With an output whose type or sizes are not known; not in branches that are not taken.
   std::vector<CarriedNode> carried;
 };
 [[nodiscard]] REWRIGHT_API Reading reading_of(const ImportedModel& model);

@@ -101,7 +101,7 @@ struct ImportedBody {
   std::string attribute;         ///< "then_branch"
   std::set<std::string> outer;   ///< What it uses from outside, by name.
   bool stores_in_nodes = false;  ///< What is stored in it are Constant nodes: before IR 4.
-  bool is_taken = true;          ///< Not a branch whose condition is known and says the other.
+  bool is_taken = true;          ///< Not a branch whose condition says the other one, at these sizes.
   ImportedModel model;
   std::vector<CarriedNode> carried;  ///< All its nodes, where it is not read.
 

@@ -65,7 +65,7 @@ void Importer::read_bodies(const NodeProto& node) {
   const TypeInference::Types here = inference_->inputs_of_graphs(node);
   const TypeInference::Types everywhere = general_ ? general_->inputs_of_graphs(node) : here;
   const auto condition =
-      node.op_type() == "If" && node.input_size() == 1 ? number_of(at_all_sizes().value(node.input(0))) : std::nullopt;
+      node.op_type() == "If" && node.input_size() == 1 ? number_of(inference_->value(node.input(0))) : std::nullopt;
   for (const AttributeProto& attribute : node.attribute()) {
     if (!attribute.has_g()) continue;
     bodies_.push_back(read_body(node, attribute, here, everywhere));

@@ -5,7 +5,7 @@
 //
 //   cost(model) = cost(graph) + sum of cost(model) over its bodies
 //
-// Each body counts once, however often it runs, but for a branch that is known never to be taken.
+// Each body counts once, however often it runs, but for a branch that is not taken at these sizes.
 #pragma once
 
 #include <rewright/base/result.h>
