@@ -118,7 +118,8 @@ RealMeaning meaning_in(const RealFormat& format, double value) {
   const std::int64_t sign = std::signbit(value) ? -1 : 1;
   const double size = std::abs(value);
   if (size == 0) return {};
-  if (size < 0x1p20 && size * 64 == std::floor(size * 64)) {  // Quickly: its decimal is exact and has 13 digits.
+  if (format.rounded == nullptr && size < 0x1p20 &&
+      size * 64 == std::floor(size * 64)) {  // Quickly: its decimal is exact and has 13 digits.
     if (size == std::floor(size)) return {static_cast<std::int64_t>(value)};
     return {static_cast<std::int64_t>(value * 1e6), 1, -6};
   }

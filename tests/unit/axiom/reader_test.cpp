@@ -83,12 +83,12 @@ TEST(AxiomReader, TakesDecimalsAndFractions) {
 }
 TEST(AxiomReader, RefusesANumberThatNoParameterMeans) {
   EXPECT_EQ(error_of(leaky("0.16666666666666666")),
-            "f.smt2:1:127: the decimal 0.16666666666666666 is too long for a parameter, which would be (/ 1 6); write "
+            "f.smt2:1:117: the decimal 0.16666666666666666 is too long for a parameter, which would be (/ 1 6); write "
             "that");
   EXPECT_THAT(error_of(leaky("(/ 1000003 3000017)")), HasSubstr("the fraction 1000003/3000017 is too long"));
   EXPECT_THAT(error_of(leaky("(/ 1 0)")), HasSubstr("'1/0' is no fraction"));
   EXPECT_THAT(error_of(leaky("(/ 1 0.5)")),
-              HasSubstr("found a list, expected a Real variable or a number: 0.5, (/ 1 6) or (- 0.5)"));
+              HasSubstr("found ('/' ...), expected a Real variable or a number: 0.5, (/ 1 6) or (- 0.5)"));
 }
 
 TEST(AxiomReader, NamesTheOperatorThatIsNotLoaded) {

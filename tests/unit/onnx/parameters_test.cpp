@@ -32,9 +32,12 @@ RoundTrip through_onnx(ElementType type, const std::string& op, const std::vecto
   std::vector<Port> in = {*builder.input("x", {Shape{1, 2, 4, 4}, type})};
   for (int i = 1; i < registry().find<Operator>(op)->info().min_arity; ++i)
     in.push_back(*builder.input(fmt::format("w{}", i), {op == "layer_norm" ? Shape{4} : Shape{2}, type}));
-  const auto y = builder.apply1(op, params, in);
+  const Operator& what = *registry().find<Operator>(op);
+  const auto values = make_params(op, what.info().params, params);
+  if (!values) fail(values.error().message);
+  const auto y = builder.apply(what, *values, in);
   if (!y) fail(y.error().message);
-  builder.output(*y, "y");
+  builder.output(y->front(), "y");
   const Graph graph = builder.finish();
   const auto written = export_model(graph);
   if (!written) fail(written.error().message);
@@ -53,8 +56,8 @@ TEST(RealParameters, AreReadBackAsTheSameNumbers) {
           {"hard_sigmoid", {{"alpha", number}, {"beta", number}}},
           {"clip", {{"low", -number}, {"high", number}}},
           {"pad",
-           {{"before", std::vector<std::int64_t>{1, 0}},
-            {"after", std::vector<std::int64_t>{0, 2}},
+           {{"before", std::vector<std::int64_t>{0, 0, 1, 0}},
+            {"after", std::vector<std::int64_t>{0, 0, 0, 2}},
             {"value", number}}},
           {"layer_norm", {{"axis", std::int64_t{3}}, {"epsilon", number}}},
           {"batch_norm", {{"epsilon", number}}},
