@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "axiom/audit.h"
+#include "axiom/audit_types.h"
 #include "axiom/evaluation.h"
 #include "axiom/size_search.h"
 

@@ -8,7 +8,7 @@
 #include <rewright/rule/rule.h>
 #include <rewright/verify/verifier.h>
 
-#include "enumerate/enumerator.h"
+#include "enumerate/config.h"
 #include "verify/apart.h"
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 
 #include <rewright/base/result.h>
 
-#include "campaign/runner.h"
+#include "campaign/run_types.h"
 #include "store/store.h"
 
 #include <map>

@@ -1,5 +1,6 @@
 #include "campaign/candidate_batch.h"
 #include "campaign/phases.h"
+#include "enumerate/enumerator.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -5,7 +5,7 @@
 #include <rewright/plugin/registry.h>
 
 #include "base/toml_section.h"
-#include "enumerate/enumerator.h"
+#include "enumerate/config.h"
 
 #include <string>
 #include <vector>

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <rewright/axiom/axiom.h>
+#include <rewright/plugin/registry.h>
 
 #include "base/logging.h"
 #include "campaign/campaign_progress.h"
-#include "campaign/runner.h"
+#include "campaign/config.h"
+#include "campaign/run_types.h"
 #include "store/store.h"
 
 #include <atomic>

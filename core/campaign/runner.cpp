@@ -1,5 +1,6 @@
 #include "campaign/runner.h"
 
+#include "enumerate/enumerator.h"
 #include "enumerate/work_files.h"
 
 #include "base/files.h"

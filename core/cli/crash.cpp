@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/program.h"
+#include "cli/exit_code.h"
 
 namespace rewright::cli {
 namespace {

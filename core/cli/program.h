@@ -22,17 +22,9 @@
 #include <vector>
 
 #include "cli/arguments.h"
+#include "cli/exit_code.h"
 
 namespace rewright::cli {
-
-/// What the shell sees. Documented in `rewright --help`.
-enum class ExitCode : int {
-  kDone = 0,
-  kNegative = 1,  ///< Done, and the answer is no: a rule refuted, a claim not reproduced, graphs not equal.
-  kBadInput = 2,  ///< Wrong usage or bad input; nothing was changed.
-  kStopped = 3,   ///< Stopped before the end; can be resumed.
-  kOwnFault = 4,
-};
 
 /// An interrupted or out-of-budget run is kStopped, an own fault kOwnFault, everything else bad input.
 [[nodiscard]] ExitCode exit_code(ErrorCode code);

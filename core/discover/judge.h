@@ -4,7 +4,7 @@
 #include <rewright/axiom/axiom.h>
 
 #include "axiom/audit.h"
-#include "discover/law.h"
+#include "discover/law_options.h"
 
 namespace rewright {
 

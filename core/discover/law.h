@@ -13,20 +13,13 @@
 
 #include <rewright/axiom/axiom.h>
 #include <rewright/base/visibility.h>
-#include <rewright/plugin/registry.h>
 
 #include <cstdint>
-#include <functional>
 #include <string>
 
-namespace rewright {
+#include "discover/law_options.h"
 
-struct LawOptions {
-  const Registry* registry = nullptr;  ///< To tell laws of relu from those of every function; null: it is not told.
-  std::uint64_t seed = 1;
-  int threads = 1;
-  std::function<bool()> stop;  ///< Asked now and then; true ends the work with kBudget.
-};
+namespace rewright {
 
 struct Law {
   Axiom axiom;

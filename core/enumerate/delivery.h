@@ -1,7 +1,10 @@
 // The last pass: pairs of equal graphs, confirmed on fresh inputs, become candidates.
 #pragma once
 
-#include "enumerate/enumerator.h"
+#include <rewright/base/result.h>
+#include <rewright/rule/pruner.h>
+
+#include "enumerate/config.h"
 #include "enumerate/pairs.h"
 #include "enumerate/record.h"
 

@@ -13,8 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "onnx/export.h"
+#include "onnx/export_options.h"
 #include "onnx/fold.h"
+#include "onnx/imported_model.h"
 #include "onnx/kept.h"
 #include "onnx/opset_convert.h"
 #include "onnx/proto.h"

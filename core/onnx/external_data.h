@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "onnx/import.h"
-#include "onnx/proto.h"
+#include "onnx/imported_model.h"
+#include "onnx/messages.h"
 
 namespace rewright::model {
 

@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "onnx/export.h"
+#include "onnx/export_options.h"
+#include "onnx/imported_model.h"
 
 namespace rewright::model {
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rewright/onnx/onnx.h>
+#include <rewright/plugin/registry.h>
 
 #include <map>
 #include <memory>
@@ -13,7 +14,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "onnx/import.h"
+#include "onnx/imported_model.h"
 #include "onnx/infer.h"
 #include "onnx/open_dimensions.h"
 #include "onnx/opset.h"

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "onnx/alignment.h"
-#include "onnx/import.h"
+#include "onnx/imported_model.h"
 
 namespace rewright::model {
 

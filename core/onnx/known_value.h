@@ -6,7 +6,8 @@
 #include <string_view>
 #include <variant>
 
-#include "onnx/known_values.h"
+#include "onnx/known_operand.h"
+#include "onnx/proto.h"
 
 namespace rewright::model {
 

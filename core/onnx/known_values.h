@@ -18,25 +18,16 @@
 #include <rewright/graph/graph.h>
 
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
+#include "onnx/known_operand.h"
 #include "onnx/proto.h"
 
 namespace rewright::model {
 
-inline constexpr std::int64_t kMostKnownElements = 1 << 16;
-
 /// What a Constant node holds. Errors: kNotFound for another node and for text; those of read_tensor.
 [[nodiscard]] Result<ConstantData> constant_of_node(const NodeProto& node, const std::string& folder);
-
-/// What is known of one operand: Shape needs its type alone.
-struct KnownOperand {
-  std::optional<TensorType> type;
-  std::shared_ptr<const ConstantData> value;  ///< Null where it is not known.
-};
 
 /// One value per output of the node. `operands`: one per input, empty for those that are left out. `opset`: of ONNX's
 /// own operators, at least 6.

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "onnx/import.h"
+#include "onnx/imported_model.h"
 #include "onnx/proto.h"
 
 namespace rewright {

@@ -8,7 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "onnx/opset_convert.h"
+#include "onnx/conversion_context.h"
+#include "onnx/proto.h"
 
 namespace rewright::model {
 

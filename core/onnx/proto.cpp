@@ -97,19 +97,6 @@ std::int64_t opset_of(const ModelProto& model) {
   return 0;
 }
 
-std::optional<std::int64_t> checked_elements(std::span<const std::int64_t> dims) {
-  std::int64_t count = 1;
-  bool empty = false, large = false;
-  for (const std::int64_t dim : dims) {
-    if (dim < 0) return std::nullopt;
-    empty = empty || dim == 0;
-    if (dim > kMostElements || (dim > 0 && count > kMostElements / dim)) large = true;
-    if (!large && dim > 0) count *= dim;
-  }
-  if (large) return std::nullopt;
-  return empty ? 0 : count;
-}
-
 std::optional<TensorType> static_type(const TypeProto& type) {
   if (!type.has_tensor_type() || !type.tensor_type().has_shape()) return std::nullopt;
   const auto element = element_type(type.tensor_type().elem_type());

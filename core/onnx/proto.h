@@ -1,7 +1,6 @@
-// ONNX's messages, and their conversion from and to our values. The only header here that needs ONNX's.
+// ONNX's messages from and to our values.
 #pragma once
 
-#include <onnx/onnx_pb.h>
 #include <rewright/base/visibility.h>
 #include <rewright/graph/graph.h>
 #include <rewright/onnx/onnx.h>
@@ -12,18 +11,9 @@
 #include <span>
 #include <string>
 
+#include "onnx/messages.h"
+
 namespace rewright::model {
-
-using ::onnx::AttributeProto;
-using ::onnx::GraphProto;
-using ::onnx::ModelProto;
-using ::onnx::NodeProto;
-using ::onnx::TensorProto;
-using ::onnx::TypeProto;
-using ::onnx::ValueInfoProto;
-
-/// No tensor of a model may have more elements.
-inline constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 
 /// Errors: kParse.
 [[nodiscard]] Result<ModelProto> parse_model(std::span<const std::byte> bytes, const std::string& file);
@@ -36,9 +26,6 @@ inline constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 [[nodiscard]] std::string describe(const NodeProto& node);
 /// The opset of ONNX's own operators; 0 if the model imports none.
 [[nodiscard]] REWRIGHT_API std::int64_t opset_of(const ModelProto& model);
-
-/// The number of elements; nothing if a size is negative or the product passes kMostElements.
-[[nodiscard]] std::optional<std::int64_t> checked_elements(std::span<const std::int64_t> dims);
 
 /// The type if it is a tensor with all sizes known, of at most kMaxRank axes and an element type that Graph names.
 [[nodiscard]] REWRIGHT_API std::optional<TensorType> static_type(const TypeProto& type);

@@ -18,9 +18,10 @@
 #include <unordered_set>
 #include <vector>
 
+#include "onnx/imported_model.h"
 #include "onnx/infer.h"
 #include "onnx/proto.h"
-#include "onnx/simplify.h"
+#include "onnx/simplify_level.h"
 #include "onnx/simplify_nodes.h"
 
 namespace rewright::model {

@@ -26,20 +26,14 @@
 #include <rewright/base/visibility.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
 
-#include "onnx/import.h"
+#include "onnx/imported_model.h"
+#include "onnx/simplify_level.h"
 
 namespace rewright {
-
-enum class SimplifyLevel : std::uint8_t {
-  kExact,    ///< Only what computes the same to the last bit.
-  kSums,     ///< Also what is right of real numbers, and leaves factors in weights as they are.
-  kWeights,  ///< Also with weights that are multiplied before the run.
-};
 
 struct Simplified {
   std::string model;                         ///< A serialized ModelProto; empty where no node goes.

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "optimize/equivalence.h"
 #include "optimize/gate_setting.h"
+#include "optimize/gate_types.h"
 #include "optimize/noise_floor.h"
 #include "optimize/reference.h"
 

@@ -6,8 +6,6 @@
 #include <numeric>
 #include <string_view>
 
-#include "optimize/pool_costs.h"
-
 namespace rewright {
 namespace {
 

@@ -10,8 +10,8 @@
 
 #include "optimize/class_levels.h"
 #include "optimize/class_matcher.h"
+#include "optimize/engine_content.h"
 #include "optimize/pool_costs.h"
-#include "optimize/search_engine.h"
 #include "optimize/tensor_classes.h"
 #include "rewrite/node_pool.h"
 #include "rewrite/target_labels.h"

@@ -1,16 +1,11 @@
-#include "optimize/search_engine.h"
+#include <rewright/optimize/search.h>
 
 #include <utility>
 
+#include "optimize/engine_content.h"
 #include "optimize/search_space.h"
 
 namespace rewright {
-
-void SearchEngineContent::refuse(std::size_t rule, const std::string& reason) {
-  const std::scoped_lock lock(refused_mutex);
-  RefusedRule& entry = refused[rule];
-  if (entry.times++ == 0) entry.name = rules.rules()[rule].name, entry.reason = reason;
-}
 
 SearchEngine::SearchEngine(std::vector<Rule> rules, GraphCost& cost)
     : content_(std::make_unique<SearchEngineContent>(std::move(rules), cost)) {}

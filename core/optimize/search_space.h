@@ -10,12 +10,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "optimize/engine_content.h"
 #include "optimize/graph_comparison.h"
 #include "optimize/hash_slopes.h"
 #include "optimize/local_costs.h"
 #include "optimize/look_log.h"
 #include "optimize/pool_costs.h"
-#include "optimize/search_engine.h"
 #include "rewrite/match_table.h"
 #include "rewrite/node_pool.h"
 #include "rewrite/pool_rewriter.h"

@@ -97,8 +97,24 @@ TEST(IncludeDirection, RefusesPublicHeadersThatLeadBackToThemselves) {
   Tree tree;
   tree.with("core/include/rewright/rule/rule.h", "#include <rewright/verify/verifier.h>\n")
       .with("core/include/rewright/verify/verifier.h", "#include <rewright/rule/rule.h>\n");
-  EXPECT_THAT(tree.violations(), ElementsAre("core/include/rewright/rule/rule.h: its includes lead back to it",
-                                             "core/include/rewright/verify/verifier.h: its includes lead back to it"));
+  EXPECT_THAT(
+      tree.violations(),
+      ElementsAre(
+          "core/include/rewright/rule/rule and core/include/rewright/verify/verifier include each other: what both "
+          "need belongs into a third file",
+          "core/include/rewright/rule/rule.h: its includes lead back to it",
+          "core/include/rewright/verify/verifier.h: its includes lead back to it"));
+}
+
+TEST(IncludeDirection, RefusesTwoFilesThatIncludeEachOther) {
+  Tree tree;
+  tree.with("core/rule/rule_text.h", "")
+      .with("core/rule/rule_text.cpp", "#include \"rule/rule_text.h\"\n#include \"rule/reader.h\"\n")
+      .with("core/rule/reader.h", "#include \"rule/rule_text.h\"\n")
+      .with("core/store/store.h", "#include \"rule/reader.h\"\n");
+  EXPECT_THAT(tree.violations(),
+              ElementsAre("core/rule/reader and core/rule/rule_text include each other: what both need "
+                          "belongs into a third file"));
 }
 
 TEST(IncludeDirection, RefusesAPrivateHeaderInAPublicOne) {

@@ -118,11 +118,27 @@ void find_circles(const std::map<std::string, std::set<std::string>>& headers, s
   }
 }
 
+// Two files that include each other, a header and the source of its name taken as one.
+using Units = std::map<std::string, std::set<std::string>>;
+void find_pairs(const Units& units, std::vector<std::string>& violations) {
+  for (const auto& [unit, included] : units) {
+    for (const std::string& other : included) {
+      const auto back = units.find(other);
+      if (unit < other && back != units.end() && back->second.contains(unit))
+        violations.push_back(
+            fmt::format("{} and {} include each other: what both need belongs into a third file", unit, other));
+    }
+  }
+}
+
+std::string unit_of(const fs::path& file) { return fs::path(file).replace_extension().string(); }
+
 }  // namespace
 
 Scan scan_includes(const fs::path& root) {
   Scan scan;
   std::map<std::string, std::set<std::string>> headers;
+  Units units;
   for (const char* top : {"core", "operators", "plugins"}) {
     if (!fs::is_directory(root / top)) continue;
     for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
@@ -133,6 +149,7 @@ Scan scan_includes(const fs::path& root) {
       for (const Include& include : includes_of(entry.path())) {
         const auto target = resolve(root, file, include);
         if (is_public(file) && target) headers[file.string()].insert(target->string());
+        if (target && unit_of(file) != unit_of(*target)) units[unit_of(file)].insert(unit_of(*target));
         const auto wrong =
             *file.begin() == "core" ? wrong_in_core(file, include, target) : wrong_in_plugin(file, include, target);
         if (wrong)
@@ -142,6 +159,7 @@ Scan scan_includes(const fs::path& root) {
     }
   }
   find_circles(headers, scan.violations);
+  find_pairs(units, scan.violations);
   std::sort(scan.violations.begin(), scan.violations.end());
   return scan;
 }

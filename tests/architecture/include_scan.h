@@ -5,10 +5,10 @@
 //
 // A file of core/ROOM includes its own room's headers and those of rooms on lower floors. The public headers in
 // core/include/rewright are the contracts between rooms: each lies in the folder of its room, includes no private
-// header, and never leads back to itself. Rooms on one floor know each other by their public headers only; the room
-// plugin, which carries every kind of object across, sees all of those. A plugin (a file of operators/, a file or a
-// folder of plugins/KIND/) includes public headers, its own files, and libraries. Core includes none of the solvers and
-// runtimes that live in plugins.
+// header, and never leads back to itself. No two files include each other, a header and its source taken as one. Rooms
+// on one floor know each other by their public headers only; the room plugin, which carries every kind of object
+// across, sees all of those. A plugin (a file of operators/, a file or a folder of plugins/KIND/) includes public
+// headers, its own files, and libraries. Core includes none of the solvers and runtimes that live in plugins.
 #pragma once
 
 #include <filesystem>

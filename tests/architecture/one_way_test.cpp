@@ -44,7 +44,6 @@ const std::vector<Source>& sources() {
       {"an audit of axioms of its own",
        std::regex(R"(#include "axiom/audit\.h")"),
        {{"axiom/audit.cpp", "defines it"},
-        {"axiom/typing_audit.h", "is a part of it"},
         {"verify/rule_judge.cpp", "judges"},
         {"cli/axioms_command.cpp", "is the command 'axioms check'"},
         {"discover/judge.h", "looks for axioms; they are audited again when used"},
