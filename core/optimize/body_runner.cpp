@@ -9,7 +9,6 @@
 #include "onnx/import.h"
 #include "onnx/importer.h"
 #include "onnx/scope.h"
-#include "optimize/reference.h"
 
 namespace rewright {
 
