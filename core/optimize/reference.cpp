@@ -307,15 +307,4 @@ double evaluation_bytes(const Graph& graph) {
 
 bool holds_much(const Graph& graph) { return evaluation_bytes(graph) > kLargeBytes; }
 
-double evaluation_flops(const Graph& graph) {
-  double flops = 0;
-  for (const Node& node : graph.nodes()) {
-    if (node.op == nullptr) continue;
-    std::vector<Shape> in;
-    for (const Port operand : node.inputs) in.push_back(graph.shape(operand));
-    flops += node.op->work(node.params, in).flops;
-  }
-  return flops;
-}
-
 }  // namespace rewright

@@ -93,7 +93,5 @@ class REWRIGHT_API Reference {
 [[nodiscard]] REWRIGHT_API double evaluation_bytes(const Graph& graph);
 /// Are they so many that no memory should be kept for another run?
 [[nodiscard]] REWRIGHT_API bool holds_much(const Graph& graph);
-/// Floating-point operations of the graph's operators.
-[[nodiscard]] REWRIGHT_API double evaluation_flops(const Graph& graph);
 
 }  // namespace rewright

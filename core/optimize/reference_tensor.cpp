@@ -30,4 +30,15 @@ std::vector<Real> numbers_of(const ReferenceTensor& tensor) {
   return numbers ? *std::move(numbers) : std::vector<Real>();
 }
 
+double evaluation_flops(const Graph& graph) {
+  double flops = 0;
+  for (const Node& node : graph.nodes()) {
+    if (node.op == nullptr) continue;
+    std::vector<Shape> in;
+    for (const Port operand : node.inputs) in.push_back(graph.shape(operand));
+    flops += node.op->work(node.params, in).flops;
+  }
+  return flops;
+}
+
 }  // namespace rewright

@@ -32,4 +32,7 @@ using ReferenceInputs = std::map<std::string, ReferenceTensor>;
 /// The tensor's elements as numbers, of whatever type they are.
 [[nodiscard]] REWRIGHT_API std::vector<Real> numbers_of(const ReferenceTensor& tensor);
 
+/// Floating-point operations of the graph's operators.
+[[nodiscard]] REWRIGHT_API double evaluation_flops(const Graph& graph);
+
 }  // namespace rewright

@@ -8,6 +8,7 @@
 //   add(sum, factor, value)        sum + factor * value
 #pragma once
 
+#include <rewright/base/visibility.h>
 #include <rewright/tensor/dim.h>
 
 #include <cstdint>
@@ -47,7 +48,7 @@ struct CheckedNumbers {
   }
 };
 
-class SizeCode {
+class REWRIGHT_API SizeCode {
  public:
   /// Nothing where a variable has no slot.
   [[nodiscard]] static std::optional<SizeCode> compile(const SymbolicDim& size, const SlotOf& slot_of);

@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, RandomGraphText, ::testing::Range(0, 20));
 // The generator is what other property tests rest on: it must reach every operator.
 TEST(RandomGraph, ReachesEveryOperator) {
   std::set<std::string> seen;
-  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+  for (std::uint64_t seed = 0; seed < 1200; ++seed) {
     const Graph graph = random_graph(seed, {.operators = 12});
     for (const Node& node : graph.nodes()) {
       if (node.op) seen.insert(node.op->name());

@@ -103,8 +103,9 @@ TEST(Families, OperandsOfElementwiseOperatorsHaveOneShape) {
 TEST(Families, AConstantIsWrittenWithItsElements) {
   const Numbered numbered;
   const Params params({SizeList<std::int64_t>{{2, 3}}});
-  EXPECT_EQ(numbered.infer(params, {}).value().front(), (Shape{2, 3}));
-  EXPECT_FALSE(numbered.infer(Params({SizeList<std::int64_t>{{2}}}), {}));
+  const std::vector<Shape> none;
+  EXPECT_EQ(numbered.infer(params, none).value().front(), (Shape{2, 3}));
+  EXPECT_FALSE(numbered.infer(Params({SizeList<std::int64_t>{{2}}}), none));
   Written writer;
   ASSERT_TRUE(numbered.to_onnx(params, {}, {}, writer));
   EXPECT_THAT(writer.values, ::testing::ElementsAre(0, 1, 2, 10, 11, 12));
