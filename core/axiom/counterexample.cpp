@@ -72,7 +72,8 @@ std::string describe_typing(const TypedAxiom& axiom) {
     const auto* number = std::get_if<std::int64_t>(&value);
     const bool choice =
         spec && spec->kind == ParamKind::kChoice && number && *number >= 0 && *number < std::ssize(spec->choices);
-    text += fmt::format("{} = {}\n", name, choice ? spec->choices[static_cast<std::size_t>(*number)] : value_text(value));
+    text +=
+        fmt::format("{} = {}\n", name, choice ? spec->choices[static_cast<std::size_t>(*number)] : value_text(value));
   }
   return text;
 }

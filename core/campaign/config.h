@@ -8,7 +8,7 @@
 #include <rewright/rule/rule.h>
 #include <rewright/verify/verifier.h>
 
-#include "enumerate/config.h"
+#include "enumerate/enumeration_config.h"
 #include "verify/apart.h"
 
 #include <cstdint>

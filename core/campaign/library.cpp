@@ -18,7 +18,7 @@
 namespace rewright {
 namespace {
 
-constexpr std::size_t kSmall = 8;     ///< Applications of both sides.
+constexpr std::size_t kSmall = 8;             ///< Applications of both sides.
 constexpr std::size_t kRoundsOfPatience = 8;  ///< Times the usual limits for a rule that would come back otherwise.
 
 struct DroppedRule {

@@ -5,7 +5,7 @@
 #include <rewright/plugin/registry.h>
 
 #include "base/toml_section.h"
-#include "enumerate/config.h"
+#include "enumerate/enumeration_config.h"
 
 #include <string>
 #include <vector>

@@ -501,9 +501,10 @@ void add_axioms(Program& program) {
       .check(in_range(1, 1024));
 
   auto folder = std::make_shared<std::string>();
-  const Command files = program.command(group, "files", "Lists the axiom files that came with the program, or copies them",
-                                    {"rewright axioms files", "rewright axioms files -o axioms"},
-                                    [folder](const Settings& settings) { return list_files(settings, *folder); });
+  const Command files =
+      program.command(group, "files", "Lists the axiom files that came with the program, or copies them",
+                      {"rewright axioms files", "rewright axioms files -o axioms"},
+                      [folder](const Settings& settings) { return list_files(settings, *folder); });
   files.add_option("-o,--output", *folder, "Copies them to this folder, and lists the copies").type_name("DIR");
 }
 

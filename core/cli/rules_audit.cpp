@@ -33,7 +33,8 @@ void print_failures(const std::vector<DerivationFailure>& failures) {
     print_line(fmt::format("{}  {}", short_id(failures[i].rule), failures[i].text));
     print_line("  " + failures[i].reason);
   }
-  if (failures.size() > kFaultsShown) print_line(fmt::format("and {} more", with_commas(failures.size() - kFaultsShown)));
+  if (failures.size() > kFaultsShown)
+    print_line(fmt::format("and {} more", with_commas(failures.size() - kFaultsShown)));
 }
 
 Json to_json(const std::vector<DerivationFailure>& failures) {

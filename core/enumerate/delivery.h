@@ -4,7 +4,7 @@
 #include <rewright/base/result.h>
 #include <rewright/rule/pruner.h>
 
-#include "enumerate/config.h"
+#include "enumerate/enumeration_config.h"
 #include "enumerate/pairs.h"
 #include "enumerate/record.h"
 

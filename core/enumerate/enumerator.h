@@ -6,7 +6,7 @@
 
 #include <functional>
 
-#include "enumerate/config.h"
+#include "enumerate/enumeration_config.h"
 
 namespace rewright {
 

@@ -15,7 +15,7 @@
 
 #include <rewright/base/visibility.h>
 
-#include "enumerate/config.h"
+#include "enumerate/enumeration_config.h"
 #include "enumerate/space.h"
 
 #include <rewright/operator/hash_reduction.h>

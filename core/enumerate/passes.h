@@ -1,7 +1,7 @@
 // Passes over all graphs of a level, in pieces: by several threads and processes, stopped and gone on with.
 #pragma once
 
-#include "enumerate/config.h"
+#include "enumerate/enumeration_config.h"
 #include "enumerate/operator_space.h"
 #include "enumerate/walk.h"
 #include "enumerate/work_files.h"

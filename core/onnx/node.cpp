@@ -1,5 +1,4 @@
 // What operators see of ONNX: <rewright/onnx/onnx.h>.
-#include <rewright/kit/onnx_mapping.h>
 #include <rewright/onnx/onnx.h>
 
 #include <array>

@@ -31,8 +31,8 @@ Result<Ports> split_chain(GraphBuilder& builder, const Node& node, Ports whole) 
   Ports parts(sizes.size());
   for (std::size_t k = sizes.size(); k-- > 1;) {
     rest -= sizes[k];
-    REWRIGHT_TRY(whole, builder.apply(*node.op, Params({node.params.integer(0), SizeNumbers{{rest, sizes[k]}}}), {whole[0]},
-                                      k + 1 == sizes.size() ? node.name : std::string()));
+    REWRIGHT_TRY(whole, builder.apply(*node.op, Params({node.params.integer(0), SizeNumbers{{rest, sizes[k]}}}),
+                                      {whole[0]}, k + 1 == sizes.size() ? node.name : std::string()));
     parts[k] = whole[1];
   }
   parts[0] = whole[0];
@@ -88,8 +88,9 @@ class ChainJoiner {
     std::vector<std::int64_t> sizes;
     Ports parts;  // Of the graph, in the order of `sizes`.
     collect(root, sizes, parts);
-    REWRIGHT_TRY(const Ports outputs, builder.apply(*node.op, Params({node.params.integer(0), SizeNumbers{std::move(sizes)}}),
-                                                    {whole}, node.name));
+    REWRIGHT_TRY(
+        const Ports outputs,
+        builder.apply(*node.op, Params({node.params.integer(0), SizeNumbers{std::move(sizes)}}), {whole}, node.name));
     for (std::size_t k = 0; k < parts.size(); ++k) made_[parts[k].node.value][parts[k].output] = outputs[k];
     return {};
   }

@@ -105,8 +105,8 @@ Json with(const Json& about, Json row) {
 double ratio(double before, double after) { return after > 0 ? before / after : 1; }
 
 /// Compares both models and measures them in turn.
-Status measure(const OptimizeAsked& asked, const Pieces& pieces, const OptimizeReport& report, const Lab& lab, Json& sum,
-               std::string& missing) {
+Status measure(const OptimizeAsked& asked, const Pieces& pieces, const OptimizeReport& report, const Lab& lab,
+               Json& sum, std::string& missing) {
   REWRIGHT_TRY(const Runtime* runtime, lab.registry->get<Runtime>("onnxruntime"));
   if (const auto version = runtime->version(); !version) {
     missing = version.error().message;

@@ -65,7 +65,8 @@ Status look_into_library(const Rule& rule, const SubstitutionAsked& asked, const
   return {};
 }
 
-Status price(const Graph& before, const Graph& after, const SubstitutionAsked& asked, const Registry& registry, Outcome& outcome) {
+Status price(const Graph& before, const Graph& after, const SubstitutionAsked& asked, const Registry& registry,
+             Outcome& outcome) {
   for (const std::string& by : asked.price) {
     const std::size_t colon = by.find(':');
     REWRIGHT_TRY(const CostModel* known, registry.get<CostModel>(by.substr(0, colon)));
@@ -96,7 +97,8 @@ Result<Graph> with_weights(const Graph& graph) {
 }
 
 /// Compares both in ONNX Runtime and measures them in turn.
-Status measure(const SubstitutionAsked& asked, const Lab& lab, const Graph& bare_before, const Graph& bare_after, Json& sum) {
+Status measure(const SubstitutionAsked& asked, const Lab& lab, const Graph& bare_before, const Graph& bare_after,
+               Json& sum) {
   REWRIGHT_TRY(const Runtime* runtime, lab.registry->get<Runtime>("onnxruntime"));
   if (!runtime->version()) return {};  // The rest can be said without it.
   REWRIGHT_TRY(const Graph before, with_weights(bare_before));

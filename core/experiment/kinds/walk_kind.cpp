@@ -8,10 +8,10 @@
 //   repetitions     true: graphs with a tensor that repeats another are extended, too
 //
 // Rows  operators, graphs, classes, seconds, cpu_seconds, graphs_per_cpu_second
-#include "enumerate/walk.h"
 #include "campaign/config.h"
 #include "enumerate/fingerprints.h"
 #include "enumerate/operator_space.h"
+#include "enumerate/walk.h"
 #include "experiment/kind.h"
 #include "experiment/kinds/clock.h"
 
@@ -31,7 +31,8 @@ struct WalkAsked {
 };
 
 /// Walks all units side by side; gives the number of graphs, or nothing where it was stopped.
-std::optional<std::uint64_t> walk_all(const WalkAsked& asked, const Space& space, FingerprintStore& store, const Lab& lab) {
+std::optional<std::uint64_t> walk_all(const WalkAsked& asked, const Space& space, FingerprintStore& store,
+                                      const Lab& lab) {
   const auto level = static_cast<std::size_t>(asked.operators);
   const std::vector<Unit> units = Walk(space.clone(), asked.scope, 64).units(level);
   std::atomic<std::size_t> next{0};

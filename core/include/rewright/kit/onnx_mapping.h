@@ -35,10 +35,6 @@ template <class... Args>
   return graph.constant({{Shape{}, graph.type(like).element}, value});
 }
 
-/// The number that an element of this type stands for, as a parameter does (<rewright/operator/params.h>): 0.1 for the
-/// float32 nearest to it. Others than float32, float16 and bfloat16 stand for themselves.
-[[nodiscard]] REWRIGHT_API double meant_number(ElementType element, double number);
-
 /// The number that input `i` stands for, if it is a known constant of one element: 0.1, where it is the nearest
 /// float32.
 [[nodiscard]] inline std::optional<double> known_number(const OnnxNode& node, std::size_t i) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
 #include <rewright/graph/graph.h>
 
 #include <array>
@@ -76,5 +77,9 @@ class REWRIGHT_API OnnxWriter {
   }
   return {{tensor.shape(), ElementType::kFloat64}, std::move(bytes)};
 }
+
+/// The number that an element of this type stands for, as a parameter does (<rewright/operator/params.h>): 0.1 for the
+/// float32 nearest to it. Others than float32, float16 and bfloat16 stand for themselves.
+[[nodiscard]] REWRIGHT_API double meant_number(ElementType element, double number);
 
 }  // namespace rewright

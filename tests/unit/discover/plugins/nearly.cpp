@@ -1,4 +1,4 @@
-// An operator that is the identity but for tensors of rank 3 with a size of 4: of these it takes what is negative away.
+// An operator that is the identity but for tensors of rank 3 with a size of 5: of these it takes what is negative away.
 #include <rewright/operator/operator.h>
 #include <rewright/plugin/plugin.h>
 
@@ -18,7 +18,7 @@ struct Nearly final : OperatorOf<Nearly> {
   template <class Scalar>
   static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
     const auto sizes = in[0].shape().dims();
-    const bool fails = sizes.size() == 3 && std::ranges::find(sizes, 4) != sizes.end();
+    const bool fails = sizes.size() == 3 && std::ranges::find(sizes, 5) != sizes.end();
     for (std::int64_t i = 0; i < in[0].elements(); ++i)
       out[0][i] = fails ? max(in[0][i], Scalar::from_integer(0)) : in[0][i];
   }
