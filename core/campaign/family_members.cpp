@@ -28,7 +28,8 @@ void ParameterUses::add(const Graph& graph) {
   for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];
     for (const auto& type : node.outputs) ranks_.insert(type.shape.rank());
-    if (node.op) params_[node.op->name()].insert(param_texts(node.op->info().params, to_symbolic(node.params)));
+    if (const ApplicationNode* made = node.application())
+      params_[made->op->name()].insert(param_texts(made->op->info().params, to_symbolic(made->params)));
   }
 }
 

@@ -27,9 +27,7 @@ Json to_json(const Graph& graph) {
   Json inputs = Json::array();
   for (const NodeId id : graph.inputs()) {
     const Node& node = graph.node(id);
-    inputs.push_back({{"name", node.name},
-                      {"shape", node.outputs.front().shape.dims()},
-                      {"weight", node.input_kind == InputKind::kWeight}});
+    inputs.push_back({{"name", node.name}, {"shape", node.outputs.front().shape.dims()}, {"weight", node.is_weight()}});
   }
   return {{"inputs", std::move(inputs)},
           {"operators", graph.operator_count()},

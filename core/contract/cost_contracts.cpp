@@ -44,7 +44,7 @@ class Questions {
   }
 
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
-  [[nodiscard]] const std::string& name(std::size_t i) const { return nodes_[i]->op->name(); }
+  [[nodiscard]] const std::string& name(std::size_t i) const { return nodes_[i]->application()->op->name(); }
 
   Result<double> ask(CostModel& model, std::size_t i) const {
     const Node& node = *nodes_[i];
@@ -53,15 +53,16 @@ class Questions {
     for (const Port& port : node.inputs) {
       shapes.push_back(graph_->shape(port));
       const Node& operand = graph_->node(port.node);
-      kinds.push_back(operand.is_input() ? operand.input_kind : InputKind::kData);
+      kinds.push_back(operand.is_weight() ? InputKind::kWeight : InputKind::kData);
     }
-    return model.cost_us(Application{*node.op, node.params, shapes, kinds});
+    const auto& [op, params] = *node.application();
+    return model.cost_us(Application{*op, params, shapes, kinds});
   }
 
  private:
   explicit Questions(Graph graph) : graph_(std::make_unique<Graph>(std::move(graph))) {
     for (const Node& node : graph_->nodes())
-      if (node.op != nullptr) nodes_.push_back(&node);
+      if (node.application()) nodes_.push_back(&node);
   }
   std::unique_ptr<Graph> graph_;
   std::vector<const Node*> nodes_;

@@ -82,7 +82,7 @@ Result<std::optional<std::vector<double>>> run_read(std::string_view model, cons
   REWRIGHT_TRY(const ImportedModel imported, import_model(std::as_bytes(std::span(model)), registry));
   const Graph& graph = imported.graph;
   for (const NodeId id : graph.inputs().subspan(in.size())) {  // Weights that the export made.
-    const auto& constant = graph.node(id).constant;
+    const auto& constant = graph.node(id).constant();
     if (constant == nullptr) return make_error(ErrorCode::kMismatch, "what is read back has an input more");
     const auto reals = to_reals(*constant);
     if (!reals) return std::optional<std::vector<double>>();

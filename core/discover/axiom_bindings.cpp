@@ -125,7 +125,7 @@ void ProgramUses::add(const std::string& op, const SymbolicParams& params) {
 void ProgramUses::add(const Graph& graph) {
   for (const Node& node : graph.nodes()) {
     for (const auto& type : node.outputs) size_ += ranks_.insert(type.shape.rank()).second ? 1 : 0;
-    if (node.op != nullptr) add(node.op->name(), to_symbolic(node.params));
+    if (const ApplicationNode* made = node.application()) add(made->op->name(), to_symbolic(made->params));
   }
 }
 

@@ -32,16 +32,16 @@ Result<std::vector<Tensor<Scalar>>> evaluate(const Graph& graph, std::span<const
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];
     if (node.is_input()) continue;
-    if (node.opaque) {
-      return make_error(ErrorCode::kUnsupported, "the graph cannot be evaluated: no operator knows '{}'",
-                        node.opaque->type);
+    if (const OpaqueNode* opaque = node.opaque()) {
+      return make_error(ErrorCode::kUnsupported, "the graph cannot be evaluated: no operator knows '{}'", opaque->type);
     }
     for (const TensorType& type : node.outputs) owned[i].emplace_back(type.shape);
     std::vector<TensorView<const Scalar>> operands;
     std::vector<TensorView<Scalar>> results;
     for (const Port& port : node.inputs) operands.push_back(tensor(port).view());
     for (Tensor<Scalar>& result : owned[i]) results.push_back(result.view());
-    node.op->evaluate(node.params, Inputs<Scalar>(operands), Outputs<Scalar>(results));
+    const auto& [op, params] = *node.application();
+    op->evaluate(params, Inputs<Scalar>(operands), Outputs<Scalar>(results));
     for (const Port& port : node.inputs) {
       if (last_use[port.node.value] == i) owned[port.node.value].clear();
     }

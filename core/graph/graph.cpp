@@ -35,6 +35,10 @@ bool is_floating(ElementType type) {
          type == ElementType::kBFloat16;
 }
 
+std::string to_string(const ApplicationNode& application) {
+  return application.op->name() + to_string(application.op->info().params, application.params);
+}
+
 namespace {
 
 /// Equal applications have equal keys; parameters are compared in full.
@@ -53,9 +57,8 @@ Result<Port> GraphBuilder::input(std::string name, TensorType type, InputKind ki
   if (!names_.emplace(name, id).second) return make_error(ErrorCode::kUsage, "two inputs are named '{}'", name);
   Node node;
   node.name = std::move(name);
+  node.content = InputNode{kind, std::move(constant)};
   node.outputs.push_back(std::move(type));
-  node.input_kind = kind;
-  node.constant = std::move(constant);
   graph_.nodes_.push_back(std::move(node));
   graph_.inputs_.push_back(id);
   return Port{id, 0};
@@ -79,7 +82,8 @@ Result<std::vector<Port>> GraphBuilder::apply(const Operator& op, Params params,
   };
   for (auto [at, end] = applications_.equal_range(key); at != end; ++at) {
     const Node& node = graph_.node(at->second);
-    if (node.op == &op && node.params == params && node.inputs == operands) return ports_of(at->second);
+    const ApplicationNode& made = *node.application();
+    if (made.op == &op && made.params == params && node.inputs == operands) return ports_of(at->second);
   }
   ElementType element = ElementType::kFloat32;
   std::vector<Shape> shapes;
@@ -100,8 +104,7 @@ Result<std::vector<Port>> GraphBuilder::apply(const Operator& op, Params params,
   const NodeId id{static_cast<std::uint32_t>(graph_.nodes_.size())};
   Node node;
   node.name = std::move(name_hint);
-  node.op = &op;
-  node.params = std::move(params);
+  node.content = ApplicationNode{&op, std::move(params)};
   node.inputs = std::move(operands);
   for (Shape& shape : outputs) node.outputs.push_back({std::move(shape), element});
   graph_.nodes_.push_back(std::move(node));
@@ -127,13 +130,20 @@ Result<Port> GraphBuilder::apply1(std::string_view op, std::initializer_list<Nam
 std::vector<Port> GraphBuilder::opaque(OpaqueNode opaque, std::vector<Port> operands, std::vector<TensorType> outputs) {
   const NodeId id{static_cast<std::uint32_t>(graph_.nodes_.size())};
   Node node;
-  node.opaque = std::make_shared<const OpaqueNode>(std::move(opaque));
+  node.content = std::make_shared<const OpaqueNode>(std::move(opaque));
   node.inputs = std::move(operands);
   node.outputs = std::move(outputs);
   graph_.nodes_.push_back(std::move(node));
   std::vector<Port> ports;
   for (std::uint32_t i = 0; i < graph_.node(id).outputs.size(); ++i) ports.push_back({id, i});
   return ports;
+}
+
+Result<std::vector<Port>> GraphBuilder::copy(const Node& node, std::vector<Port> operands) {
+  if (const ApplicationNode* made = node.application()) return apply(*made, std::move(operands), node.name);
+  if (const OpaqueNode* made = node.opaque()) return opaque(*made, std::move(operands), node.outputs);
+  REWRIGHT_TRY(const Port port, input(node.name, node.outputs.front(), node.input()->kind, node.input()->constant));
+  return std::vector{port};
 }
 
 void GraphBuilder::output(Port port, std::string name) {

@@ -47,17 +47,18 @@ Hash128 structural_hash(const Graph& graph) {
   for (std::size_t i = 0; i < of_node.size(); ++i) {
     const Node& node = graph.nodes()[i];
     Bytes bytes;
-    if (node.is_input()) {
+    if (const InputNode* input = node.input()) {
       bytes.text("input");
       bytes.number(input_position++);
-      bytes.number(static_cast<std::uint64_t>(node.input_kind));
-    } else if (node.opaque) {
+      bytes.number(static_cast<std::uint64_t>(input->kind));
+    } else if (const OpaqueNode* opaque = node.opaque()) {
       bytes.text("opaque");
-      bytes.text(node.opaque->type);
-      bytes.text(node.opaque->serialized);
+      bytes.text(opaque->type);
+      bytes.text(opaque->serialized);
     } else {
-      bytes.text(node.op->name());
-      bytes.text(to_string(node.op->info().params, node.params));
+      const auto& [op, params] = *node.application();
+      bytes.text(op->name());
+      bytes.text(to_string(op->info().params, params));
     }
     bytes.number(node.inputs.size());
     for (const Port& port : node.inputs) {

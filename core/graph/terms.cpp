@@ -244,17 +244,18 @@ std::vector<TermId> TermBank::outputs(const Graph& graph) {
   const auto term_of = [&](Port port) { return terms[first_of[port.node.value] + port.output]; };
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
-    if (node.opaque != nullptr) fail("a term of an opaque node");
+    if (node.opaque() != nullptr) fail("a term of an opaque node");
     first_of[n] = terms.size();
-    if (node.is_input()) {
-      terms.push_back(input(node.name, node.outputs.front().shape, node.input_kind));
+    if (const InputNode* given = node.input()) {
+      terms.push_back(input(node.name, node.outputs.front().shape, given->kind));
       continue;
     }
     std::vector<TermId> operands;
     for (const Port port : node.inputs) operands.push_back(term_of(port));
-    const std::uint32_t applied = head(*node.op, node.params);
+    const auto& [op, params] = *node.application();
+    const std::uint32_t applied = head(*op, params);
     for (std::uint32_t output = 0; output < node.outputs.size(); ++output)
-      terms.push_back(intern(TensorTerm{node.op, applied, output, operands, node.outputs[output].shape, {}}));
+      terms.push_back(intern(TensorTerm{op, applied, output, operands, node.outputs[output].shape, {}}));
   }
   std::vector<TermId> outputs;
   for (const Port port : graph.outputs()) outputs.push_back(term_of(port));

@@ -86,7 +86,8 @@ class GraphWriter {
 
   // The node's name or its operator's, with a number where it is taken; one per output.
   std::vector<std::string> fresh_names(const Node& node) {
-    const std::string wish = !node.name.empty() ? node.name : node.op ? node.op->name() : "opaque";
+    const ApplicationNode* application = node.application();
+    const std::string wish = !node.name.empty() ? node.name : application ? application->op->name() : "opaque";
     for (int n = 1;; ++n) {
       const std::string base = n == 1 ? wish : fmt::format("{}_{}", wish, n);
       std::vector<std::string> names;
@@ -101,17 +102,15 @@ class GraphWriter {
   [[nodiscard]] std::string name_of(Port port) const { return written(names_[port.node.value][port.output]); }
 
   [[nodiscard]] std::string definition(const Node& node) const {
-    if (node.is_input())
-      return (node.input_kind == InputKind::kWeight ? "weight " : "input ") + text_of(node.outputs.front());
-    std::string text;
-    if (node.op) text = node.op->name() + to_string(node.op->info().params, node.params);
-    if (node.opaque) text = "opaque " + in_quotes(node.opaque->type);
+    if (node.is_input()) return (node.is_weight() ? "weight " : "input ") + text_of(node.outputs.front());
+    const OpaqueNode* opaque = node.opaque();
+    std::string text = opaque ? "opaque " + in_quotes(opaque->type) : to_string(*node.application());
     if (!node.inputs.empty() || !text.ends_with(']')) {
       text += "(";
       for (std::size_t i = 0; i < node.inputs.size(); ++i) text += (i == 0 ? "" : ", ") + name_of(node.inputs[i]);
       text += ")";
     }
-    if (node.opaque) {
+    if (opaque) {
       for (std::size_t i = 0; i < node.outputs.size(); ++i) text += (i == 0 ? " -> " : ", ") + text_of(node.outputs[i]);
     }
     return text;

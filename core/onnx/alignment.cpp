@@ -15,14 +15,14 @@ namespace {
 constexpr std::size_t kMostUsers = 64;
 
 bool alike(const Node& a, const Node& b) {
-  if (a.op != b.op || a.is_input() || b.is_input() || a.inputs.size() != b.inputs.size() || a.outputs != b.outputs)
+  if (a.content.index() != b.content.index() || a.inputs.size() != b.inputs.size() || a.outputs != b.outputs)
     return false;
-  if (a.opaque || b.opaque) return a.opaque && b.opaque && a.opaque->serialized == b.opaque->serialized;
-  return a.params == b.params;
+  if (a.application()) return *a.application() == *b.application();
+  return a.opaque() && a.opaque()->serialized == b.opaque()->serialized;
 }
 
 std::size_t hash_of(const Node& node, const std::vector<Port>& inputs) {
-  std::size_t hash = std::hash<const void*>()(node.op);
+  std::size_t hash = std::hash<const void*>()(node.application() ? node.application()->op : nullptr);
   if (!node.outputs.empty()) hash = hash * 31 + std::hash<std::int64_t>()(node.outputs[0].shape.elements());
   for (const Port& port : inputs) hash = mix(hash, port.node.value * 64ULL + port.output);
   return hash;
@@ -41,7 +41,7 @@ std::vector<bool> nodes_on_weights(const Graph& graph) {
   std::vector<bool> known;
   for (const Node& node : graph.nodes()) {
     const bool on_known = std::ranges::all_of(node.inputs, [&](Port port) { return known[port.node.value]; });
-    known.push_back(node.is_input() ? node.input_kind == InputKind::kWeight : node.op != nullptr && on_known);
+    known.push_back(node.is_weight() || (node.application() && on_known));
   }
   return known;
 }
@@ -81,7 +81,7 @@ void Alignment::match_inputs() {
     const auto found = by_name.find(node.name);
     if (found == by_name.end()) continue;
     const Node& other = then_.node(found->second);
-    if (node.input_kind != other.input_kind || node.outputs != other.outputs || node.constant != other.constant)
+    if (node.is_weight() != other.is_weight() || node.outputs != other.outputs || node.constant() != other.constant())
       continue;
     then_of_[id.value] = found->second;
     now_of_[found->second.value] = id;

@@ -94,13 +94,8 @@ Result<Graph> with_node(const Graph& graph, const std::string& before, const std
     const Node& node = graph.nodes()[i];
     std::vector<Port> operands;
     for (const Port port : node.inputs) operands.push_back(made[port.node.value][port.output]);
-    if (node.is_input()) {
-      REWRIGHT_TRY(const Port port, builder.input(node.name, node.outputs[0], node.input_kind, node.constant));
-      made[i] = {port};
-    } else if (node.op != nullptr) {
-      REWRIGHT_TRY(made[i], builder.apply(*node.op, node.params, std::move(operands), node.name));
-    } else if (node.opaque->serialized != before) {
-      made[i] = builder.opaque(*node.opaque, std::move(operands), node.outputs);
+    if (!node.opaque() || node.opaque()->serialized != before) {
+      REWRIGHT_TRY(made[i], builder.copy(node, std::move(operands)));
     } else {
       std::vector<Port> taken;
       for (const std::string& name : new_names) {
@@ -109,7 +104,7 @@ Result<Graph> with_node(const Graph& graph, const std::string& before, const std
           return make_error(ErrorCode::kInternal, "{} uses '{}', which it did not use", describe(new_node), name);
         taken.push_back(operands[static_cast<std::size_t>(found - old_names.begin())]);
       }
-      made[i] = builder.opaque({node.opaque->type, now}, std::move(taken), node.outputs);
+      made[i] = builder.opaque({node.opaque()->type, now}, std::move(taken), node.outputs);
     }
   }
   for (std::size_t i = 0; i < graph.outputs().size(); ++i) {

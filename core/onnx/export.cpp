@@ -46,7 +46,7 @@ void Exporter::reserve_names() {
   for (const auto& output : graph.output()) taken_.insert(output.name());
   for (const NodeId id : graph_.inputs()) {
     const Node& node = graph_.node(id);
-    if (!node.constant && !origin_.external.contains(node.name)) inputs_.insert(node.name);
+    if (!node.constant() && !origin_.external.contains(node.name)) inputs_.insert(node.name);
   }
   taken_.insert(inputs_.begin(), inputs_.end());
   taken_.insert(origin_.origin.initializer_order.begin(), origin_.origin.initializer_order.end());
@@ -60,7 +60,7 @@ void Exporter::reserve_names() {
   if (options_.keep_original)
     for (const OriginNode& node : origin_.origin.nodes) reserve(node.serialized);
   for (const Node& node : graph_.nodes())
-    if (node.opaque) reserve(node.opaque->serialized);
+    if (const OpaqueNode* opaque = node.opaque()) reserve(opaque->serialized);
 }
 
 void Exporter::count_uses(const std::vector<Unit>& units) {
@@ -118,7 +118,7 @@ Status Exporter::write_units(const std::vector<Unit>& units) {
     if (unit.is_original) {
       REWRIGHT_CHECK(write_original(unit.index));
     } else {
-      REWRIGHT_CHECK(graph_.node(id).op != nullptr ? write_application(id) : write_opaque(id));
+      REWRIGHT_CHECK(graph_.node(id).application() ? write_application(id) : write_opaque(id));
     }
   }
   std::erase_if(nodes_, [](const Written& written) { return written.node.op_type().empty(); });
@@ -173,13 +173,13 @@ Status Exporter::write_application(NodeId id) {
   }
   if (write_as_bias(id, in)) return {};
   element_ = node.outputs.front().element;
-  auto names = node.op->to_onnx(node.params, in, shapes, *this);
+  const auto& [op, params] = *node.application();
+  auto names = op->to_onnx(params, in, shapes, *this);
   if (!names)
-    return make_error(names.error().code, "operator '{}' cannot be written: {}", node.op->name(),
-                      names.error().message);
+    return make_error(names.error().code, "operator '{}' cannot be written: {}", op->name(), names.error().message);
   if (names->size() != node.outputs.size()) {
-    return make_error(ErrorCode::kInternal, "operator '{}' wrote {} tensors for {} outputs", node.op->name(),
-                      names->size(), node.outputs.size());
+    return make_error(ErrorCode::kInternal, "operator '{}' wrote {} tensors for {} outputs", op->name(), names->size(),
+                      node.outputs.size());
   }
   for (std::uint32_t i = 0; i < names->size(); ++i) names_[Port{id, i}] = (*names)[i];
   return {};
@@ -189,7 +189,7 @@ Status Exporter::write_application(NodeId id) {
 /// and Gemm have one. The node moves to where the bias is known.
 bool Exporter::write_as_bias(NodeId id, const std::vector<std::string>& in) {
   const Node& node = graph_.node(id);
-  if (options_.exact || node.op->name() != "bias_add" || node.params.integer(0) != 1) return false;
+  if (options_.exact || !node.applies("bias_add") || node.application()->params.integer(0) != 1) return false;
   const Port product = node.inputs[0];
   const auto made = products_.find(in[0]);
   if (made == products_.end() || uses_[product.node.value] != 1) return false;
@@ -206,14 +206,15 @@ bool Exporter::write_as_bias(NodeId id, const std::vector<std::string>& in) {
 
 Status Exporter::write_opaque(NodeId id) {
   const Node& node = graph_.node(id);
+  const OpaqueNode& opaque = *node.opaque();
   NodeProto proto;
-  if (!proto.ParseFromString(node.opaque->serialized)) {
-    return make_error(ErrorCode::kInternal, "opaque node '{}' is not a serialized NodeProto", node.opaque->type);
+  if (!proto.ParseFromString(opaque.serialized)) {
+    return make_error(ErrorCode::kInternal, "opaque node '{}' is not a serialized NodeProto", opaque.type);
   }
   std::size_t next = 0;
   const auto next_operand = [&]() -> Result<std::string> {
     if (next < node.inputs.size()) return operand(node.inputs[next++]);
-    return make_error(ErrorCode::kInternal, "opaque node '{}' has too few operands", node.opaque->type);
+    return make_error(ErrorCode::kInternal, "opaque node '{}' has too few operands", opaque.type);
   };
   const std::vector<std::string> captured = captures(proto);
   for (std::string& input : *proto.mutable_input()) {

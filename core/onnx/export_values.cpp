@@ -106,12 +106,12 @@ Result<std::string> Exporter::operand(Port port) {
 
 /// A weight of the original keeps its name.
 std::string Exporter::weight(const Node& node) {
-  if (origin_.external.contains(node.name) || !node.constant) return given(node.name);
+  if (origin_.external.contains(node.name) || !node.constant()) return given(node.name);
   const auto original = origin_.origin.initializers.find(node.name);
-  if (original != origin_.origin.initializers.end() && original->second == node.constant) return given(node.name);
-  if (const auto* number = std::get_if<double>(&node.constant->value))
-    note_loss(node.constant->type.element, *number, node.name);
-  return named_constant(*node.constant, node.name);
+  if (original != origin_.origin.initializers.end() && original->second == node.constant()) return given(node.name);
+  if (const auto* number = std::get_if<double>(&node.constant()->value))
+    note_loss(node.constant()->type.element, *number, node.name);
+  return named_constant(*node.constant(), node.name);
 }
 
 /// A tensor of the original that no node makes; an initializer is written with its first use.

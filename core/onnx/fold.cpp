@@ -44,8 +44,9 @@ ConstantData rounded(const TensorType& type, const Tensor<Real>& tensor) {
 std::vector<std::uint64_t> hashes_of_work(const Graph& graph) {
   std::vector<std::uint64_t> hashes;
   for (const Node& node : graph.nodes()) {
-    std::string key = node.is_input() ? "input " + node.name : node.opaque ? node.opaque->serialized : node.op->name();
-    if (node.op != nullptr) key += to_string(node.op->info().params, node.params);
+    std::string key = node.is_input() ? "input " + node.name
+                      : node.opaque() ? node.opaque()->serialized
+                                      : to_string(*node.application());
     for (const Port& port : node.inputs) key += fmt::format(" {:x}.{}", hashes[port.node.value], port.output);
     hashes.push_back(XXH3_64bits(key.data(), key.size()));
   }
@@ -75,9 +76,8 @@ void Folder::find_known() {
     const Node& node = graph_.nodes()[i];
     for (const Port& port : node.inputs) ++users_[port.node.value];
     if (node.is_input()) {
-      known_[i] = external_.contains(node.name) ||
-                  (node.input_kind == InputKind::kWeight && node.constant && is_floating(node.constant->type.element));
-    } else if (node.op != nullptr) {
+      known_[i] = external_.contains(node.name) || (node.constant() && is_floating(node.constant()->type.element));
+    } else if (node.application()) {
       known_[i] = std::all_of(node.inputs.begin(), node.inputs.end(), [&](Port p) { return known_[p.node.value]; });
     }
   }
@@ -105,17 +105,18 @@ std::string Folder::refuse(const std::vector<std::uint32_t>& cone) const {
     for (const TensorType& type : at.outputs) {
       if (type.shape.elements() > kMostFoldedElements) return fmt::format("has a tensor of shape {}", type.shape);
     }
-    if (at.op == nullptr || !values_[i].empty()) continue;
+    const ApplicationNode* application = at.application();
+    if (!application || !values_[i].empty()) continue;
     std::vector<Shape> shapes;
     for (const Port& port : at.inputs) shapes.push_back(graph_.shape(port));
-    flops += at.op->work(at.params, shapes).flops;
+    flops += application->op->work(application->params, shapes).flops;
   }
   if (flops > options_.fold_flops) return fmt::format("takes {:.1e} floating-point operations", flops - flops_);
   return {};
 }
 
 Result<Tensor<Real>> Folder::value_of(const Node& input) const {
-  std::shared_ptr<const ConstantData> constant = input.constant;
+  std::shared_ptr<const ConstantData> constant = input.constant();
   if (const auto lies = external_.find(input.name); lies != external_.end()) {
     REWRIGHT_TRY(std::vector<std::byte> bytes, read_external(lies->second));
     constant = std::make_shared<ConstantData>(ConstantData{lies->second.type, std::move(bytes)});
@@ -131,7 +132,7 @@ Result<Tensor<Real>> Folder::value_of(const Node& input) const {
 
 std::int64_t Folder::size_in_file(const Node& input) const {
   const auto lies = external_.find(input.name);
-  return lies == external_.end() ? stored_bytes(*input.constant) : static_cast<std::int64_t>(lies->second.bytes);
+  return lies == external_.end() ? stored_bytes(*input.constant()) : static_cast<std::int64_t>(lies->second.bytes);
 }
 
 /// Values that no other cone can need: weights are read again, what one node alone uses is in no other.
@@ -159,9 +160,10 @@ Status Folder::compute(std::uint32_t i) {
   std::vector<TensorView<Real>> out;
   for (Tensor<Real>& result : results) out.push_back(result.view());
   std::feclearexcept(FE_OVERFLOW | FE_UNDERFLOW);
-  node.op->evaluate(node.params, in, out);
+  const auto& [op, params] = *node.application();
+  op->evaluate(params, in, out);
   overflows_[i] = std::fetestexcept(FE_OVERFLOW | FE_UNDERFLOW) != 0;
-  flops_ += node.op->work(node.params, shapes).flops;
+  flops_ += op->work(params, shapes).flops;
   values_[i] = std::move(results);
   return {};
 }
@@ -170,8 +172,9 @@ Status Folder::compute(std::uint32_t i) {
 /// model's own: filters that training left dead have them.
 std::string Folder::loss_of(std::uint32_t i, const std::vector<std::uint32_t>& cone) const {
   const Node& node = graph_.nodes()[i];
+  const std::string& name = node.application()->op->name();
   const auto says = [&](double exact, double kept) {
-    return fmt::format("{} of shape {}, work on weights, loses numbers in {}: {:.3g} becomes {:.3g}", node.op->name(),
+    return fmt::format("{} of shape {}, work on weights, loses numbers in {}: {:.3g} becomes {:.3g}", name,
                        node.outputs.front().shape, name_of_floating(node.outputs.front().element), exact, kept);
   };
   for (std::size_t k = 0; k < node.outputs.size(); ++k) {
@@ -186,7 +189,7 @@ std::string Folder::loss_of(std::uint32_t i, const std::vector<std::uint32_t>& c
     if (!own) return says(loss->exact, loss->rounded);
   }
   if (!overflows_[i]) return {};
-  return fmt::format("{} of shape {}, work on weights, leaves the range of double precision", node.op->name(),
+  return fmt::format("{} of shape {}, work on weights, leaves the range of double precision", name,
                      node.outputs.front().shape);
 }
 
@@ -196,7 +199,7 @@ void Folder::forget_lossy(const std::vector<std::uint32_t>& cone) {
   if (options_.fast_math) return;
   for (const std::uint32_t i : cone) {
     const Node& node = graph_.nodes()[i];
-    if (node.op == nullptr) continue;
+    if (!node.application()) continue;
     known_[i] =
         known_[i] && std::ranges::all_of(node.inputs, [&](const Port& port) { return known_[port.node.value]; });
     if (!known_[i] || (!was_there_[i] && i != cone.back())) continue;
@@ -249,7 +252,7 @@ Result<bool> Folder::fold(NodeId id) {
   left_.insert(i);
   if (options_.note) {
     const Node& node = graph_.node(id);
-    options_.note(fmt::format("work on weights stays in the model: {} of shape {} {}", node.op->name(),
+    options_.note(fmt::format("work on weights stays in the model: {} of shape {} {}", node.application()->op->name(),
                               node.outputs.front().shape, reason));
   }
   return false;

@@ -177,7 +177,7 @@ std::vector<std::uint32_t> Importer::surviving_nodes() const {
   }
   for (const auto& [name, port] : ports_) {
     const Node& node = builder_.node(port.node);
-    if (node.is_input() && node.input_kind == InputKind::kData) survivors.insert(port.node.value);
+    if (node.is_data()) survivors.insert(port.node.value);
   }
   return {survivors.begin(), survivors.end()};
 }

@@ -123,8 +123,8 @@ bool Importer::never_ends(const NodeProto& loop, const GraphProto& body, const G
   const bool is_counted = !loop.input(0).empty() && known(0).value_or(0) < kAnyNumber;
   const bool may_not_begin = !loop.input(1).empty() && known(1).value_or(0) == 0;
   const Node& condition = imported.node(imported.outputs()[0].node);
-  const bool is_kept = condition.is_input() && !condition.constant && condition.name == body.input(1).name();
-  return !is_counted && !may_not_begin && (is_kept || number_of(condition.constant).value_or(0) != 0);
+  const bool is_kept = condition.is_input() && !condition.constant() && condition.name == body.input(1).name();
+  return !is_counted && !may_not_begin && (is_kept || number_of(condition.constant()).value_or(0) != 0);
 }
 
 /// What a body may see of a tensor outside: what it holds at every size. Null where that is not known or is to stay
@@ -148,8 +148,7 @@ void Importer::add_captured(const std::string& name, GraphProto& body, ImportOpt
     const TensorType& type = builder_.type(ports_.at(name));
     const TypeProto known = type.element == ElementType::kUnknown ? TypeProto() : to_proto(type);
     const TypeProto* here = type.element == ElementType::kUnknown ? inference_->type(name) : &known;
-    const bool is_weight = builder_.node(ports_.at(name).node).input_kind == InputKind::kWeight &&
-                           builder_.node(ports_.at(name).node).is_input();
+    const bool is_weight = builder_.node(ports_.at(name).node).is_weight();
     *body.add_input() = input_of_body(name, here, is_weight ? here : at_all_sizes().type(name), options);
   }
 }

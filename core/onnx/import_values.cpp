@@ -131,7 +131,7 @@ Status Importer::add_initializer(TensorProto& tensor) {
 void Importer::add_weight(const std::string& name, ConstantData value) {
   const Port port = builder_.constant(std::move(value), name);
   define(name, port);
-  know(name, builder_.node(port.node).constant);
+  know(name, builder_.node(port.node).constant());
 }
 
 /// Constant: a tensor, or numbers, in an attribute.

@@ -15,16 +15,8 @@ Result<Graph> without_unused_weights(const Graph& graph) {
     const Node& node = graph.nodes()[i];
     std::vector<Port> operands;
     for (const Port& port : node.inputs) operands.push_back(ports[port.node.value][port.output]);
-    if (!node.is_input()) {
-      if (node.opaque) {
-        ports[i] = builder.opaque(*node.opaque, std::move(operands), node.outputs);
-      } else {
-        REWRIGHT_TRY(ports[i], builder.apply(*node.op, node.params, std::move(operands), node.name));
-      }
-    } else if (used[i] || node.input_kind == InputKind::kData) {
-      REWRIGHT_TRY(const Port port, builder.input(node.name, node.outputs.front(), node.input_kind, node.constant));
-      ports[i].push_back(port);
-    }
+    if (node.is_weight() && !used[i]) continue;
+    REWRIGHT_TRY(ports[i], builder.copy(node, std::move(operands)));
   }
   for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
     const Port port = graph.outputs()[i];

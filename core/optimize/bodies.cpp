@@ -138,13 +138,11 @@ Status copy_beside(const Graph& graph, const std::string& prefix, GraphBuilder& 
     const Node& node = graph.nodes()[i];
     std::vector<Port> operands;
     for (const Port port : node.inputs) operands.push_back(made[port.node.value][port.output]);
-    if (node.is_input()) {
-      REWRIGHT_TRY(const Port port, builder.input(prefix + node.name, node.outputs[0], node.input_kind, node.constant));
+    if (const InputNode* input = node.input()) {
+      REWRIGHT_TRY(const Port port, builder.input(prefix + node.name, node.outputs[0], input->kind, input->constant));
       made[i] = {port};
-    } else if (node.opaque) {
-      made[i] = builder.opaque(*node.opaque, std::move(operands), node.outputs);
     } else {
-      REWRIGHT_TRY(made[i], builder.apply(*node.op, node.params, std::move(operands), node.name));
+      REWRIGHT_TRY(made[i], builder.copy(node, std::move(operands)));
     }
   }
   for (const Port port : graph.outputs()) builder.output(made[port.node.value][port.output]);

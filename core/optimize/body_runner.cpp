@@ -294,11 +294,12 @@ Status BodyRunner::set_frame(const std::string& frame) {
 Result<BodyRunner::Outputs> BodyRunner::run(const Node& node, std::span<const ReferenceTensor* const> operands,
                                             const Evaluate& evaluate) {
   NodeProto proto;
-  if (!proto.ParseFromString(node.opaque->serialized) || !normal_domain(proto.domain()).empty()) return Outputs();
+  const auto& opaque = std::get<std::shared_ptr<const OpaqueNode>>(node.content);
+  if (!proto.ParseFromString(opaque->serialized) || !normal_domain(proto.domain()).empty()) return Outputs();
   if (std::ranges::none_of(proto.attribute(), [](const auto& attribute) { return attribute.has_g(); }))
     return Outputs();
   const auto find = [&](const AttributeProto& attribute, const ReferenceInputs& inputs) {
-    return bodies_->find(node.opaque, attribute, inputs);
+    return bodies_->find(opaque, attribute, inputs);
   };
   REWRIGHT_TRY(Outputs outputs, BodyRun(find, std::move(proto), operands, evaluate).run());
   if (!outputs || outputs->size() < node.outputs.size()) return Outputs();

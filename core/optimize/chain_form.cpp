@@ -13,12 +13,10 @@ namespace {
 using Ports = std::vector<Port>;
 using SizeNumbers = SizeList<std::int64_t>;
 
-bool is(const Node& node, std::string_view name) { return node.op != nullptr && node.op->name() == name; }
-
 Result<Ports> concat_chain(GraphBuilder& builder, const Node& node, const Ports& operands) {
   Ports joined = {operands[0]};
   for (std::size_t k = 1; k < operands.size(); ++k) {
-    REWRIGHT_TRY(joined, builder.apply(*node.op, node.params, {joined[0], operands[k]},
+    REWRIGHT_TRY(joined, builder.apply(*node.application(), {joined[0], operands[k]},
                                        k + 1 == operands.size() ? node.name : std::string()));
   }
   return joined;
@@ -26,13 +24,14 @@ Result<Ports> concat_chain(GraphBuilder& builder, const Node& node, const Ports&
 
 /// The last part comes off first.
 Result<Ports> split_chain(GraphBuilder& builder, const Node& node, Ports whole) {
-  const std::vector<std::int64_t>& sizes = node.params.sizes(1);
+  const auto& [op, params] = *node.application();
+  const std::vector<std::int64_t>& sizes = params.sizes(1);
   std::int64_t rest = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
   Ports parts(sizes.size());
   for (std::size_t k = sizes.size(); k-- > 1;) {
     rest -= sizes[k];
-    REWRIGHT_TRY(whole, builder.apply(*node.op, Params({node.params.integer(0), SizeNumbers{{rest, sizes[k]}}}),
-                                      {whole[0]}, k + 1 == sizes.size() ? node.name : std::string()));
+    REWRIGHT_TRY(whole, builder.apply(*op, Params({params.integer(0), SizeNumbers{{rest, sizes[k]}}}), {whole[0]},
+                                      k + 1 == sizes.size() ? node.name : std::string()));
     parts[k] = whole[1];
   }
   parts[0] = whole[0];
@@ -46,7 +45,7 @@ class ChainJoiner {
     for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
       for (Port operand : graph.nodes()[i].inputs) {
         ++uses_[operand.node.value];
-        if (is(graph.node(operand.node), "split")) users[operand].push_back({i});
+        if (graph.node(operand.node).applies("split")) users[operand].push_back({i});
       }
     }
     for (Port port : graph.outputs()) {
@@ -55,14 +54,15 @@ class ChainJoiner {
     }
     for (const auto& [part, by] : users) {
       const Node& user = graph.node(by[0]);
-      if (by.size() == 1 && is(user, "split") && are_one_chain(graph.node(part.node), user)) split_by_[part] = by[0];
+      if (by.size() == 1 && user.applies("split") && are_one_chain(graph.node(part.node), user))
+        split_by_[part] = by[0];
     }
   }
 
   Result<Ports> application(GraphBuilder& builder, NodeId id, Ports operands) {
     const Node& node = graph_.node(id);
-    if (is(node, "concat")) return joined_concat(builder, id, operands);
-    if (!is(node, "split")) return builder.apply(*node.op, node.params, std::move(operands), node.name);
+    if (node.applies("concat")) return joined_concat(builder, id, operands);
+    if (!node.applies("split")) return builder.copy(node, std::move(operands));
     if (made_[id.value].empty()) REWRIGHT_CHECK(make_split(builder, id, operands[0]));
     return made_[id.value];
   }
@@ -73,29 +73,29 @@ class ChainJoiner {
     Ports& all = made_[id.value];
     for (std::size_t k = 0; k < operands.size(); ++k) {
       const NodeId maker = node.inputs[k].node;
-      if (is(graph_.node(maker), "concat") && are_one_chain(graph_.node(maker), node) && uses_[maker.value] == 1) {
+      if (graph_.node(maker).applies("concat") && are_one_chain(graph_.node(maker), node) && uses_[maker.value] == 1) {
         all.insert(all.end(), made_[maker.value].begin(), made_[maker.value].end());
       } else {
         all.push_back(operands[k]);
       }
     }
-    return builder.apply(*node.op, node.params, all, node.name);  // What was made of its parts is dropped by finish().
+    return builder.copy(node, all);  // What was made of its parts is dropped by finish().
   }
 
   /// Makes the split and those of its parts, as one.
   Status make_split(GraphBuilder& builder, NodeId root, Port whole) {
     const Node& node = graph_.node(root);
+    const auto& [op, params] = *node.application();
     std::vector<std::int64_t> sizes;
     Ports parts;  // Of the graph, in the order of `sizes`.
     collect(root, sizes, parts);
-    REWRIGHT_TRY(
-        const Ports outputs,
-        builder.apply(*node.op, Params({node.params.integer(0), SizeNumbers{std::move(sizes)}}), {whole}, node.name));
+    REWRIGHT_TRY(const Ports outputs,
+                 builder.apply(*op, Params({params.integer(0), SizeNumbers{std::move(sizes)}}), {whole}, node.name));
     for (std::size_t k = 0; k < parts.size(); ++k) made_[parts[k].node.value][parts[k].output] = outputs[k];
     return {};
   }
   void collect(NodeId split, std::vector<std::int64_t>& sizes, Ports& parts) {
-    const std::vector<std::int64_t>& own = graph_.node(split).params.sizes(1);
+    const std::vector<std::int64_t>& own = graph_.node(split).application()->params.sizes(1);
     made_[split.value].resize(own.size());  // One that is split further is nobody's operand in the new graph.
     for (std::uint32_t k = 0; k < own.size(); ++k) {
       const Port part{split, k};
@@ -118,16 +118,17 @@ class ChainJoiner {
 }  // namespace
 
 bool are_one_chain(const Node& maker, const Node& user) {
-  if (maker.op == nullptr || maker.op != user.op) return false;
-  return (is(user, "concat") || is(user, "split")) && maker.params.integer(0) == user.params.integer(0);
+  const ApplicationNode *first = maker.application(), *second = user.application();
+  if (!first || !second || first->op != second->op) return false;
+  return (user.applies("concat") || user.applies("split")) && first->params.integer(0) == second->params.integer(0);
 }
 
 Result<Graph> to_chains(const Graph& graph) {
   return rebuild(graph, [&](GraphBuilder& builder, NodeId id, Ports operands) -> Result<Ports> {
     const Node& node = graph.node(id);
-    if (is(node, "concat") && operands.size() > 2) return concat_chain(builder, node, operands);
-    if (is(node, "split") && node.outputs.size() > 2) return split_chain(builder, node, std::move(operands));
-    return builder.apply(*node.op, node.params, std::move(operands), node.name);
+    if (node.applies("concat") && operands.size() > 2) return concat_chain(builder, node, operands);
+    if (node.applies("split") && node.outputs.size() > 2) return split_chain(builder, node, std::move(operands));
+    return builder.copy(node, std::move(operands));
   });
 }
 

@@ -27,7 +27,7 @@ bool is_known(const TensorType& type) { return type.element != ElementType::kUnk
 std::vector<const Node*> data_inputs(const Graph& graph) {
   std::vector<const Node*> inputs;
   for (const NodeId id : graph.inputs())
-    if (graph.node(id).input_kind == InputKind::kData) inputs.push_back(&graph.node(id));
+    if (graph.node(id).is_data()) inputs.push_back(&graph.node(id));
   return inputs;
 }
 
@@ -238,9 +238,8 @@ class Check {
     std::set<std::string> names;
     for (const Node& node : state_.original().nodes())
       if (node.is_input()) names.insert(node.name);
-    return std::ranges::any_of(candidate_.nodes(), [&](const Node& node) {
-      return node.is_input() && node.input_kind == InputKind::kWeight && !names.contains(node.name);
-    });
+    return std::ranges::any_of(candidate_.nodes(),
+                               [&](const Node& node) { return node.is_weight() && !names.contains(node.name); });
   }
 
   [[nodiscard]] Result<Graph> randomised_candidate() const {

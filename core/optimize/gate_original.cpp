@@ -91,8 +91,9 @@ bool may_draw_numbers(const Node& node) {
   constexpr std::string_view kTypes[] = {
       "Bernoulli",     "Dropout",           "If",   "Loop",       "Multinomial", "RandomNormal", "RandomNormalLike",
       "RandomUniform", "RandomUniformLike", "Scan", "SequenceMap"};
-  return node.opaque && (node.opaque->type.find(':') != std::string::npos ||
-                         std::ranges::find(kTypes, node.opaque->type) != std::end(kTypes));
+  const OpaqueNode* opaque = node.opaque();
+  return opaque &&
+         (opaque->type.find(':') != std::string::npos || std::ranges::find(kTypes, opaque->type) != std::end(kTypes));
 }
 
 double share_of_changes(const ReferenceTensor& a, const ReferenceTensor& b) {
@@ -174,7 +175,7 @@ class OriginalRuns {
   void take_default(const std::string& name, ConstantData value) {
     const auto is_input = [&](NodeId id) {
       const Node& node = state_.original().node(id);
-      return node.name == name && node.input_kind == InputKind::kData;
+      return node.name == name && node.is_data();
     };
     if (!std::ranges::any_of(state_.original().inputs(), is_input)) return;
     state_.given[name].kind = InputSource::Kind::kDefault;
@@ -361,7 +362,7 @@ class OriginalRuns {
     if (count == 0) return;
     for (const NodeId id : state_.original().inputs()) {
       const Node& node = state_.original().node(id);
-      if (node.input_kind != InputKind::kData || state_.given.contains(node.name)) continue;
+      if (!node.is_data() || state_.given.contains(node.name)) continue;
       if (std::string why = why_not_drawn(node); !why.empty()) {
         state_.reason = std::move(why);
         return;
@@ -433,7 +434,7 @@ class OriginalRuns {
         const auto source = state_.given.find(node.name);
         const bool is_fixed = source != state_.given.end() && (source->second.kind == InputSource::Kind::kNumbers ||
                                                                source->second.kind == InputSource::Kind::kDefault);
-        depends[i] = node.input_kind == InputKind::kData && is_floating(node.outputs[0].element) && !is_fixed;
+        depends[i] = node.is_data() && is_floating(node.outputs[0].element) && !is_fixed;
       }
       for (const Port operand : node.inputs) depends[i] = depends[i] || depends[operand.node.value];
     }

@@ -45,7 +45,7 @@ void GateState::keep_random_weights() {
 
 Result<Graph> GateState::with_random_weights(const Graph& graph) const {
   return rebuild(graph, {}, [&](const Node& node) -> Result<std::shared_ptr<const ConstantData>> {
-    if (!uniform.contains(node.name)) return node.constant;
+    if (!uniform.contains(node.name)) return node.constant();
     const auto kept = random_weights.find(node.name);
     if (kept != random_weights.end() && kept->second->type == node.outputs[0]) return kept->second;
     return std::make_shared<const ConstantData>(random_weight(node.name, node.outputs[0], options.seed));

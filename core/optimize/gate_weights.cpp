@@ -30,11 +30,12 @@ double scale_of_factors(const Graph& graph) {
   constexpr double kTiny = 0x1p-30;
   double least = 1;
   for (const Node& node : graph.nodes()) {
-    if (node.op == nullptr || !node.op->info().multilinear || node.inputs.size() != 2) continue;
+    const ApplicationNode* application = node.application();
+    if (!application || !application->op->info().multilinear || node.inputs.size() != 2) continue;
     for (const Port operand : node.inputs) {
       const Node& factor = graph.node(operand.node);
-      if (!factor.constant || graph.shape(operand).elements() != 1) continue;
-      const auto number = to_numbers(*factor.constant);
+      if (!factor.constant() || graph.shape(operand).elements() != 1) continue;
+      const auto number = to_numbers(*factor.constant());
       if (number && number->front().value != 0) least = std::min(least, std::fabs(number->front().value));
     }
   }
@@ -46,10 +47,10 @@ bool has_infinities(const Graph& graph) {
   constexpr std::int64_t kMostElements = 1 << 20;
   return std::ranges::any_of(graph.inputs(), [&](NodeId id) {
     const Node& node = graph.node(id);
-    if (!node.constant || !is_floating(node.outputs[0].element)) return false;
-    if (const auto* number = std::get_if<double>(&node.constant->value)) return std::isinf(*number);
+    if (!node.constant() || !is_floating(node.outputs[0].element)) return false;
+    if (const auto* number = std::get_if<double>(&node.constant()->value)) return std::isinf(*number);
     if (node.outputs[0].shape.elements() > kMostElements) return false;
-    const auto numbers = to_numbers(*node.constant);
+    const auto numbers = to_numbers(*node.constant());
     return numbers && std::ranges::any_of(*numbers, [](Real number) { return std::isinf(number.value); });
   });
 }
@@ -58,13 +59,12 @@ bool has_infinities(const Graph& graph) {
 std::set<std::string> uniform_weights(const Graph& graph) {
   std::vector<bool> by_opaque(graph.nodes().size(), false);
   for (const Node& node : graph.nodes())
-    if (node.opaque)
+    if (node.opaque())
       for (Port operand : node.inputs) by_opaque[operand.node.value] = true;
   std::set<std::string> names;
   for (NodeId id : graph.inputs()) {
     const Node& node = graph.node(id);
-    if (node.input_kind == InputKind::kWeight && node.constant && is_uniform(*node.constant) &&
-        is_floating(node.outputs[0].element) && !by_opaque[id.value])
+    if (node.constant() && is_uniform(*node.constant()) && is_floating(node.outputs[0].element) && !by_opaque[id.value])
       names.insert(node.name);
   }
   return names;

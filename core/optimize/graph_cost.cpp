@@ -15,8 +15,7 @@ std::vector<bool> weight_only(const Graph& graph) {
   std::vector<bool> weight(nodes.size(), false);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Node& node = nodes[i];
-    if (node.opaque) continue;
-    weight[i] = node.is_input() ? node.input_kind == InputKind::kWeight : true;
+    weight[i] = node.is_weight() || node.application();
     for (Port operand : node.inputs) weight[i] = weight[i] && weight[operand.node.value];
   }
   return weight;

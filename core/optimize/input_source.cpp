@@ -44,12 +44,12 @@ Result<std::optional<InputSource>> read_distribution(const std::string& text) {
 Status check_given(const Graph& graph, const GivenInputs& given) {
   for (const auto& [name, source] : given) {
     const auto found = std::ranges::find_if(graph.inputs(), [&graph, &name = name](NodeId id) {
-      return graph.node(id).name == name && graph.node(id).input_kind == InputKind::kData;
+      return graph.node(id).name == name && graph.node(id).is_data();
     });
     if (found == graph.inputs().end()) {
       std::vector<std::string> names;
       for (NodeId id : graph.inputs())
-        if (graph.node(id).input_kind == InputKind::kData) names.push_back(graph.node(id).name);
+        if (graph.node(id).is_data()) names.push_back(graph.node(id).name);
       return make_error(ErrorCode::kUsage, "--input {}: the model has no such input; it has: {}", name,
                         fmt::join(names, ", "));
     }

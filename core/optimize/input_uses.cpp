@@ -75,9 +75,9 @@ class Uses {
     for (const std::uint32_t user : users_[port.node.value]) {
       if (std::exchange(previous, user) == user) continue;
       const Node& node = graph_.nodes()[user];
-      if (node.opaque == nullptr) continue;
+      const OpaqueNode* opaque = node.opaque();
       NodeProto proto;
-      if (!proto.ParseFromString(node.opaque->serialized)) continue;
+      if (!opaque || !proto.ParseFromString(opaque->serialized)) continue;
       for (std::size_t i = 0; i < node.inputs.size(); ++i)
         if (node.inputs[i] == port) use(NodeId{user}, proto, i);
     }
@@ -110,8 +110,8 @@ class Uses {
   void compare_with(const Node& node, std::size_t operand) {
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       const Node& other = graph_.node(node.inputs[i].node);
-      if (i == operand || !other.constant) continue;
-      const auto numbers = to_reals(*other.constant);
+      if (i == operand || !other.constant()) continue;
+      const auto numbers = to_reals(*other.constant());
       if (numbers && numbers->size() <= kMostConstants) constants_.insert(numbers->begin(), numbers->end());
     }
   }
@@ -135,8 +135,8 @@ class Uses {
   }
   [[nodiscard]] std::int64_t known_number(const Node& node, std::size_t operand, std::int64_t otherwise) const {
     const Node& other = graph_.node(node.inputs[operand].node);
-    if (!other.constant) return otherwise;
-    const auto numbers = to_reals(*other.constant);
+    if (!other.constant()) return otherwise;
+    const auto numbers = to_reals(*other.constant());
     return numbers && !numbers->empty() ? static_cast<std::int64_t>(numbers->front()) : otherwise;
   }
 
@@ -168,7 +168,7 @@ std::int64_t sequence_length(const Graph& graph, NodeId input) {
   std::int64_t length = 0;
   for (const NodeId id : graph.inputs()) {
     const Node& node = graph.node(id);
-    if (id == input || node.input_kind != InputKind::kData || node.outputs[0].shape.rank() < 2) continue;
+    if (id == input || !node.is_data() || node.outputs[0].shape.rank() < 2) continue;
     const std::int64_t size = node.outputs[0].shape[1];
     length = length == 0 ? size : std::min(length, size);
   }
@@ -199,7 +199,7 @@ GivenInputs plausible_inputs(const Graph& graph, int trial) {
   GivenInputs sources;
   for (const NodeId id : graph.inputs()) {
     const Node& node = graph.node(id);
-    if (node.input_kind != InputKind::kData || !why_not_drawn(node).empty()) continue;
+    if (!node.is_data() || !why_not_drawn(node).empty()) continue;
     const bool is_condition = node.outputs[0].element == ElementType::kBool;
     auto used = is_condition ? std::nullopt : uses.source(id);
     sources.emplace(node.name, used ? *std::move(used) : by_name(graph, id, trial));

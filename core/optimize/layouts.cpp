@@ -47,9 +47,9 @@ class Writer {
     const AxisOrder order = by_columns(builder.shape(port).rank());
     const Node& node = builder.node(port.node);
     std::vector<std::int64_t> perm(order.begin(), order.end());
-    if (node.op == &transpose_) {
+    if (const ApplicationNode* maker = node.application(); maker && maker->op == &transpose_) {
       std::vector<std::int64_t> both;
-      for (const std::int64_t axis : perm) both.push_back(node.params.integers(0)[static_cast<std::size_t>(axis)]);
+      for (const std::int64_t axis : perm) both.push_back(maker->params.integers(0)[static_cast<std::size_t>(axis)]);
       if (std::ranges::is_sorted(both)) return node.inputs[0];
       perm = std::move(both);
       port = node.inputs[0];
@@ -59,7 +59,7 @@ class Writer {
   }
 
   /// Operators that do the same in columns; nothing for those that do not, or whose parameters name axes that move.
-  [[nodiscard]] static std::optional<Params> params_by_columns(const Node& node, int rank) {
+  [[nodiscard]] static std::optional<Params> params_by_columns(const ApplicationNode& node, int rank) {
     constexpr std::array<std::string_view, 16> kElementwise = {
         "abs",        "clip", "elu", "erf",  "ewadd",   "ewmul", "exp",  "hard_sigmoid",
         "leaky_relu", "log",  "neg", "relu", "sigmoid", "smul",  "sqrt", "tanh"};
@@ -75,13 +75,14 @@ class Writer {
   Result<Ports> application(GraphBuilder& builder, NodeId id, Ports operands) {
     const Node& node = graph_.node(id);
     const int rank = node.outputs[0].shape.rank();
-    const std::optional<Params> params = lies_by_columns(id) ? params_by_columns(node, rank) : std::nullopt;
-    if (!params) return builder.apply(*node.op, node.params, std::move(operands), node.name);
+    const std::optional<Params> params =
+        lies_by_columns(id) ? params_by_columns(*node.application(), rank) : std::nullopt;
+    if (!params) return builder.copy(node, std::move(operands));
     for (Port& operand : operands)
       if (builder.shape(operand).rank() == rank) {
         REWRIGHT_TRY(operand, exchanged(builder, operand));
       }
-    REWRIGHT_TRY(Ports made, builder.apply(*node.op, *params, std::move(operands), node.name));
+    REWRIGHT_TRY(Ports made, builder.apply(*node.application()->op, *params, std::move(operands), node.name));
     for (Port& port : made) {
       REWRIGHT_TRY(port, exchanged(builder, port));
     }

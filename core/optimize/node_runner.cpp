@@ -17,7 +17,7 @@ Status NodeRunner::set_model(std::string_view model) {
 }
 
 Result<NodeRunner::Loaded*> NodeRunner::load(const Node& node, std::span<const ElementType> types, bool wide) {
-  REWRIGHT_TRY(model::NodeModel written, models_.write(node.opaque->serialized, types, wide));
+  REWRIGHT_TRY(model::NodeModel written, models_.write(node.opaque()->serialized, types, wide));
   if (const auto found = loaded_.find(written.model); found != loaded_.end()) return &found->second;
   if (loaded_.size() >= kMostSessions) loaded_.clear();
   Loaded loaded;
@@ -59,7 +59,7 @@ Result<std::vector<RuntimeTensor>> NodeRunner::run(const Node& node, std::span<c
   }
   auto outputs = run_as(node, types, false, operand);
   if (outputs) return outputs;
-  return make_error(ErrorCode::kUnsupported, "node '{}' does not run by itself ({})", node.opaque->type,
+  return make_error(ErrorCode::kUnsupported, "node '{}' does not run by itself ({})", node.opaque()->type,
                     outputs.error().message);
 }
 

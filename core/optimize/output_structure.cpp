@@ -16,8 +16,8 @@ std::uint64_t hash_of(std::string_view text, std::uint64_t seed) {
 }
 
 std::uint64_t hash_of(const Node& input) {
-  if (!input.constant) return hash_of(input.name, 1);
-  const std::vector<std::byte> bytes = model::bytes_of(*input.constant);
+  if (!input.constant()) return hash_of(input.name, 1);
+  const std::vector<std::byte> bytes = model::bytes_of(*input.constant());
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), hash_of(fmt::format("{}", input.outputs[0].shape), 2));
 }
 
@@ -41,8 +41,7 @@ std::vector<std::uint64_t> output_structures(const Graph& graph) {
       hashes.push_back(hash_of(node));
       continue;
     }
-    const std::string content =
-        node.opaque ? content_of(*node.opaque) : node.op->name() + to_string(node.op->info().params, node.params);
+    const std::string content = node.opaque() ? content_of(*node.opaque()) : to_string(*node.application());
     std::uint64_t hash = hash_of(content, 3);
     for (const Port operand : node.inputs)
       hash = hash_of(fmt::format("{} {}", hashes[operand.node.value], operand.output), hash);

@@ -34,7 +34,7 @@ Result<std::vector<RuntimeTensor>> random_inputs(const Graph& graph, std::uint64
   std::vector<RuntimeTensor> inputs;
   for (NodeId id : graph.inputs()) {
     const Node& node = graph.node(id);
-    if (node.input_kind == InputKind::kWeight) continue;
+    if (node.is_weight()) continue;
     const TensorType& type = node.outputs[0];
     const auto known = given.find(node.name);
     if (known != given.end() && known->second.kind == Kind::kDefault) continue;

@@ -10,23 +10,16 @@ Result<Graph> rebuild(const Graph& graph, const RemakeApplication& application, 
   std::vector<std::vector<Port>> made(graph.nodes().size());
   for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];
-    if (node.is_input()) {
-      auto value = node.constant;
-      if (constant) {
-        REWRIGHT_TRY(value, constant(node));
-      }
-      REWRIGHT_TRY(const Port port, builder.input(node.name, node.outputs[0], node.input_kind, std::move(value)));
-      made[i] = {port};
-      continue;
-    }
     std::vector<Port> operands;
     for (Port operand : node.inputs) operands.push_back(made[operand.node.value][operand.output]);
-    if (node.opaque) {
-      made[i] = builder.opaque(*node.opaque, std::move(operands), node.outputs);
-    } else if (application) {
+    if (node.is_input() && constant) {
+      REWRIGHT_TRY(auto value, constant(node));
+      REWRIGHT_TRY(const Port port, builder.input(node.name, node.outputs[0], node.input()->kind, std::move(value)));
+      made[i] = {port};
+    } else if (node.application() && application) {
       REWRIGHT_TRY(made[i], application(builder, NodeId{i}, std::move(operands)));
     } else {
-      REWRIGHT_TRY(made[i], builder.apply(*node.op, node.params, std::move(operands), node.name));
+      REWRIGHT_TRY(made[i], builder.copy(node, std::move(operands)));
     }
   }
   for (std::size_t i = 0; i < graph.outputs().size(); ++i) {

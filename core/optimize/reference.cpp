@@ -58,7 +58,7 @@ void ReadWeights::keep(std::shared_ptr<const ConstantData> constant, std::shared
 bool ReadWeights::has_room_for(const Graph& graph) {
   std::size_t bytes = 0;
   for (const NodeId id : graph.inputs())
-    if (graph.node(id).constant) bytes += held_bytes(graph.node(id).outputs[0]);
+    if (graph.node(id).constant()) bytes += held_bytes(graph.node(id).outputs[0]);
   return bytes <= kMostKeptBytes;
 }
 
@@ -100,7 +100,7 @@ class Evaluation {
     if (node.is_input() && made.empty()) {
       if (weights_[port.node.value] != nullptr) return weights_[port.node.value].get();
       if (const auto given = inputs_.find(node.name); given != inputs_.end()) return &given->second;
-      if (node.input_kind == InputKind::kData) {
+      if (node.is_data()) {
         note(fmt::format("input '{}' has no value", node.name));
         made.resize(1);
       } else {
@@ -112,21 +112,21 @@ class Evaluation {
   }
 
   Result<std::shared_ptr<const ReferenceTensor>> weight_of(const Node& node) {
-    if (auto kept = reference_.weights_.find(node.constant); kept != nullptr) return kept;
+    if (auto kept = reference_.weights_.find(node.constant()); kept != nullptr) return kept;
     REWRIGHT_TRY(ReferenceTensor read, read_weight(node));
     auto weight = std::make_shared<const ReferenceTensor>(std::move(read));
-    if (node.constant && keeps_weights_) reference_.weights_.keep(node.constant, weight);
+    if (node.constant() && keeps_weights_) reference_.weights_.keep(node.constant(), weight);
     return std::shared_ptr<const ReferenceTensor>(std::move(weight));
   }
 
   Result<ReferenceTensor> read_weight(const Node& node) {
     const TensorType& type = node.outputs[0];
-    if (node.constant) {
+    if (node.constant()) {
       if (!is_floating(type.element)) {
-        const auto* bytes = std::get_if<std::vector<std::byte>>(&node.constant->value);
+        const auto* bytes = std::get_if<std::vector<std::byte>>(&node.constant()->value);
         if (bytes != nullptr) return reference_tensor(type, *bytes);
       }
-      REWRIGHT_TRY(std::vector<Real> numbers, to_numbers(*node.constant));
+      REWRIGHT_TRY(std::vector<Real> numbers, to_numbers(*node.constant()));
       return tensor_of(type, std::move(numbers));
     }
     if (reference_.external_ != nullptr) {
@@ -155,7 +155,7 @@ class Evaluation {
     std::vector<ReferenceTensor>& made = made_[id.value];
     if (!complete) {
       made.assign(node.outputs.size(), {});
-    } else if (node.op != nullptr) {
+    } else if (node.application()) {
       made = apply(node, operands);
     } else {
       REWRIGHT_TRY(made, run_bodies(node, operands));
@@ -179,7 +179,8 @@ class Evaluation {
     std::vector<TensorView<Real>> out;
     for (const TensorType& type : node.outputs) results.emplace_back(static_cast<std::size_t>(type.shape.elements()));
     for (std::size_t i = 0; i < results.size(); ++i) out.emplace_back(results[i].data(), node.outputs[i].shape);
-    node.op->evaluate(node.params, Inputs<Real>(in), Outputs<Real>(out));
+    const auto& [op, params] = *node.application();
+    op->evaluate(params, Inputs<Real>(in), Outputs<Real>(out));
     std::vector<ReferenceTensor> made;
     for (std::size_t i = 0; i < results.size(); ++i) made.push_back(tensor_of(node.outputs[i], std::move(results[i])));
     return made;
@@ -204,7 +205,7 @@ class Evaluation {
       return std::vector<ReferenceTensor>(count);
     };
     if (!reference_.runner_)
-      return missing(fmt::format("no operator knows node '{}', and there is no runtime for it", node.opaque->type));
+      return missing(fmt::format("no operator knows node '{}', and there is no runtime for it", node.opaque()->type));
     const std::scoped_lock lock(reference_.runner_mutex_);
     std::vector<ElementType> types;
     for (const ReferenceTensor* operand : operands) types.push_back(operand->type.element);
@@ -287,20 +288,20 @@ double evaluation_bytes(const Graph& graph) {
     for (const TensorType& type : graph.nodes()[i].outputs) bytes += static_cast<double>(held_bytes(type));
     return bytes;
   };
-  const auto is_weight = [&](std::size_t i) { return graph.nodes()[i].input_kind == InputKind::kWeight; };
+  const auto is_weight = [&](std::size_t i) { return graph.nodes()[i].is_weight(); };
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
-    if (graph.nodes()[i].is_input() && is_weight(i)) continue;  // Read where it is used.
+    if (is_weight(i)) continue;  // Read where it is used.
     std::vector<std::uint32_t> operands;
     for (const Port operand : graph.nodes()[i].inputs) operands.push_back(operand.node.value);
     std::ranges::sort(operands);
     operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
     double weights = 0;
     for (const std::uint32_t operand : operands)
-      if (graph.nodes()[operand].is_input() && is_weight(operand)) weights += size_of(operand);
+      if (is_weight(operand)) weights += size_of(operand);
     held += size_of(i);
     most = std::max(most, held + weights);
     for (const std::uint32_t operand : operands)
-      if (last[operand] == i && !(graph.nodes()[operand].is_input() && is_weight(operand))) held -= size_of(operand);
+      if (last[operand] == i && !is_weight(operand)) held -= size_of(operand);
   }
   return most;
 }

@@ -33,10 +33,11 @@ std::vector<Real> numbers_of(const ReferenceTensor& tensor) {
 double evaluation_flops(const Graph& graph) {
   double flops = 0;
   for (const Node& node : graph.nodes()) {
-    if (node.op == nullptr) continue;
+    const ApplicationNode* application = node.application();
+    if (!application) continue;
     std::vector<Shape> in;
     for (const Port operand : node.inputs) in.push_back(graph.shape(operand));
-    flops += node.op->work(node.params, in).flops;
+    flops += application->op->work(application->params, in).flops;
   }
   return flops;
 }

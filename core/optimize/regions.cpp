@@ -129,12 +129,7 @@ class Extraction {
         REWRIGHT_TRY(const Port made, inside(port));
         in.push_back(made);
       }
-      std::vector<Port> out;
-      if (node.opaque) {
-        out = builder_.opaque(*node.opaque, std::move(in), node.outputs);
-      } else {
-        REWRIGHT_TRY(out, builder_.apply(*node.op, node.params, std::move(in), node.name));
-      }
+      REWRIGHT_TRY(const std::vector<Port> out, builder_.copy(node, std::move(in)));
       for (std::uint32_t o = 0; o < out.size(); ++o) made_[Port{{i}, o}] = out[o];
     }
     REWRIGHT_CHECK(add_outputs());
@@ -148,7 +143,7 @@ class Extraction {
     const Node& node = graph_.node(port.node);
     const InputKind kind = weight_[port.node.value] ? InputKind::kWeight : InputKind::kData;
     REWRIGHT_TRY(const Port input, builder_.input(fmt::format("t{}_{}", port.node.value, port.output),
-                                                  graph_.type(port), kind, node.constant));
+                                                  graph_.type(port), kind, node.constant()));
     region_made_.inputs.push_back(port);
     return made_[port] = input;
   }
@@ -195,9 +190,8 @@ Result<Graph> put_together(const Graph& graph, const std::vector<Region>& region
   GraphBuilder builder;
   std::map<Port, Port> whole;  // By tensor of the old graph.
   for (const NodeId input : graph.inputs()) {
-    const Node& node = graph.node(input);
-    Port& made = whole[Port{input, 0}];
-    REWRIGHT_TRY(made, builder.input(node.name, node.outputs[0], node.input_kind, node.constant));
+    REWRIGHT_TRY(const std::vector<Port> made, builder.copy(graph.node(input), {}));
+    whole[Port{input, 0}] = made[0];
   }
   for (std::size_t r = 0; r < regions.size(); ++r) {
     const Graph& content = *contents[r];
@@ -209,11 +203,7 @@ Result<Graph> put_together(const Graph& graph, const std::vector<Region>& region
       if (node.is_input()) continue;
       std::vector<Port> in;
       for (const Port port : node.inputs) in.push_back(made[port.node.value][port.output]);
-      if (node.opaque) {
-        made[i] = builder.opaque(*node.opaque, std::move(in), node.outputs);
-      } else {
-        REWRIGHT_TRY(made[i], builder.apply(*node.op, node.params, std::move(in), node.name));
-      }
+      REWRIGHT_TRY(made[i], builder.copy(node, std::move(in)));
     }
     for (std::size_t i = 0; i < content.outputs().size(); ++i) {
       const Port port = content.outputs()[i];

@@ -99,14 +99,15 @@ std::string types_of(const Node& node) {
 
 std::string label_of(const Node& node) {
   if (node.is_input()) return fmt::format("{}\n{}", node.name, types_of(node));
-  if (node.opaque) return fmt::format("{}\n{}", node.opaque->type, types_of(node));
-  const std::string params = to_string(node.op->info().params, node.params);
-  return fmt::format("{}{}{}\n{}", node.op->name(), params.empty() ? "" : "\n", params, types_of(node));
+  if (node.opaque()) return fmt::format("{}\n{}", node.opaque()->type, types_of(node));
+  const auto& [op, values] = *node.application();
+  const std::string params = to_string(op->info().params, values);
+  return fmt::format("{}{}{}\n{}", op->name(), params.empty() ? "" : "\n", params, types_of(node));
 }
 
 std::string_view style_of(const Node& node) {
-  if (node.is_input()) return node.input_kind == InputKind::kWeight ? kWeight : kData;
-  return node.opaque ? kOpaque : kPlain;
+  if (node.is_input()) return node.is_weight() ? kWeight : kData;
+  return node.opaque() ? kOpaque : kPlain;
 }
 
 // --- rules -----------------------------------------------------------------------------------------------------
@@ -185,8 +186,9 @@ std::string to_dot(const Graph& graph) {
     const Node& node = graph.nodes()[i];
     const std::string id = fmt::format("n{}", i);
     drawing.node(id, label_of(node), style_of(node));
+    const Operator* op = node.application() ? node.application()->op : nullptr;
     for (std::size_t o = 0; o < node.inputs.size(); ++o)
-      drawing.edge(end_of(node.inputs[o]), id, o, is_numbered(node.op, node.inputs.size()));
+      drawing.edge(end_of(node.inputs[o]), id, o, is_numbered(op, node.inputs.size()));
   }
   for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
     const std::string name = i < graph.output_names().size() ? graph.output_names()[i] : std::string();

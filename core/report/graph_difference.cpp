@@ -18,9 +18,9 @@ std::uint64_t mix_text(std::uint64_t hash, std::string_view text) {
 std::uint64_t own_hash(const Node& node) {
   std::uint64_t hash = 1;
   if (node.is_input()) hash = mix_text(hash, node.name);
-  if (node.op != nullptr)
-    hash = mix_text(mix_text(hash, node.op->name()), to_string(node.op->info().params, node.params));
-  if (node.opaque) hash = mix_text(hash, node.opaque->serialized);
+  if (const ApplicationNode* made = node.application())
+    hash = mix_text(mix_text(hash, made->op->name()), to_string(made->op->info().params, made->params));
+  if (const OpaqueNode* opaque = node.opaque()) hash = mix_text(hash, opaque->serialized);
   for (const TensorType& type : node.outputs) hash = mix_text(hash, fmt::format("{}", type.shape));
   return hash;
 }

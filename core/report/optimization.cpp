@@ -54,10 +54,11 @@ std::vector<bool> surroundings(const Graph& graph, std::vector<bool> near) {
 }
 
 std::string label_of(const Node& node) {
-  std::string label = node.op != nullptr ? node.op->name() : node.opaque ? node.opaque->type : node.name;
-  if (node.op != nullptr)
-    if (const std::string params = to_string(node.op->info().params, node.params); !params.empty())
-      label += " " + params;
+  std::string label = node.opaque() ? node.opaque()->type : node.name;
+  if (const ApplicationNode* made = node.application()) {
+    const std::string params = to_string(made->op->info().params, made->params);
+    label = made->op->name() + (params.empty() ? "" : " " + params);
+  }
   for (const TensorType& type : node.outputs) label += fmt::format(" {}", type.shape);
   return label;
 }

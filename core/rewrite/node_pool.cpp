@@ -46,7 +46,8 @@ NodePool::NodePool(const Graph& start) : start_(&start), table_(1024, kNoId) {
     const Node& node = nodes[i];
     operands.clear();
     for (const Port port : node.inputs) operands.push_back({{start_nodes_[port.node.value]}, port.output});
-    const LabelId label = node.op != nullptr ? label_of(*node.op, node.params) : start_label(i);
+    const ApplicationNode* application = node.application();
+    const LabelId label = application ? label_of(*application->op, application->params) : start_label(i);
     const auto id = add(label, operands, i);
     if (!id) fail(fmt::format("a node of a graph is refused: {}", refusal_));
     start_nodes_.push_back(*id);
@@ -99,7 +100,7 @@ SignatureId NodePool::new_signature(LabelId label, std::span<const Port> operand
   }
   if (labels_[label].op == nullptr) {
     const Node& node = start_->nodes()[labels_[label].start_node];
-    signature.weight_only = node.is_input() && node.input_kind == InputKind::kWeight;
+    signature.weight_only = node.is_weight();
     for (const TensorType& type : node.outputs) signature.out.push_back(type_id(type));
   } else if (const auto graph = application(label, signature.in, signature.kinds)) {
     const Node& node = graph->node(graph->outputs().front().node);
@@ -260,9 +261,7 @@ Result<Graph> NodePool::graph(std::span<const Port> outputs) const {
   GraphBuilder builder;
   std::unordered_map<std::uint32_t, std::vector<Port>> made;
   for (const NodeId input : start_->inputs()) {
-    const Node& node = start_->node(input);
-    REWRIGHT_TRY(const Port port, builder.input(node.name, node.outputs[0], node.input_kind, node.constant));
-    made[start_nodes_[input.value]] = {port};
+    REWRIGHT_TRY(made[start_nodes_[input.value]], builder.copy(start_->node(input), {}));
   }
   for (const std::uint32_t id : needed) {
     if (made.contains(id)) continue;
@@ -270,8 +269,7 @@ Result<Graph> NodePool::graph(std::span<const Port> outputs) const {
     for (const Port port : operands(id)) in.push_back(made[port.node.value][port.output]);
     const Label& what = label(id);
     if (what.op == nullptr) {
-      const Node& node = start_->nodes()[what.start_node];
-      made[id] = builder.opaque(*node.opaque, std::move(in), node.outputs);
+      REWRIGHT_TRY(made[id], builder.copy(start_->nodes()[what.start_node], std::move(in)));
       continue;
     }
     const std::uint32_t named = nodes_[id].named_like;

@@ -50,17 +50,18 @@ Result<Lifted> lift(const Graph& graph, std::string_view prefix) {
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];
     if (node.is_input()) {
-      if (node.constant)
+      if (node.constant())
         return make_error(ErrorCode::kUnsupported,
                           "input {} has a fixed value, and a rule holds for all values; make it"
                           " an input without one, or an operator for constants",
                           node.name);
       continue;
     }
-    if (node.opaque)
+    if (const OpaqueNode* opaque = node.opaque())
       return make_error(ErrorCode::kUnsupported, "node {} ({}) is carried as it is: no operator says what it means",
-                        node.name, node.opaque->type);
-    PatternNode made{node.op, lift(*node.op, node.params, prefix, lifted.variables), {}};
+                        node.name, opaque->type);
+    const auto& [op, params] = *node.application();
+    PatternNode made{op, lift(*op, params, prefix, lifted.variables), {}};
     for (const Port port : node.inputs) made.inputs.push_back({NodeId{number[port.node.value]}, port.output});
     number[i] = static_cast<std::uint32_t>(graph.inputs().size() + lifted.pattern.nodes.size());
     lifted.pattern.nodes.push_back(std::move(made));

@@ -15,11 +15,11 @@ namespace {
 std::string applications_in(const Graph& graph) {
   std::string text;
   for (const Node& node : graph.nodes()) {
-    if (node.op == nullptr) continue;
+    if (!node.application()) continue;
     std::vector<std::string> operands;
     for (const Port& port : node.inputs) operands.push_back(graph.node(port.node).name);
-    text += fmt::format("{}{}{}({})", text.empty() ? "" : "; ", node.op->name(),
-                        rewright::to_string(node.op->info().params, node.params), fmt::join(operands, ", "));
+    text += fmt::format("{}{}({})", text.empty() ? "" : "; ", rewright::to_string(*node.application()),
+                        fmt::join(operands, ", "));
   }
   return text;
 }

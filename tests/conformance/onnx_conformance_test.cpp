@@ -55,8 +55,8 @@ struct Imported {
 /// as those that computed a known shape, are in the list of carried nodes and not in the graph.
 const CarriedNode* left_to_a_runtime(const ImportedModel& model) {
   for (const Node& node : model.graph.nodes()) {
-    if (!node.opaque) continue;
-    const auto found = std::ranges::find(model.carried, node.opaque->type, &CarriedNode::type);
+    if (!node.opaque()) continue;
+    const auto found = std::ranges::find(model.carried, node.opaque()->type, &CarriedNode::type);
     return found == model.carried.end() ? &model.carried.front() : &*found;
   }
   return nullptr;
@@ -86,10 +86,10 @@ Result<std::string> difference_when_evaluated(const Imported& imported) {
   for (const NodeId id : graph.inputs()) {
     const Node& node = graph.node(id);
     const auto given = std::ranges::find(imported.data.inputs, node.name, &RuntimeTensor::name);
-    if (given == imported.data.inputs.end() && !node.constant) return unsupported("input {} has no value", node.name);
-    const auto numbers = node.constant ? to_reals(*node.constant) : to_reals({given->type, given->bytes});
+    if (given == imported.data.inputs.end() && !node.constant()) return unsupported("input {} has no value", node.name);
+    const auto numbers = node.constant() ? to_reals(*node.constant()) : to_reals({given->type, given->bytes});
     if (!numbers) return numbers.error();
-    Tensor<Real>& tensor = values.emplace_back(node.constant ? node.constant->type.shape : given->type.shape);
+    Tensor<Real>& tensor = values.emplace_back(node.constant() ? node.constant()->type.shape : given->type.shape);
     for (std::size_t i = 0; i < numbers->size(); ++i) tensor.values()[i].value = (*numbers)[i];
   }
   REWRIGHT_TRY(const auto outputs, evaluate<Real>(graph, values));
@@ -172,7 +172,7 @@ Summary judge_all(Judge judge) {
       summary.equal += found->empty();
       EXPECT_EQ(*found, "") << original.name;
       for (const Node& node : imported->model.graph.nodes()) {
-        if (node.op) ++summary.cases_of[node.op->name()];
+        if (const auto* made = node.application()) ++summary.cases_of[made->op->name()];
       }
     }
   }

@@ -34,19 +34,21 @@ std::string text_of(const ConstantData& constant) {
   return to_string(hash_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
 }
 
-bool is_commutative(const Node& node) { return node.op && node.op->info().commutative && node.inputs.size() >= 2; }
+bool is_commutative(const Node& node) {
+  return node.application() && node.application()->op->info().commutative && node.inputs.size() >= 2;
+}
 
 // What a node is, its operands aside. `position` among the inputs, where that counts.
 std::string label_of(const Node& node, std::optional<std::size_t> position) {
   std::string label;
   if (node.is_input()) {
-    label = node.input_kind == InputKind::kWeight ? "weight" : "input";
+    label = node.is_weight() ? "weight" : "input";
     if (position) label += fmt::format(" {}", *position);
-    if (node.constant) label += " = " + text_of(*node.constant);
-  } else if (node.opaque) {
-    label = fmt::format("opaque {} {}", node.opaque->type, to_string(hash_of(node.opaque->serialized)));
+    if (node.constant()) label += " = " + text_of(*node.constant());
+  } else if (const OpaqueNode* opaque = node.opaque()) {
+    label = fmt::format("opaque {} {}", opaque->type, to_string(hash_of(opaque->serialized)));
   } else {
-    label = node.op->name() + to_string(node.op->info().params, node.params);
+    label = rewright::to_string(*node.application());
   }
   label += fmt::format(" {}", node.inputs.size());
   for (const TensorType& type : node.outputs) label += " " + text_of(type);
@@ -143,7 +145,7 @@ class Copy {
     for (std::size_t i = 0; i < from.inputs().size(); ++i) {
       const Node& node = from.node(from.inputs()[i]);
       ports_[from.inputs()[i].value] = {
-          *builder_.input(fmt::format("x{}", i), node.outputs.front(), node.input_kind, node.constant)};
+          *builder_.input(fmt::format("x{}", i), node.outputs.front(), node.input()->kind, node.constant())};
     }
   }
 
@@ -151,8 +153,8 @@ class Copy {
     const Node& node = from_.node(id);
     std::vector<Port> moved;
     for (const Port port : operands) moved.push_back(ports_[port.node.value][port.output]);
-    ports_[id.value] = node.opaque ? builder_.opaque(*node.opaque, std::move(moved), node.outputs)
-                                   : *builder_.apply(*node.op, node.params, std::move(moved));
+    ports_[id.value] = node.opaque() ? builder_.opaque(*node.opaque(), std::move(moved), node.outputs)
+                                     : *builder_.apply(*node.application(), std::move(moved));
   }
 
   Graph finish() {

@@ -16,7 +16,7 @@ GraphIndex::GraphIndex(const Graph& graph) : graph_(&graph) {
   const auto nodes = graph.nodes();
   std::vector<std::vector<NodeId>> users(nodes.size());
   for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i].op != nullptr) by_operator_[nodes[i].op].push_back({i});
+    if (const ApplicationNode* made = nodes[i].application()) by_operator_[made->op].push_back({i});
     for (Port operand : nodes[i].inputs) {
       auto& list = users[operand.node.value];
       if (list.empty() || list.back() != NodeId{i}) list.push_back({i});
@@ -163,10 +163,11 @@ struct CompiledRule::Attempt {
 };
 
 bool CompiledRule::fits(const SourceNode& pattern, const Node& node) const {
-  if (node.op != pattern.op || node.inputs.size() != pattern.inputs.size()) return false;
+  const ApplicationNode* made = node.application();
+  if (!made || made->op != pattern.op || node.inputs.size() != pattern.inputs.size()) return false;
   for (std::size_t p = 0; p < pattern.params.size(); ++p) {
     const auto& expected = pattern.params[p];
-    const ParamValue& actual = node.params[p];
+    const ParamValue& actual = made->params[p];
     if (expected.index() != actual.index()) return false;
     switch (expected.index()) {
       case 0:
@@ -209,8 +210,8 @@ bool CompiledRule::bind_operands(Attempt& attempt, std::size_t node, const Node&
     }
     if (operand.output != expected.output) return false;
     const NodeId known = attempt.nodes[i - input_count];
-    if (known.value != kUnbound ? known != operand.node
-                                : attempt.index.graph().node(operand.node).op != source_[i - input_count].op)
+    const ApplicationNode* made = attempt.index.graph().node(operand.node).application();
+    if (known.value != kUnbound ? known != operand.node : !made || made->op != source_[i - input_count].op)
       return false;
   }
   return true;
@@ -357,7 +358,7 @@ bool CompiledRule::bind_sizes(const Graph& graph, Match& match) const {
   };
   std::vector<Open> open;
   for (std::size_t i = 0; i < source_.size(); ++i) {
-    const Params& params = graph.node(match.nodes[i]).params;
+    const Params& params = graph.node(match.nodes[i]).application()->params;
     for (const SizeEquation& equation : source_[i].equations)
       open.push_back({&equation.size, params.sizes(equation.param)[equation.element]});
   }

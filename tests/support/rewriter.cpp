@@ -46,9 +46,7 @@ class Replacement {
 
   Result<Graph> build() {
     for (NodeId input : graph_.inputs()) {
-      const Node& node = graph_.node(input);
-      REWRIGHT_TRY(const Port port, builder_.input(node.name, node.outputs[0], node.input_kind, node.constant));
-      made_[input.value] = {port};
+      REWRIGHT_TRY(made_[input.value], builder_.copy(graph_.node(input), {}));
       state_[input.value] = State::kDone;
     }
     for (std::size_t i = 0; i < graph_.outputs().size(); ++i) {
@@ -130,10 +128,8 @@ class Replacement {
     return ports;
   }
   Result<std::vector<Port>> copy(std::size_t task) {
-    const Node& node = graph_.nodes()[task];
     REWRIGHT_TRY(std::vector<Port> in, operands(task));
-    if (node.opaque) return builder_.opaque(*node.opaque, std::move(in), node.outputs);
-    return builder_.apply(*node.op, node.params, std::move(in), node.name);
+    return builder_.copy(graph_.nodes()[task], std::move(in));
   }
   Result<std::vector<Port>> apply_target(std::size_t task) {
     const PatternNode& node = rule_.target.nodes[task - graph_.nodes().size()];

@@ -82,9 +82,9 @@ inline std::string plain_text(const Graph& graph) {
     std::vector<Port> operands;
     for (Port operand : node.inputs) operands.push_back(made[operand.node.value][operand.output]);
     if (node.is_input()) {
-      made.push_back({*builder.input(node.name, node.outputs[0], node.input_kind)});
+      made.push_back({*builder.input(node.name, node.outputs[0], node.input()->kind)});
     } else {
-      made.push_back(*builder.apply(*node.op, node.params, operands));
+      made.push_back(*builder.apply(*node.application(), operands));
     }
   }
   for (Port port : graph.outputs()) builder.output(made[port.node.value][port.output]);

@@ -91,7 +91,7 @@ Status price(const Graph& before, const Graph& after, const SubstitutionAsked& a
 /// Weights get values, the same for both graphs.
 Result<Graph> with_weights(const Graph& graph) {
   return rebuild(graph, {}, [](const Node& node) -> Result<std::shared_ptr<const ConstantData>> {
-    if (node.input_kind != InputKind::kWeight) return node.constant;
+    if (!node.is_weight()) return node.constant();
     return std::make_shared<const ConstantData>(random_weight(node.name, node.outputs[0], 1));
   });
 }

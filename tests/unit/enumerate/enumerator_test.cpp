@@ -360,7 +360,8 @@ Naive::Key key_of(const Graph& graph, const EnumerationConfig& config) {
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];
     const NodeId id{static_cast<std::uint32_t>(i)};
-    if (node.op == nullptr) {
+    const ApplicationNode* made = node.application();
+    if (made == nullptr) {
       names[{id, 0}] = node.name;
       continue;
     }
@@ -368,14 +369,14 @@ Naive::Key key_of(const Graph& graph, const EnumerationConfig& config) {
     for (; c < config.operators.size(); ++c) {
       const OperatorChoice& chosen = config.operators[c];
       // A split's sizes are filled in; its axis comes first.
-      if (chosen.op == node.op && (chosen.params == node.params ||
-                                   (node.op->name() == "split" && chosen.params.integer(0) == node.params.integer(0))))
+      if (chosen.op == made->op && (chosen.params == made->params ||
+                                    (node.applies("split") && chosen.params.integer(0) == made->params.integer(0))))
         break;
     }
     std::vector<std::string> operands;
     for (const Port port : node.inputs) operands.push_back(names.at(port));
-    if (node.op->info().commutative) std::sort(operands.begin(), operands.end());
-    const std::string name = fmt::format("{}#{}({})", node.op->name(), c, fmt::join(operands, ","));
+    if (made->op->info().commutative) std::sort(operands.begin(), operands.end());
+    const std::string name = fmt::format("{}#{}({})", made->op->name(), c, fmt::join(operands, ","));
     key.insert(name);
     for (std::uint32_t o = 0; o < node.outputs.size(); ++o) names[{id, o}] = fmt::format("{}.{}", name, o);
   }
@@ -706,7 +707,7 @@ bool has_candidate(const EnumerationConfig& config, std::multiset<std::string> s
   const auto names = [](const Graph& graph) {
     std::multiset<std::string> all;
     for (const Node& node : graph.nodes()) {
-      if (node.op != nullptr) all.insert(node.op->name());
+      if (const ApplicationNode* made = node.application()) all.insert(made->op->name());
     }
     return all;
   };
@@ -749,7 +750,7 @@ TEST(Enumerator, LeavesOutALawUnderAnOperatorThatBothSidesEndWith) {
   const auto sums_under_relu = [](EnumerationConfig config) {
     int found = 0;
     const auto ends_with_relu = [](const Graph& graph) {
-      const auto is_relu = [](const Node& node) { return node.op != nullptr && node.op->name() == "relu"; };
+      const auto is_relu = [](const Node& node) { return node.applies("relu"); };
       return graph.operator_count() == 3 && std::ranges::count_if(graph.nodes(), is_relu) == 1 &&
              is_relu(graph.node(graph.outputs()[0].node));
     };
@@ -815,7 +816,7 @@ TEST(Enumerator, DoesNotTakeAFalseLawForALaw) {
   config.operators = {choice("relu"), choice("smul")};
   config.inputs = {{"x", {2, 2}, InputKind::kData}, {"s", {}, InputKind::kData}};
   const auto report = enumerate(config, [&](const Candidate& candidate) -> Status {
-    const auto is_relu = [](const Node& node) { return node.op != nullptr && node.op->name() == "relu"; };
+    const auto is_relu = [](const Node& node) { return node.applies("relu"); };
     const bool relu_on_x = candidate.source.inputs().size() == 2 &&
                            std::any_of(candidate.source.nodes().begin(), candidate.source.nodes().end(), is_relu);
     EXPECT_FALSE(relu_on_x) << to_string(structural_hash(candidate.source));

@@ -30,7 +30,7 @@ class Equalities {
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
       const Node& node = graph.nodes()[i];
       const NodeId id{static_cast<std::uint32_t>(i)};
-      if (node.op == nullptr) {
+      if (node.is_input()) {
         const auto [place, fresh] = inputs_.try_emplace(node.name, parents_.size());
         if (fresh) new_class(node.outputs[0].shape);
         classes[{id, 0}] = place->second;
@@ -106,10 +106,10 @@ class Equalities {
     if (key.op->info().commutative) std::sort(key.operands.begin(), key.operands.end());
     return key;
   }
-  static std::string text(const Node& node) { return to_string(node.op->info().params, node.params); }
+  static std::string text(const ApplicationNode& node) { return to_string(node.op->info().params, node.params); }
 
   std::vector<Class> apply(const Node& node, const std::vector<Class>& operands) {
-    const Key key = canonical({node.op, text(node), operands});
+    const Key key = canonical({node.application()->op, text(*node.application()), operands});
     if (const auto known = nodes_.find(key); known != nodes_.end()) return known->second;
     std::vector<Class> made;
     for (const TensorType& output : node.outputs) made.push_back(new_class(output.shape));
@@ -125,17 +125,18 @@ class Equalities {
 
   void match(const Graph& graph, std::size_t at, const std::map<Port, Class>& bound,
              std::vector<std::map<Port, Class>>& found) {
-    while (at < graph.nodes().size() && graph.nodes()[at].op == nullptr) ++at;
+    while (at < graph.nodes().size() && graph.nodes()[at].is_input()) ++at;
     if (at == graph.nodes().size()) {
       found.push_back(bound);
       return;
     }
     const Node& node = graph.nodes()[at];
     const NodeId id{static_cast<std::uint32_t>(at)};
-    const std::string params = text(node);
+    const Operator* op = node.application()->op;
+    const std::string params = text(*node.application());
     for (const auto& [key, outputs] : nodes_) {
-      if (key.op != node.op || key.params != params) continue;
-      for (int crossed = 0; crossed <= (node.op->info().commutative ? 1 : 0); ++crossed) {
+      if (key.op != op || key.params != params) continue;
+      for (int crossed = 0; crossed <= (op->info().commutative ? 1 : 0); ++crossed) {
         auto more = bound;
         bool fits = true;
         for (std::size_t i = 0; i < node.inputs.size(); ++i)
@@ -150,13 +151,13 @@ class Equalities {
     std::map<std::string, Class> inputs;
     for (const auto& [port, to] : match) {
       const Node& node = source.nodes()[port.node.value];
-      if (node.op == nullptr) inputs[node.name] = to;
+      if (node.is_input()) inputs[node.name] = to;
     }
     std::map<Port, Class> classes;
     for (std::size_t i = 0; i < target.nodes().size(); ++i) {
       const Node& node = target.nodes()[i];
       const NodeId id{static_cast<std::uint32_t>(i)};
-      if (node.op == nullptr) {
+      if (node.is_input()) {
         if (const auto known = inputs.find(node.name); known != inputs.end()) classes[{id, 0}] = known->second;
         continue;
       }

@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 
 #include <map>
+#include <tuple>
 
 namespace rewright::testing {
 namespace {
@@ -37,7 +38,7 @@ Graph shuffled(const Graph& graph, Random& random) {
   std::vector<std::vector<Port>> made(graph.nodes().size());
   for (std::size_t i = 0; i < graph.inputs().size(); ++i) {
     const Node& node = graph.node(graph.inputs()[i]);
-    made[graph.inputs()[i].value] = {*builder.input(fmt::format("other{}", i), node.outputs[0], node.input_kind)};
+    made[graph.inputs()[i].value] = {*builder.input(fmt::format("other{}", i), node.outputs[0], node.input()->kind)};
   }
   while (true) {
     std::vector<std::size_t> ready;
@@ -51,9 +52,10 @@ Graph shuffled(const Graph& graph, Random& random) {
     const Node& node = graph.nodes()[chosen];
     std::vector<Port> operands;
     for (const Port port : node.inputs) operands.push_back(made[port.node.value][port.output]);
-    if (node.op && node.op->info().commutative && random.one_in(2)) std::swap(operands[0], operands[1]);
-    made[chosen] = node.opaque ? builder.opaque(*node.opaque, operands, node.outputs)
-                               : *builder.apply(*node.op, node.params, operands, "renamed");
+    const ApplicationNode* made_by = node.application();
+    if (made_by && made_by->op->info().commutative && random.one_in(2)) std::swap(operands[0], operands[1]);
+    made[chosen] = made_by ? *builder.apply(*made_by, operands, "renamed")
+                           : builder.opaque(*node.opaque(), operands, node.outputs);
   }
   for (const Port port : graph.outputs()) builder.output(made[port.node.value][port.output], "renamed");
   return builder.finish();
@@ -234,6 +236,42 @@ TEST(GraphBuilder, RefusesOperandsThatAreNotOfTheGraph) {
   EXPECT_EQ(builder.apply1("ewadd", {}, {x, {NodeId{7}, 0}}).error().message,
             "ewadd: operand 1 is not a tensor of this graph");
   EXPECT_EQ(builder.apply1("relu", {}, {{x.node, 1}}).error().message, "relu: operand 0 is not a tensor of this graph");
+}
+
+TEST(GraphBuilder, CopiesNodesOfEachKind) {
+  GraphBuilder original(&loaded());
+  const Port x = *original.input("x", TensorType{{2, 2}}), k = original.constant({TensorType{{}}, 3.0});
+  const Port a = original.apply1("smul", {}, {x, k}).value(), b = original.opaque({"Odd", "bytes"}, {a}, {{{2}}})[0];
+  original.output(b, "b");
+  const Graph graph = original.finish();
+  GraphBuilder builder;
+  std::vector<std::vector<Port>> made;
+  for (const Node& node : graph.nodes()) {
+    std::vector<Port> operands;
+    for (const Port port : node.inputs) operands.push_back(made[port.node.value][port.output]);
+    made.push_back(*builder.copy(node, operands));
+  }
+  builder.output(made.back().front(), "b");
+  const Graph copied = builder.finish();
+  EXPECT_EQ(to_text(copied), to_text(graph));
+  EXPECT_EQ(structural_hash(copied), structural_hash(graph)) << "what opaque nodes hold counts too";
+  EXPECT_EQ(copied.node(k.node).constant(), graph.node(k.node).constant());
+  EXPECT_FALSE(builder.copy(graph.node(a.node), {{NodeId{7}, 0}, {NodeId{8}, 0}})) << "operands are checked";
+}
+
+TEST(Node, IsOneOfThreeKinds) {
+  const Graph graph = parsed("x = input (2)\nw = weight (2)\na = ewadd(x, w)\nb = opaque \"Odd\"(a) -> (2)\noutput b");
+  const auto kinds = [&](std::uint32_t i) {
+    const Node& node = graph.node(NodeId{i});
+    return std::tuple(node.is_data(), node.is_weight(), node.application() != nullptr, node.opaque() != nullptr);
+  };
+  EXPECT_EQ(kinds(0), std::tuple(true, false, false, false));
+  EXPECT_EQ(kinds(1), std::tuple(false, true, false, false));
+  EXPECT_EQ(kinds(2), std::tuple(false, false, true, false));
+  EXPECT_EQ(kinds(3), std::tuple(false, false, false, true));
+  EXPECT_TRUE(graph.node(NodeId{2}).applies("ewadd"));
+  for (const std::uint32_t other : {0U, 1U, 3U}) EXPECT_FALSE(graph.node(NodeId{other}).applies("ewadd"));
+  EXPECT_EQ(to_string(*graph.node(NodeId{2}).application()), "ewadd");
 }
 
 }  // namespace

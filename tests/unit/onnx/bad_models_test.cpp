@@ -339,7 +339,7 @@ TEST_F(ExternalData, IsReadFromTheModelsFolder) {
   const auto imported = import_model_file((root_ / "model/m.onnx").string(), registry());
   ASSERT_TRUE(imported) << imported.error().message;
   const Node& weight = imported->graph.node(imported->graph.inputs()[1]);
-  const auto& bytes = std::get<std::vector<std::byte>>(weight.constant->value);
+  const auto& bytes = std::get<std::vector<std::byte>>(weight.constant()->value);
   EXPECT_EQ(bytes, std::vector<std::byte>(432, std::byte{1}));
   const auto exported = export_model(imported->graph, *imported, {.keep_original = false});
   ASSERT_TRUE(exported);
@@ -374,7 +374,7 @@ TEST_F(ExternalData, StaysInItsFileWhereItIsLarge) {
   options.leave_external = true;
   const auto imported = import_model_file((root_ / "model/m.onnx").string(), registry(), options);
   ASSERT_TRUE(imported) << imported.error().message;
-  for (const NodeId id : imported->graph.inputs()) EXPECT_EQ(imported->graph.node(id).constant, nullptr);
+  for (const NodeId id : imported->graph.inputs()) EXPECT_EQ(imported->graph.node(id).constant(), nullptr);
   ASSERT_EQ(imported->external.size(), 2u);
   EXPECT_EQ(imported->external.at("b").bytes, static_cast<std::uint64_t>(kBytes));
 

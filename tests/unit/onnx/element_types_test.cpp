@@ -107,8 +107,8 @@ std::vector<double> parameters(const Model& model) {
   if (!imported) fail(imported.error().message);
   std::vector<double> found;
   for (const Node& node : imported->graph.nodes()) {
-    if (node.op == nullptr) continue;
-    for (const ParamValue& value : node.params.values())
+    if (!node.application()) continue;
+    for (const ParamValue& value : node.application()->params.values())
       if (const auto* real = std::get_if<double>(&value)) found.push_back(*real);
   }
   return found;
@@ -167,7 +167,7 @@ TEST(Attributes, OfGemmAreFactorsOfTheFloatsOwnValue) {
   const auto imported = import(product(Tensor::DOUBLE, 0.1F, 1, 0));
   ASSERT_TRUE(imported) << imported.error().message;
   const bool found = std::ranges::any_of(imported->graph.nodes(), [](const Node& node) {
-    const auto* number = node.constant ? std::get_if<double>(&node.constant->value) : nullptr;
+    const auto* number = node.constant() ? std::get_if<double>(&node.constant()->value) : nullptr;
     return number != nullptr && *number == double{0.1F};
   });
   EXPECT_TRUE(found);

@@ -49,11 +49,11 @@ std::vector<double> values_of(const Model& model) {
     return {};
   }
   const Node& node = imported->graph.node(imported->graph.outputs().front().node);
-  if (!node.constant) {
+  if (!node.constant()) {
     ADD_FAILURE() << "no weight";
     return {};
   }
-  return *to_reals(*node.constant);
+  return *to_reals(*node.constant());
 }
 
 class EveryElementType : public testing::TestWithParam<int> {};

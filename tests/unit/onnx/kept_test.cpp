@@ -67,15 +67,8 @@ Graph without_second_relu(const Graph& graph) {
   for (const Node& node : graph.nodes()) {
     std::vector<Port> operands;
     for (const Port& port : node.inputs) operands.push_back(ports[port.node.value][port.output]);
-    if (node.is_input()) {
-      ports.push_back({*builder.input(node.name, node.outputs[0], node.input_kind, node.constant)});
-    } else if (node.opaque) {
-      ports.push_back(builder.opaque(*node.opaque, operands, node.outputs));
-    } else if (node.op->name() == "relu" && builder.node(operands[0].node).op == node.op) {
-      ports.push_back(operands);
-    } else {
-      ports.push_back(*builder.apply(*node.op, node.params, operands));
-    }
+    const bool is_second = node.applies("relu") && builder.node(operands[0].node).applies("relu");
+    ports.push_back(is_second ? operands : *builder.copy(node, operands));
   }
   for (std::size_t i = 0; i < graph.outputs().size(); ++i)
     builder.output(ports[graph.outputs()[i].node.value][graph.outputs()[i].output], graph.output_names()[i]);
@@ -160,7 +153,7 @@ TEST(Kept, AConvolutionWithALargerKernelDoesNotKeepTheSizesThatItsAttributeSays)
   const Port x = *builder.input("x", {Shape{1, 2, 8, 8}});
   const Port w = builder.constant({{Shape{2, 2, 3, 3}, ElementType::kFloat32}, 0.5});
   const auto& applied = imported->graph.node(imported->graph.outputs()[0].node);
-  builder.output((*builder.apply(*applied.op, applied.params, {x, w}))[0], "y");
+  builder.output((*builder.apply(*applied.application(), {x, w}))[0], "y");
   const Model result = parse(*export_model(builder.finish(), *imported));
   ASSERT_EQ(result.graph().node_size(), 1);
   EXPECT_THAT(node_names(result), ::testing::Not(Contains("conv")));

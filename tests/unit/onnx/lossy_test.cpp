@@ -97,8 +97,7 @@ Graph merged(const ImportedModel& origin, std::string_view op) {
   GraphBuilder builder(&registry());
   std::vector<Port> ports;
   for (const NodeId id : origin.graph.inputs()) {
-    const Node& node = origin.graph.node(id);
-    ports.push_back(*builder.input(node.name, node.outputs[0], node.input_kind, node.constant));
+    ports.push_back(builder.copy(origin.graph.node(id), {})->front());
   }
   std::ranges::sort(ports, {}, [&](Port port) { return builder.node(port.node).name != "x"; });
   builder.output(*builder.apply1(op, {}, {ports[0], *builder.apply1(op, {}, {ports[1], ports[2]})}), "y");

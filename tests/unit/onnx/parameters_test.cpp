@@ -20,8 +20,8 @@ struct RoundTrip {
 std::vector<double> reals_of(const Graph& graph) {
   std::vector<double> found;
   for (const Node& node : graph.nodes()) {
-    if (node.op == nullptr) continue;
-    for (const ParamValue& value : node.params.values())
+    if (!node.application()) continue;
+    for (const ParamValue& value : node.application()->params.values())
       if (const auto* real = std::get_if<double>(&value)) found.push_back(*real);
   }
   return found;

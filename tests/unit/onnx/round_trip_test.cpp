@@ -86,7 +86,7 @@ Case check(const fs::path& folder) {
   const auto imported = import_model(bytes_of(original), registry(), options);
   if (!imported) return {Outcome::kRefused, imported.error().message};
   Case result{Outcome::kEqual, "", 0, imported->carried.size()};
-  for (const Node& node : imported->graph.nodes()) result.applications += node.op != nullptr;
+  for (const Node& node : imported->graph.nodes()) result.applications += node.application() != nullptr;
   for (const CarriedNode& node : imported->carried) {
     if (node.reason.find("ONNX's shape inference") != std::string::npos) return {Outcome::kWrong, node.reason};
   }

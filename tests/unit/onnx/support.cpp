@@ -198,7 +198,7 @@ std::string difference(const Model& expected, const Model& actual, double tolera
   std::vector<RuntimeTensor> inputs;
   for (const NodeId id : imported->graph.inputs()) {
     const Node& node = imported->graph.node(id);
-    if (node.input_kind == InputKind::kData) inputs.push_back(random_tensor(node.name, node.outputs.front(), id.value));
+    if (node.is_data()) inputs.push_back(random_tensor(node.name, node.outputs.front(), id.value));
   }
   const auto before = run(expected.SerializeAsString(), inputs);
   if (!before) return "the original: " + before.error().message;

@@ -344,7 +344,8 @@ TEST_F(CostModels, OneDnnMeasuresInTheFormatsThatItIsTold) {
   EXPECT_NE(made->device(), without->device()) << "where what has blocks is kept as impossible";
   const Operator &conv2d = **loaded().get<Operator>("conv2d"), &transpose = **loaded().get<Operator>("transpose");
   const Graph graph = graph_of(two_convolutions(32));
-  const Params conv_params = graph.node(NodeId{2}).params, still = Params({std::vector<std::int64_t>{0, 1, 2, 3}});
+  const Params conv_params = graph.node(NodeId{2}).application()->params,
+               still = Params({std::vector<std::int64_t>{0, 1, 2, 3}});
   const std::vector<Shape> shapes = {Shape{1, 32, 9, 9}, Shape{32, 32, 3, 3}};
   const std::vector<InputKind> kinds = {InputKind::kData, InputKind::kWeight};
   const AxisOrder last = {0, 2, 3, 1}, sixteen = {0, 1, 2, 3, -16}, eight = {0, 1, 2, 3, -8};

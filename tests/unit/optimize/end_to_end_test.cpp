@@ -285,8 +285,8 @@ class NetworkProgram : public OptimizeProgram, public ::testing::WithParamInterf
 int count_of(const std::string& model, std::string_view op) {
   const auto imported = import_model(std::as_bytes(std::span(model)), loaded());
   if (!imported) return -1;
-  return static_cast<int>(std::ranges::count_if(
-      imported->graph.nodes(), [&](const Node& node) { return node.op != nullptr && node.op->name() == op; }));
+  return static_cast<int>(
+      std::ranges::count_if(imported->graph.nodes(), [&](const Node& node) { return node.applies(op); }));
 }
 
 TEST_P(NetworkProgram, BecomesWhatItsPaperSaysItCanBecome) {

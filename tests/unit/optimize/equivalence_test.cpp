@@ -234,12 +234,11 @@ Graph with_uniform_weights(std::string_view text) {
     std::vector<Port> operands;
     for (Port operand : node.inputs) operands.push_back(made[operand.node.value][operand.output]);
     if (node.is_input()) {
-      auto value = node.input_kind == InputKind::kWeight
-                       ? std::make_shared<const ConstantData>(ConstantData{node.outputs[0], 0.125})
-                       : nullptr;
-      made.push_back({*builder.input(node.name, node.outputs[0], node.input_kind, value)});
+      auto value =
+          node.is_weight() ? std::make_shared<const ConstantData>(ConstantData{node.outputs[0], 0.125}) : nullptr;
+      made.push_back({*builder.input(node.name, node.outputs[0], node.input()->kind, value)});
     } else {
-      made.push_back(*builder.apply(*node.op, node.params, operands));
+      made.push_back(*builder.apply(*node.application(), operands));
     }
   }
   int i = 0;

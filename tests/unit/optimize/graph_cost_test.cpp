@@ -31,7 +31,7 @@ output c
   const std::vector<bool> weight = weight_only(graph);
   for (std::size_t i = 0; i < weight.size(); ++i) {
     const Node& node = graph.nodes()[i];
-    by_operator[node.op != nullptr ? node.op->name() : node.name] = weight[i];
+    by_operator[node.application() ? node.application()->op->name() : node.name] = weight[i];
   }
   const std::map<std::string, bool> expected = {{"x", false},   {"w", true},     {"constant_one", true},
                                                 {"relu", true}, {"ewadd", true}, {"matmul", false}};

@@ -26,8 +26,7 @@ Graph normal(const Graph& graph) {
 int count(const Graph& graph, std::string_view op, bool weights) {
   const std::vector<bool> weight = weight_only(graph);
   int found = 0;
-  for (std::size_t i = 0; i < weight.size(); ++i)
-    found += graph.nodes()[i].op != nullptr && graph.nodes()[i].op->name() == op && weight[i] == weights ? 1 : 0;
+  for (std::size_t i = 0; i < weight.size(); ++i) found += graph.nodes()[i].applies(op) && weight[i] == weights ? 1 : 0;
   return found;
 }
 

@@ -111,7 +111,7 @@ output f
   ASSERT_EQ(regions.size(), 2u);
   const Graph& second = regions[1].graph;
   int weights = 0;
-  for (const NodeId id : second.inputs()) weights += second.node(id).input_kind == InputKind::kWeight ? 1 : 0;
+  for (const NodeId id : second.inputs()) weights += second.node(id).is_weight() ? 1 : 0;
   EXPECT_EQ(weights, 1) << "relu(w) is known before the first run";
 }
 

@@ -21,7 +21,7 @@ std::vector<std::string> changed(const Graph& graph, const Graph& other) {
   const std::vector<bool> marks = changed_nodes(graph, other);
   for (std::size_t i = 0; i < marks.size(); ++i) {
     const Node& node = graph.nodes()[i];
-    if (marks[i]) names.push_back(node.op != nullptr ? node.op->name() : node.name);
+    if (marks[i]) names.push_back(node.application() ? node.application()->op->name() : node.name);
   }
   return names;
 }

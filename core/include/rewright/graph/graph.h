@@ -75,6 +75,21 @@ enum class InputKind : std::uint8_t {
   kWeight,  ///< The same at each run: work on weights alone is done once, before the first run.
 };
 
+/// A tensor that is given.
+struct InputNode {
+  InputKind kind = InputKind::kData;
+  std::shared_ptr<const ConstantData> constant;  ///< Of weights; null where only the kind is known.
+};
+
+/// An operator applied with these parameters.
+struct ApplicationNode {
+  const Operator* op = nullptr;  ///< Null in no node of a graph.
+  Params params;
+  friend bool operator==(const ApplicationNode&, const ApplicationNode&) = default;
+};
+/// "split[axis=1, sizes=[4, 4]]".
+[[nodiscard]] REWRIGHT_API std::string to_string(const ApplicationNode& application);
+
 /// A node that no operator knows: kept byte for byte (a serialized ONNX NodeProto).
 struct OpaqueNode {
   std::string type;  ///< For people: "Einsum", "com.microsoft:FusedConv".
@@ -82,16 +97,31 @@ struct OpaqueNode {
 };
 
 struct Node {
-  std::string name;              ///< Inputs: the tensor's name. Applications: a hint, may be empty.
-  const Operator* op = nullptr;  ///< Null for inputs and opaque nodes.
-  Params params;
+  std::string name;  ///< Inputs: the tensor's name. Applications: a hint, may be empty.
+  std::variant<InputNode, ApplicationNode, std::shared_ptr<const OpaqueNode>> content;
   std::vector<Port> inputs;
   std::vector<TensorType> outputs;
-  InputKind input_kind = InputKind::kData;
-  std::shared_ptr<const ConstantData> constant;  ///< Inputs of kind kWeight; null where only the kind is known.
-  std::shared_ptr<const OpaqueNode> opaque;
 
-  [[nodiscard]] bool is_input() const { return op == nullptr && opaque == nullptr; }
+  /// What the node is: one of the three is not null.
+  [[nodiscard]] const InputNode* input() const { return std::get_if<InputNode>(&content); }
+  [[nodiscard]] const ApplicationNode* application() const { return std::get_if<ApplicationNode>(&content); }
+  [[nodiscard]] const OpaqueNode* opaque() const {
+    const auto* held = std::get_if<std::shared_ptr<const OpaqueNode>>(&content);
+    return held != nullptr ? held->get() : nullptr;
+  }
+
+  [[nodiscard]] bool is_input() const { return input() != nullptr; }
+  [[nodiscard]] bool is_data() const { return is_input() && input()->kind == InputKind::kData; }
+  [[nodiscard]] bool is_weight() const { return is_input() && input()->kind == InputKind::kWeight; }
+  /// The value of a weight that has one; null for every other node.
+  [[nodiscard]] const std::shared_ptr<const ConstantData>& constant() const {
+    static const std::shared_ptr<const ConstantData> kNone;
+    return is_input() ? input()->constant : kNone;
+  }
+  /// Is it an application of the operator of this name?
+  [[nodiscard]] bool applies(std::string_view op) const {
+    return application() != nullptr && application()->op->name() == op;
+  }
 };
 
 class REWRIGHT_API Graph {
@@ -133,12 +163,18 @@ class REWRIGHT_API GraphBuilder {
   /// Errors: kShape where the operands do not fit; kUnsupported where they are not of one floating-point type.
   Result<std::vector<Port>> apply(const Operator& op, Params params, std::vector<Port> operands,
                                   std::string name_hint = {});
+  Result<std::vector<Port>> apply(const ApplicationNode& application, std::vector<Port> operands,
+                                  std::string name_hint = {}) {
+    return apply(*application.op, application.params, std::move(operands), std::move(name_hint));
+  }
   /// The same by name. Errors also: kNotFound, an unknown or unfit parameter.
   Result<std::vector<Port>> apply(std::string_view op, std::span<const NamedParam> params, std::vector<Port> operands,
                                   std::string name_hint = {});
   /// For operators of one output.
   Result<Port> apply1(std::string_view op, std::initializer_list<NamedParam> params, std::vector<Port> operands);
   std::vector<Port> opaque(OpaqueNode node, std::vector<Port> operands, std::vector<TensorType> outputs);
+  /// A node of another graph on these operands, under its name.
+  Result<std::vector<Port>> copy(const Node& node, std::vector<Port> operands);
 
   void output(Port port, std::string name = {});
 
