@@ -1,4 +1,4 @@
-// rewright graph show FILE
+// rewright graph show FILE, and the group of what is done to graphs
 #include <rewright/graph/graph.h>
 
 #include <memory>
@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "cli/commands.h"
+#include "cli/graph_compare.h"
 #include "cli/optimize_arguments.h"
 #include "cli/output.h"
 #include "cli/program.h"
@@ -99,6 +100,7 @@ void add_graph(Program& program) {
   show.add_option("--format", arguments->format, "text; dot, for Graphviz; or svg, drawn by Graphviz")
       .check(one_of({"text", "dot", "svg"}));
   show.add_option("--dim", arguments->dims, "NAME=SIZE: a size that the model leaves open (repeatable)").repeatable();
+  add_graph_compare(program, group);
 }
 
 }  // namespace rewright::cli

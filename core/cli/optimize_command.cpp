@@ -22,6 +22,7 @@
 #include "onnx/export.h"
 #include "onnx/import.h"
 #include "optimize/bodies.h"
+#include "optimize/kernel_costs.h"
 #include "optimize/reference.h"
 #include "optimize/uses.h"
 #include "store/store.h"
@@ -135,6 +136,7 @@ Result<OptimizeReport> search_model(const OpenedModel& opened, const std::vector
     return write_graph(graph, origin, {.exact = exact, .fast_math = arguments.fast_math, .taken = &taken});
   };
   REWRIGHT_TRY(OptimizeReport report, search_with_bodies(opened.start(), each));
+  report.without_cost = cost.kernels().without_cost();
   if (!opened.simplified) return report;
   REWRIGHT_TRY(const double original_us,
                cost_with_bodies(opened.imported, layout == LayoutUse::kJoint ? in_layouts : cost));
@@ -370,6 +372,9 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   say_what_was_refused(outcome.report, settings.quiet);
   say_what_costs_are_missing(outcome.report, setting.cache != nullptr, settings.quiet);
   if (setting.runtime == nullptr) note(setting.runtime_trouble, settings.quiet);
+  if (interrupted() && !outcome.report.search.path.empty())
+    if (auto candidate = write_result(opened, outcome.report, arguments.fast_math))
+      writing.has_candidate(*std::move(candidate));
 
   EquivalenceOptions options;
   options.runtime = setting.runtime;

@@ -130,9 +130,7 @@ void print_verdict(const OptimizeOutcome& outcome) {
   if (judged.equivalence.equal() && judged.equivalence.runs.empty()) {
     print_line("The result was not compared with the original.");
   } else if (judged.equivalence.equal()) {
-    print_line(fmt::format("Equal to the original in {}; greatest difference {:.3g} (noise floor {:.3g}).",
-                           fmt::join(judged.equivalence.runs, " and in "), judged.equivalence.max_abs_error,
-                           judged.equivalence.tolerance));
+    print_line(sentence_of_equality(judged.equivalence));
   } else if (judged.culprit && judged.cause != Cause::kWrong) {
     print_line(fmt::format("The result stops before rewrite {} (rule {}): {}.", *judged.culprit + 1,
                            path[*judged.culprit].rule_name, judged.equivalence.difference));
@@ -162,6 +160,11 @@ Json to_json(const TimeSpread& time) {
 
 }  // namespace
 
+std::string sentence_of_equality(const Equivalence& equivalence) {
+  return fmt::format("Equal to the original in {}; greatest difference {:.3g} (noise floor {:.3g}).",
+                     fmt::join(equivalence.runs, " and in "), equivalence.max_abs_error, equivalence.tolerance);
+}
+
 std::map<std::string, RuleClass> classes_of(const SearchResult& search, const std::vector<Rule>& rules) {
   std::map<std::string, RuleClass> classes;
   for (const RewriteStep& step : search.path) {
@@ -184,6 +187,8 @@ void print_outcome(const OptimizeArguments& arguments, const OptimizeOutcome& ou
   print_line("");
   const std::string reading = sentence_of_reading(outcome.reading.carried, outcome.reading.nodes);
   if (!reading.empty()) print_line(reading);
+  for (const auto& [type, reason] : outcome.report.without_cost)
+    print_line(fmt::format("{} counts as nothing in the cost: {}.", type, reason));
   if (outcome.reading.bodies > 0)
     print_line(fmt::format("{} inside nodes {} optimised too; the cost counts each once.",
                            counted(outcome.reading.bodies, "graph"), outcome.reading.bodies == 1 ? "is" : "are"));
@@ -230,6 +235,7 @@ Json to_json(const OptimizeArguments& arguments, const OptimizeOutcome& outcome)
   add_reading(json, outcome.reading.carried, outcome.reading.nodes);
   json["bodies"] = outcome.reading.bodies;
   json["untyped"] = outcome.reading.untyped;
+  json["without_cost"] = outcome.report.without_cost;
   json["simplifications"] = outcome.simplifications;
   json["sizes"] = outcome.sizes.empty() ? Json::object() : Json(outcome.sizes.front());
   json["frozen"] = arguments.freeze && !outcome.sizes.empty() ? Json(outcome.sizes.front()) : Json::object();

@@ -48,6 +48,8 @@ struct OptimizeOutcome {
 /// The classes of the rules that the path names.
 [[nodiscard]] std::map<std::string, RuleClass> classes_of(const SearchResult& search, const std::vector<Rule>& rules);
 
+/// "Equal to the original in ...".
+[[nodiscard]] std::string sentence_of_equality(const Equivalence& equivalence);
 void print_outcome(const OptimizeArguments& arguments, const OptimizeOutcome& outcome);
 [[nodiscard]] Json to_json(const OptimizeArguments& arguments, const OptimizeOutcome& outcome);
 /// What report/optimization.h makes a page of. Borrows `before` and the outcome.

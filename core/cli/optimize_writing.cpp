@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <utility>
 
 #include "cli/output.h"
@@ -12,6 +13,12 @@ namespace {
 
 /// Of a search that is made again: no two runs take the same time.
 constexpr double kMoreTime = 1.2;
+
+/// "faster.onnx" gives "faster.unchecked.onnx".
+std::string unchecked_name(const std::string& output) {
+  const std::filesystem::path path(output);
+  return (path.parent_path() / path.stem()).string() + ".unchecked" + path.extension().string();
+}
 
 }  // namespace
 
@@ -25,6 +32,11 @@ void Writing::has_found(const OptimizeReport& report, std::uint64_t candidates) 
   searched_s_ = report.seconds;
   candidates_ = candidates;
   gain_ = report.search.cost_before_us / std::max(report.search.cost_after_us, 1e-9);
+}
+
+void Writing::has_candidate(std::string model) {
+  const std::scoped_lock lock(mutex_);
+  candidate_ = std::move(model);
 }
 
 Status Writing::write(const std::string& model) {
@@ -44,18 +56,35 @@ void Writing::overtake() {
       print_error(status.error(), settings_.json);
     }
   }
-  say_what_was_written(is_original);
+  say_what_was_written(is_original, is_original && write_candidate());
 }
 
-void Writing::say_what_was_written(bool is_original) const {
+/// Under another name than the output's, as nothing was compared.
+bool Writing::write_candidate() const {
+  if (candidate_.empty()) return false;
+  ModelFiles files = *files_;
+  files.output = unchecked_name(arguments_.output);
+  const Status status = write_model(files, candidate_);
+  if (!status) print_error(status.error(), settings_.json);
+  return status.has_value();
+}
+
+void Writing::say_what_was_written(bool is_original, bool is_kept) const {
   if (settings_.json) {
     print_json({{"stopped_early", true},
                 {"output", arguments_.output},
                 {"written", is_written_ || is_original},
-                {"original_written", is_original}});
+                {"original_written", is_original},
+                {"unchecked", is_kept ? Json(unchecked_name(arguments_.output)) : Json()}});
   }
   if (is_written_) return note("stopped after the result was written", settings_.quiet);
   if (!is_original) return note(fmt::format("stopped; '{}' is not written", arguments_.output), settings_.quiet);
+  if (is_kept)
+    return note(fmt::format("stopped before the best so far ({:.2f}x by the cost model) was compared and measured: '{}' "
+                            "is the original, '{}' the best so far; rewright graph compare {} {} compares them",
+                            gain_, arguments_.output, unchecked_name(arguments_.output), arguments_.input,
+                            unchecked_name(arguments_.output)),
+                settings_.quiet);
   note(fmt::format(
            "stopped before a result was compared and measured, so '{}' is the original{}; {}", arguments_.output,
            gain_ > 1 ? fmt::format(" and not the best so far ({:.2f}x by the cost model)", gain_) : "", how_to_go_on()),

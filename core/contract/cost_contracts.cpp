@@ -68,6 +68,16 @@ class Questions {
   std::vector<const Node*> nodes_;
 };
 
+/// A node that no operator knows costs a time, or kUnsupported says that it is not known; empty where that is so.
+std::string trouble_with_opaque(CostModel& model) {
+  if (model.measured()) return {};  // It would need a model to run.
+  const TensorType type{Shape{2, 3}, ElementType::kFloat32};
+  const auto us = model.opaque_us({"Resize", {&type, 1}, {&type, 1}, {}, {}});
+  if (!us && us.error().code != ErrorCode::kUnsupported) return "it failed on an opaque node: " + us.error().message;
+  if (us && (!std::isfinite(*us) || *us < 0)) return fmt::format("an opaque node costs {} us", *us);
+  return {};
+}
+
 Outcome costs_are_times(const CostModel& model, const Registry& registry) {
   const auto questions = Questions::of(registry);
   const auto fresh = usable(model, registry);
@@ -79,6 +89,7 @@ Outcome costs_are_times(const CostModel& model, const Registry& registry) {
     if (!std::isfinite(*us) || *us < 0) return Outcome::broken(fmt::format("{} costs {} us", questions->name(i), *us));
     if (i == 0) first = *us;
   }
+  if (const std::string trouble = trouble_with_opaque(**fresh); !trouble.empty()) return Outcome::broken(trouble);
   return Outcome::kept(fmt::format("{} applications, from {:.3g} us", questions->size(), first));
 }
 

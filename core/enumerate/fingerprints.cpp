@@ -51,7 +51,10 @@ std::uint64_t* FingerprintStore::take_chunk() {
     if (!may_grow) spill();
     if (free_.empty()) {
       void* const slab = mmap(nullptr, kSlabBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-      if (slab == MAP_FAILED) throw std::bad_alloc();
+      if (slab == MAP_FAILED) {
+        run_out();
+        return nullptr;
+      }
       madvise(slab, kSlabBytes, MADV_HUGEPAGE);  // Far fewer page faults; without effect where there are no such pages.
       slabs_.emplace_back(slab, kSlabBytes);
       auto* const words = static_cast<std::uint64_t*>(slab);
@@ -90,6 +93,10 @@ void FingerprintStore::give_rest(std::size_t partition, Chunk chunk) {
 
 void FingerprintStore::lose() {
   const std::lock_guard lock(mutex_);
+  run_out();
+}
+
+void FingerprintStore::run_out() {
   out_of_room_ = true;
   if (failure_.empty()) failure_ = "out of memory: fingerprints could not be kept";
 }
@@ -314,7 +321,7 @@ FingerprintStore::Writer::Writer(FingerprintStore& store) : store_(store), lines
 FingerprintStore::Writer::~Writer() {
   try {
     flush();
-  } catch (const std::bad_alloc&) {
+  } catch (const std::bad_alloc&) {  // Of a list that grows.
     store_.lose();
   }
 }
@@ -323,6 +330,10 @@ void FingerprintStore::Writer::copy(std::size_t partition) {
   Line& line = lines_[partition];
   Open& open = open_[partition];
   if (open.chunk == nullptr) open = {store_.take_chunk(), 0};
+  if (open.chunk == nullptr) {
+    line.count = 0;
+    return;
+  }
   std::copy_n(line.words.data(), line.count, open.chunk + open.used);
   open.used += line.count;
   line.count = 0;

@@ -99,11 +99,12 @@ class REWRIGHT_API FingerprintStore {
     std::uint64_t count = 0;
     std::optional<std::uint64_t> checksum;  ///< Of a file that another run wrote.
   };
-  std::uint64_t* take_chunk();
+  std::uint64_t* take_chunk();  ///< Null where there is no memory: what was to go there is lost, and status() says so.
   void give(std::size_t partition, Chunk chunk);
   void give_rest(std::size_t partition, Chunk chunk);
   void spill();
-  void lose();  ///< What a writer held back.
+  void lose();     ///< What a writer held back.
+  void run_out();  ///< The same, locked.
 
   std::uint64_t memory_bytes_;
   std::string folder_;

@@ -104,7 +104,7 @@ Result<Graph> with_node(const Graph& graph, const std::string& before, const std
           return make_error(ErrorCode::kInternal, "{} uses '{}', which it did not use", describe(new_node), name);
         taken.push_back(operands[static_cast<std::size_t>(found - old_names.begin())]);
       }
-      made[i] = builder.opaque({node.opaque()->type, now}, std::move(taken), node.outputs);
+      made[i] = builder.opaque({node.opaque()->type, now, node.opaque()->frame}, std::move(taken), node.outputs);
     }
   }
   for (std::size_t i = 0; i < graph.outputs().size(); ++i) {

@@ -340,7 +340,7 @@ void Importer::add_opaque(const NodeProto& node) {
     types.push_back(type.value_or(kNoType));
   }
   const std::vector<Port> ports =
-      builder_.opaque({qualified_type(node), node.SerializeAsString()}, std::move(operands), std::move(types));
+      builder_.opaque({qualified_type(node), node.SerializeAsString(), frame()}, std::move(operands), std::move(types));
   for (int i = 0; i < node.output_size(); ++i) {
     if (!node.output(i).empty()) define(node.output(i), ports[static_cast<std::size_t>(i)]);
   }
@@ -348,6 +348,12 @@ void Importer::add_opaque(const NodeProto& node) {
   const std::string name = !node.name().empty() || node.output_size() == 0 ? node.name() : node.output(0);
   carried_.push_back({name, qualified_type(node), refusal_.empty() ? "no operator reads it" : refusal_});
   read_bodies(node);
+}
+
+/// The model's versions and functions.
+const std::shared_ptr<const std::string>& Importer::frame() {
+  if (frame_ == nullptr) frame_ = std::make_shared<const std::string>(model_around(proto_).SerializeAsString());
+  return frame_;
 }
 
 Status Importer::add_outputs() {

@@ -14,15 +14,6 @@ namespace {
 /// A value that others use too is a weight of the body up to so many elements: a copy of it costs nothing.
 constexpr std::int64_t kSharedElements = 1024;
 
-/// Versions and functions.
-ModelProto model_around(const ModelProto& outer) {
-  ModelProto model;
-  model.set_ir_version(std::max<std::int64_t>(outer.ir_version(), kIrOfDefaults));
-  *model.mutable_opset_import() = outer.opset_import();
-  *model.mutable_functions() = outer.functions();
-  return model;
-}
-
 std::vector<CarriedNode> all_carried(const GraphProto& graph, const std::string& reason) {
   std::vector<CarriedNode> carried;
   for (const NodeProto& node : graph.node()) carried.push_back({node.name(), qualified_type(node), reason});
@@ -48,6 +39,14 @@ std::optional<double> number_of(const std::shared_ptr<const ConstantData>& value
 }
 
 }  // namespace
+
+ModelProto model_around(const ModelProto& outer) {
+  ModelProto model;
+  model.set_ir_version(std::max<std::int64_t>(outer.ir_version(), kIrOfDefaults));
+  *model.mutable_opset_import() = outer.opset_import();
+  *model.mutable_functions() = outer.functions();
+  return model;
+}
 
 void Importer::count_users() {
   for (const NodeProto& node : graph_.node()) {

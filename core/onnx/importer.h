@@ -26,6 +26,9 @@ namespace rewright {
 inline constexpr std::int64_t kIrOfDefaults = 4;
 inline constexpr TensorType kNoType{{}, ElementType::kUnknown};
 
+/// A model of the same versions and functions, without a graph.
+[[nodiscard]] model::ModelProto model_around(const model::ModelProto& outer);
+
 class Importer {
  public:
   Importer(model::ModelProto proto, const Registry& registry, const ImportOptions& options)
@@ -64,6 +67,7 @@ class Importer {
   [[nodiscard]] std::string mismatch(const model::NodeProto& node, const OnnxNode& seen, const Operator& op,
                                      const std::vector<Port>& ports) const;
   void add_opaque(const model::NodeProto& node);
+  [[nodiscard]] const std::shared_ptr<const std::string>& frame();
   Status add_outputs();
   std::string skeleton();
 
@@ -104,6 +108,7 @@ class Importer {
   std::unordered_map<std::string, const model::ValueInfoProto*> declared_;
   std::string refusal_;  ///< Why no operator took the node at hand.
   std::vector<CarriedNode> carried_;
+  std::shared_ptr<const std::string> frame_;
   std::size_t untyped_ = 0;
   model::GraphProto declarations_;  ///< Inputs, outputs and types of tensors as the model declares them.
   Origin origin_;

@@ -116,7 +116,7 @@ class OriginalRuns {
   Status run() {
     REWRIGHT_CHECK(check_given(state_.original(), state_.options.inputs));
     state_.holds_much = holds_much(state_.original());
-    state_.uniform = uniform_weights(state_.original());
+    if (state_.options.draws_weights) state_.uniform = uniform_weights(state_.original());
     REWRIGHT_CHECK(prepare_models());
     state_.structures = output_structures(state_.original());
     const double start = seconds_now();

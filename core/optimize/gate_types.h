@@ -45,6 +45,8 @@ struct EquivalenceOptions {
   const Registry* registry = nullptr;
   /// Weights whose values the graphs do not hold; null: there are none. Borrowed.
   const std::map<std::string, ExternalWeight>* external = nullptr;
+  /// A model that repeats one number in its weights is compared with random ones in their place too.
+  bool draws_weights = true;
   GivenInputs inputs = {};  ///< Those that are not drawn as the gate sees fit.
 };
 

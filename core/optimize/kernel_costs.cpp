@@ -12,6 +12,8 @@
 #include <optional>
 #include <utility>
 
+#include "optimize/opaque_question.h"
+
 namespace rewright {
 namespace {
 
@@ -99,23 +101,54 @@ void KernelCosts::watch(Watch watch) {
   stopped_ = false;
 }
 
+template <class Ask>
+Result<double> KernelCosts::answer(const std::string& key, const Ask& ask) {
+  const std::string row = cache_ == nullptr ? "" : fmt::format("{}|{}{}", model_.name(), model_.device(), key);
+  if (const auto us = cache_ == nullptr ? std::nullopt : cache_->find(row)) return *us;
+  if (watch_ && !stopped_ && !watch_()) stopped_ = true;
+  if (stopped_) return std::numeric_limits<double>::infinity();
+  REWRIGHT_TRY(const double us, ask());
+  if (cache_ != nullptr) REWRIGHT_CHECK(cache_->insert(row, us));
+  return us;
+}
+
 Result<double> KernelCosts::us(const Kernel& kernel) {
   const std::scoped_lock lock(mutex_);
   const Hash128 question = Question(kernel).hash();
   if (const auto known = known_.find(question); known != known_.end()) return known->second;
-  const std::string key =
-      cache_ == nullptr ? "" : fmt::format("{}|{}{}", model_.name(), model_.device(), to_key(kernel));
-  std::optional<double> us;
-  if (cache_ != nullptr) us = cache_->find(key);
-  if (!us) {
-    if (watch_ && !stopped_ && !watch_()) stopped_ = true;
-    if (stopped_) return std::numeric_limits<double>::infinity();
-    const bool is_one = kernel.applications.size() == 1;
-    REWRIGHT_TRY(us, is_one ? model_.cost_us(kernel.applications[0]) : model_.kernel_us(kernel));
-    if (cache_ != nullptr) REWRIGHT_CHECK(cache_->insert(key, *us));
+  const bool is_one = kernel.applications.size() == 1;
+  REWRIGHT_TRY(const double us, answer(cache_ == nullptr ? "" : to_key(kernel), [&] {
+                 return is_one ? model_.cost_us(kernel.applications[0]) : model_.kernel_us(kernel);
+               }));
+  if (!stopped_) known_.emplace(question, us);
+  return us;
+}
+
+Result<double> KernelCosts::opaque_us(const Graph& graph, NodeId id) {
+  const std::scoped_lock lock(mutex_);
+  const std::shared_ptr<const OpaqueNode> opaque = std::get<std::shared_ptr<const OpaqueNode>>(graph.node(id).content);
+  if (const auto known = known_opaque_.find(opaque); known != known_opaque_.end()) return known->second;
+  double us = 0;
+  if (!model_.measured() || !has_graphs(*opaque)) {
+    auto question = opaque_question(graph, id, model_.measured());
+    auto answered = question ? ask_about(*question, opaque->type) : Result<double>(question.error());
+    if (!answered && answered.error().code != ErrorCode::kUnsupported) return answered.error();
+    if (!answered) without_cost_.emplace(opaque->type, answered.error().message);
+    us = answered ? *answered : 0;
   }
-  known_.emplace(question, *us);
-  return *us;
+  if (!stopped_) known_opaque_.emplace(opaque, us);
+  return us;
+}
+
+Result<double> KernelCosts::ask_about(const OpaqueQuestion& question, const std::string& type) {
+  return answer(question.key, [&] {
+    return model_.opaque_us({type, question.in, question.out, std::as_bytes(std::span(question.model)), question.inputs});
+  });
+}
+
+std::map<std::string, std::string> KernelCosts::without_cost() {
+  const std::scoped_lock lock(mutex_);
+  return without_cost_;
 }
 
 }  // namespace rewright

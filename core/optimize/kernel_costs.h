@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -15,6 +16,8 @@
 
 namespace rewright {
 
+struct OpaqueQuestion;
+
 class KernelCosts {
  public:
   /// Borrows both; `cache` may be null.
@@ -22,6 +25,11 @@ class KernelCosts {
 
   /// For several threads. Errors: of the cost model.
   [[nodiscard]] Result<double> us(const Kernel& kernel);
+  /// Of a node that no operator knows. One that the model says nothing of costs 0; if it has graphs, whoever costs these
+  /// counts it.
+  [[nodiscard]] Result<double> opaque_us(const Graph& graph, NodeId node);
+  /// The types of those that the model said nothing of, and why.
+  [[nodiscard]] std::map<std::string, std::string> without_cost();
 
   /// Called before each question to the model, by one thread at a time. False: no more are put to it, and a kernel that
   /// was not asked about until then costs infinitely much from then on. Empty: nobody watches.
@@ -42,6 +50,10 @@ class KernelCosts {
   [[nodiscard]] Prefix extended(Prefix prefix, std::string_view op) const;
 
  private:
+  /// Asks `ask` unless the answer is in the cache under `key` or questions are stopped.
+  template <class Ask>
+  [[nodiscard]] Result<double> answer(const std::string& key, const Ask& ask);
+  [[nodiscard]] Result<double> ask_about(const OpaqueQuestion& question, const std::string& type);
   /// Makes every prefix that goes on with some of `rest`, in order.
   void add(Prefix prefix, const std::vector<std::string>& sequence, std::size_t rest);
 
@@ -57,6 +69,8 @@ class KernelCosts {
   };
   /// 128 bits stand for the question itself: among 2^32 questions two meet with probability below 2^-64.
   std::unordered_map<Hash128, double, LowBits> known_;
+  std::map<std::shared_ptr<const OpaqueNode>, double> known_opaque_;
+  std::map<std::string, std::string> without_cost_;
 };
 
 }  // namespace rewright

@@ -325,6 +325,18 @@ Result<JudgedModel> judge_result(const OpenedModel& model, const OptimizeReport&
   return judged;
 }
 
+Result<Equivalence> compare_models(const OpenedModel& model, const std::string& other, const std::string& file,
+                                   EquivalenceOptions options) {
+  options = gate_options(model, std::move(options));
+  options.draws_weights = false;
+  ImportOptions at{model.sizes.front(), file, model.source->directory};
+  at.leave_external = true;
+  REWRIGHT_TRY(const ImportedModel imported, import_model(bytes_of(other), *model.registry, at));
+  const std::vector<GateCase> cases = gate_cases(model);
+  REWRIGHT_TRY(const EquivalenceGate gate, EquivalenceGate::create(cases, std::move(options)));
+  return gate.check(imported.graph, other);
+}
+
 Result<std::string> write_graph(const Graph& graph, const ImportedModel& origin, ExportOptions options) {
   std::string lost;
   options.lost = [&](const std::string& sentence) {

@@ -108,6 +108,11 @@ struct JudgedModel {
                                                             EquivalenceOptions options, bool fast_math = false,
                                                             std::string written = {});
 
+/// Compares a model from anywhere with the opened one; `file` is what errors call it. Weights that repeat one number
+/// are compared as they are, as it is not known what has become of them. Errors: as import_model; of the gate.
+[[nodiscard]] REWRIGHT_API Result<Equivalence> compare_models(const OpenedModel& model, const std::string& other,
+                                                              const std::string& file, EquivalenceOptions options);
+
 /// As export_model. Errors also: kUnsupported where rewrites bring work that loses numbers.
 [[nodiscard]] REWRIGHT_API Result<std::string> write_graph(const Graph& graph, const ImportedModel& origin,
                                                            ExportOptions options);

@@ -185,6 +185,7 @@ Result<OptimizeReport> optimize(const Graph& graph, std::vector<Rule> rules, Sea
   report.search.stopped_early = report.search.stopped_early || watching.stopped();
   report.unusable = engine.unusable();
   report.refused = engine.refused();
+  report.without_cost = cost.kernels().without_cost();
   report.seconds = seconds_since(start_time);
   report.out_of_time = out_of_time;
   report.cpu_seconds = cpu_seconds() - start_cpu;

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -73,6 +74,7 @@ struct OptimizeReport {
   bool out_of_time = false;           ///< OptimizeOptions::seconds ended the search.
   std::vector<std::string> unusable;  ///< Sentences: rules that can never be applied.
   std::vector<RefusedRule> refused;
+  std::map<std::string, std::string> without_cost;  ///< Types of opaque nodes that count as nothing, and why.
 };
 
 /// A graph of a search as it is to be written: chains joined and, unless it is to stay exact, biases beside their

@@ -49,8 +49,16 @@ Result<std::int64_t> PoolCosts::of_signature(SignatureId signature) {
     const Application application = link.application();
     REWRIGHT_TRY(const double us, kernels_.us({{&application, 1}, {}}));
     units = to_units(us);
+  } else if (const NodeId node{pool_.label_at(what.label).start_node}; is_opaque(what)) {
+    REWRIGHT_TRY(const double us, kernels_.opaque_us(pool_.start(), node));
+    units = to_units(us);
   }
   return known_[signature] = units;
+}
+
+bool PoolCosts::is_opaque(const NodePool::Signature& signature) const {
+  const NodePool::Label& label = pool_.label_at(signature.label);
+  return label.op == nullptr && !pool_.start().node({label.start_node}).is_input();
 }
 
 const PoolCosts::OfLabel& PoolCosts::label(LabelId id) {
@@ -309,7 +317,7 @@ Status PoolCosts::choose_for(std::uint32_t node) {
   if (pool_.label(node).op == nullptr) {
     Pbqp::Own in_order;
     in_order.fill(Pbqp::kBarred);
-    in_order[0] = 0;
+    REWRIGHT_TRY(in_order[0], of_signature(pool_.node(node).signature));
     of.choice = problem_.add(in_order);
     for (const Port port : pool_.operands(node)) REWRIGHT_CHECK(bring_into_order(port));
     return {};

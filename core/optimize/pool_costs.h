@@ -88,6 +88,7 @@ class REWRIGHT_API PoolCosts {
   [[nodiscard]] Result<ChainId> chain(ChainId before, std::uint32_t joined, std::uint32_t node, Prefix prefix);
   template <class Ask>
   [[nodiscard]] auto with_kernel(const Chain& last, const Ask& ask) const;
+  [[nodiscard]] bool is_opaque(const NodePool::Signature& signature) const;
   [[nodiscard]] Result<std::int64_t> of_node(std::uint32_t node);
   [[nodiscard]] Result<std::int64_t> of_application(std::uint32_t node);
   [[nodiscard]] bool is_part_of_concat(std::uint32_t node) const;

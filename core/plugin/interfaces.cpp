@@ -28,6 +28,9 @@ Result<double> CostModel::kernel_us(const Kernel& kernel) {
   }
   return sum;
 }
+Result<double> CostModel::opaque_us(const OpaqueApplication& node) {
+  return make_error(ErrorCode::kUnsupported, "cost model {} says nothing of {}", name(), node.type);
+}
 CostCache::~CostCache() = default;
 SearchStrategy::~SearchStrategy() = default;
 RuntimeSession::~RuntimeSession() = default;

@@ -91,6 +91,7 @@ class REWRIGHT_API NodePool {
   }
 
   /// The start graph's nodes here, by its ids, and its outputs.
+  [[nodiscard]] const Graph& start() const { return *start_; }
   [[nodiscard]] std::span<const std::uint32_t> start_nodes() const { return start_nodes_; }
   [[nodiscard]] std::span<const Port> start_outputs() const { return start_outputs_; }
 

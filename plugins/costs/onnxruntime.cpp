@@ -9,6 +9,8 @@
 /// What it does not see: data that is still in a cache, blocked layouts that neighbours keep. So a gain is claimed of
 /// whole graphs only, measured as such.
 ///
+/// A node that no operator knows is measured by itself, on operands that it may have.
+///
 /// Options  repetitions (10), batch_us (300)
 /// Errors   kPlugin or kUnsupported where the runtime cannot be used. An application that has no counterpart in ONNX
 ///          costs infinitely much, so that no search ends there.
@@ -71,14 +73,19 @@ class OnnxRuntimeCost final : public CostModel {
   }
   [[nodiscard]] Result<double> kernel_us(const Kernel& kernel) override {
     if (runtime_ == nullptr) return make_error(ErrorCode::kUsage, "cost model onnxruntime was not configured");
-    if (!overhead_us_) {
-      REWRIGHT_TRY(overhead_us_, measure_overhead());
-    }
+    REWRIGHT_CHECK(know_overhead());
     auto model = model_of(kernel);
     if (!model && model.error().code == ErrorCode::kUnsupported) return std::numeric_limits<double>::infinity();
     if (!model) return model.error();
-    REWRIGHT_TRY(const double measured, measure(*model));
+    REWRIGHT_TRY(const double measured, measure(model->bytes, model->inputs));
     return std::max(measured - *overhead_us_, kLeastUs);
+  }
+  [[nodiscard]] Result<double> opaque_us(const OpaqueApplication& node) override {
+    if (runtime_ == nullptr) return make_error(ErrorCode::kUsage, "cost model onnxruntime was not configured");
+    REWRIGHT_CHECK(know_overhead());
+    const auto measured = measure(node.model, node.inputs);
+    if (!measured) return make_error(ErrorCode::kUnsupported, "{}", measured.error().message);
+    return std::max(*measured - *overhead_us_, kLeastUs);
   }
   [[nodiscard]] std::unique_ptr<CostModel> clone() const override { return std::make_unique<OnnxRuntimeCost>(); }
 
@@ -133,10 +140,15 @@ class OnnxRuntimeCost final : public CostModel {
     return operands;
   }
 
-  [[nodiscard]] Result<double> measure(const Model& model) const {
-    REWRIGHT_TRY(const auto session, runtime_->load(model.bytes, {}));
-    REWRIGHT_TRY(const RunTimes times, session->measure(model.inputs, repetitions_, batch_us_));
+  [[nodiscard]] Result<double> measure(std::span<const std::byte> model, std::span<const RuntimeTensor> inputs) const {
+    REWRIGHT_TRY(const auto session, runtime_->load(model, {}));
+    REWRIGHT_TRY(const RunTimes times, session->measure(inputs, repetitions_, batch_us_));
     return times.least_us;
+  }
+  Status know_overhead() {
+    if (overhead_us_) return {};
+    REWRIGHT_TRY(overhead_us_, measure_overhead());
+    return {};
   }
   [[nodiscard]] Result<double> measure_overhead() const {
     if (relu_ == nullptr) return 0.0;
@@ -145,7 +157,7 @@ class OnnxRuntimeCost final : public CostModel {
     const Params none;
     const Application application{*relu_, none, {&one, 1}, {&data, 1}};
     REWRIGHT_TRY(const Model model, model_of({{&application, 1}, {}}));
-    return measure(model);
+    return measure(model.bytes, model.inputs);
   }
 
   const Runtime* runtime_ = nullptr;

@@ -6,6 +6,7 @@
 /// what one application of a kernel hands to the next. Applications without flops (concat, ...) pay for the bytes they
 /// move. Modelled, not measured: it knows nothing of caches or of shapes that fill the vector units badly.
 ///
+/// Opaque    A node that no operator knows pays for the bytes that it moves; one that asks for a shape, for its output.
 /// Layouts   Products take the orders that the device says; convolutions and pooling of images with their channels last
 ///           take `channels_last` times as long as in order, in blocks `channels_blocked` times, where the device has
 ///           them; everything else is as fast in one order as in another. A block that is not full takes as long as one
@@ -63,6 +64,13 @@ double elements_of(const std::vector<Shape>& shapes) {
   return sum;
 }
 
+double bytes_of(std::span<const TensorType> types) {
+  double bytes = 0;
+  for (const TensorType& type : types)
+    bytes += static_cast<double>(type.shape.elements()) * static_cast<double>(element_size(type.element));
+  return bytes;
+}
+
 /// Of a convolution; one group of anything else.
 struct Groups {
   std::int64_t count = 1, in = 1, out = 1;  ///< How many, and the channels of one.
@@ -115,6 +123,11 @@ class Flops final : public CostModel {
     for (std::size_t i = 1; i < kernel.applications.size(); ++i)  // Neither written nor read.
       all.bytes -= 2 * 4.0 * static_cast<double>(kernel.applications[i].in[kernel.joined[i - 1]].elements());
     return layout_factor(kernel.applications[0]) * time_us(all, kernel.applications[0]);
+  }
+  [[nodiscard]] Result<double> opaque_us(const OpaqueApplication& node) override {
+    const bool reads = node.type != "Shape" && node.type != "Size";
+    const double bytes = bytes_of(node.out) + (reads ? bytes_of(node.in) : 0);
+    return device_.overhead_us + bytes / (device_.gbytes_per_s * 1e3);
   }
   [[nodiscard]] std::unique_ptr<CostModel> clone() const override { return std::make_unique<Flops>(); }
 

@@ -648,6 +648,21 @@ TEST(CostContracts, FindOutWhatIsNoPrice) {
   EXPECT_THAT(broken(contracts_of(Prices(-1), loaded())), Contains("gives every application a time"));
 }
 
+TEST(CostContracts, FindOutWhatIsNoPriceOfAnOpaqueNode) {
+  class Backwards final : public CostModel {
+   public:
+    std::string name() const override { return "backwards"; }
+    std::string summary() const override { return "Gives time back for what it does not know"; }
+    std::string device() const override { return "none"; }
+    bool measured() const override { return false; }
+    Status configure(const Options&, const Registry&) override { return {}; }
+    Result<double> cost_us(const rewright::Application&) override { return 1.0; }
+    Result<double> opaque_us(const OpaqueApplication&) override { return -1.0; }
+    std::unique_ptr<CostModel> clone() const override { return std::make_unique<Backwards>(); }
+  };
+  EXPECT_THAT(broken(contracts_of(Backwards(), loaded())), Contains("gives every application a time"));
+}
+
 /// Right at every second question.
 class Alternating final : public CostModel {
  public:

@@ -33,6 +33,12 @@ class FixedPrices final : public CostModel {
     REWRIGHT_TRY(const double us, cost_us(kernel.applications[0]));
     return us + 0.1 * static_cast<double>(kernel.applications.size() - 1);
   }
+  [[nodiscard]] Result<double> opaque_us(const OpaqueApplication& node) override {
+    const auto price = prices_.find(std::string(node.type));
+    if (price == prices_.end()) return CostModel::opaque_us(node);
+    ++questions;
+    return price->second;
+  }
   [[nodiscard]] std::unique_ptr<CostModel> clone() const override {
     auto copy = std::make_unique<FixedPrices>(prices_, measured_);
     copy->sequences = sequences;

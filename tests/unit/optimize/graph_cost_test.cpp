@@ -7,6 +7,7 @@
 
 #include "optimize/chain_form.h"
 #include "optimize/cost_cache.h"
+#include "optimize/kernel_costs.h"
 #include "support/true_rules.h"
 #include "unit/optimize/fixed_prices.h"
 
@@ -58,6 +59,35 @@ r = relu(n)
 output r
 )");
   EXPECT_EQ(*cost.cost_us(graph), 21.0);
+}
+
+/// relu of what an opaque node makes of x and of weights.
+Graph with_opaque(const std::string& type, const std::string& serialized) {
+  GraphBuilder builder(&testing::loaded());
+  const TensorType four{Shape{2, 2}, ElementType::kFloat32};
+  const Port x = *builder.input("x", four);
+  const auto made = builder.opaque({type, serialized}, {x}, {four});
+  builder.output(*builder.apply1("relu", {}, {made[0]}));
+  return builder.finish();
+}
+
+TEST(GraphCost, CountsOpaqueNodesOnce) {
+  FixedPrices prices({{"Resize", 7}, {"relu", 1}});
+  GraphCost cost(prices, nullptr);
+  const Graph graph = with_opaque("Resize", "");
+  EXPECT_EQ(*cost.cost_us(graph), 8.0);
+  EXPECT_EQ(*cost.cost_us(graph), 8.0);
+  EXPECT_EQ(prices.questions, 2);
+  EXPECT_TRUE(cost.kernels().without_cost().empty());
+}
+
+TEST(GraphCost, NamesOpaqueNodesThatTheModelSaysNothingOf) {
+  FixedPrices prices({{"relu", 1}});
+  GraphCost cost(prices, nullptr);
+  EXPECT_EQ(*cost.cost_us(with_opaque("Loop", "")), 1.0);
+  const auto without = cost.kernels().without_cost();
+  ASSERT_EQ(without.size(), 1U);
+  EXPECT_EQ(without.begin()->first, "Loop");
 }
 
 TEST(GraphCost, AsksOnceForEqualApplications) {

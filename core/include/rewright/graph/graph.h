@@ -94,6 +94,8 @@ struct ApplicationNode {
 struct OpaqueNode {
   std::string type;  ///< For people: "Einsum", "com.microsoft:FusedConv".
   std::string serialized;
+  /// The model that it is from without its graph (versions, functions), serialized. Null: not known.
+  std::shared_ptr<const std::string> frame = nullptr;
 };
 
 struct Node {

@@ -6,6 +6,7 @@
 #include <rewright/base/result.h>
 #include <rewright/base/visibility.h>
 #include <rewright/graph/graph.h>
+#include <rewright/onnx/runtime.h>
 #include <rewright/optimize/kernel.h>
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rewright {
@@ -20,6 +22,15 @@ namespace rewright {
 class CostCache;
 class KernelCosts;
 class Registry;
+
+/// A node that no operator knows, as a cost model sees it. It borrows what it names.
+struct OpaqueApplication {
+  std::string_view type;  ///< As in ONNX: "Resize", "com.microsoft:FusedConv".
+  std::span<const TensorType> in;
+  std::span<const TensorType> out;
+  std::span<const std::byte> model;       ///< The node alone, for Runtime::load. Empty for a model that does not measure.
+  std::span<const RuntimeTensor> inputs;  ///< Values for it.
+};
 
 class CostModel;
 template <>
@@ -46,12 +57,13 @@ class REWRIGHT_API CostModel {
   [[nodiscard]] virtual std::vector<std::vector<std::string>> fused() const { return {}; }
   /// Microseconds of a kernel of several applications, of fused() only; asked as cost_us() is.
   [[nodiscard]] virtual Result<double> kernel_us(const Kernel& kernel);
+  /// Microseconds of a node that no operator knows. Errors: kUnsupported, and the node counts as nothing.
+  [[nodiscard]] virtual Result<double> opaque_us(const OpaqueApplication& node);
   [[nodiscard]] virtual std::unique_ptr<CostModel> clone() const = 0;
 };
 
 /// Microseconds of a graph: the sum over its kernels, without what depends on weights alone (done once, before the
-/// first run) and without opaque nodes, which no rewrite changes. A kernel is one application, or several that the
-/// model calls fused: each takes the one before as an operand of its output's shape, nothing else uses that, and its
+/// first run). A kernel is one application, an opaque node, or several applications that the model calls fused: each takes the one before as an operand of its output's shape, nothing else uses that, and its
 /// other operands are weights or of the same shape. Where an application could join one of two kernels it joins the one
 /// that grows less dear. A concat whose only use is another concat on the same axis counts as part of it: together they
 /// are one concat of more operands.
