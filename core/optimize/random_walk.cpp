@@ -1,13 +1,14 @@
 #include <rewright/base/mixing.h>
 #include <rewright/optimize/random_walk.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace rewright {
 namespace {
 
-/// Rewrites from the start, after which the walk goes back to the best: nobody reads a longer explanation.
-constexpr std::size_t kLongestWay = 1'000;
+/// Rewrites beyond the best's, after which the walk goes back to it; and from the start, as each holds a graph.
+constexpr std::size_t kLongestWay = 1'000, kMostRewrites = 4'000;
 
 }  // namespace
 
@@ -50,7 +51,7 @@ Status RandomWalk::take(std::size_t move) {
   at_ = *state;
   ++length_;
   if (run_->offer(at_, cost_us())) best_is_here_ = true, best_ = at_, best_length_ = length_;
-  if (length_ > kLongestWay) return back_to_best();
+  if (length_ > std::min(best_length_ + kLongestWay, kMostRewrites)) return back_to_best();
   if (space_->node_count() < most_nodes_) return {};
   REWRIGHT_TRY(std::vector<RewriteStep> way, way_to(at_));
   REWRIGHT_TRY(Graph graph, space_->graph(at_));

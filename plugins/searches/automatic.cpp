@@ -148,12 +148,17 @@ class Run {
     return all_ended;
   }
 
-  /// Who found the cheapest graph of a round looks at twice as many in the next, the others at fewer.
+  /// Who found the cheapest graph of a round looks at twice as many in the next, the others at fewer; unless it came to
+  /// its end, and finds no more with twice as many.
   void reward(const std::vector<double>& reached_us) {
     const auto [best, worst] = std::ranges::minmax(reached_us);
     if (!cheaper(best, worst)) return;
+    const auto is_best_one = [&](std::size_t i) { return !cheaper(best, reached_us[i]); };
+    bool goes_on = false;
+    for (std::size_t i = 0; i < weight_.size(); ++i) goes_on = goes_on || (is_best_one(i) && !has_ended_[i]);
+    if (!goes_on) return;
     for (std::size_t i = 0; i < weight_.size(); ++i) {
-      const bool is_best = !cheaper(best, reached_us[i]);
+      const bool is_best = is_best_one(i);
       weight_[i] = is_best ? std::min(kMostWeight, 2 * weight_[i]) : std::max(kLeastWeight, weight_[i] / 2);
     }
   }
