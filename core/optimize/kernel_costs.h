@@ -29,7 +29,7 @@ class KernelCosts {
   /// counts it.
   [[nodiscard]] Result<double> opaque_us(const Graph& graph, NodeId node);
   /// The types of those that the model said nothing of, and why.
-  [[nodiscard]] std::map<std::string, std::string> without_cost();
+  [[nodiscard]] REWRIGHT_API std::map<std::string, std::string> without_cost();
 
   /// Called before each question to the model, by one thread at a time. False: no more are put to it, and a kernel that
   /// was not asked about until then costs infinitely much from then on. Empty: nobody watches.
