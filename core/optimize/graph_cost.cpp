@@ -1,7 +1,6 @@
 // What a graph costs: the sum over its kernels of what the cost model says, each asked once.
 #include <rewright/optimize/cost.h>
 
-#include <limits>
 #include <numeric>
 
 #include "optimize/kernel_costs.h"
@@ -31,7 +30,7 @@ Result<double> GraphCost::cost_us(const Graph& graph) {
   std::vector<std::uint32_t> nodes(pool.size());
   std::iota(nodes.begin(), nodes.end(), 0U);
   REWRIGHT_TRY(const std::int64_t units, costs.of(nodes, pool.start_outputs()));
-  return units >= PoolCosts::kMost ? std::numeric_limits<double>::infinity() : PoolCosts::to_us(units);
+  return PoolCosts::to_us_or_infinity(units);
 }
 
 }  // namespace rewright

@@ -129,7 +129,7 @@ Result<double> KernelCosts::opaque_us(const Graph& graph, NodeId id) {
   const std::shared_ptr<const OpaqueNode> opaque = std::get<std::shared_ptr<const OpaqueNode>>(graph.node(id).content);
   if (const auto known = known_opaque_.find(opaque); known != known_opaque_.end()) return known->second;
   double us = 0;
-  if (!model_.measured() || !has_graphs(*opaque)) {
+  if (!has_graphs(*opaque)) {
     auto question = opaque_question(graph, id, model_.measured());
     auto answered = question ? ask_about(*question, opaque->type) : Result<double>(question.error());
     if (!answered && answered.error().code != ErrorCode::kUnsupported) return answered.error();

@@ -25,8 +25,8 @@ class KernelCosts {
 
   /// For several threads. Errors: of the cost model.
   [[nodiscard]] Result<double> us(const Kernel& kernel);
-  /// Of a node that no operator knows. One that the model says nothing of costs 0; if it has graphs, whoever costs these
-  /// counts it.
+  /// Of a node that no operator knows. One that the model says nothing of costs 0, and so does one that runs graphs: it
+  /// costs what they do (optimize/bodies.h).
   [[nodiscard]] Result<double> opaque_us(const Graph& graph, NodeId node);
   /// The types of those that the model said nothing of, and why.
   [[nodiscard]] REWRIGHT_API std::map<std::string, std::string> without_cost();

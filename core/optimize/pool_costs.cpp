@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 namespace rewright {
@@ -38,6 +39,10 @@ std::optional<std::string> activation_of(const NodePool::Label& label) {
 }  // namespace
 
 double PoolCosts::to_us(std::int64_t units) { return static_cast<double>(units) / kUnitsPerUs; }
+
+double PoolCosts::to_us_or_infinity(std::int64_t units) {
+  return units >= kMost ? std::numeric_limits<double>::infinity() : to_us(units);
+}
 
 Result<std::int64_t> PoolCosts::of_signature(SignatureId signature) {
   if (known_.size() <= signature) known_.resize(pool_.signature_count(), -1);

@@ -28,6 +28,7 @@ class REWRIGHT_API PoolCosts {
   PoolCosts(KernelCosts& kernels, NodePool& pool) : kernels_(kernels), pool_(pool) {}
 
   [[nodiscard]] static double to_us(std::int64_t units);
+  [[nodiscard]] static double to_us_or_infinity(std::int64_t units);
   /// Of the graph that consists of these nodes, ascending. Errors: of the cost model.
   [[nodiscard]] Result<std::int64_t> of(std::span<const std::uint32_t> nodes, std::span<const Port> outputs);
 

@@ -75,6 +75,7 @@ Result<std::vector<RewriteStep>> RandomWalk::way_to(SearchSpace::State state) co
 }
 
 Result<SearchResult> RandomWalk::finish() {
+  if (!run_->is_useful()) return run_->finish(std::vector<RewriteStep>());
   if (best_is_here_) {
     REWRIGHT_TRY(best_way_, way_to(best_));
   }

@@ -56,6 +56,7 @@ bool SearchRun::offer(SearchSpace::State state, double cost_us) {
 }
 
 Result<SearchResult> SearchRun::finish(const SearchSpace& space) {
+  if (!is_useful()) return finish(std::vector<RewriteStep>());
   REWRIGHT_TRY(std::vector<RewriteStep> path, space.path(best_));
   return finish(std::move(path));
 }
@@ -140,6 +141,7 @@ Result<std::vector<SearchResult>> search_side_by_side(const SearchProblem& probl
     if (problem.candidates > 0)
       part.candidates = std::max<std::uint64_t>(share(problem.candidates, i, starts.size()), 1);
     part.seed = mix(problem.seed + i * kGoldenGamma);
+    if (!sum_costs) part.worthless_us = problem.worthless_us;
     if (problem.progress) {
       part.progress = [&progress, i](std::uint64_t steps, std::uint64_t candidates, double best_us) {
         return progress.report(i, steps, candidates, best_us);

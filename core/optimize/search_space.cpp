@@ -236,13 +236,12 @@ Result<std::vector<RewriteStep>> SearchSpace::Content::path(State state) {
     straight.push_back(at);
   }
   std::vector<RewriteStep> steps;
-  REWRIGHT_TRY(const Graph start, pool.graph(states[kStart].outputs));
-  REWRIGHT_TRY(double before_us, engine.cost.cost_us(start));
+  double before_us = PoolCosts::to_us_or_infinity(states[kStart].cost);
   for (std::size_t i = 1; i < straight.size(); ++i) {
     const StateRecord& record = states[straight[i]];
     const Rule& rule = engine.rules.rules()[engine.rules.programs()[record.program].rule];
     REWRIGHT_TRY(Graph graph, pool.graph(record.outputs));
-    REWRIGHT_TRY(const double after_us, engine.cost.cost_us(graph));
+    const double after_us = PoolCosts::to_us_or_infinity(record.cost);
     steps.push_back({rule.id, rule.name, before_us, after_us, std::move(graph)});
     before_us = after_us;
   }

@@ -181,6 +181,7 @@ class Run {
     batch.steps = kUnlimited;
     batch.candidates = 0;
     batch.seed = mix(problem_.seed + result_.steps);
+    batch.worthless_us = result_.cost_after_us;
     if (problem_.progress) {
       batch.progress = [this](std::uint64_t, std::uint64_t candidates, double best_us) {
         return problem_.progress(result_.steps, result_.candidates + candidates,

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -121,6 +122,8 @@ struct SearchProblem {
   /// Called at each step and now and then with (steps done, candidates seen, best cost); false ends the search early.
   std::function<bool(std::uint64_t, std::uint64_t, double)> progress = {};
   const Registry* registry = nullptr;  ///< For strategies that use others; null: there are none.
+  /// A result that is not cheaper is of no use, and may be given as if nothing was found.
+  double worthless_us = std::numeric_limits<double>::infinity();
 };
 
 struct SearchResult {
@@ -151,6 +154,8 @@ class REWRIGHT_API SearchRun {
   /// Can anything be done yet?
   [[nodiscard]] bool over() const { return over_; }
   [[nodiscard]] double best_us() const { return best_us_; }
+  /// Is the best worth the way to it?
+  [[nodiscard]] bool is_useful() const { return best_us_ < problem_.worthless_us; }
   [[nodiscard]] SearchSpace::State best() const { return best_; }
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
   [[nodiscard]] std::uint64_t candidates() const { return candidates_; }
