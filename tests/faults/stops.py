@@ -6,8 +6,8 @@ measures or writes. It must end soon, with exit code 3, leave no process behind,
 
 Each search and signal takes N moments, in turn over the models; moments are drawn from the time that an undisturbed run
 with --seconds S takes. A row: how many were stopped (the others had ended before), the median and the longest time from
-the signal to the end in seconds, and what was written: the result, the original, or nothing, where the model was not
-read yet. Ends with 1 if a run took longer than the limit, ended with another code or left a process or broken file.
+the signal to the end in seconds, and what was written: the result; the original, with the best so far beside it (kept) or
+without; or nothing, where the model was not read yet. Ends with 1 if a run took longer than the limit, ended with another code or left a process or broken file.
 """
 import argparse
 import os
@@ -93,12 +93,12 @@ class Stops:
                 _, text = running.communicate()
             taken = time.monotonic() - begin
         written = self.check(f"{search}, {os.path.basename(model)}, signal {sent} after {moment:.2f} s", running, taken,
-                             text.decode(), read(model), read(output))
+                             text.decode(), read(model), read(output), read(os.path.join(folder, "stopped.unchecked.onnx")))
         for name in os.listdir(folder):
             os.remove(os.path.join(folder, name))
         return taken, written
 
-    def check(self, where, running, taken, text, original, written):
+    def check(self, where, running, taken, text, original, written, kept):
         def fail(what):
             self.failures.append(f"{where}: {what}")
         if taken > self.arguments.limit:
@@ -113,12 +113,14 @@ class Stops:
             fail("left a process behind")
         if written is None:
             return "nothing"
-        if len(written) < 16:
+        if len(written) < 16 or (kept is not None and len(kept) < 16):
             fail("wrote a broken file")
-        return "original" if written == original else "result"
+        if kept is not None and (written != original or "graph compare" not in text):
+            fail("kept a best so far beside a result, or did not say so")
+        return "kept" if kept is not None else "original" if written == original else "result"
 
     def row(self, search, sent):
-        taken, written = [], {"result": 0, "original": 0, "nothing": 0}
+        taken, written = [], {"result": 0, "kept": 0, "original": 0, "nothing": 0}
         models = self.arguments.models
         with tempfile.TemporaryDirectory() as folder:
             for i in range(self.arguments.times):
@@ -128,7 +130,7 @@ class Stops:
                     written[found[1]] += 1
         middle, longest = (statistics.median(taken), max(taken)) if taken else (0, 0)
         print(f"{search:14}{sent.name:9}{len(taken):4}{middle:9.2f}{longest:9.2f}{written['result']:9}"
-              f"{written['original']:10}{written['nothing']:9}", flush=True)
+              f"{written['kept']:7}{written['original']:10}{written['nothing']:9}", flush=True)
 
 
 def main():
@@ -142,7 +144,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     stops = Stops(parser.parse_args())
     names = stops.arguments.searches
-    print("search        signal    stops   median  longest   result  original  nothing")
+    print("search        signal    stops   median  longest   result   kept  original  nothing")
     for search in names.split(",") if names else searches_of(stops.arguments.program):
         for sent in (signal.SIGINT, signal.SIGTERM):
             stops.row(search, sent)

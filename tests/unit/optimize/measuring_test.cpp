@@ -25,6 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::FixedPrices;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using testing::loaded;
 using testing::Random;
