@@ -1,8 +1,12 @@
 // The program `rewright`: its subcommands, in the order that --help lists them.
+#include <cstdlib>
+
 #include "cli/commands.h"
 #include "cli/program.h"
 
 int main(int argc, char** argv) {
+  // Searches compute on threads of their own: a BLAS beneath a solver must neither start more nor take memory for them.
+  setenv("OPENBLAS_NUM_THREADS", "1", 0);
   rewright::cli::Program program;
   rewright::cli::add_campaign(program);
   rewright::cli::add_rules(program);

@@ -68,7 +68,7 @@ class Checks:
     def ends_for_lack_of_memory(self):
         with tempfile.TemporaryDirectory() as folder:
             output = os.path.join(folder, "out.onnx")
-            for mib in (96, 136, 192, 256, 384, 512, 1024):
+            for mib in (96, 136, 192, 256, 300, 340, 384, 420, 450, 512, 640, 1024):
                 for arguments in (["operators", "list"], self.exact(output)):
                     done = self.run(arguments, self.openblas, mib)
                     if done is not None:

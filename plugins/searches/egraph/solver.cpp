@@ -1,5 +1,6 @@
 // Opens the library with the solver when it is first needed.
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 #include <filesystem>
 #include <mutex>
@@ -10,7 +11,25 @@
 namespace rewright::egraph_search {
 namespace {
 
+constexpr std::size_t kSolverBytes = std::size_t{192}
+                                     << 20U;  // Its libraries, OpenBLAS with 64 MiB of buffers among them.
+
+/// OpenBLAS, where it stands in for BLAS, tries for ever to map its buffers while it is opened. So memory is asked for
+/// first.
+Status has_room_for_solver() {
+  void* room = mmap(nullptr, kSolverBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED)
+    return make_error(
+        ErrorCode::kBudget,
+        "the solver of integer programs needs {} MiB of memory that the limit (ulimit -v) does not leave; "
+        "raise it, or choose greedily (--search-option exact=0)",
+        kSolverBytes >> 20U);
+  munmap(room, kSolverBytes);
+  return {};
+}
+
 Result<Minimise*> open_solver() {
+  REWRIGHT_CHECK(has_room_for_solver());
   Dl_info self;
   if (dladdr(reinterpret_cast<const void*>(&open_solver), &self) == 0)
     return make_error(ErrorCode::kIo, "search egraph does not find its own file, and so not the solver beside it");
