@@ -32,14 +32,16 @@ class BatchNorm final : public OperatorOf<BatchNorm> {
     return Shapes<Dim>{in[0]};
   }
 
-  template <class Scalar>
-  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
-    const Scalar epsilon = Scalar::from_double(params.real(0));
-    std::vector<Scalar> deviation;
-    for (const Scalar& variance : in[4].values()) deviation.push_back(call(Function::kSqrt, variance + epsilon));
-    for_each_run(in[0].shape(), 1, [&](std::int64_t begin, std::int64_t end, std::int64_t c) {
-      const Scalar scale = in[1][c], bias = in[2][c], mean = in[3][c], by = deviation[static_cast<std::size_t>(c)];
-      for (std::int64_t i = begin; i < end; ++i) out[0][i] = (in[0][i] - mean) / by * scale + bias;
+  template <class A>
+  static void define(A& a, const Params& params) {
+    const int rest = a.in(0).rank() - 2;
+    const auto x = a.in(0).grouped(1, 1, rest);
+    const auto scale = a.in(1), bias = a.in(2), mean = a.in(3), variance = a.in(4);
+    const auto epsilon = a.number(params.real(0));
+    const auto deviation =
+        a.stage("deviation", x.extent(1)).is("c", [&](auto c) { return call(Function::kSqrt, variance(c) + epsilon); });
+    a.out(0).grouped(1, 1, rest).is("n c i", [&](auto n, auto c, auto i) {
+      return (x(n, c, i) - mean(c)) / deviation(c) * scale(c) + bias(c);
     });
   }
   static double flops(const Params&, std::span<const Shape> in) { return 2.0 * static_cast<double>(in[0].elements()); }

@@ -35,12 +35,12 @@ class BiasAdd final : public OperatorOf<BiasAdd> {
     return Shapes<Dim>{std::move(out)};
   }
 
-  template <class Scalar>
-  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
-    for_each_run(in[0].shape(), static_cast<int>(params.integer(0)),
-                 [&](std::int64_t begin, std::int64_t end, std::int64_t k) {
-                   for (std::int64_t i = begin; i < end; ++i) out[0][i] = in[0][i] + in[1][k];
-                 });
+  template <class A>
+  static void define(A& a, const Params& params) {
+    const int axis = static_cast<int>(params.integer(0)), behind = a.in(0).rank() - axis - 1;
+    const auto x = a.in(0).grouped(axis, 1, behind);
+    const auto bias = a.in(1);
+    a.out(0).grouped(axis, 1, behind).is("i k j", [&](auto i, auto k, auto j) { return x(i, k, j) + bias(k); });
   }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {

@@ -39,31 +39,32 @@ class BroadcastMatmul final : public OperatorOf<BroadcastMatmul> {
     out.append(in[1][n - 1]);
     return Shapes<Dim>{std::move(out)};
   }
-  template <class Scalar>
-  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
+  template <class A>
+  static void define(A& a, const Params& params) {
+    const int batch = a.out(0).rank() - 2;
+    const std::array<std::int64_t, 2> matrix = {batch, batch + 1};
+    const auto x = a.view(0).repeated(a.out(0), params.integers(0)).along(matrix);
+    const auto y = a.view(1).repeated(a.out(0), params.integers(1)).along(matrix);
+    const auto inner = a.in(0).size(a.in(0).rank() - 1);
+    a.out(0).grouped(batch, 1, 1).is("b i j", [&](auto b, auto i, auto j) {
+      const auto left = x(b), right = y(b);
+      return a.sum("k", over(inner), [&](auto k) { return a.times(left(i, k), right(k, j)); });
+    });
+  }
+  static void kernel(const Params& params, Inputs<Real> in, Outputs<Real> out) {
     const int rank = out[0].rank();
     const std::int64_t m = out[0].size(rank - 2), n = out[0].size(rank - 1), k = in[0].size(in[0].rank() - 1);
-    const Shape batches = batch(out[0].shape());
-    const auto left = broadcast_offsets(batch(in[0].shape()), batches);
-    const auto right = broadcast_offsets(batch(in[1].shape()), batches);
-    const Scalar *a = in[0].data(), *b = in[1].data();
-    Scalar* c = out[0].data();
-    for (std::size_t at = 0; at < left.size(); ++at) {
-      if constexpr (std::is_same_v<Scalar, Real>) {
-        if (m * n * k >= kLeastProduct) {
-          std::fill_n(c, m * n, Real{});
-          add_product({a + left[at] * m * k, m, k, k}, {b + right[at] * k * n, k, n, n}, {c, m, n, n});
-          c += m * n;
-          continue;
-        }
-      }
-      for (std::int64_t i = 0; i < m * n; ++i) {
-        const std::int64_t row = left[at] * m * k + i / n * k, column = right[at] * k * n + i % n;
-        SumOfProducts<Scalar> sum;
-        for (std::int64_t j = 0; j < k; ++j) sum.add(a[row + j], b[column + j * n]);
-        *c++ = sum.value();
-      }
-    }
+    if (m * n * k < kLeastProduct || out[0].elements() == 0)
+      return evaluate_definition<BroadcastMatmul>(params, in, out);
+    std::fill_n(out[0].data(), out[0].elements(), Real{});
+    const auto left = Eager<Real>::Whole(in[0]).repeated(out[0], params.integers(0)).box();
+    const auto right = Eager<Real>::Whole(in[1]).repeated(out[0], params.integers(1)).box();
+    const CommonAxes<2> batches(rank - 2, left.sizes, {&left.strides, &right.strides});
+    Real* c = out[0].data();
+    batches.for_each(batches.rank(), [&](const auto& at) {
+      add_product({left.data + at[0], m, k, k}, {right.data + at[1], k, n, n}, {c, m, n, n});
+      c += m * n;
+    });
   }
   static double flops(const Params& params, std::span<const Shape> in) {
     Constraints<std::int64_t> where;

@@ -44,6 +44,7 @@ struct Clip final : UnaryOf<Clip> {
     REWRIGHT_TRY(const auto in, node.operands(1));
     const double greatest = greatest_number(graph.type(in[0]).element);
     const double none = node.opset < 11 ? greatest_number(ElementType::kFloat32) : greatest;
+    if (is_computed(node, 1) || is_computed(node, 2)) return between(node, graph, in[0]);
     REWRIGHT_TRY(double low, bound(node, "min", 1, -none));
     REWRIGHT_TRY(double high, bound(node, "max", 2, none));
     if (!(low <= high)) return unsupported("Clip: min passes max");
@@ -86,6 +87,19 @@ struct Clip final : UnaryOf<Clip> {
       REWRIGHT_TRY(y, graph.apply1("broadcast_min", {}, {y, scalar_like(graph, x, high)}));
     }
     return std::vector{y};
+  }
+
+  static bool is_computed(const OnnxNode& node, std::size_t i) { return node.has_input(i) && !node.constants[i]; }
+  /// The bounds are tensors without axes that the model computes.
+  static Result<std::vector<Port>> between(const OnnxNode& node, GraphBuilder& graph, Port x) {
+    for (std::size_t i = 1; i < 3; ++i) {
+      if (!node.has_input(i)) continue;
+      const Port limit = *node.inputs[i];
+      if (graph.shape(limit).elements() != 1) return unsupported("Clip: a bound has several elements");
+      REWRIGHT_TRY(const Port number, reshaped(graph, limit, Shape{}));
+      REWRIGHT_TRY(x, graph.apply1(i == 1 ? "broadcast_max" : "broadcast_min", {}, {x, number}));
+    }
+    return std::vector{x};
   }
 
   static Result<double> bound(const OnnxNode& node, const std::string& attribute, std::size_t i, double none) {

@@ -40,16 +40,13 @@ class Concat final : public OperatorOf<Concat>, public HashReduction {
     return Shapes<Dim>{out};
   }
 
-  template <class Scalar>
-  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
-    std::int64_t outer = 1;  // Both are runs of rows; a row is what lies behind one index of the outer axes.
-    for (int axis = 0; axis < params.integer(0); ++axis) outer *= out[0].size(axis);
-    Scalar* to = out[0].data();
-    for (std::int64_t row = 0; row < outer; ++row) {
-      for (const TensorView<const Scalar>& x : in) {
-        const std::int64_t length = x.elements() / outer;
-        to = std::copy_n(x.data() + row * length, length, to);
-      }
+  template <class A>
+  static void define(A& a, const Params& params) {
+    const int axis = static_cast<int>(params.integer(0));
+    typename A::Size first = 0;
+    for (std::size_t k = 0; k < a.arity(); ++k) {
+      a.out(0).part(axis, first, a.in(k).size(axis)).is(a.view(k));
+      first = first + a.in(k).size(axis);
     }
   }
 

@@ -24,10 +24,13 @@ struct ConstantConv final : ConstantOf<ConstantConv> {
   static Status check(const std::vector<Dim>& sizes, Constraints<Dim>& where) {
     return check_weight_sizes("constant_conv", sizes, where);
   }
-  template <class Scalar>
-  static Scalar value(const Shape& w, std::span<const std::int64_t> i) {
-    const bool centre = i[2] == (w[2] - 1) / 2 && i[3] == (w[3] - 1) / 2;
-    return centre && i[0] % w[1] == i[1] ? Scalar::from_integer(1) : Scalar{};
+  template <class A>
+  static void define(A& a, const Params&) {
+    const auto w = a.out(0).grouped(1, 1, 1, 1);
+    const auto row = floor_divide(w.size(2) - 1, 2), column = floor_divide(w.size(3) - 1, 2);
+    w.is("o i s t", [&](auto o, auto i, auto s, auto t) {
+      return a.select(o % w.size(1) == i && s == row && t == column, a.number(1), a.number(0));
+    });
   }
 };
 }  // namespace

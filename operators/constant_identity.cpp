@@ -26,9 +26,11 @@ struct ConstantIdentity final : ConstantOf<ConstantIdentity> {
     where.equal(sizes[rank - 2], sizes[rank - 1], "sizes of the matrix");
     return {};
   }
-  template <class Scalar>
-  static Scalar value(const Shape&, std::span<const std::int64_t> i) {
-    return Scalar::from_integer(i[i.size() - 2] == i[i.size() - 1] ? 1 : 0);
+  template <class A>
+  static void define(A& a, const Params&) {
+    a.out(0).grouped(a.out(0).rank() - 2, 1, 1).is("b i j", [&](auto, auto i, auto j) {
+      return a.select(i == j, a.number(1), a.number(0));
+    });
   }
 };
 }  // namespace

@@ -21,9 +21,9 @@ struct ConstantOne final : ConstantOf<ConstantOne> {
     for (const Dim& size : sizes) where.at_least(size, Dim(0), "size");
     return {};
   }
-  template <class Scalar>
-  static Scalar value(const Shape&, std::span<const std::int64_t>) {
-    return Scalar::from_integer(1);
+  template <class A>
+  static void define(A& a, const Params&) {
+    a.out(0).is("i", [&](auto) { return a.number(1); });
   }
 
   /// One number in place of all elements.

@@ -23,10 +23,11 @@ struct ConstantPool final : ConstantOf<ConstantPool> {
   static Status check(const std::vector<Dim>& sizes, Constraints<Dim>& where) {
     return check_weight_sizes("constant_pool", sizes, where);
   }
-  template <class Scalar>
-  static Scalar value(const Shape& w, std::span<const std::int64_t> i) {
-    if (i[0] % w[1] != i[1]) return Scalar{};
-    return Scalar::from_integer(1) / Scalar::from_integer(w[2] * w[3]);
+  template <class A>
+  static void define(A& a, const Params&) {
+    const auto w = a.out(0).grouped(1, 1, 1, 1);
+    const auto share = a.quotient(a.number(1), w.size(2) * w.size(3));
+    w.is("o i s t", [&](auto o, auto i, auto, auto) { return a.select(o % w.size(1) == i, share, a.number(0)); });
   }
 };
 }  // namespace

@@ -146,56 +146,34 @@ class Conv2d final : public OperatorOf<Conv2d>, public HashReduction {
         {x[0], w[0], window.output_size(0, x[2], w[2], where), window.output_size(1, x[3], w[3], where)}};
   }
 
-  template <class Scalar>
-  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
-    const TensorView<const Scalar>&x = in[0], &w = in[1];
-    const TensorView<Scalar>& y = out[0];
+  template <class A>
+  static void define(A& a, const Params& params) {
     const Window window = *Conv2d::window(params);
-    const WindowAxis vertical = window.axis(0, x.size(2), w.size(2)), horizontal = window.axis(1, x.size(3), w.size(3));
-    const std::int64_t channels = w.size(1), per_group = w.size(0) / params.integer(kGroups);
-    const std::int64_t width = x.size(3), plane = x.size(2) * width, taps = w.size(2) * w.size(3);
+    const auto x = a.in(0).grouped(1, 1, 1, 1), w = a.in(1).grouped(1, 1, 1, 1);
+    const auto y = a.out(0).grouped(1, 1, 1, 1);
+    const auto rows = a.windows(window.axis(0, x.size(2), w.size(2)), y.size(2));
+    const auto columns = a.windows(window.axis(1, x.size(3), w.size(3)), y.size(3));
+    const auto per_group = floor_divide(w.size(0), params.integer(kGroups)), channels = w.size(1);
     const int activation = params.choice(kActivation);
-    if constexpr (std::is_same_v<Scalar, Real>) {
-      if (per_group >= kLeastRows && y.elements() * channels * taps >= kLeastProduct)
-        return by_products(params, in, out);
-    }
-    // A row of outputs at a time, each the sum over c, s, t in this order.
-    std::vector<SumOfProducts<Scalar>> sums(static_cast<std::size_t>(y.size(3)));
-    Scalar* to = y.data();
-    for (std::int64_t n = 0; n < y.size(0); ++n) {
-      for (std::int64_t o = 0; o < y.size(1); ++o) {
-        const Scalar* image = x.data() + (n * x.size(1) + o / per_group * channels) * plane;
-        const Scalar* kernel = w.data() + o * channels * taps;
-        for (std::int64_t i = 0; i < y.size(2); ++i) {
-          const WindowTaps rows = vertical.taps(i);
-          std::fill(sums.begin(), sums.end(), SumOfProducts<Scalar>());
-          for (std::int64_t c = 0; c < channels; ++c) {
-            for (std::int64_t s = 0; s < rows.count(); ++s) {
-              const Scalar* pixels = image + c * plane + (rows.position + s * vertical.dilation) * width;
-              const Scalar* weights = kernel + c * taps + (rows.first + s) * w.size(3);
-              for (std::int64_t t = 0; t < w.size(3); ++t) {
-                const auto [begin, end] = horizontal.outputs_of(t, y.size(3));
-                const std::int64_t shift = t * horizontal.dilation - horizontal.before;
-                for (std::int64_t j = begin; j < end; ++j)
-                  sums[static_cast<std::size_t>(j)].add(pixels[j * horizontal.stride + shift], weights[t]);
-              }
-            }
-          }
-          for (const SumOfProducts<Scalar>& sum : sums) *to++ = activate(activation, sum.value());
-        }
-      }
-    }
+    y.is("n o i j", [&](auto n, auto o, auto i, auto j) {
+      const auto first = o / per_group * channels;
+      const auto window_and_channels = over(channels, rows(i), columns(j));
+      return activate(activation, a.sum("c s t", window_and_channels, [&](auto c, auto s, auto t) {
+        return a.times(x(n, first + c, s.position, t.position), w(o, c, s.number, t.number));
+      }));
+    });
   }
 
-  /// The meaning over Real again, as products of matrices: a group's weights, [O / groups, C / groups * KH * KW], times
-  /// what each tap sees of a band of output rows.
-  static void by_products(const Params& params, Inputs<Real> in, Outputs<Real> out) {
+  /// Over Real, as products of matrices: a group's weights, [O / groups, C / groups * KH * KW], times what each tap
+  /// sees of a band of output rows.
+  static void kernel(const Params& params, Inputs<Real> in, Outputs<Real> out) {
     const Shape &x = in[0].shape(), &w = in[1].shape(), &y = out[0].shape();
     const Window window = *Conv2d::window(params);
     const WindowAxis vertical = window.axis(0, x[2], w[2]), horizontal = window.axis(1, x[3], w[3]);
     const std::int64_t groups = params.integer(kGroups), per_group = w[0] / groups;
     const std::int64_t length = w[1] * w[2] * w[3], plane = y[2] * y[3];
     if (y.elements() == 0) return;
+    if (per_group < kLeastRows || y.elements() * length < kLeastProduct) return by_rows(params, in, out);
     const std::int64_t band = std::clamp(kMostSeen / std::max<std::int64_t>(length * y[3], 1), std::int64_t{1}, y[2]);
     std::vector<Real> seen(static_cast<std::size_t>(length * band * y[3]));
     const std::span<Real> all(out[0].data(), static_cast<std::size_t>(y.elements()));
@@ -220,6 +198,39 @@ class Conv2d final : public OperatorOf<Conv2d>, public HashReduction {
     for (Real& element : all) element = activate(activation, element);
   }
 
+  /// Over Real, a row of outputs at a time, each the sum over c, s, t in this order.
+  static void by_rows(const Params& params, Inputs<Real> in, Outputs<Real> out) {
+    const Shape &x = in[0].shape(), &w = in[1].shape(), &y = out[0].shape();
+    const Window window = *Conv2d::window(params);
+    const WindowAxis vertical = window.axis(0, x[2], w[2]), horizontal = window.axis(1, x[3], w[3]);
+    const std::int64_t per_group = w[0] / params.integer(kGroups), taps = w[2] * w[3];
+    Real* to = out[0].data();
+    std::fill_n(to, y.elements(), Real{});
+    for (std::int64_t row = 0; row < y[0] * y[1] * y[2]; ++row, to += y[3]) {
+      const std::int64_t plane = row / y[2], o = plane % y[1];
+      const Real* image = in[0].data() + (plane / y[1] * x[1] + o / per_group * w[1]) * x[2] * x[3];
+      const Real* kernel = in[1].data() + o * w[1] * taps;
+      const WindowTaps rows = vertical.taps(row % y[2]);
+      for (std::int64_t c = 0; c < w[1]; ++c, image += x[2] * x[3], kernel += taps)
+        for (std::int64_t s = 0; s < rows.count(); ++s)
+          add_row(image + (rows.position + s * vertical.dilation) * x[3], kernel + (rows.first + s) * w[3], horizontal,
+                  {to, static_cast<std::size_t>(y[3])});
+    }
+    const int activation = params.choice(kActivation);
+    if (activation == kNone) return;
+    for (Real& element : std::span(out[0].data(), static_cast<std::size_t>(y.elements())))
+      element = activate(activation, element);
+  }
+  /// What the taps of one row of a kernel see of a row of an image.
+  static void add_row(const Real* pixels, const Real* weights, const WindowAxis& axis, std::span<Real> sums) {
+    for (std::int64_t t = 0; t < axis.kernel; ++t) {
+      const auto [begin, end] = axis.outputs_of(t, static_cast<std::int64_t>(sums.size()));
+      const std::int64_t shift = t * axis.dilation - axis.before;
+      for (std::int64_t j = begin; j < end; ++j)
+        sums[static_cast<std::size_t>(j)] += pixels[j * axis.stride + shift] * weights[t];
+    }
+  }
+
   /// What a tap sees of an image plane along row `i` of the outputs.
   static void copy_seen(const Real* image, const Shape& x, const WindowAxis& vertical, const WindowAxis& horizontal,
                         std::array<std::int64_t, 2> tap, std::int64_t i, std::span<Real> to) {
@@ -232,12 +243,13 @@ class Conv2d final : public OperatorOf<Conv2d>, public HashReduction {
     for (std::int64_t j = begin; j < end; ++j) to[static_cast<std::size_t>(j)] = pixels[j * horizontal.stride + shift];
   }
 
-  /// The meaning over Field again, stride 1: each group's image with its padding around it is one flat array, in which
+  /// Over Field, stride 1: each group's image with its padding around it is one flat array, in which
   /// a tap is a shift. Its rows are longer than the result's; what is made between those is left out.
   static void kernel(const Params& params, Inputs<Field> in, Outputs<Field> out) {
     const Shape &x = in[0].shape(), &w = in[1].shape(), &y = out[0].shape();
     const Window window = *Conv2d::window(params);
-    if (window.strides != std::array<std::int64_t, 2>{1, 1} || y.elements() == 0) return apply<Field>(params, in, out);
+    if (window.strides != std::array<std::int64_t, 2>{1, 1} || y.elements() == 0)
+      return evaluate_definition<Conv2d>(params, in, out);
     const Padded padded(window, x, w, y[2], y[3]);
     const std::int64_t plane = padded.height * padded.width, taps = w[1] * w[2] * w[3];
     Scratch<Field> image(w[1] * plane), sums((y[2] - 1) * padded.width + y[3]);
@@ -336,11 +348,20 @@ class Conv2d final : public OperatorOf<Conv2d>, public HashReduction {
     }
   }
 
-  /// Conv on [N,C,H,W]; the bias becomes a bias_add.
+  /// Conv on [N,C,H,W], and on [N,C,L] as on images of height 1; the bias becomes a bias_add.
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
-    REWRIGHT_TRY(const std::vector<Port> in, node.operands(node.has_input(2) ? 3 : 2));
+    REWRIGHT_TRY(std::vector<Port> in, node.operands(node.has_input(2) ? 3 : 2));
+    if (graph.shape(in[0]).rank() == 3 && graph.shape(in[1]).rank() == 3) {
+      OnnxNode on_images = on_images_of_height_one(node);
+      for (std::size_t i = 0; i < 2; ++i) {
+        REWRIGHT_TRY(on_images.inputs[i], reshaped(graph, in[i], with_height_one(graph.shape(in[i]))));
+      }
+      REWRIGHT_TRY(const auto y, from_onnx(on_images, graph));
+      REWRIGHT_TRY(const Port result, reshaped(graph, y[0], without_height(graph.shape(y[0]))));
+      return std::vector{result};
+    }
     const Shape x = graph.shape(in[0]), w = graph.shape(in[1]);
-    if (x.rank() != 4 || w.rank() != 4) return unsupported("conv2d takes tensors of rank 4");
+    if (x.rank() != 4 || w.rank() != 4) return unsupported("conv2d takes tensors of rank 4, and of rank 3");
     REWRIGHT_TRY(const Window window, window_from_onnx(node, {x[2], x[3]}, {w[2], w[3]}));
     std::vector<NamedParam> params = named_params(window);
     params.push_back({"dilations", std::vector<std::int64_t>(window.dilations.begin(), window.dilations.end())});

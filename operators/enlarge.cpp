@@ -41,19 +41,17 @@ class Enlarge final : public OperatorOf<Enlarge> {
   }
 
   /// Zeros before the weight along an axis.
-  static std::int64_t before(std::int64_t large, std::int64_t small) { return (large - 1) / 2 - (small - 1) / 2; }
+  template <class Dim>
+  static Dim before(const Dim& large, const Dim& small) {
+    return floor_divide(large - Dim(1), 2) - floor_divide(small - Dim(1), 2);
+  }
 
-  template <class Scalar>
-  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
-    const TensorView<const Scalar>& w = in[0];
-    const TensorView<Scalar>& v = out[0];
-    const std::int64_t top = before(v.size(2), w.size(2)), left = before(v.size(3), w.size(3));
-    std::int64_t at = 0;
-    for_each_index(v.shape(), [&](std::span<const std::int64_t> i) {
-      const std::int64_t s = i[2] - top, t = i[3] - left;
-      const bool inside = 0 <= s && s < w.size(2) && 0 <= t && t < w.size(3);
-      v[at++] = inside ? w(i[0], i[1], s, t) : Scalar{};
-    });
+  template <class A>
+  static void define(A& a, const Params&) {
+    const auto w = a.view(0);
+    const auto v = a.out(0);
+    const std::array<typename A::Size, 4> zeros = {0, 0, before(v.size(2), w.size(2)), before(v.size(3), w.size(3))};
+    v.is(a.padded(w, zeros, a.number(0)));
   }
 
   static double flops(const Params&, std::span<const Shape>) { return 0; }

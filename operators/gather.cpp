@@ -3,9 +3,11 @@
 /// Shapes  x (any of rank 1 or more) -> y, as x but for y.axis = number of indices.
 /// Errors  kShape if there is no such axis, an index is negative or not below x.axis.
 /// Source  ONNX operator Gather, where the indices are known when the model is read; indices of rank other than 1 are
-///         flattened and the result reshaped.
+///         flattened and the result reshaped. Resize and Upsample become, along each axis, a gather ("nearest") or a
+///         sum of gathers times weights ("linear", "cubic"): <rewright/kit/resampling.h>.
 /// Laws    axioms/reshape.smt2.
 #include <rewright/kit/families.h>
+#include <rewright/kit/resampling.h>
 #include <rewright/plugin/plugin.h>
 
 namespace {
@@ -19,7 +21,7 @@ class Gather final : public OperatorOf<Gather> {
             .params = {{.name = "axis", .default_value = std::int64_t{0}},
                        {.name = "indices", .kind = ParamKind::kInts, .required = true}},
             .multilinear = true,
-            .onnx = {"Gather"}};
+            .onnx = {"Gather", "Resize", "Upsample"}};
   }
 
   template <class Dim>
@@ -37,8 +39,17 @@ class Gather final : public OperatorOf<Gather> {
     out[static_cast<int>(axis)] = Dim(static_cast<std::int64_t>(params.integers(1).size()));
     return Shapes<Dim>{std::move(out)};
   }
+  template <class A>
+  static void define(A& a, const Params& params) {
+    const int axis = static_cast<int>(params.integer(0)), behind = a.in(0).rank() - axis - 1;
+    const auto x = a.in(0).grouped(axis, 1, behind);
+    a.out(0).grouped(axis, 1, behind).is("i k j", [&](auto i, auto k, auto j) {
+      return x(i, a.table(params.integers(1), k), j);
+    });
+  }
+  /// The same by whole slices.
   template <class Scalar>
-  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
+  static void kernel(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
     const auto axis = static_cast<std::size_t>(params.integer(0));
     const std::int64_t stride = strides_of(in[0].shape())[axis], size = in[0].size(static_cast<int>(axis));
     Scalar* to = out[0].data();
@@ -50,6 +61,7 @@ class Gather final : public OperatorOf<Gather> {
   static double flops(const Params&, std::span<const Shape>) { return 0; }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    if (node.type != "Gather") return resized(node, graph);
     REWRIGHT_TRY(const auto in, node.operands(2));
     const Shape x = graph.shape(in[0]);
     REWRIGHT_TRY(auto indices, node.constant_integers(1));
@@ -70,6 +82,46 @@ class Gather final : public OperatorOf<Gather> {
   Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
                                            std::span<const Shape>, OnnxWriter& writer) const override {
     return writer.emit("Gather", {in[0], writer.integers(params.integers(1))}, {{"axis", params.integer(0)}});
+  }
+
+ private:
+  Result<std::vector<Port>> resized(const OnnxNode& node, GraphBuilder& graph) const {
+    REWRIGHT_TRY(const auto in, node.operands(1));
+    Port y = in[0];
+    REWRIGHT_TRY(const Resampling resampling, Resampling::read(node, graph.shape(y)));
+    for (int axis = 0; axis < graph.shape(y).rank(); ++axis) {
+      const std::vector<ResamplingTap> taps = resampling.taps(axis);
+      if (taps.size() == 1) {
+        REWRIGHT_TRY(y, gathered(graph, y, axis, taps[0].indices));
+      } else if (!taps.empty()) {
+        REWRIGHT_TRY(y, mixed(graph, y, axis, taps));
+      }
+    }
+    return std::vector{y};
+  }
+  Result<Port> gathered(GraphBuilder& graph, Port x, int axis, const std::vector<std::int64_t>& indices) const {
+    REWRIGHT_TRY(const auto y, graph.apply(*this, Params({std::int64_t{axis}, indices}), {x}));
+    return y[0];
+  }
+  /// The sum of what the taps see, times their weights.
+  Result<Port> mixed(GraphBuilder& graph, Port x, int axis, std::span<const ResamplingTap> taps) const {
+    std::optional<Port> sum;
+    for (const ResamplingTap& tap : taps) {
+      REWRIGHT_TRY(const Port seen, gathered(graph, x, axis, tap.indices));
+      Shape along{static_cast<std::int64_t>(tap.weights.size())};
+      while (along.rank() < graph.shape(x).rank() - axis) along.append(1);
+      REWRIGHT_TRY(const Port factor, weights_like(graph, x, along, tap.weights));
+      std::vector<std::int64_t> stretched;
+      for (int i = axis + 1; i < graph.shape(x).rank(); ++i)
+        if (graph.shape(x)[i] != 1) stretched.push_back(i);
+      REWRIGHT_TRY(const Port part, graph.apply1("broadcast_mul", {{"stretch_right", stretched}}, {seen, factor}));
+      if (sum) {
+        REWRIGHT_TRY(sum, graph.apply1("ewadd", {}, {*sum, part}));
+      } else {
+        sum = part;
+      }
+    }
+    return *sum;
   }
 };
 }  // namespace

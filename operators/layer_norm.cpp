@@ -39,22 +39,27 @@ class LayerNorm final : public OperatorOf<LayerNorm> {
     return Shapes<Dim>{in[0]};
   }
 
-  template <class Scalar>
-  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
-    const std::int64_t count = in[1].elements();
-    const Scalar size = Scalar::from_integer(count), epsilon = Scalar::from_double(params.real(1));
-    for (std::int64_t first = 0; first < in[0].elements(); first += count) {
-      const auto x = in[0].values().subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
-      Scalar sum{}, squares{};
-      for (const Scalar& element : x) sum += element;
-      const Scalar mean = sum / size;
-      for (const Scalar& element : x) squares += (element - mean) * (element - mean);
-      const Scalar deviation = call(Function::kSqrt, squares / size + epsilon);
-      for (std::int64_t i = 0; i < count; ++i) {
-        const Scalar y = (in[0][first + i] - mean) / deviation * in[1][i];
-        out[0][first + i] = in.size() > 2 ? y + in[2][i] : y;
-      }
-    }
+  template <class A>
+  static void define(A& a, const Params& params) {
+    const int axis = static_cast<int>(params.integer(0)), behind = a.in(0).rank() - axis;
+    const auto x = a.in(0).grouped(axis, behind);
+    const auto scale = a.in(1);
+    const auto outer = x.extent(0), inner = x.extent(1);
+    const auto count = a.count(over(inner));
+    const auto mean = a.stage("mean", outer).is("i", [&](auto i) {
+      return a.quotient(a.sum("k", over(inner), [&](auto k) { return x(i, k); }), count);
+    });
+    const auto epsilon = a.number(params.real(1));
+    const auto deviation = a.stage("deviation", outer).is("i", [&](auto i) {
+      const auto squares = a.sum("k", over(inner), [&](auto k) { return (x(i, k) - mean(i)) * (x(i, k) - mean(i)); });
+      return call(Function::kSqrt, a.quotient(squares, count) + epsilon);
+    });
+    const bool has_bias = a.arity() > 2;
+    const auto bias = a.in(has_bias ? 2 : 1);
+    a.out(0).grouped(axis, behind).is("i k", [&](auto i, auto k) {
+      const auto y = (x(i, k) - mean(i)) / deviation(i) * scale(k);
+      return has_bias ? y + bias(k) : y;
+    });
   }
   static double flops(const Params&, std::span<const Shape> in) { return 8.0 * static_cast<double>(in[0].elements()); }
 

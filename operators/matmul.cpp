@@ -21,6 +21,8 @@ using namespace rewright;
 
 /// Over Real: narrower products are read faster as they lie.
 constexpr std::int64_t kLeastColumns = 4;
+/// Over Real: products of fewer multiplications are made as the definition says.
+constexpr std::int64_t kLeastByRows = 1 << 10;
 
 class MatMul final : public OperatorOf<MatMul>, public HashReduction {
  public:
@@ -50,37 +52,20 @@ class MatMul final : public OperatorOf<MatMul>, public HashReduction {
     return Shapes<Dim>{out};
   }
 
-  template <class Scalar>
-  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
-    const int rank = in[0].rank();
-    const std::int64_t rows = in[0].size(rank - 2), inner = in[0].size(rank - 1), columns = in[1].size(rank - 1);
-    // Columns computed at a time, so that rows of b are read as they lie: pays where arithmetic is cheap.
-    constexpr std::int64_t kBlock = std::is_same_v<Scalar, Field> ? 1 : 8;
-    const std::int64_t all_rows = out[0].elements() / std::max<std::int64_t>(columns, 1);
-    if constexpr (std::is_same_v<Scalar, Real>) {
-      if (columns >= kLeastColumns && all_rows * inner * columns >= kLeastProduct) return by_products(in, out);
-    }
-    for (std::int64_t row = 0; row < all_rows; ++row) {
-      const Scalar *a = in[0].data() + row * inner, *b = in[1].data();
-      for (std::int64_t first = 0; first < columns; first += kBlock) {
-        const std::int64_t corner = row / rows * inner * columns + first;
-        const std::int64_t width = std::min(kBlock, columns - first);
-        std::array<SumOfProducts<Scalar>, kBlock> sums;
-        for (std::int64_t k = 0; k < inner; ++k) {
-          for (std::int64_t j = 0; j < width; ++j)
-            sums[static_cast<std::size_t>(j)].add(a[k], b[corner + k * columns + j]);
-        }
-        for (std::int64_t j = 0; j < width; ++j) {
-          out[0][row * columns + first + j] = sums[static_cast<std::size_t>(j)].value();
-        }
-      }
-    }
+  template <class A>
+  static void define(A& a, const Params&) {
+    const int batch = a.in(0).rank() - 2;
+    const auto x = a.in(0).grouped(batch, 1, 1), y = a.in(1).grouped(batch, 1, 1);
+    a.out(0).grouped(batch, 1, 1).is("b i j", [&](auto b, auto i, auto j) {
+      return a.sum("k", over(x.size(2)), [&](auto k) { return a.times(x(b, i, k), y(b, k, j)); });
+    });
   }
 
-  /// The meaning over Real again.
-  static void by_products(Inputs<Real> in, Outputs<Real> out) {
+  static void kernel(const Params& params, Inputs<Real> in, Outputs<Real> out) {
     const int rank = in[0].rank();
     const std::int64_t rows = in[0].size(rank - 2), inner = in[0].size(rank - 1), columns = in[1].size(rank - 1);
+    if (out[0].elements() * inner < kLeastByRows) return evaluate_definition<MatMul>(params, in, out);
+    if (columns < kLeastColumns || out[0].elements() * inner < kLeastProduct) return by_rows(in, out);
     std::fill_n(out[0].data(), out[0].elements(), Real{});
     const Real *a = in[0].data(), *b = in[1].data();
     Real* const end = out[0].data() + out[0].elements();
@@ -88,6 +73,23 @@ class MatMul final : public OperatorOf<MatMul>, public HashReduction {
       add_product({a, rows, inner, inner}, {b, inner, columns, columns}, {c, rows, columns, columns});
   }
 
+  /// Some columns at a time, so that rows of b are read as they lie.
+  static void by_rows(Inputs<Real> in, Outputs<Real> out) {
+    constexpr std::int64_t kBlock = 8;
+    const int rank = in[0].rank();
+    const std::int64_t rows = in[0].size(rank - 2), inner = in[0].size(rank - 1), columns = in[1].size(rank - 1);
+    for (std::int64_t row = 0; row < out[0].elements() / columns; ++row) {
+      const Real* const a = in[0].data() + row * inner;
+      for (std::int64_t first = 0; first < columns; first += kBlock) {
+        const Real* const b = in[1].data() + row / rows * inner * columns + first;
+        const std::int64_t width = std::min(kBlock, columns - first);
+        std::array<Real, kBlock> sums{};
+        for (std::int64_t k = 0; k < inner; ++k)
+          for (std::int64_t j = 0; j < width; ++j) sums[static_cast<std::size_t>(j)] += a[k] * b[k * columns + j];
+        std::copy_n(sums.begin(), width, out[0].data() + row * columns + first);
+      }
+    }
+  }
   static double flops(const Params&, std::span<const Shape> in) {
     return 2.0 * static_cast<double>(in[0].elements()) * static_cast<double>(in[1][in[1].rank() - 1]);
   }

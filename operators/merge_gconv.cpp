@@ -44,16 +44,13 @@ class MergeGconv final : public OperatorOf<MergeGconv> {
     return Shapes<Dim>{{in[0][0], in[0][1] * Dim(count), in[0][2], in[0][3]}};
   }
 
-  template <class Scalar>
-  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
+  template <class A>
+  static void define(A& a, const Params& params) {
     const std::int64_t count = params.integer(kCount), groups = params.integer(kGroups);
-    const TensorView<const Scalar>& w = in[0];
-    const TensorView<Scalar>& v = out[0];
-    const std::int64_t channels = w.size(1), outputs_of_group = w.size(0) / (count * groups);
-    std::int64_t at = 0;
-    for_each_index(v.shape(), [&](std::span<const std::int64_t> i) {
-      const std::int64_t place = i[0] / outputs_of_group % count;
-      v[at++] = i[1] / channels == place ? w(i[0], i[1] % channels, i[2], i[3]) : Scalar{};
+    const auto w = a.in(0).grouped(1, 1, 2);
+    const auto outputs_of_group = floor_divide(w.size(0), count * groups), channels = w.size(1);
+    a.out(0).grouped(1, 1, 2).is("o c s", [&](auto o, auto c, auto s) {
+      return a.select(c / channels == o / outputs_of_group % count, w(o, c % channels, s), a.number(0));
     });
   }
 
@@ -68,7 +65,7 @@ class MergeGconv final : public OperatorOf<MergeGconv> {
     for (Real& one : ones.values()) one = Real{1};
     const TensorView<const Real> from[] = {std::as_const(ones).view()};
     const TensorView<Real> to[] = {stays.view()};
-    apply<Real>(params, from, to);
+    evaluate(params, from, to);
     const std::vector<std::string> copies(static_cast<std::size_t>(count), in[0]);
     const auto joined = count == 1 ? copies : writer.emit("Concat", copies, {{"axis", std::int64_t{1}}});
     return writer.emit("Mul", {joined[0], writer.constant(constant_of(stays))});

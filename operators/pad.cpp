@@ -2,7 +2,8 @@
 ///
 /// Shapes  x (any) -> y, y.i = before[i] + x.i + after[i].
 /// Errors  kShape if x is a scalar, or unless before and after have one number >= 0 per axis.
-/// Source  ONNX operator Pad, mode "constant". Negative pads, which cut, and the other modes are not taken.
+/// Source  ONNX operator Pad, mode "constant"; the modes "reflect", "edge" and "wrap" are a gather along each axis.
+///         Negative pads, which cut, are taken in these alone.
 /// Laws    axioms/reshape.smt2.
 #include <rewright/kit/families.h>
 #include <rewright/plugin/plugin.h>
@@ -38,21 +39,15 @@ class Pad final : public OperatorOf<Pad> {
     }
     return Shapes<Dim>{std::move(out)};
   }
-  template <class Scalar>
-  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
-    std::ranges::fill(out[0].values(), Scalar::from_double(params.real(2)));
-    const auto strides = strides_of(out[0].shape());
-    std::int64_t first = 0;
-    for (std::size_t axis = 0; axis < strides.size(); ++axis) first += params.integers(0)[axis] * strides[axis];
-    const auto place = offsets(in[0].shape().dims(), strides);
-    for (std::size_t i = 0; i < place.size(); ++i) out[0][first + place[i]] = in[0].data()[i];
+  template <class A>
+  static void define(A& a, const Params& params) {
+    a.out(0).is(a.padded(a.view(0), params.integers(0), a.number(params.real(2))));
   }
   static double flops(const Params&, std::span<const Shape>) { return 0; }
 
   /// Pads and value are attributes before opset 11 and inputs after; opset 18 adds axes.
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
     REWRIGHT_TRY(const auto in, node.operands(1));
-    if (node.text("mode", "constant") != "constant") return unsupported("Pad: mode {}", node.text("mode", ""));
     const auto rank = graph.shape(in[0]).dims().size();
     REWRIGHT_TRY(const auto pads, listed(node, node.opset < 2 ? "paddings" : "pads", 1, {}));
     REWRIGHT_TRY(auto along, listed(node, "axes", 3, other_axes(static_cast<int>(rank), {})));
@@ -64,6 +59,8 @@ class Pad final : public OperatorOf<Pad> {
       before[static_cast<std::size_t>(along[i])] = pads[i];
       after[static_cast<std::size_t>(along[i])] = pads[i + along.size()];
     }
+    if (const std::string mode = node.text("mode", "constant"); mode != "constant")
+      return gathered(mode, graph, in[0], before, after);
     if (std::ranges::any_of(pads, [](std::int64_t pad) { return pad < 0; })) return unsupported("Pad: negative pads");
     return graph.apply(*this, Params({before, after, *value}), in, node.name);
   }
@@ -75,6 +72,32 @@ class Pad final : public OperatorOf<Pad> {
     if (params.real(2) != 0) operands.push_back(writer.constant({{}, params.real(2)}));
     return writer.emit("Pad", operands);
   }
+
+ private:
+  /// Where in 0 .. size - 1 the element at a position outside comes from.
+  static std::int64_t source(std::string_view mode, std::int64_t position, std::int64_t size) {
+    if (mode == "edge") return std::clamp<std::int64_t>(position, 0, size - 1);
+    const std::int64_t period = mode == "wrap" ? size : std::max<std::int64_t>(2 * (size - 1), 1);
+    const std::int64_t within = position - floor_divide(position, period) * period;
+    return within < size ? within : period - within;
+  }
+  static Result<std::vector<Port>> gathered(const std::string& mode, GraphBuilder& graph, Port x,
+                                            std::span<const std::int64_t> before, std::span<const std::int64_t> after) {
+    if (mode != "edge" && mode != "reflect" && mode != "wrap") return unsupported("Pad: mode {}", mode);
+    for (std::size_t axis = 0; axis < before.size(); ++axis) {
+      if (before[axis] == 0 && after[axis] == 0) continue;
+      const std::int64_t size = graph.shape(x)[static_cast<int>(axis)], far = kMostGathered - size;
+      if (size < 1 || far < 0 || std::max(before[axis], after[axis]) > far / 2 || before[axis] + size + after[axis] < 0)
+        return unsupported("Pad: mode {} of a size of {}", mode, size);
+      if (mode != "edge" && std::max(before[axis], after[axis]) > (mode == "wrap" ? size : size - 1))
+        return unsupported("Pad: mode {} by more than a size of {} has", mode, size);
+      std::vector<std::int64_t> indices;
+      for (std::int64_t at = -before[axis]; at < size + after[axis]; ++at) indices.push_back(source(mode, at, size));
+      REWRIGHT_TRY(x, graph.apply1("gather", {{"axis", static_cast<std::int64_t>(axis)}, {"indices", indices}}, {x}));
+    }
+    return std::vector{x};
+  }
+  static constexpr std::int64_t kMostGathered = 1 << 20;
 };
 }  // namespace
 

@@ -36,29 +36,52 @@ class AveragePool2d final : public OperatorOf<AveragePool2d> {
     return pooling.shape("pool2d_avg", in[0], where);
   }
 
-  template <class Scalar>
-  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
-    const TensorView<const Scalar>& x = in[0];
-    const TensorView<Scalar>& y = out[0];
+  template <class A>
+  static void define(A& a, const Params& params) {
     const Pooling pooling = *Pooling::read("pool2d_avg", params);
-    const std::vector<WindowTaps> all_rows = pooling.axis(0, x.size(2)).all_taps(y.size(2));
-    const std::vector<WindowTaps> all_columns = pooling.axis(1, x.size(3)).all_taps(y.size(3));
+    const auto x = a.in(0).grouped(2, 1, 1);
+    const auto y = a.out(0).grouped(2, 1, 1);
+    const auto rows = a.windows(pooling.axis(0, x.size(1)), y.size(1));
+    const auto columns = a.windows(pooling.axis(1, x.size(2)), y.size(2));
+    const bool whole = params.choice(kCountIncludePad) == kYes;
+    y.is("n i j", [&](auto n, auto i, auto j) {
+      const auto window = over(rows(i), columns(j));
+      const auto sum = a.sum("s t", window, [&](auto s, auto t) { return x(n, s.position, t.position); });
+      return whole ? a.quotient(sum, pooling.kernel[0] * pooling.kernel[1]) : a.quotient(sum, a.count(window));
+    });
+  }
+
+  /// Over Field and Real, with the taps of every row and column found once.
+  template <class Scalar>
+  requires(std::is_same_v<Scalar, Field> || std::is_same_v<Scalar, Real>) static void kernel(const Params& params,
+                                                                                             Inputs<Scalar> in,
+                                                                                             Outputs<Scalar> out) {
+    const Shape &x = in[0].shape(), &y = out[0].shape();
+    const Pooling pooling = *Pooling::read("pool2d_avg", params);
+    const auto all_rows = all_taps(pooling.axis(0, x[2]), y[2]), all_columns = all_taps(pooling.axis(1, x[3]), y[3]);
     const bool whole = params.choice(kCountIncludePad) == kYes;
     Quotients<Scalar> quotients;
-    Scalar* to = y.data();
-    for (std::int64_t plane = 0; plane < y.size(0) * y.size(1); ++plane) {
+    Scalar* to = out[0].data();
+    for (std::int64_t plane = 0; plane < y[0] * y[1]; ++plane) {
       for (const WindowTaps& rows : all_rows) {
         for (const WindowTaps& columns : all_columns) {
-          const Scalar* corner = x.data() + (plane * x.size(2) + rows.position) * x.size(3) + columns.position;
+          const Scalar* corner = in[0].data() + (plane * x[2] + rows.position) * x[3] + columns.position;
           Scalar sum{};
           for (std::int64_t s = 0; s < rows.count(); ++s) {
-            for (std::int64_t t = 0; t < columns.count(); ++t) sum += corner[s * x.size(3) + t];
+            for (std::int64_t t = 0; t < columns.count(); ++t) sum += corner[s * x[3] + t];
           }
           const std::int64_t taps = whole ? pooling.kernel[0] * pooling.kernel[1] : rows.count() * columns.count();
           *to++ = quotients(sum, taps);
         }
       }
     }
+  }
+  /// Those of output positions 0 .. outputs - 1.
+  static std::vector<WindowTaps> all_taps(const WindowAxis& axis, std::int64_t outputs) {
+    std::vector<WindowTaps> all;
+    all.reserve(static_cast<std::size_t>(outputs));
+    for (std::int64_t output = 0; output < outputs; ++output) all.push_back(axis.taps(output));
+    return all;
   }
 
   static double flops(const Params& params, std::span<const Shape> in) {
@@ -71,6 +94,13 @@ class AveragePool2d final : public OperatorOf<AveragePool2d> {
   /// Without padding both ways of counting are the same: `yes` then.
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
     REWRIGHT_TRY(const std::vector<Port> in, node.operands(1));
+    if (const Shape& x = graph.shape(in[0]); x.rank() == 3) {
+      OnnxNode on_images = on_images_of_height_one(node);
+      REWRIGHT_TRY(on_images.inputs[0], reshaped(graph, in[0], with_height_one(x)));
+      REWRIGHT_TRY(const auto y, from_onnx(on_images, graph));
+      REWRIGHT_TRY(const Port result, reshaped(graph, y[0], without_height(graph.shape(y[0]))));
+      return std::vector{result};
+    }
     REWRIGHT_TRY(const Pooling pooling, pooling_from_onnx(node, graph.shape(in[0])));
     const auto pads = pooling.window.explicit_pads(pooling.kernel[0], pooling.kernel[1]);
     const bool padded = std::ranges::any_of(pads, [](std::int64_t pad) { return pad != 0; });

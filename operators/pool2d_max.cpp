@@ -34,32 +34,23 @@ class MaxPool2d final : public OperatorOf<MaxPool2d> {
     return pooling.shape("pool2d_max", in[0], where);
   }
 
-  template <class Scalar>
-  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
-    const TensorView<const Scalar>& x = in[0];
-    const TensorView<Scalar>& y = out[0];
+  template <class A>
+  static void define(A& a, const Params& params) {
     const Pooling pooling = *Pooling::read("pool2d_max", params);
-    const std::vector<WindowTaps> all_rows = pooling.axis(0, x.size(2)).all_taps(y.size(2));
-    const std::vector<WindowTaps> all_columns = pooling.axis(1, x.size(3)).all_taps(y.size(3));
-    Scalar* to = y.data();
-    for (std::int64_t plane = 0; plane < y.size(0) * y.size(1); ++plane) {
-      for (const WindowTaps& rows : all_rows) {
-        for (const WindowTaps& columns : all_columns) {
-          const Scalar* corner = x.data() + (plane * x.size(2) + rows.position) * x.size(3) + columns.position;
-          Scalar greatest = *corner;
-          for (std::int64_t tap = 1; tap < rows.count() * columns.count(); ++tap) {
-            greatest = max(greatest, corner[tap / columns.count() * x.size(3) + tap % columns.count()]);
-          }
-          *to++ = greatest;
-        }
-      }
-    }
+    const auto x = a.in(0).grouped(2, 1, 1);
+    const auto y = a.out(0).grouped(2, 1, 1);
+    const auto rows = a.windows(pooling.axis(0, x.size(1)), y.size(1));
+    const auto columns = a.windows(pooling.axis(1, x.size(2)), y.size(2));
+    y.is("n i j", [&](auto n, auto i, auto j) {
+      return a.greatest("s t", over(rows(i), columns(j)), [&](auto s, auto t) { return x(n, s.position, t.position); });
+    });
   }
 
-  /// The meaning over Field again: n of n / 36^4 is found once an element, the greatest of a row once a column.
+  /// Over Field: n of n / 36^4 is found once an element, the greatest of a row once a column.
   static void kernel(const Params& params, Inputs<Field> in, Outputs<Field> out) {
     const Shape &x = in[0].shape(), &y = out[0].shape();
-    if (x[2] * x[3] > kMostElements || x[2] * y[3] > kMostElements) return apply<Field>(params, in, out);
+    if (x[2] * x[3] > kMostElements || x[2] * y[3] > kMostElements)
+      return evaluate_definition<MaxPool2d>(params, in, out);
     const Pooling pooling = *Pooling::read("pool2d_max", params);
     const WindowAxis vertical = pooling.axis(0, x[2]), horizontal = pooling.axis(1, x[3]);
     static const Field kUnit = Field::from_integer(Field::kOrderDenominator).inverse();
@@ -96,6 +87,13 @@ class MaxPool2d final : public OperatorOf<MaxPool2d> {
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
     REWRIGHT_TRY(const std::vector<Port> in, node.operands(1));
+    if (const Shape& x = graph.shape(in[0]); x.rank() == 3) {
+      OnnxNode on_images = on_images_of_height_one(node);
+      REWRIGHT_TRY(on_images.inputs[0], reshaped(graph, in[0], with_height_one(x)));
+      REWRIGHT_TRY(const auto y, from_onnx(on_images, graph));
+      REWRIGHT_TRY(const Port result, reshaped(graph, y[0], without_height(graph.shape(y[0]))));
+      return std::vector{result};
+    }
     REWRIGHT_TRY(const Pooling pooling, pooling_from_onnx(node, graph.shape(in[0])));
     REWRIGHT_TRY(Params params, make_params("pool2d_max", info().params, named_params(pooling)));
     return graph.apply(*this, std::move(params), in, node.name);

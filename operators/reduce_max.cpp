@@ -20,11 +20,9 @@ struct ReduceMax final : ReduceOf<ReduceMax> {
             .uses_order = true,
             .onnx = {"ReduceMax", "ReduceMin", "GlobalMaxPool"}};
   }
-  template <class Scalar>
-  static Scalar value(Reduced<Scalar> x) {
-    Scalar greatest = x[0];
-    for (std::size_t i = 1; i < x.size(); ++i) greatest = max(greatest, x[i]);
-    return greatest;
+  template <class A, class Elements>
+  static auto value(A& a, const Elements& x) {
+    return a.greatest(x);
   }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {

@@ -19,11 +19,9 @@ struct ReduceMean final : ReduceOf<ReduceMean> {
             .multilinear = true,
             .onnx = {"ReduceMean", "GlobalAveragePool"}};
   }
-  template <class Scalar>
-  static Scalar value(Reduced<Scalar> x) {
-    Scalar sum{};
-    for (std::size_t i = 0; i < x.size(); ++i) sum += x[i];
-    return sum / Scalar::from_integer(static_cast<std::int64_t>(x.size()));
+  template <class A, class Elements>
+  static auto value(A& a, const Elements& x) {
+    return a.quotient(a.sum(x), a.count(x));
   }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {

@@ -20,11 +20,9 @@ struct ReduceSum final : ReduceOf<ReduceSum> {
             .multilinear = true,
             .onnx = {"ReduceSum", "ReduceSumSquare", "ReduceL1", "ReduceL2", "ReduceLogSum"}};
   }
-  template <class Scalar>
-  static Scalar value(Reduced<Scalar> x) {
-    Scalar sum{};
-    for (std::size_t i = 0; i < x.size(); ++i) sum += x[i];
-    return sum;
+  template <class A, class Elements>
+  static auto value(A& a, const Elements& x) {
+    return a.sum(x);
   }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {

@@ -28,9 +28,14 @@ class Reshape final : public OperatorOf<Reshape> {
     where.equal(product(in[0].dims()), product(out.dims()), "numbers of elements before and after");
     return Shapes<Dim>{std::move(out)};
   }
+  template <class A>
+  static void define(A& a, const Params&) {
+    const auto x = a.in(0);
+    a.out(0).is("i", [&](auto i) { return x.in_order(i); });
+  }
   template <class Scalar>
-  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
-    std::copy(in[0].values().begin(), in[0].values().end(), out[0].values().begin());
+  static void kernel(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
+    std::copy_n(in[0].data(), out[0].elements(), out[0].data());
   }
   /// Nothing is moved: a runtime reads the same memory as another shape.
   [[nodiscard]] Work work(const Params&, std::span<const Shape>) const override { return {}; }

@@ -29,9 +29,10 @@ class ScalarMul final : public OperatorOf<ScalarMul>, public HashReduction {
     return Shapes<Dim>{in[0]};
   }
 
-  template <class Scalar>
-  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
-    for (std::int64_t i = 0; i < out[0].elements(); ++i) out[0][i] = in[1][0] * in[0][i];
+  template <class A>
+  static void define(A& a, const Params&) {
+    const auto x = a.in(0), s = a.in(1);
+    a.out(0).is("i", [&](auto i) { return s() * x(i); });
   }
 
   /// h(s x) = h(x) * s.

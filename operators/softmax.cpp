@@ -33,18 +33,20 @@ class SoftmaxOf final : public OperatorOf<SoftmaxOf<kLogarithm>> {
     return Shapes<Dim>{in[0]};
   }
 
-  template <class Scalar>
-  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
-    const std::vector<std::int64_t> axis = {params.integer(0)};
-    const auto along = offsets_along(in[0].shape(), axis);
-    for (const std::int64_t first : offsets_along(in[0].shape(), other_axes(in[0].rank(), axis))) {
-      const Scalar* x = in[0].data() + first;
-      Scalar* y = out[0].data() + first;
-      Scalar greatest = x[0], sum{};
-      for (const std::int64_t i : along) greatest = max(greatest, x[i]);
-      for (const std::int64_t i : along) sum += call(Function::kExp, x[i] - greatest);
-      for (const std::int64_t i : along) y[i] = normalised(x[i] - greatest, sum);
-    }
+  template <class A>
+  static void define(A& a, const Params& params) {
+    const int axis = static_cast<int>(params.integer(0)), behind = a.in(0).rank() - axis - 1;
+    const auto x = a.in(0).grouped(axis, 1, behind);
+    const auto along = over(x.extent(1));
+    const auto greatest = a.stage("greatest", x.extent(0), x.extent(2)).is("i j", [&](auto i, auto j) {
+      return a.greatest("k", along, [&](auto k) { return x(i, k, j); });
+    });
+    const auto sum = a.stage("total", x.extent(0), x.extent(2)).is("i j", [&](auto i, auto j) {
+      return a.sum("k", along, [&](auto k) { return call(Function::kExp, x(i, k, j) - greatest(i, j)); });
+    });
+    a.out(0).grouped(axis, 1, behind).is("i k j", [&](auto i, auto k, auto j) {
+      return normalised(x(i, k, j) - greatest(i, j), sum(i, j));
+    });
   }
   static double flops(const Params&, std::span<const Shape> in) { return 5.0 * static_cast<double>(in[0].elements()); }
 

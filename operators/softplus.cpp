@@ -16,12 +16,20 @@ struct Softplus final : UnaryOf<Softplus> {
             .summary = "Soft rectifier",
             .uses_order = true,
             .uses_functions = true,
-            .onnx = {"Softplus"}};
+            .onnx = {"Softplus", "Mish"}};
   }
   template <class Scalar>
   static Scalar value(const Params&, const Scalar& x) {
     const Scalar small = call(Function::kExp, Scalar{} - magnitude(x));
     return relu(x) + call(Function::kLog, Scalar::from_integer(1) + small);
+  }
+  /// Mish is x * tanh(softplus(x)).
+  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    REWRIGHT_TRY(auto y, UnaryOf::from_onnx(node, graph));
+    if (node.type == "Softplus") return y;
+    REWRIGHT_TRY(const Port gate, graph.apply1("tanh", {}, y));
+    REWRIGHT_TRY(y[0], graph.apply1("ewmul", {}, {*node.inputs[0], gate}));
+    return y;
   }
 };
 }  // namespace

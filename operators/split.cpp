@@ -57,17 +57,14 @@ class Split final : public OperatorOf<Split> {
     return sizes[i];
   }
 
-  template <class Scalar>
-  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
-    std::int64_t outer = 1;
-    for (int axis = 0; axis < params.integer(0); ++axis) outer *= in[0].size(axis);
-    const Scalar* from = in[0].data();
-    for (std::int64_t row = 0; row < outer; ++row) {
-      for (const TensorView<Scalar>& part : out) {
-        const std::int64_t length = part.elements() / outer;
-        std::copy_n(from, length, part.data() + row * length);
-        from += length;
-      }
+  template <class A>
+  static void define(A& a, const Params& params) {
+    const int axis = static_cast<int>(params.integer(0));
+    typename A::Size first = 0;
+    for (std::size_t k = 0; k < a.outputs(); ++k) {
+      const auto size = a.out(k).size(axis);
+      a.out(k).is(a.view(0).part(axis, first, size));
+      first = first + size;
     }
   }
 

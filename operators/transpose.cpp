@@ -2,9 +2,9 @@
 ///
 /// Shapes  x [x0, x1, ..] -> [x(perm[0]), x(perm[1]), ..]; the default [1, 0] is the transpose of a matrix.
 /// Errors  kShape unless perm is a permutation of 0 .. rank - 1.
-/// Source  ONNX operator Transpose.
+/// Source  ONNX operator Transpose. DepthToSpace and SpaceToDepth become one between two reshapes.
 /// Laws    axioms/layout.smt2: its own inverse for matrices; reverses matmul; goes through elementwise operators.
-#include <rewright/onnx/onnx.h>
+#include <rewright/kit/onnx_mapping.h>
 #include <rewright/operator/operator.h>
 #include <rewright/plugin/plugin.h>
 #include <rewright/tensor/strides.h>
@@ -21,7 +21,7 @@ class Transpose final : public OperatorOf<Transpose> {
             .summary = "Permutation of axes",
             .params = {{.name = "perm", .kind = ParamKind::kInts, .default_value = std::vector<std::int64_t>{1, 0}}},
             .multilinear = true,
-            .onnx = {"Transpose"}};
+            .onnx = {"Transpose", "DepthToSpace", "SpaceToDepth"}};
   }
 
   template <class Dim>
@@ -44,18 +44,16 @@ class Transpose final : public OperatorOf<Transpose> {
     return Shapes<Dim>{out};
   }
 
-  template <class Scalar>
-  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
-    const std::vector<std::int64_t> strides = strides_of(in[0].shape());
-    std::vector<std::int64_t> steps;
-    for (const std::int64_t axis : params.integers(0)) steps.push_back(strides[static_cast<std::size_t>(axis)]);
-    copy_strided(in[0].data(), out[0].shape().dims(), steps, out[0].data());
+  template <class A>
+  static void define(A& a, const Params& params) {
+    a.out(0).is(a.view(0).permuted(params.integers(0)));
   }
 
   static double flops(const Params&, std::span<const Shape>) { return 0; }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
     REWRIGHT_TRY(const std::vector<Port> in, node.operands(1));
+    if (node.type != "Transpose") return moved_blocks(node, graph, in[0]);
     std::vector<std::int64_t> reversed(static_cast<std::size_t>(graph.shape(in[0]).rank()));
     std::iota(reversed.rbegin(), reversed.rend(), 0);
     return graph.apply(*this, Params({node.integers("perm", reversed)}), in, node.name);
@@ -64,6 +62,31 @@ class Transpose final : public OperatorOf<Transpose> {
                                            std::span<const Shape>, OnnxWriter& writer) const override {
     if (params.integers(0).empty()) return writer.emit("Transpose", {in[0]});  // ONNX wants no empty list.
     return writer.emit("Transpose", {in[0]}, {{"perm", params.integers(0)}});
+  }
+
+ private:
+  /// Blocks of b x b pixels become channels, or channels such blocks.
+  Result<std::vector<Port>> moved_blocks(const OnnxNode& node, GraphBuilder& graph, Port x) const {
+    const Shape shape = graph.shape(x);
+    const std::int64_t b = node.integer("blocksize", 0);
+    if (shape.rank() != 4 || b < 1 || b > kFar / b)
+      return unsupported("{} with blocks of {} of {}", node.type, b, shape);
+    const std::int64_t n = shape[0], c = shape[1], h = shape[2], w = shape[3];
+    const bool to_depth = node.type == "SpaceToDepth", rows_last = node.text("mode", "DCR") == "CRD";
+    if (to_depth ? h % b != 0 || w % b != 0 : c % (b * b) != 0)
+      return shape_error("{} with blocks of {} of {}", node.type, b, shape);
+    if (to_depth)
+      return permuted(graph, x, {n, c, h / b, b, w / b, b}, {0, 3, 5, 1, 2, 4}, {n, c * b * b, h / b, w / b});
+    const std::int64_t d = c / (b * b);
+    if (rows_last) return permuted(graph, x, {n, d, b, b, h, w}, {0, 1, 4, 2, 5, 3}, {n, d, h * b, w * b});
+    return permuted(graph, x, {n, b, b, d, h, w}, {0, 3, 4, 1, 5, 2}, {n, d, h * b, w * b});
+  }
+  Result<std::vector<Port>> permuted(GraphBuilder& graph, Port x, const Shape& parts, std::vector<std::int64_t> perm,
+                                     const Shape& result) const {
+    REWRIGHT_TRY(const Port apart, reshaped(graph, x, parts));
+    REWRIGHT_TRY(const auto moved, graph.apply(*this, Params({std::move(perm)}), {apart}));
+    REWRIGHT_TRY(const Port y, reshaped(graph, moved[0], result));
+    return std::vector{y};
   }
 };
 }  // namespace

@@ -20,23 +20,21 @@ Result<std::vector<Constraint>> parse_condition(const Scope& scope, const AxiomB
   for (const std::string_view part : split_text(text.text, ';')) {
     auto constraint = Constraint::parse(part);
     if (!constraint) return error_at(scope, text, "{}", constraint.error().message);
-    const auto constant = [&](std::string_view name) -> std::optional<SymbolicDim> {
-      const auto found = scope.constants.find(name);
+    const auto constant = [&](SizeVar name) -> std::optional<SymbolicDim> {
+      const auto found = scope.constants.find(name.text());
       if (found == scope.constants.end()) return std::nullopt;
       return SymbolicDim(found->second);
     };
     constraint->left = constraint->left.substitute(constant);
     constraint->right = constraint->right.substitute(constant);
     for (const SymbolicDim* side : {&constraint->left, &constraint->right}) {
-      for (const std::string& name : side->variables()) {
-        const std::string_view base = std::string_view(name).substr(0, name.find('.'));
-        const auto* variable = builder.find_variable(base);
-        const bool dotted = base.size() != name.size();
-        if (!variable || dotted == (variable->sort == AxiomSort::kInt) || variable->sort == AxiomSort::kReal)
+      for (const SizeVar name : side->variables()) {
+        const auto* variable = builder.find_variable(name.tensor());
+        if (!variable || name.is_axis() == (variable->sort == AxiomSort::kInt) || variable->sort == AxiomSort::kReal)
           return error_at(scope, text,
                           "the condition '{}' speaks of '{}', which is no Int variable, no size x.0 of a tensor "
                           "variable and no constant of this file",
-                          part, name);
+                          part, name.text());
       }
     }
     condition.push_back(*std::move(constraint));

@@ -276,8 +276,7 @@ const ClaimEntry* AxiomClaim::param(std::string_view name) const {
 
 const ParamSpec* spec_of(const Axiom& axiom, const std::string& variable) {
   const auto mentions = [&](const SymbolicDim& dim) {
-    const auto names = dim.variables();
-    return std::ranges::find(names, variable) != names.end();
+    return std::ranges::any_of(dim.variables(), [&](SizeVar one) { return one.text() == variable; });
   };
   const ParamSpec* in_sizes = nullptr;
   for (const AxiomTerm& term : axiom.terms) {
@@ -324,7 +323,7 @@ std::vector<Constraint> size_constraints(const AxiomClaim& claim) {
   std::vector<Constraint> constraints;
   for (const ClaimEntry& entry : claim.sizes) {
     if (entry.any) continue;
-    const SymbolicDim size = SymbolicDim::variable(entry.name);
+    const SymbolicDim size = SymbolicDim::variable(SizeVar::read(entry.name));
     if (entry.ranges.empty()) {
       SymbolicDim product(1);
       for (const ParamValue& value : entry.values)

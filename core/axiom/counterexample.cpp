@@ -80,14 +80,13 @@ std::string describe_typing(const TypedAxiom& axiom) {
 
 template <class Scalar>
 std::string describe_counterexample(const TypedAxiom& axiom, const AxiomProgram& program,
-                                    const TermValues<Scalar>& values, std::span<const std::string> names,
+                                    const TermValues<Scalar>& values, std::span<const SizeVar> names,
                                     std::span<const std::int64_t> sizes) {
   std::string text = describe_typing(axiom);
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const std::string base = names[i].substr(0, names[i].find('.'));
-    const auto variable = std::ranges::find(axiom.axiom->variables, base, &AxiomVariable::name);
+    const auto variable = std::ranges::find(axiom.axiom->variables, names[i].tensor(), &AxiomVariable::name);
     const bool of_tensor = variable != axiom.axiom->variables.end() && variable->sort == AxiomSort::kTensor;
-    if (!of_tensor) text += fmt::format("{} = {}\n", names[i], sizes[i]);
+    if (!of_tensor) text += fmt::format("{} = {}\n", names[i].text(), sizes[i]);
   }
   for (std::size_t step = 0; step < program.steps().size(); ++step) {
     const auto& variable = program.steps()[step].variable;
@@ -100,10 +99,10 @@ std::string describe_counterexample(const TypedAxiom& axiom, const AxiomProgram&
 }
 
 template std::string describe_counterexample(const TypedAxiom&, const AxiomProgram&, const TermValues<Exact>&,
-                                             std::span<const std::string>, std::span<const std::int64_t>);
+                                             std::span<const SizeVar>, std::span<const std::int64_t>);
 template std::string describe_counterexample(const TypedAxiom&, const AxiomProgram&, const TermValues<Real>&,
-                                             std::span<const std::string>, std::span<const std::int64_t>);
+                                             std::span<const SizeVar>, std::span<const std::int64_t>);
 template std::string describe_counterexample(const TypedAxiom&, const AxiomProgram&, const TermValues<Field>&,
-                                             std::span<const std::string>, std::span<const std::int64_t>);
+                                             std::span<const SizeVar>, std::span<const std::int64_t>);
 
 }  // namespace rewright

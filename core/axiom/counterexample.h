@@ -24,7 +24,7 @@ namespace rewright {
 /// The run that `values` holds.
 template <class Scalar>
 [[nodiscard]] std::string describe_counterexample(const TypedAxiom& axiom, const AxiomProgram& program,
-                                                  const TermValues<Scalar>& values, std::span<const std::string> names,
+                                                  const TermValues<Scalar>& values, std::span<const SizeVar> names,
                                                   std::span<const std::int64_t> sizes);
 
 /// "ranks: x 2, y 2" and "a = 1", ...: one line for all ranks, one for each parameter.

@@ -160,7 +160,7 @@ SizeDomain tried_sizes(const AxiomClaim& claim) {
     std::vector<std::int64_t> values;
     for (const ParamValue& value : entry.values) values.push_back(std::get<std::int64_t>(value));
     std::ranges::sort(values);
-    if (!values.empty()) sizes.emplace(entry.name, std::move(values));
+    if (!values.empty()) sizes.emplace(SizeVar::read(entry.name), std::move(values));
   }
   return sizes;
 }
@@ -220,8 +220,8 @@ SizeDomain size_domain_of(const TypedAxiom& axiom, const ParamDomain& written, A
   for (std::size_t i = 0; i < axiom.terms.size(); ++i) {
     const auto& variable = axiom.terms[i].variable;
     if (!variable || !weight[i] || axiom.ranks[*variable] != 4) continue;
-    for (const char* axis : {".2", ".3"})
-      sizes.try_emplace(axiom.axiom->variables[*variable].name + axis, kernel_sizes(domain));
+    for (const int axis : {2, 3})
+      sizes.try_emplace(SizeVar::axis(axiom.axiom->variables[*variable].name, axis), kernel_sizes(domain));
   }
   return sizes;
 }

@@ -90,14 +90,14 @@ bool same_application(const AxiomProgram::Step& a, const AxiomProgram::Step& b) 
 
 /// One value for each size variable: to ask for traits, which sizes do not change.
 std::optional<Params> numbers_for(const SymbolicParams& params) {
-  return evaluate(params, [](std::string_view) { return std::optional<std::int64_t>(1); });
+  return evaluate(params, [](SizeVar) { return std::optional<std::int64_t>(1); });
 }
 
 }  // namespace
 
 // --- the program -------------------------------------------------------------------------------------------------
 
-AxiomProgram::AxiomProgram(const TypedAxiom& axiom, std::span<const std::string> names) {
+AxiomProgram::AxiomProgram(const TypedAxiom& axiom, std::span<const SizeVar> names) {
   std::vector<std::pair<std::size_t, std::size_t>> place;  // Of each term: step and output.
   std::vector<std::vector<SymbolicShape>> shapes;          // Of each step.
   for (const TypedTerm& term : axiom.terms) {

@@ -40,7 +40,7 @@ enum class Draw : std::uint8_t {
 class AxiomProgram {
  public:
   /// `names`: the size variables, in the order in which a run gets their values.
-  AxiomProgram(const TypedAxiom& axiom, std::span<const std::string> names);
+  AxiomProgram(const TypedAxiom& axiom, std::span<const SizeVar> names);
 
   /// Does any application, at its parameters, use order (functions)?
   [[nodiscard]] bool uses_order() const { return uses_order_; }

@@ -9,12 +9,12 @@ namespace rewright {
 
 // --- formulas ----------------------------------------------------------------------------------------------------
 
-SizeFormula::SizeFormula(const SymbolicDim& dim, std::span<const std::string> names) : constant_(dim.constant_term()) {
-  for (const auto& [key, atom] : dim.atoms()) {
+SizeFormula::SizeFormula(const SymbolicDim& dim, std::span<const SizeVar> names) : constant_(dim.constant_term()) {
+  for (const SymbolicDim::Atom& atom : dim.atoms()) {
     Part part{atom.kind, atom.coefficient, atom.divisor, inner_.size()};
     if (atom.kind == SymbolicDim::Atom::Kind::kVariable) {
-      const auto found = std::ranges::find(names, atom.name);
-      if (found == names.end()) fail("a size formula speaks of the unknown variable " + atom.name);
+      const auto found = std::ranges::find(names, *atom.variable);
+      if (found == names.end()) fail("a size formula speaks of the unknown variable " + atom.variable->text());
       part.variable = static_cast<std::size_t>(found - names.begin());
       reach_ = std::max(reach_, part.variable + 1);
     } else {
@@ -57,18 +57,18 @@ std::optional<std::int64_t> SizeFormula::operator()(std::span<const std::int64_t
 
 // --- the search --------------------------------------------------------------------------------------------------
 
-SizeSearch::SizeSearch(std::span<const std::string> variables, std::span<const Constraint> constraints,
+SizeSearch::SizeSearch(std::span<const SizeVar> variables, std::span<const Constraint> constraints,
                        std::int64_t max_dim, const SizeDomain& domain) {
   const SizeSystem system(constraints);
   contradictory_ = system.contradictory();
   std::vector<std::int64_t> every(static_cast<std::size_t>(std::max<std::int64_t>(max_dim, 0)));
   std::iota(every.begin(), every.end(), 1);
-  const auto allowed = [&](const std::string& name) {
+  const auto allowed = [&](SizeVar name) {
     const auto found = domain.find(name);
     return found == domain.end() ? every : found->second;
   };
-  std::vector<std::string> bound;
-  for (const std::string& name : variables) {
+  std::vector<SizeVar> bound;
+  for (const SizeVar name : variables) {
     if (system.solved().contains(name)) {
       bound.push_back(name);
     } else {

@@ -24,7 +24,7 @@ class REWRIGHT_API SizeFormula {
  public:
   SizeFormula() = default;
   /// `names` are the variables' positions; the expression has no others.
-  SizeFormula(const SymbolicDim& dim, std::span<const std::string> names);
+  SizeFormula(const SymbolicDim& dim, std::span<const SizeVar> names);
   /// Nothing where the value does not fit 63 bits.
   [[nodiscard]] std::optional<std::int64_t> operator()(std::span<const std::int64_t> values) const;
   /// One more than the last position that it reads; 0 for a number.
@@ -46,15 +46,15 @@ class REWRIGHT_API SizeFormula {
 
 /// Which values a size variable may take; those not listed take 1 .. max_dim. An empty list: whatever equations give
 /// it, 1 .. max_dim where none does.
-using SizeDomain = std::map<std::string, std::vector<std::int64_t>, std::less<>>;
+using SizeDomain = std::map<SizeVar, std::vector<std::int64_t>>;
 
 class REWRIGHT_API SizeSearch {
  public:
-  SizeSearch(std::span<const std::string> variables, std::span<const Constraint> constraints, std::int64_t max_dim,
+  SizeSearch(std::span<const SizeVar> variables, std::span<const Constraint> constraints, std::int64_t max_dim,
              const SizeDomain& domain = {});
 
   /// The variables, in the order in which visit() gets their values: free ones first.
-  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+  [[nodiscard]] const std::vector<SizeVar>& names() const { return names_; }
 
   /// Calls visit(std::span<const std::int64_t>) with every solution, the first free variable changing slowest; stops
   /// when it gives false.
@@ -100,7 +100,7 @@ class REWRIGHT_API SizeSearch {
     return true;
   }
 
-  std::vector<std::string> names_;
+  std::vector<SizeVar> names_;
   std::vector<std::vector<std::int64_t>> free_;  ///< What each free variable may be.
   std::vector<std::vector<Check>> checks_;       ///< By the number of free variables that have values.
   std::vector<std::vector<Solved>> solved_;      ///< As above.

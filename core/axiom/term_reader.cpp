@@ -106,7 +106,7 @@ Result<SymbolicDim> AxiomBuilder::integer(const SExpr& e) const {
     if (const auto found = scope_.constants.find(e.text); found != scope_.constants.end())
       return SymbolicDim(found->second);
     const auto* variable = find_variable(e.text);
-    if (variable && variable->sort == AxiomSort::kInt) return SymbolicDim::variable(e.text);
+    if (variable && variable->sort == AxiomSort::kInt) return SymbolicDim::variable(SizeVar::read(e.text));
   }
   if (e.is_list() && e.items.size() >= 2 && e.items[0].kind == SExpr::Kind::kSymbol) {
     if (e.items[0].text == "dim") return dim(e);
@@ -145,9 +145,9 @@ Result<SymbolicDim> AxiomBuilder::dim(const SExpr& e) const {
   if (!variable || variable->sort != AxiomSort::kTensor)
     return error_at(scope_, e, "found {}, expected (dim AXIS x) with a tensor variable x", describe(e));
   REWRIGHT_TRY(const SymbolicDim axis, integer(e.items[1]));
-  if (!axis.constant() && !axis.variable_name())
+  if (!axis.constant() && !axis.variable())
     return error_at(scope_, e.items[1], "expected a number or an Int variable as the axis");
-  return SymbolicDim::variable(fmt::format("{}.{}", variable->name, to_string(axis)));
+  return SymbolicDim::variable(SizeVar::axis(variable->name, to_string(axis)));
 }
 
 Result<AxiomParam> AxiomBuilder::list_param(const SExpr& e) const {

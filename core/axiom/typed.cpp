@@ -29,11 +29,9 @@ void for_each_expression(const AxiomTerm& term, Use use) {
 
 /// Adds the variables of `dim` that must be numbers before sizes are: all of a parameter's, an axis' in "x.a".
 void add_parameter_names(const SymbolicDim& dim, bool parameter, Names& names) {
-  for (const std::string& name : dim.variables()) {
-    const std::size_t dot = name.find('.');
-    if (dot == std::string::npos && parameter) names.insert(name);
-    if (dot != std::string::npos && !std::isdigit(static_cast<unsigned char>(name[dot + 1])))
-      names.insert(name.substr(dot + 1));
+  for (const SizeVar name : dim.variables()) {
+    if (!name.is_axis() && parameter) names.insert(name.text());
+    if (name.is_axis() && name.axis() < 0) names.insert(std::string(name.axis_text()));
   }
 }
 
@@ -70,8 +68,8 @@ class Specialiser {
   /// "a" bound to a number, "x.a", "strides.0": replaced; sizes stay.
   Result<SymbolicDim> resolve(const SymbolicDim& dim) const {
     std::optional<Error> error;
-    auto resolved = dim.substitute([&](std::string_view name) -> std::optional<SymbolicDim> {
-      auto one = resolve_name(name);
+    auto resolved = dim.substitute([&](SizeVar name) -> std::optional<SymbolicDim> {
+      auto one = resolve_variable(name);
       if (one) return *std::move(one);
       error = one.error();
       return std::nullopt;
@@ -79,27 +77,27 @@ class Specialiser {
     if (error) return *std::move(error);
     return resolved;
   }
-  Result<SymbolicDim> resolve_name(std::string_view name) const {
-    const std::string_view base = name.substr(0, name.find('.'));
+  Result<SymbolicDim> resolve_variable(SizeVar name) const {
+    const std::string& base = name.tensor();
     const auto found = typed_.fixed.find(base);
-    if (base.size() == name.size()) {
-      if (found == typed_.fixed.end()) return SymbolicDim::variable(std::string(name));
+    if (!name.is_axis()) {
+      if (found == typed_.fixed.end()) return SymbolicDim::variable(name);
       if (const auto* number = std::get_if<std::int64_t>(&found->second)) return SymbolicDim(*number);
-      return unfit("the variable {} is no number here", name);
+      return unfit("the variable {} is no number here", name.text());
     }
-    REWRIGHT_TRY(const std::int64_t index, index_of(name.substr(base.size() + 1)));
+    REWRIGHT_TRY(const std::int64_t index, index_of(name.axis_text()));
     if (found != typed_.fixed.end()) {
       if (const auto* list = std::get_if<std::vector<std::int64_t>>(&found->second)) {
         if (index >= std::ssize(*list)) return unfit("the list {} has no element {}", base, index);
         return SymbolicDim((*list)[static_cast<std::size_t>(index)]);
       }
-      return SymbolicDim::variable(fmt::format("{}.{}", base, index));
+      return SymbolicDim::variable(SizeVar::axis(base, index));
     }
     const auto variable = std::ranges::find(axiom_.variables, base, &AxiomVariable::name);
     const auto position = static_cast<std::size_t>(variable - axiom_.variables.begin());
     if (variable == axiom_.variables.end() || index >= typed_.ranks[position])
-      return unfit("there is no size {} at these ranks", name);
-    return SymbolicDim::variable(fmt::format("{}.{}", base, index));
+      return unfit("there is no size {} at these ranks", name.text());
+    return SymbolicDim::variable(SizeVar::axis(base, index));
   }
   Result<std::int64_t> index_of(std::string_view text) const {
     std::int64_t index = 0;
@@ -123,7 +121,7 @@ class Specialiser {
       if (const auto* sizes = std::get_if<SizeList<std::int64_t>>(&value); sizes && spec.kind == ParamKind::kSizes) {
         SizeList<SymbolicDim> list;
         for (std::size_t i = 0; i < sizes->values.size(); ++i)
-          list.values.push_back(SymbolicDim::variable(fmt::format("{}.{}", variable->name, i)));
+          list.values.push_back(SymbolicDim::variable(SizeVar::axis(variable->name, static_cast<std::int64_t>(i))));
         return Value(std::move(list));
       }
       return unfit("the value of {} does not fit the parameter {}", variable->name, spec.name);
@@ -165,7 +163,7 @@ class Specialiser {
       TypedTerm typed{term.variable, term.op, term.output, {}, term.operands, {}};
       if (term.variable) {
         for (int axis = 0; axis < typed_.ranks[*term.variable]; ++axis)
-          typed.shape.append(SymbolicDim::variable(fmt::format("{}.{}", axiom_.variables[*term.variable].name, axis)));
+          typed.shape.append(SymbolicDim::variable(SizeVar::axis(axiom_.variables[*term.variable].name, axis)));
       } else {
         REWRIGHT_CHECK(type_application(term, typed, of_left[i] ? &left : nullptr, of_right[i] ? &right : nullptr));
       }
@@ -267,17 +265,16 @@ class Specialiser {
         const auto* sizes = std::get_if<SizeList<SymbolicDim>>(&value);
         if (!sizes) continue;
         for (const SymbolicDim& dim : sizes->values) {
-          for (const std::string& name : dim.variables()) names.insert(tensor_of(name));
+          for (const SizeVar name : dim.variables()) names.insert(tensor_of(name));
         }
       }
     }
     return names;
   }
   /// "x" for the size "x.0" of a tensor variable; else the name itself.
-  std::string tensor_of(const std::string& name) const {
-    const std::string base = name.substr(0, name.find('.'));
-    const auto found = std::ranges::find(axiom_.variables, base, &AxiomVariable::name);
-    return found != axiom_.variables.end() && found->sort == AxiomSort::kTensor ? base : name;
+  std::string tensor_of(SizeVar name) const {
+    const auto found = std::ranges::find(axiom_.variables, name.tensor(), &AxiomVariable::name);
+    return found != axiom_.variables.end() && found->sort == AxiomSort::kTensor ? name.tensor() : name.text();
   }
 
   const Axiom& axiom_;

@@ -19,10 +19,10 @@ std::vector<Constraint> constraints_of(const TypedAxiom& axiom) {
   return all;
 }
 
-std::vector<std::string> size_variables(const TypedAxiom& axiom, std::span<const Constraint> constraints) {
-  std::set<std::string> names;
+std::vector<SizeVar> size_variables(const TypedAxiom& axiom, std::span<const Constraint> constraints) {
+  std::set<SizeVar> names;
   const auto add = [&](const SymbolicDim& dim) {
-    for (auto& name : dim.variables()) names.insert(std::move(name));
+    for (const SizeVar name : dim.variables()) names.insert(name);
   };
   for (const TypedTerm& term : axiom.terms) {
     for (const SymbolicDim& dim : term.shape) add(dim);
@@ -38,10 +38,10 @@ std::vector<std::string> size_variables(const TypedAxiom& axiom, std::span<const
 }
 
 /// Sizes that parameters name and no tensor has, as n in reshape to [n], may pass the greatest size of a tensor.
-SizeDomain with_free_parameters(const TypedAxiom& axiom, std::span<const std::string> names, SizeDomain sizes) {
-  for (const std::string& name : names) {
+SizeDomain with_free_parameters(const TypedAxiom& axiom, std::span<const SizeVar> names, SizeDomain sizes) {
+  for (const SizeVar name : names) {
     const auto& variables = axiom.axiom->variables;
-    const auto variable = std::ranges::find(variables, name.substr(0, name.find('.')), &AxiomVariable::name);
+    const auto variable = std::ranges::find(variables, name.tensor(), &AxiomVariable::name);
     if (variable == variables.end() || variable->sort != AxiomSort::kTensor) sizes.try_emplace(name);
   }
   return sizes;
@@ -52,8 +52,9 @@ SizeDomain claimed_sizes(const AxiomClaim& claim) {
   SizeDomain sizes;
   for (const ClaimEntry& entry : claim.sizes) {
     if (entry.any || !entry.ranges.empty()) continue;
-    for (const ParamValue& value : entry.values) sizes[entry.name].push_back(std::get<std::int64_t>(value));
-    std::ranges::sort(sizes[entry.name]);
+    std::vector<std::int64_t>& values = sizes[SizeVar::read(entry.name)];
+    for (const ParamValue& value : entry.values) values.push_back(std::get<std::int64_t>(value));
+    std::ranges::sort(values);
   }
   return sizes;
 }

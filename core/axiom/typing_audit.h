@@ -79,7 +79,7 @@ class REWRIGHT_API TypingAudit {
   const TypedAxiom& axiom_;
   const AuditOptions& options_;
   std::vector<Constraint> constraints_;
-  std::vector<std::string> variables_;
+  std::vector<SizeVar> variables_;
   SizeDomain sizes_;
   SizeSearch search_;
   SizeSearch wide_search_;

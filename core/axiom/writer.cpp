@@ -169,10 +169,10 @@ class Writer {
 
   Result<std::string> size(const SymbolicDim& dim) {
     std::vector<std::string> parts;
-    for (const auto& [key, atom] : dim.atoms()) {
+    for (const SymbolicDim::Atom& atom : dim.atoms()) {
       std::string text;
       if (atom.kind == SymbolicDim::Atom::Kind::kVariable) {
-        text = size_variable(atom.name);
+        text = size_variable(*atom.variable);
       } else if (atom.kind == SymbolicDim::Atom::Kind::kProduct) {
         REWRIGHT_TRY(const std::string left, size(*atom.left));
         REWRIGHT_TRY(const std::string right, size(*atom.right));
@@ -188,11 +188,10 @@ class Writer {
   }
 
   /// "x.0" of a tensor variable: (dim 0 x).
-  std::string size_variable(const std::string& name) {
-    const std::size_t dot = name.find('.');
-    if (dot == std::string::npos) return name;
+  std::string size_variable(SizeVar variable) {
+    if (!variable.is_axis()) return variable.text();
     functions_["dim"] = "(Int Tensor) Int";
-    return fmt::format("(dim {} {})", name.substr(dot + 1), name.substr(0, dot));
+    return fmt::format("(dim {} {})", variable.axis_text(), variable.tensor());
   }
 
   const Axiom* axiom_ = nullptr;

@@ -23,11 +23,10 @@ bool is_number(std::string_view text, Number& number) {
 using Axes = std::map<std::string, std::string, std::less<>>;  ///< An axis, and the one in its place.
 /// Sizes along axes become those along the others.
 SizeReplacement along(Axes axes) {
-  return [axes = std::move(axes)](std::string_view name) -> std::optional<SymbolicDim> {
-    const std::size_t dot = name.find('.');
-    const auto other = dot == std::string_view::npos ? axes.end() : axes.find(name.substr(dot + 1));
+  return [axes = std::move(axes)](SizeVar size) -> std::optional<SymbolicDim> {
+    const auto other = size.is_axis() ? axes.find(size.axis_text()) : axes.end();
     if (other == axes.end()) return std::nullopt;
-    return SymbolicDim::variable(fmt::format("{}.{}", name.substr(0, dot), other->second));
+    return SymbolicDim::variable(SizeVar::axis(size.tensor(), other->second));
   };
 }
 
@@ -48,7 +47,7 @@ struct Place {
 };
 std::vector<Place> places_of(const Axiom& axiom, std::string_view variable) {
   std::vector<Place> places;
-  const auto is_it = [&](const SymbolicDim& dim) { return dim.variable_name() == variable; };
+  const auto is_it = [&](const SymbolicDim& dim) { return dim.variable() && dim.variable()->text() == variable; };
   for (const AxiomTerm& term : axiom.terms) {
     for (std::size_t i = 0; i < term.params.size(); ++i) {
       const ParamSpec& spec = term.op->info().params[i];

@@ -115,7 +115,7 @@ std::set<std::string> named_by_sizes(const Trees& trees) {
       const auto* sizes = std::get_if<SizeList<SymbolicDim>>(&value);
       if (!sizes) continue;
       for (const SymbolicDim& size : sizes->values) {
-        for (const std::string& name : size.variables()) names.insert(name.substr(0, name.find('.')));
+        for (const SizeVar variable : size.variables()) names.insert(variable.tensor());
       }
     }
   };
@@ -157,10 +157,8 @@ class Generaliser {
     for (const PatternInput& input : rule.inputs) names.insert(input.name);
     std::erase_if(rule.precondition, [&](const Constraint& constraint) {
       for (const SymbolicDim* side : {&constraint.left, &constraint.right}) {
-        for (const std::string& name : side->variables()) {
-          if (const std::size_t dot = name.find('.'); dot != std::string::npos && !names.contains(name.substr(0, dot)))
-            return true;
-        }
+        for (const SizeVar variable : side->variables())
+          if (variable.is_axis() && !names.contains(variable.tensor())) return true;
       }
       return false;
     });

@@ -13,6 +13,8 @@ void add_certificates(Program& program);  // certificates.cpp
 void add_graph(Program& program);         // graph.cpp
 void add_operators(Program& program);     // operators.cpp
 void add_optimize(Program& program);      // optimize.cpp
+void add_compile(Program& program);       // compile.cpp
+void add_schedule(Program& program);      // schedule.cpp
 void add_plugins(Program& program);       // plugins.cpp
 void add_searches(Program& program);      // searches.cpp
 void add_new(Program& program);           // new.cpp

@@ -12,6 +12,8 @@ int main(int argc, char** argv) {
   rewright::cli::add_rules(program);
   rewright::cli::add_certificates(program);
   rewright::cli::add_optimize(program);
+  rewright::cli::add_compile(program);
+  rewright::cli::add_schedule(program);
   rewright::cli::add_searches(program);
   rewright::cli::add_axioms(program);
   rewright::cli::add_experiment(program);

@@ -3,8 +3,12 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/program.h"
+#include "contract/applications.h"
 
 #include <rewright/operator/operator.h>
+
+#include <optional>
+#include <utility>
 
 namespace rewright::cli {
 namespace {
@@ -85,6 +89,42 @@ Result<ExitCode> list_operators(const Settings& settings) {
   return ExitCode::kDone;
 }
 
+/// An application and what is computed there, a line a stage.
+struct Example {
+  std::string application;
+  std::string definition;
+};
+
+std::int64_t elements_of(const contract::Application& application) {
+  std::int64_t elements = 0;
+  for (const Shape& shape : application.in) elements += shape.elements();
+  return elements;
+}
+
+/// Of some small random applications the one that says most in a few lines, or the largest of these.
+std::optional<Example> example_of(const Operator& op) {
+  constexpr std::uint64_t kSeed = 4;
+  constexpr std::size_t kMostText = 300;
+  std::optional<Example> best;
+  std::pair<std::size_t, std::int64_t> most = {0, -1};
+  for (const contract::Application& drawn : contract::ApplicationSource(op, kSeed).accepted(40, 200, 50'000)) {
+    const auto definition = op.definition(drawn.params, drawn.in);
+    if (!definition) continue;
+    Example example{contract::to_string(drawn), to_string(*definition)};
+    const std::size_t length = example.definition.size();
+    const std::pair says{length <= kMostText ? length : 0, elements_of(drawn)};
+    if (says <= most) continue;
+    most = says;
+    best = std::move(example);
+  }
+  return best;
+}
+
+void print_example(const Example& example) {
+  print_line("\n" + example.application);
+  print(example.definition);
+}
+
 void print_operator(const OperatorInfo& info) {
   print_line(fmt::format("{}: {}", info.name, info.summary));
   print_line(fmt::format("operands    {}", arity_of(info)));
@@ -110,10 +150,14 @@ Result<ExitCode> show_operator(const Settings& settings, const std::string& name
     return make_error(ErrorCode::kNotFound, "there is no operator '{}'; {}rewright operators list shows them all", name,
                       near ? fmt::format("did you mean '{}'? ", *near) : "");
   }
+  const std::optional<Example> example = example_of(*op);
   if (settings.json) {
-    print_json(to_json(op->info()));
+    Json shown = to_json(op->info());
+    if (example) shown["example"] = {{"application", example->application}, {"definition", example->definition}};
+    print_json(shown);
   } else {
     print_operator(op->info());
+    if (example) print_example(*example);
   }
   return ExitCode::kDone;
 }

@@ -197,8 +197,9 @@ Result<bool> is_fast(const OpenedModel& opened, const Runtime& runtime, const st
   }
   outcome.times = *std::move(times);
   if (outcome.times->before.low_us < kBriefUs && !outcome.times->slower()) {
-    REWRIGHT_TRY(const bool is_larger, has_grown(opened, runtime, result));
-    return !is_larger;
+    const auto is_larger = has_grown(opened, runtime, result);
+    if (is_larger) return !*is_larger;
+    if (is_larger.error().code != ErrorCode::kUnsupported) return is_larger.error();
   }
   return outcome.times->faster() || outcome.times->gain.low >= kLeastGain;
 }

@@ -6,6 +6,7 @@
 
 #include "contract/isolation.h"
 
+#include <rewright/loop/target.h>
 #include <rewright/operator/operator.h>
 #include <rewright/optimize/cost.h>
 #include <rewright/optimize/search.h>
@@ -72,9 +73,11 @@ Result<Subject> subject_of(const std::string& object, const Registry& registry, 
     return Subject{object, contract::contracts_of(*search, registry)};
   if (const auto* cost = registry.find<CostModel>(name); kind == "cost" && cost != nullptr)
     return Subject{object, contract::contracts_of(*cost, registry)};
+  if (const auto* target = registry.find<Target>(name); kind == "target" && target != nullptr)
+    return Subject{object, contract::contracts_of(*target)};
   return make_error(ErrorCode::kUnsupported,
                     "there are no tests for '{}'; there are for operators, verifiers, pruners, "
-                    "searches and costs",
+                    "searches, costs and targets",
                     object);
 }
 

@@ -22,11 +22,17 @@ class ProgressLine {
   /// "enumerate, 3 operators: 1,204,311 graphs, 210,400 graphs/s, 37 %, 12 s left".
   /// `fraction`: of the work, 0 to 1, where it is known; the time left is reckoned from it.
   void show(std::string_view what, std::uint64_t done, std::string_view unit, std::optional<double> fraction = {});
+  /// "compile, 14 s": of work that is done all at once.
+  void show(std::string_view what);
   /// Wipes the line; the next `what` starts counting anew.
   void clear();
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  /// Notes the time where `what` is another than before. False: nothing is to be printed now.
+  [[nodiscard]] bool begin(std::string_view what, Clock::time_point now);
+  void print(const std::string& line, Clock::time_point now);
 
   bool wanted_;
   bool visible_ = false;

@@ -1,7 +1,7 @@
 # rewright_add_plugin(TARGET KIND kind [NAME name] SOURCES file... [LIBRARIES target...])
 #
 # One shared object that the program finds at run time. KIND is the folder of its kind: operators, verifiers,
-# pruners, searches, costs or runtimes. The file is KIND/NAME.so below REWRIGHT_PLUGIN_OUTPUT_DIR (by default
+# pruners, searches, costs, runtimes or targets. The file is KIND/NAME.so below REWRIGHT_PLUGIN_OUTPUT_DIR (by default
 # the folder "rewright" of the build; name it in REWRIGHT_PLUGIN_PATH to try the plugin), and is installed
 # beside Rewright's own when the prefix is the same. NAME defaults to TARGET.
 function(rewright_add_plugin target)

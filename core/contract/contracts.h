@@ -42,5 +42,6 @@ struct Contract {
                                                               const AxiomSet& axioms);
 [[nodiscard]] REWRIGHT_API std::vector<Contract> contracts_of(const SearchStrategy& search, const Registry& registry);
 [[nodiscard]] REWRIGHT_API std::vector<Contract> contracts_of(const CostModel& cost, const Registry& registry);
+[[nodiscard]] REWRIGHT_API std::vector<Contract> contracts_of(const Target& target);
 
 }  // namespace rewright::contract

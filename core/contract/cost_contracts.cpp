@@ -145,7 +145,7 @@ Outcome adds_up(const CostModel& model, const Registry& registry) {
   const std::vector<Shape> factors = {Shape{8, 16}, Shape{16, 32}}, one = {Shape{8, 32}};
   const std::vector<InputKind> kinds = {InputKind::kData, InputKind::kWeight}, data = {InputKind::kData};
   const std::vector<Application> both = {{**product, none, factors, kinds}, {**relu, none, one, data}};
-  const std::vector<std::uint32_t> joined = {0};
+  const std::vector<Kernel::Source> joined = {{}, {}, {0, 0}};
   const auto first = (*fresh)->cost_us(both[0]), second = (*fresh)->cost_us(both[1]);
   const auto together = (*fresh)->kernel_us({both, joined});
   for (const auto* cost : {&first, &second, &together}) {

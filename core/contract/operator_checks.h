@@ -64,6 +64,8 @@ std::vector<Tensor<Scalar>> operands(const Application& application, const Make&
 [[nodiscard]] Breach does_not_commute(const Application& application, Random& random);
 [[nodiscard]] Breach is_not_linear(const Application& application, Random& random);
 [[nodiscard]] Breach has_senseless_work(const Application& application);
+// operator_definition.cpp: `counts` is made false where the shapes over symbols are others.
+[[nodiscard]] Breach differs_from_definition(const Application& application, Random& random, bool& counts);
 // operator_onnx.cpp: `counts` is made false where the application has no ONNX form.
 [[nodiscard]] REWRIGHT_API Breach runtime_differs(const Application& application, const Registry& registry,
                                                   const Runtime& runtime, Random& random, bool& counts);

@@ -79,8 +79,11 @@ std::vector<Contract> contracts_of(const Operator& op, const Registry& registry)
       {"means the same over every algebra",
        looking(400, [](const Application& application, Random& random,
                        bool&) { return algebras_differ(application, random); }),
-       "see operator.h: apply, kernel; usual cause: a kernel that computes something else, or a flag uses_order or "
+       "see operator.h: define, kernel; usual cause: a kernel that computes something else, or a flag uses_order or "
        "uses_functions that is not set"},
+      {"computes what its definition says", looking(400, differs_from_definition),
+       "see operator.h: kernel, definition.h; usual cause: a kernel that computes something else, or a definition that "
+       "reads outside of a tensor or says one element twice"},
       {"writes every element",
        looking(400, [](const Application& application, Random& random,
                        bool&) { return leaves_unwritten(application, random); }),

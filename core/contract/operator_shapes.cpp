@@ -21,15 +21,15 @@ struct Symbols {
     params = map_sizes(params, [&](const SymbolicDim& size) { return variable(size.constant().value()); });
   }
   SymbolicDim variable(std::int64_t value) {
-    const std::string name = fmt::format("x{}.0", values.size());
-    values[name] = value;
-    return SymbolicDim::variable(name);
+    const SizeVar size = SizeVar::axis(fmt::format("x{}", values.size()), 0);
+    values.emplace(size, value);
+    return SymbolicDim::variable(size);
   }
   [[nodiscard]] DimBinding binding() const {
-    return [this](std::string_view name) -> std::optional<std::int64_t> { return values.at(std::string(name)); };
+    return [this](SizeVar size) -> std::optional<std::int64_t> { return values.at(size); };
   }
 
-  std::map<std::string, std::int64_t> values;
+  std::map<SizeVar, std::int64_t> values;
   SymbolicParams params;
   std::vector<SymbolicShape> in;
 };

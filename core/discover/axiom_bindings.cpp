@@ -80,8 +80,8 @@ class Search {
   /// Sums and the like are left to what specialises the axiom.
   bool fits(const SymbolicDim& dim, std::int64_t number) {
     if (const auto constant = dim.constant()) return *constant == number;
-    const auto name = dim.variable_name();
-    return !name || name->find('.') != std::string::npos || bind(*name, ParamValue(number));
+    const auto variable = dim.variable();
+    return !variable || variable->is_axis() || bind(variable->text(), ParamValue(number));
   }
   bool bind(const std::string& name, const ParamValue& value) {
     const auto [place, is_new] = binding_.try_emplace(name, value);

@@ -26,10 +26,10 @@ std::size_t distinct(const SizeAssignment& sizes) {
   return values.size();
 }
 
-SizeAssignment example_of(const Rule& rule, std::span<const std::string> names) {
+SizeAssignment example_of(const Rule& rule, std::span<const SizeVar> names) {
   const DimBinding sizes = bind_sizes(rule.inputs, rule.example, bind_sizes(rule.example_sizes));
   SizeAssignment example;
-  for (const std::string& name : names) {
+  for (const SizeVar name : names) {
     if (const auto size = sizes(name)) example.emplace(name, *size);
   }
   return example;
@@ -37,7 +37,7 @@ SizeAssignment example_of(const Rule& rule, std::span<const std::string> names) 
 
 }  // namespace
 
-std::vector<SizeAssignment> sizes_to_try(const Rule& rule, std::span<const std::string> names, std::size_t most) {
+std::vector<SizeAssignment> sizes_to_try(const Rule& rule, std::span<const SizeVar> names, std::size_t most) {
   const auto source = infer_shapes(rule.inputs, rule.source), target = infer_shapes(rule.inputs, rule.target);
   if (!source || !target) return {};
   std::vector<Constraint> constraints = rule.precondition;
@@ -207,7 +207,7 @@ class ClassValues::ValuesOver final : public Values {
 };
 
 ClassValues::ClassValues(const GraphView& view, const SizeAssignment& place, std::uint64_t seed) {
-  const DimBinding sizes = [&](std::string_view name) -> std::optional<std::int64_t> {
+  const DimBinding sizes = [&](SizeVar name) -> std::optional<std::int64_t> {
     const auto found = place.find(name);
     if (found == place.end()) return std::nullopt;
     return found->second;

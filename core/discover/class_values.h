@@ -25,12 +25,12 @@ struct GraphView {
   const egraph::Heads& heads;
   const egraph::Sizes& sizes;
   const egraph::EGraph& graph;
-  std::span<const std::string> names;  ///< Of the size variables, by number.
+  std::span<const SizeVar> names;  ///< Of the size variables, by number.
 };
 
 /// At most `most` choices of the size variables at which both sides of the rule are defined and its precondition holds,
 /// of few found those with the most distinct sizes; the rule's example where no other is found.
-[[nodiscard]] std::vector<SizeAssignment> sizes_to_try(const Rule& rule, std::span<const std::string> names,
+[[nodiscard]] std::vector<SizeAssignment> sizes_to_try(const Rule& rule, std::span<const SizeVar> names,
                                                        std::size_t most);
 
 class REWRIGHT_API ClassValues {

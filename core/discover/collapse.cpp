@@ -84,7 +84,7 @@ class GoalCheck {
     collapse.left = renderer_.term(pair.first);
     collapse.right = renderer_.term(pair.second);
     for (const auto& [name, size] : place)
-      collapse.values += fmt::format("{}{} = {}", collapse.values.empty() ? "" : ", ", name, size);
+      collapse.values += fmt::format("{}{} = {}", collapse.values.empty() ? "" : ", ", name.text(), size);
     collapse.values += ": " + values.difference(pair);
     if (const auto steps = explainer_.explain(pair.first, pair.second))
       renderer_.append_output(0, *steps, collapse.chain);

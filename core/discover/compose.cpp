@@ -14,8 +14,9 @@ namespace {
 Rule with_prefix(const Rule& rule, const std::string& prefix) {
   std::vector<std::string> names;
   for (const PatternInput& input : rule.inputs) names.push_back(prefix + input.name);
-  std::map<std::string, std::string, std::less<>> others;
-  for (const std::string& name : match_variables(rule)) others.emplace(name, prefix + name);
+  std::map<SizeVar, SizeVar> others;
+  for (const SizeVar variable : match_variables(rule))
+    others.emplace(variable, SizeVar::read(prefix + variable.text()));
   return rename(rule, names, others);
 }
 
@@ -52,9 +53,9 @@ std::optional<Rule> composed(const Rule& outer, std::size_t input, const Rule& i
     return Port{NodeId{inputs + static_cast<std::uint32_t>(inner.source.nodes.size()) + port.node.value - count},
                 port.output};
   };
-  const SizeReplacement sizes = [&](std::string_view name) -> std::optional<SymbolicDim> {
+  const SizeReplacement sizes = [&](SizeVar name) -> std::optional<SymbolicDim> {
     for (int axis = 0; axis < shape.rank(); ++axis) {
-      if (name == fmt::format("{}.{}", outer.inputs[input].name, axis)) return shape[axis];
+      if (name == SizeVar::axis(outer.inputs[input].name, axis)) return shape[axis];
     }
     return std::nullopt;
   };

@@ -62,7 +62,7 @@ class SideBuilder {
 std::string value_text(const TypedAxiom& axiom, const AxiomVariable& variable, const SizeReplacement& names) {
   if (variable.sort == AxiomSort::kTensor) return variable.name;
   const auto size_text = [&](const std::string& name) {
-    const auto size = names(name);
+    const auto size = names(SizeVar::read(name));
     return size ? to_string(*size) : name;
   };
   const auto fixed = axiom.fixed.find(variable.name);
@@ -118,16 +118,15 @@ Result<Rule> rule_of(const TypedAxiom& axiom, bool left_to_right) {
     rule.inputs.push_back({variable.name, axiom.ranks[i]});
     taken.insert(variable.name);
   }
-  std::map<std::string, std::string, std::less<>> fresh;
-  const SizeReplacement names = [&](std::string_view name) -> std::optional<SymbolicDim> {
-    const std::string base(name.substr(0, name.find('.')));
-    if (taken.contains(base)) return std::nullopt;
-    const auto place = fresh.try_emplace(std::string(name)).first;
+  std::map<SizeVar, std::string> fresh;
+  const SizeReplacement names = [&](SizeVar size) -> std::optional<SymbolicDim> {
+    if (taken.contains(size.tensor())) return std::nullopt;
+    const auto place = fresh.try_emplace(size).first;
     if (place->second.empty()) {
       place->second = fmt::format("size{}", fresh.size());
       while (taken.contains(place->second)) place->second += '_';
     }
-    return SymbolicDim::variable(place->second);
+    return SymbolicDim::variable(SizeVar::read(place->second));
   };
   rule.source = SideBuilder(axiom, inputs, names).build(left_to_right ? axiom.left : axiom.right);
   rule.target = SideBuilder(axiom, inputs, names).build(left_to_right ? axiom.right : axiom.left);
@@ -148,7 +147,7 @@ Result<Axiom> axiom_of(const Rule& rule, std::size_t output) {
     term.variable = axiom.variables.size() - 1;
     axiom.terms.push_back(std::move(term));
   }
-  std::set<std::string> sizes;
+  std::set<SizeVar> sizes;
   std::map<std::string, std::uint32_t> known;  // Equal applications are one term.
   const auto side = [&](const Pattern& pattern) {
     std::vector<std::vector<std::uint32_t>> terms_of;  // By node: its operands' terms.
@@ -162,7 +161,7 @@ Result<Axiom> axiom_of(const Rule& rule, std::size_t output) {
         term.params.push_back(param_of(value));
         if (const auto* list = std::get_if<SizeList<SymbolicDim>>(&value)) {
           for (const SymbolicDim& dim : list->values) {
-            for (const std::string& name : dim.variables()) sizes.insert(name);
+            for (const SizeVar size : dim.variables()) sizes.insert(size);
           }
         }
       }
@@ -181,9 +180,9 @@ Result<Axiom> axiom_of(const Rule& rule, std::size_t output) {
   if (axiom.left == axiom.right)
     return make_error(ErrorCode::kUnsupported, "output {} of rule {} is the same on both sides", output, rule.name);
   axiom.condition = rule.precondition;
-  for (const std::string& name : sizes) {
-    if (name.find('.') != std::string::npos) continue;
-    axiom.variables.push_back({name, AxiomSort::kInt});
+  for (const SizeVar size : sizes) {
+    if (size.is_axis()) continue;
+    axiom.variables.push_back({size.text(), AxiomSort::kInt});
     axiom.ranks[0].push_back(0);
   }
   return tidied(axiom);
@@ -199,10 +198,9 @@ Axiom tidied(const Axiom& axiom) {
   // Which variables are named: tensors by terms, the others by parameters.
   std::set<std::string> named;
   const auto note = [&](const SymbolicDim& dim) {
-    for (const std::string& name : dim.variables()) {
-      const std::size_t dot = name.find('.');
-      named.insert(name.substr(0, dot));
-      if (dot != std::string::npos) named.insert(name.substr(dot + 1));
+    for (const SizeVar size : dim.variables()) {
+      named.insert(size.tensor());
+      if (size.is_axis()) named.insert(std::string(size.axis_text()));
     }
   };
   std::set<std::string> tensors;
@@ -228,9 +226,8 @@ Axiom tidied(const Axiom& axiom) {
   for (const Constraint& condition : axiom.condition) {
     bool speaks = true;
     for (const SymbolicDim* dim : {&condition.left, &condition.right}) {
-      for (const std::string& name : dim->variables())
-        speaks &= std::ranges::find(result.variables, name.substr(0, name.find('.')), &AxiomVariable::name) !=
-                  result.variables.end();
+      for (const SizeVar size : dim->variables())
+        speaks &= std::ranges::find(result.variables, size.tensor(), &AxiomVariable::name) != result.variables.end();
     }
     if (speaks) result.condition.push_back(condition);
   }

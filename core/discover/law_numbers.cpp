@@ -27,9 +27,10 @@ const SymbolicDim& at(const Axiom& axiom, const Place& place) {
 SymbolicDim& at(Axiom& axiom, const Place& place) {
   return std::get<std::vector<SymbolicDim>>(axiom.terms[place.term].params[place.param])[place.index];
 }
+SymbolicDim variable_called(const std::string& name) { return SymbolicDim::variable(SizeVar::read(name)); }
 bool is_size_of_tensor(const SymbolicDim& dim) {
-  const auto name = dim.variable_name();
-  return name && name->find('.') != std::string::npos;
+  const auto variable = dim.variable();
+  return variable && variable->is_axis();
 }
 
 /// What an element is compared with: sizes and kernels are one kind, since kernels are sizes of weights. Empty: it
@@ -54,7 +55,7 @@ std::map<Role, Places> places_of(const Axiom& axiom) {
       const std::string kind = list ? kind_of(term.op->info().params[p]) : "";
       if (kind.empty()) continue;
       for (std::size_t i = 0; i < list->size(); ++i)
-        if ((*list)[i].constant() || (*list)[i].variable_name()) places[{kind, list->size() - i}].push_back({t, p, i});
+        if ((*list)[i].constant() || (*list)[i].variable()) places[{kind, list->size() - i}].push_back({t, p, i});
     }
   }
   return places;
@@ -69,7 +70,7 @@ Axiom with_expression(Axiom axiom, const Places& places, const SymbolicDim& expr
 std::pair<Axiom, std::string> with_variable(Axiom axiom, const Places& places) {
   const std::string name = fresh_name(axiom, {"m", "n", "i", "j", "k", "l"});
   add_variable(axiom, name, AxiomSort::kInt, 0);
-  return {with_expression(std::move(axiom), places, SymbolicDim::variable(name)), name};
+  return {with_expression(std::move(axiom), places, variable_called(name)), name};
 }
 
 /// Does it hold at two values of the variable or more?
@@ -82,7 +83,7 @@ bool varies(const Axiom& axiom, const std::string& name, const Judge& judge) {
 /// Could these places have another value than this, everything else being as it is?
 bool is_free(const Axiom& axiom, const Places& places, const SymbolicDim& value, const Judge& judge) {
   auto [other, name] = with_variable(axiom, places);
-  other.condition.push_back({Constraint::Kind::kNotEqual, SymbolicDim::variable(name), value});
+  other.condition.push_back({Constraint::Kind::kNotEqual, variable_called(name), value});
   return judge.somewhere(other);
 }
 
@@ -108,7 +109,7 @@ std::vector<Places> subsets_of(const Places& places, bool all) {
 /// some.
 std::optional<Axiom> with_variables(const Axiom& axiom, const Places& places, const Judge& judge) {
   const SymbolicDim& value = at(axiom, places[0]);
-  const bool is_variable = value.variable_name() && !is_size_of_tensor(value);
+  const bool is_variable = value.variable() && !is_size_of_tensor(value);
   for (const Places& some : subsets_of(places, !is_variable)) {
     auto [general, name] = with_variable(axiom, some);
     if (!is_law(general, name, judge)) continue;
@@ -180,7 +181,7 @@ std::optional<SymbolicDim> product_of_sizes(const Axiom& axiom, std::size_t tens
   if (!is_tensor(axiom, tensor) || axiom.ranks[0][tensor] < 2) return std::nullopt;
   SymbolicDim product = 1;
   for (int axis = 0; axis < axiom.ranks[0][tensor]; ++axis)
-    product = product * SymbolicDim::variable(fmt::format("{}.{}", axiom.variables[tensor].name, axis));
+    product = product * SymbolicDim::variable(SizeVar::axis(axiom.variables[tensor].name, axis));
   return product;
 }
 
@@ -199,7 +200,7 @@ std::optional<Axiom> with_sum(const Axiom& axiom, const Place& first, const Plac
                               const Judge& judge) {
   auto [one, m] = with_variable(axiom, {first});
   auto [both, n] = with_variable(std::move(one), {second});
-  const SymbolicDim sum = SymbolicDim::variable(m) + SymbolicDim::variable(n);
+  const SymbolicDim sum = variable_called(m) + variable_called(n);
   Axiom candidate = with_expression(both, {total}, sum);
   if (!varies(candidate, m, judge) || !varies(candidate, n, judge) || !judge.surely(candidate)) return std::nullopt;
   return candidate;

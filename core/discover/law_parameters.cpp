@@ -132,10 +132,9 @@ Axiom with_variable(const Axiom& axiom, const Group& group, const std::string& n
   // Of a bound the audit's own values leave few within the other one: clip's from -1 on, say.
   if (sort == AxiomSort::kReal) add_domain(result, fmt::format("{} any {} -2.5 -0.75 0 0.5 3", name, group.value));
   const auto followed = [&](const SymbolicDim& dim) {
-    return dim.substitute([&](std::string_view size) -> std::optional<SymbolicDim> {
-      const std::size_t dot = size.find('.');
-      if (dot == std::string_view::npos || size.substr(dot + 1) != group.value) return std::nullopt;
-      return SymbolicDim::variable(fmt::format("{}.{}", size.substr(0, dot), name));
+    return dim.substitute([&](SizeVar size) -> std::optional<SymbolicDim> {
+      if (!size.is_axis() || size.axis_text() != group.value) return std::nullopt;
+      return SymbolicDim::variable(SizeVar::axis(size.tensor(), name));
     });
   };
   for (AxiomTerm& term : result.terms) {
@@ -144,7 +143,7 @@ Axiom with_variable(const Axiom& axiom, const Group& group, const std::string& n
       const bool named = spec.name == group.name || spec.name == group.also;
       if (named && constant_text(spec, term.params[i]) == group.value) {
         if (sort == AxiomSort::kInt)
-          term.params[i] = SymbolicDim::variable(name);
+          term.params[i] = SymbolicDim::variable(SizeVar::read(name));
         else
           term.params[i] = AxiomParamVariable{name};
       } else if (auto* sizes = std::get_if<std::vector<SymbolicDim>>(&term.params[i]);
@@ -155,10 +154,10 @@ Axiom with_variable(const Axiom& axiom, const Group& group, const std::string& n
   }
   // A condition that speaks of the number ("b != 0") speaks of the variable now.
   for (Constraint& condition : result.condition) {
-    if (condition.kind != Constraint::Kind::kNotEqual || !condition.left.variable_name()) continue;
+    if (condition.kind != Constraint::Kind::kNotEqual || !condition.left.variable()) continue;
     const auto number = condition.right.constant();
     if (number && fmt::format("{}", *number) == group.value && group.name == "axis")
-      condition.right = SymbolicDim::variable(name);
+      condition.right = SymbolicDim::variable(SizeVar::read(name));
   }
   return result;
 }
@@ -212,7 +211,7 @@ std::optional<Axiom> generalise_group(const Axiom& axiom, const Group& group, co
     for (const Group& other : groups_of(axiom)) {
       if (other.name != "axis" || other.value == group.value) continue;
       Axiom apart = candidate;
-      apart.condition.push_back({Constraint::Kind::kNotEqual, SymbolicDim::variable(name),
+      apart.condition.push_back({Constraint::Kind::kNotEqual, SymbolicDim::variable(SizeVar::read(name)),
                                  SymbolicDim(static_cast<std::int64_t>(std::stoll(other.value)))});
       if (judge.surely(apart)) return apart;
     }

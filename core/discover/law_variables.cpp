@@ -187,7 +187,7 @@ bool is_usable(const Axiom& axiom) {
         const auto* one = std::get_if<SymbolicDim>(&param);
         const auto* list = std::get_if<std::vector<SymbolicDim>>(&param);
         for (const SymbolicDim& dim : list ? std::span(*list) : std::span(one, one ? 1 : 0))
-          if (const auto name = dim.variable_name()) named.insert(*name);
+          if (const auto size = dim.variable()) named.insert(size->text());
       }
     }
     return std::ranges::all_of(axiom.variables, [&](const auto& variable) { return named.contains(variable.name); });
@@ -275,12 +275,11 @@ Axiom with_plain_names(const Axiom& axiom) {
     for (std::size_t k = 0; k < axiom.ranks.size(); ++k) result.ranks[k].push_back(axiom.ranks[k][i]);
   }
   const auto renamed = [&](const SymbolicDim& dim) {
-    return dim.substitute([&](std::string_view name) -> std::optional<SymbolicDim> {
-      const std::size_t dot = name.find('.');
-      const auto found = names.find(name.substr(0, dot));
+    return dim.substitute([&](SizeVar size) -> std::optional<SymbolicDim> {
+      const auto found = names.find(size.tensor());
       if (found == names.end()) return std::nullopt;
-      const std::string_view rest = dot == std::string_view::npos ? std::string_view() : name.substr(dot);
-      return SymbolicDim::variable(fmt::format("{}{}", found->second, rest));
+      return SymbolicDim::variable(size.is_axis() ? SizeVar::axis(found->second, size.axis_text())
+                                                  : SizeVar::read(found->second));
     });
   };
   for (AxiomTerm& term : result.terms) {

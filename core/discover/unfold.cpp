@@ -77,7 +77,7 @@ std::map<std::size_t, Cut> cuts_of(const Rule& rule) {
 }
 
 SymbolicDim size_of(const std::string& name, std::int64_t axis) {
-  return SymbolicDim::variable(fmt::format("{}.{}", name, axis));
+  return SymbolicDim::variable(SizeVar::axis(name, axis));
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ std::optional<Rule> unfold_splits(const Rule& rule, const Operator& concat) {
   const auto cuts = cuts_of(rule);
   if (cuts.empty()) return std::nullopt;
   std::vector<Replacement> by;
-  std::map<std::string, SymbolicDim, std::less<>> sizes;
+  std::map<SizeVar, SymbolicDim> sizes;
   std::vector<Constraint> equations;
   for (std::size_t i = 0; i < rule.inputs.size(); ++i) {
     const PatternInput& input = rule.inputs[i];
@@ -103,15 +103,15 @@ std::optional<Rule> unfold_splits(const Rule& rule, const Operator& concat) {
       joined.inputs.push_back({name, input.rank});
       const SymbolicDim value = size_of(name, axis);
       total = total + value;
-      if (const auto variable = parts[k].variable_name(); variable && variable->find('.') == std::string::npos)
+      if (const auto variable = parts[k].variable(); variable && !variable->is_axis())
         sizes.try_emplace(*variable, value);
       equations.push_back({Constraint::Kind::kEqual, parts[k], value});
     }
     for (int other = 0; other < input.rank; ++other)
-      sizes[fmt::format("{}.{}", input.name, other)] = other == axis ? total : size_of(joined.inputs[0].name, other);
+      sizes[SizeVar::axis(input.name, other)] = other == axis ? total : size_of(joined.inputs[0].name, other);
     by.push_back(std::move(joined));
   }
-  const SizeReplacement names = [&](std::string_view name) -> std::optional<SymbolicDim> {
+  const SizeReplacement names = [&](SizeVar name) -> std::optional<SymbolicDim> {
     const auto found = sizes.find(name);
     if (found == sizes.end()) return std::nullopt;
     return found->second;
@@ -128,7 +128,7 @@ std::optional<Rule> unfold_splits(const Rule& rule, const Operator& concat) {
 
 std::optional<Rule> unfold_transposes(const Rule& rule, const Operator& transpose) {
   std::vector<Replacement> by;
-  std::map<std::string, SymbolicDim, std::less<>> sizes;
+  std::map<SizeVar, SymbolicDim> sizes;
   bool any = false;
   for (const PatternInput& input : rule.inputs) {
     if (input.rank < 2 || input.rank > 4) {
@@ -141,11 +141,11 @@ std::optional<Rule> unfold_transposes(const Rule& rule, const Operator& transpos
     std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
     const std::string name = input.name + "_t";
     for (int axis = 0; axis < input.rank; ++axis)
-      sizes[fmt::format("{}.{}", input.name, axis)] = size_of(name, perm[static_cast<std::size_t>(axis)]);
+      sizes[SizeVar::axis(input.name, axis)] = size_of(name, perm[static_cast<std::size_t>(axis)]);
     by.push_back({{{name, input.rank}}, &transpose, SymbolicParams({BasicParamValue<SymbolicDim>(perm)})});
   }
   if (!any) return std::nullopt;
-  Rule result = replaced(rule, by, [&](std::string_view name) -> std::optional<SymbolicDim> {
+  Rule result = replaced(rule, by, [&](SizeVar name) -> std::optional<SymbolicDim> {
     const auto found = sizes.find(name);
     if (found == sizes.end()) return std::nullopt;
     return found->second;

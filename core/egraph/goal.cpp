@@ -6,7 +6,7 @@ namespace rewright::egraph {
 
 using AtomKind = SymbolicDim::Atom::Kind;
 
-std::uint32_t RuleGraph::variable(std::string_view name) {
+std::uint32_t RuleGraph::variable(SizeVar name) {
   const auto found = std::ranges::find(names_, name);
   if (found != names_.end()) return static_cast<std::uint32_t>(found - names_.begin());
   names_.emplace_back(name);
@@ -15,10 +15,10 @@ std::uint32_t RuleGraph::variable(std::string_view name) {
 
 DimId RuleGraph::dim(const SymbolicDim& dim) {
   DimId sum = sizes_.constant(dim.constant_term());
-  for (const auto& [text, atom] : dim.atoms()) {
+  for (const SymbolicDim::Atom& atom : dim.atoms()) {
     DimId value = 0;
     switch (atom.kind) {
-      case AtomKind::kVariable: value = sizes_.variable(variable(atom.name)); break;
+      case AtomKind::kVariable: value = sizes_.variable(variable(*atom.variable)); break;
       case AtomKind::kQuotient: value = sizes_.floor_divide(this->dim(*atom.left), atom.divisor); break;
       case AtomKind::kProduct: value = sizes_.multiply(this->dim(*atom.left), this->dim(*atom.right)); break;
     }
@@ -33,7 +33,7 @@ void RuleGraph::add_inputs(const Rule& rule) {
     tensor.first_dim = static_cast<std::uint32_t>(dim_pool_.size());
     tensor.rank = static_cast<std::uint16_t>(input.rank);
     for (int axis = 0; axis < input.rank; ++axis) {
-      names_.push_back(fmt::format("{}.{}", input.name, axis));
+      names_.push_back(SizeVar::axis(input.name, axis));
       dim_pool_.push_back(sizes_.variable(static_cast<std::uint32_t>(names_.size() - 1)));
     }
     tensors_.push_back(tensor);

@@ -24,7 +24,7 @@ class REWRIGHT_API RuleGraph {
   [[nodiscard]] std::span<const NodeId> source() const { return source_; }
   [[nodiscard]] std::span<const NodeId> target() const { return target_; }
   /// The names of the size variables, by number.
-  [[nodiscard]] std::span<const std::string> names() const { return names_; }
+  [[nodiscard]] std::span<const SizeVar> names() const { return names_; }
 
  private:
   /// A tensor of the rule: where it comes from, with its sizes as they are written.
@@ -34,7 +34,7 @@ class REWRIGHT_API RuleGraph {
     std::uint16_t operands = 0, sizes = 0, rank = 0;
     NodeId node = kNoId;
   };
-  [[nodiscard]] std::uint32_t variable(std::string_view name);
+  [[nodiscard]] std::uint32_t variable(SizeVar name);
   [[nodiscard]] DimId dim(const SymbolicDim& dim);
   void add_inputs(const Rule& rule);
   Status add_side(const Rule& rule, const Pattern& side, std::vector<std::uint32_t>& outputs);
@@ -43,7 +43,7 @@ class REWRIGHT_API RuleGraph {
   Heads& heads_;
   Sizes& sizes_;
   EGraph& graph_;
-  std::vector<std::string> names_;
+  std::vector<SizeVar> names_;
   std::vector<Tensor> tensors_;  ///< Inputs first, then the outputs of the nodes of both sides.
   std::vector<std::uint32_t> operand_pool_;
   std::vector<DimId> dim_pool_, slots_;

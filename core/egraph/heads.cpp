@@ -96,12 +96,12 @@ const Heads::Rule& Heads::rule_of(HeadId head, std::span<const int> ranks) {
 Heads::Rule Heads::infer(HeadId id, std::span<const int> ranks) const {
   const Head& head = heads_[id];
   Rule rule{id, 0, 0, std::nullopt};
-  std::vector<std::string> names;
+  std::vector<SizeVar> names;
   std::vector<SymbolicShape> in;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     SymbolicShape shape;
     for (int axis = 0; axis < ranks[i]; ++axis) {
-      names.push_back(fmt::format("o{}.{}", i, axis));
+      names.push_back(SizeVar::axis(fmt::format("o{}", i), axis));
       shape.append(SymbolicDim::variable(names.back()));
     }
     in.push_back(std::move(shape));
@@ -109,14 +109,14 @@ Heads::Rule Heads::infer(HeadId id, std::span<const int> ranks) const {
   std::vector<BasicParamValue<SymbolicDim>> params;
   for (const ValueId value : head.params) {
     params.push_back(map_sizes(values_[value], [&](std::int64_t) {
-      names.push_back(fmt::format("z{}", names.size()));
+      names.push_back(SizeVar::read(fmt::format("z{}", names.size())));
       return SymbolicDim::variable(names.back());
     }));
   }
   Constraints<SymbolicDim> where;
   const auto out = head.op->infer(SymbolicParams(std::move(params)), in, where);
   if (!out || where.violation() || head.output >= out->size()) return rule;
-  const SlotOf slot_of = [&](std::string_view name) -> std::optional<std::uint32_t> {
+  const SlotOf slot_of = [&](SizeVar name) -> std::optional<std::uint32_t> {
     const auto found = std::ranges::find(names, name);
     if (found == names.end()) return std::nullopt;
     return static_cast<std::uint32_t>(found - names.begin());

@@ -11,9 +11,9 @@
 
 namespace rewright::egraph {
 
-void Renderer::begin(const Rule& rule, std::span<const std::string> size_names) {
+void Renderer::begin(const Rule& rule, std::span<const SizeVar> size_variables) {
   rule_ = &rule;
-  names_ = size_names;
+  names_ = size_variables;
   size_text_.clear();
   axioms_.clear();
 }
@@ -41,7 +41,7 @@ void Renderer::append_step(const ChainStep& step, std::string& text) {
   text += use.left_to_right != step.backward ? " > " : " < ";
   text += reference_to(axiom);
   axioms_.insert(axiom.name);
-  const auto slot_of = [&](std::string_view name) -> std::optional<std::uint32_t> {
+  const auto slot_of = [&](SizeVar name) -> std::optional<std::uint32_t> {
     const auto own = std::ranges::find(use.size_variables, name);
     if (own == use.size_variables.end()) return std::nullopt;
     return instance.slots + use.slots - static_cast<std::uint32_t>(use.size_variables.end() - own);
@@ -51,18 +51,19 @@ void Renderer::append_step(const ChainStep& step, std::string& text) {
     const AxiomVariable& variable = axiom.variables[v];
     const auto fixed = use.typed.fixed.find(variable.name);
     const bool is_number = fixed != use.typed.fixed.end();
-    if (variable.sort != AxiomSort::kTensor && !is_number && !slot_of(variable.name)) continue;  // It occurs nowhere.
+    if (variable.sort != AxiomSort::kTensor && !is_number && !slot_of(SizeVar::read(variable.name)))
+      continue;  // It occurs nowhere.
     text += std::exchange(separator, "; ");
     text += variable.name;
     text += '=';
     if (variable.sort == AxiomSort::kTensor) {
       append_term(instances_.nodes[instance.variables + v], text);
     } else if (!is_number) {
-      append_size(instances_.dims[*slot_of(variable.name)], text);
+      append_size(instances_.dims[*slot_of(SizeVar::read(variable.name))], text);
     } else if (const auto* sizes = std::get_if<SizeList<std::int64_t>>(&fixed->second)) {
       for (std::size_t i = 0; i < sizes->values.size(); ++i) {
         text += i == 0 ? "[" : ", ";
-        append_size(instances_.dims[*slot_of(fmt::format("{}.{}", variable.name, i))], text);
+        append_size(instances_.dims[*slot_of(SizeVar::axis(variable.name, static_cast<std::int64_t>(i)))], text);
       }
       text += ']';
     } else {

@@ -22,7 +22,7 @@ class Renderer {
       : heads_(heads), sizes_(sizes), graph_(graph), instances_(instances) {}
 
   /// Forgets what belongs to the last goal.
-  void begin(const Rule& rule, std::span<const std::string> size_names);
+  void begin(const Rule& rule, std::span<const SizeVar> size_variables);
   void append_output(std::size_t output, std::span<const ChainStep> steps, std::string& text);
   [[nodiscard]] std::string term(NodeId node) {
     std::string text;
@@ -46,7 +46,7 @@ class Renderer {
   const EGraph& graph_;
   const Instances& instances_;
   const Rule* rule_ = nullptr;
-  std::span<const std::string> names_;
+  std::span<const SizeVar> names_;
   std::vector<std::string> size_text_;  ///< By DimId; of this goal.
   std::vector<std::string> openings_;   ///< By head without size arguments: "conv2d[groups=2]".
   std::map<const Axiom*, std::string> references_;

@@ -44,24 +44,21 @@ bool Rewrites::compile_sizes(Use& use) {
     use.first_slot.push_back(use.slots);
     use.slots += static_cast<std::uint32_t>(use.typed.ranks[v]);
   }
-  const SlotOf slot_of = [&use](std::string_view name) -> std::optional<std::uint32_t> {
+  const SlotOf slot_of = [&use](SizeVar name) -> std::optional<std::uint32_t> {
     const auto own = std::ranges::find(use.size_variables, name);
     if (own != use.size_variables.end()) return use.slots - static_cast<std::uint32_t>(use.size_variables.end() - own);
-    const std::size_t dot = name.find('.');
-    if (dot == std::string_view::npos) return std::nullopt;
-    const auto variable = std::ranges::find(use.axiom->variables, name.substr(0, dot), &AxiomVariable::name);
+    if (!name.is_axis()) return std::nullopt;
+    const auto variable = std::ranges::find(use.axiom->variables, name.tensor(), &AxiomVariable::name);
     if (variable == use.axiom->variables.end() || variable->sort != AxiomSort::kTensor) return std::nullopt;
     const auto v = static_cast<std::size_t>(variable - use.axiom->variables.begin());
-    std::uint32_t axis = 0;
-    for (const char digit : name.substr(dot + 1)) axis = axis * 10 + static_cast<std::uint32_t>(digit - '0');
-    if (axis >= static_cast<std::uint32_t>(use.typed.ranks[v])) return std::nullopt;
-    return use.first_slot[v] + axis;
+    if (name.axis() < 0 || name.axis() >= use.typed.ranks[v]) return std::nullopt;
+    return use.first_slot[v] + static_cast<std::uint32_t>(name.axis());
   };
   std::vector<std::vector<const SymbolicDim*>> arguments(use.from->applications.size());
   for (std::uint32_t i = 0; i < arguments.size(); ++i) {
     append_size_arguments(use.typed.terms[use.from->applications[i].term].params, arguments[i]);
     for (std::uint32_t k = 0; k < arguments[i].size(); ++k) {
-      const auto name = arguments[i][k]->variable_name();
+      const auto name = arguments[i][k]->variable();
       if (!name || slot_of(*name)) continue;
       use.size_variables.push_back(*name);
       ++use.slots;

@@ -9,8 +9,8 @@ namespace {
 constexpr ValueId kUnbound = kNoId;
 
 bool is_plain_size(const SymbolicDim& dim) {
-  const auto name = dim.variable_name();
-  return name && name->find('.') == std::string::npos;
+  const auto variable = dim.variable();
+  return variable && !variable->is_axis();
 }
 
 std::optional<std::uint32_t> position_of(const std::vector<std::string>& names, std::string_view name) {
@@ -89,7 +89,7 @@ ParamPattern Rewrites::compile_param(const ParamSpec& spec, const AxiomParam& pa
   std::vector<std::int64_t> numbers;
   for (const SymbolicDim& dim : list) {
     ParamPattern::Element element{std::nullopt, dim.constant()};
-    if (is_plain_size(dim)) element.variable = position_of(parameters, *dim.variable_name());
+    if (is_plain_size(dim)) element.variable = position_of(parameters, dim.variable()->text());
     all_numbers = all_numbers && element.number;
     numbers.push_back(element.number.value_or(0));
     pattern.elements.push_back(element);

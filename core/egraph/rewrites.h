@@ -72,7 +72,7 @@ struct Use {
   TypedAxiom typed;
   /// Slots: the sizes of the tensor variables, then the size variables that are no tensor's.
   std::vector<std::uint32_t> first_slot;  ///< By position in Axiom::variables.
-  std::vector<std::string> size_variables;
+  std::vector<SizeVar> size_variables;
   std::uint32_t slots = 0;
   struct SizeMatch {
     std::uint32_t application = 0, place = 0;

@@ -313,7 +313,7 @@ bool Sizes::implies(const Condition& condition) {
   return std::ranges::any_of(rest_, [&](const Condition& known) { return one_implies(known, wanted); });
 }
 
-SymbolicDim Sizes::symbolic(DimId dim, std::span<const std::string> names) const {
+SymbolicDim Sizes::symbolic(DimId dim, std::span<const SizeVar> names) const {
   SymbolicDim sum(forms_[dim].constant);
   const auto of_atom = [&](const auto& self, AtomId id) -> SymbolicDim {
     const Atom& atom = atoms_[id];

@@ -55,7 +55,7 @@ class REWRIGHT_API Sizes {
   [[nodiscard]] bool contradictory() const { return contradictory_; }
 
   /// The form over the variables' names.
-  [[nodiscard]] SymbolicDim symbolic(DimId dim, std::span<const std::string> names) const;
+  [[nodiscard]] SymbolicDim symbolic(DimId dim, std::span<const SizeVar> names) const;
 
  private:
   using AtomId = std::uint32_t;

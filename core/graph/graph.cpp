@@ -9,32 +9,6 @@
 
 namespace rewright {
 
-std::size_t element_size(ElementType type) {
-  switch (type) {
-    case ElementType::kUint8:
-    case ElementType::kInt8:
-    case ElementType::kBool: return 1;
-    case ElementType::kUint16:
-    case ElementType::kInt16:
-    case ElementType::kFloat16:
-    case ElementType::kBFloat16: return 2;
-    case ElementType::kFloat32:
-    case ElementType::kInt32:
-    case ElementType::kUint32: return 4;
-    case ElementType::kInt64:
-    case ElementType::kUint64:
-    case ElementType::kFloat64: return 8;
-    case ElementType::kString:
-    case ElementType::kUnknown: break;
-  }
-  return 0;
-}
-
-bool is_floating(ElementType type) {
-  return type == ElementType::kFloat32 || type == ElementType::kFloat64 || type == ElementType::kFloat16 ||
-         type == ElementType::kBFloat16;
-}
-
 std::string to_string(const ApplicationNode& application) {
   return application.op->name() + to_string(application.op->info().params, application.params);
 }

@@ -7,7 +7,7 @@
 //     output e, result = one                           the one last line; outputs may have names of their own
 //
 // Empty lines, and what follows # at the start of a line, are passed over.
-#include "graph/scanner.h"
+#include "base/scanner.h"
 
 #include <rewright/graph/graph.h>
 #include <rewright/plugin/registry.h>
@@ -22,28 +22,9 @@ namespace rewright {
 
 namespace {
 
-constexpr std::array<std::pair<ElementType, std::string_view>, 15> kElementNames = {{
-    {ElementType::kUnknown, "unknown"},
-    {ElementType::kFloat32, "float32"},
-    {ElementType::kUint8, "uint8"},
-    {ElementType::kInt8, "int8"},
-    {ElementType::kUint16, "uint16"},
-    {ElementType::kInt16, "int16"},
-    {ElementType::kInt32, "int32"},
-    {ElementType::kInt64, "int64"},
-    {ElementType::kString, "string"},
-    {ElementType::kBool, "bool"},
-    {ElementType::kFloat16, "float16"},
-    {ElementType::kFloat64, "float64"},
-    {ElementType::kUint32, "uint32"},
-    {ElementType::kUint64, "uint64"},
-    {ElementType::kBFloat16, "bfloat16"},
-}};
-
 std::string text_of(const TensorType& type) {
   if (type.element == ElementType::kFloat32) return to_string(type.shape);
-  const auto* const name = std::ranges::find(kElementNames, type.element, &decltype(kElementNames)::value_type::first);
-  return fmt::format("{} {}", name->second, to_string(type.shape));
+  return fmt::format("{} {}", name_of(type.element), to_string(type.shape));
 }
 
 // --- writing -------------------------------------------------------------------------------------------------
@@ -234,7 +215,7 @@ class GraphReader {
     }
     const auto symbolic = parse_params((*op)->name(), (*op)->info().params, params_text);
     if (!symbolic) return scanner.error_at(params_position, symbolic.error().code, symbolic.error().message);
-    auto params = evaluate(*symbolic, [](std::string_view) { return std::nullopt; });
+    auto params = evaluate(*symbolic, [](SizeVar) { return std::nullopt; });
     if (!params)
       return scanner.error_at(params_position, ErrorCode::kParse, "the sizes of a graph are numbers, not variables");
     std::vector<Port> operands;
@@ -321,15 +302,14 @@ class GraphReader {
     scanner.skip_space();
     const std::size_t position = scanner.position();
     if (const auto word = scanner.identifier()) {
-      const auto known = std::find_if(kElementNames.begin(), kElementNames.end(),
-                                      [&](const auto& entry) { return entry.second == *word; });
-      if (known == kElementNames.end())
+      const auto known = element_type_named(*word);
+      if (!known)
         return scanner.error_at(
             position, ErrorCode::kParse,
             fmt::format("'{}' is no element type; there are float32, float16, int64, bool and others"
                         " of ONNX",
                         *word));
-      type.element = known->first;
+      type.element = *known;
     }
     REWRIGHT_CHECK(scanner.expect("(", "before the sizes of a shape, as in (2, 4)"));
     if (scanner.take(")")) return type;

@@ -44,15 +44,15 @@ class TermWriter {
 
  private:
   std::string size_text(const SymbolicDim& dim) {
-    for (const std::string& name : dim.variables()) sizes_.insert(name);
+    for (const SizeVar size : dim.variables()) sizes_.insert(size.text());
     if (language_ == Language::kEgg) {
       std::string text = to_string(dim);
       std::erase(text, ' ');
       return text;
     }
     std::vector<std::string> terms;
-    for (const auto& [key, atom] : dim.atoms()) {
-      std::string term = key;
+    for (const SymbolicDim::Atom& atom : dim.atoms()) {
+      std::string term = atom.key();
       if (atom.kind == SymbolicDim::Atom::Kind::kQuotient)
         term = fmt::format("(div {} {})", size_text(*atom.left), atom.divisor);
       if (atom.kind == SymbolicDim::Atom::Kind::kProduct)

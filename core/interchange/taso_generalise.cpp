@@ -13,19 +13,19 @@ namespace rewright::taso_format {
 namespace {
 
 /// Sizes of 2 to 4, of which those that equations decide may be others.
-std::vector<SizeAssignment> draw_sizes(const std::vector<std::string>& variables,
+std::vector<SizeAssignment> draw_sizes(const std::vector<SizeVar>& variables,
                                        const std::vector<Constraint>& constraints, std::size_t count) {
   std::vector<SizeAssignment> drawn;
   const SizeSystem system(constraints);
   std::uint64_t state = 1;
   for (int attempt = 0; attempt < 300 && drawn.size() < count; ++attempt) {
     SizeAssignment sizes;
-    const DimBinding binding = [&](std::string_view name) -> std::optional<std::int64_t> {
+    const DimBinding binding = [&](SizeVar name) -> std::optional<std::int64_t> {
       const auto found = sizes.find(name);
       if (found == sizes.end()) return std::nullopt;
       return found->second;
     };
-    for (const std::string& name : variables) {
+    for (const SizeVar name : variables) {
       state = state * 6364136223846793005ULL + 1442695040888963407ULL;
       if (!system.solved().contains(name)) sizes[name] = 2 + static_cast<std::int64_t>((state >> 33) % 3);
     }
@@ -42,10 +42,10 @@ std::vector<SizeAssignment> draw_sizes(const std::vector<std::string>& variables
 }
 
 /// Those of the inputs, and those that the sides' parameters name.
-std::vector<std::string> size_variables(std::span<const PatternInput> inputs, std::span<const Side* const> sides) {
-  std::set<std::string> names;
+std::vector<SizeVar> size_variables(std::span<const PatternInput> inputs, std::span<const Side* const> sides) {
+  std::set<SizeVar> names;
   for (const PatternInput& input : inputs) {
-    for (int axis = 0; axis < input.rank; ++axis) names.insert(fmt::format("{}.{}", input.name, axis));
+    for (int axis = 0; axis < input.rank; ++axis) names.insert(SizeVar::axis(input.name, axis));
   }
   for (const Side* side : sides) {
     for (const PatternNode& node : side->pattern.nodes) {
@@ -53,7 +53,7 @@ std::vector<std::string> size_variables(std::span<const PatternInput> inputs, st
         const auto* list = std::get_if<SizeList<SymbolicDim>>(&value);
         if (!list) continue;
         for (const SymbolicDim& size : list->values) {
-          for (std::string& name : size.variables()) names.insert(std::move(name));
+          for (const SizeVar name : size.variables()) names.insert(name);
         }
       }
     }
@@ -64,7 +64,7 @@ std::vector<std::string> size_variables(std::span<const PatternInput> inputs, st
 std::optional<SizeAssignment> find_sizes(std::span<const PatternInput> inputs, const Side& source, const Side& target,
                                          const std::vector<Constraint>& constraints) {
   const std::array<const Side*, 2> sides = {&source, &target};
-  const std::vector<std::string> variables = size_variables(inputs, sides);
+  const std::vector<SizeVar> variables = size_variables(inputs, sides);
   if (auto drawn = draw_sizes(variables, constraints, 1); !drawn.empty()) return std::move(drawn.front());
   std::optional<SizeAssignment> found;
   for_each_solution(
@@ -97,9 +97,8 @@ Result<Rule> with_kernels(Rule rule, const std::vector<Constraint>& kernels) {
   for (const Constraint& kernel : kernels) {
     if (kernel.decided()) continue;  // It holds: the sizes that were found meet all of them.
     const auto names = kernel.left.variables();
-    const bool of_inputs = std::ranges::all_of(names, [&](const std::string& name) {
-      return std::ranges::any_of(
-          rule.inputs, [&](const PatternInput& input) { return name.starts_with(fmt::format("{}.", input.name)); });
+    const bool of_inputs = std::ranges::all_of(names, [&](SizeVar size) {
+      return size.is_axis() && std::ranges::find(rule.inputs, size.tensor(), &PatternInput::name) != rule.inputs.end();
     });
     if (of_inputs) wanted.push_back(kernel);
   }
@@ -143,10 +142,10 @@ Result<Rule> make_rule(std::span<const PatternInput> inputs, const Side& source,
   std::vector<Shape> shapes;
   for (const PatternInput& input : inputs) {
     Shape shape;
-    for (int axis = 0; axis < input.rank; ++axis) shape.append(sizes->at(fmt::format("{}.{}", input.name, axis)));
+    for (int axis = 0; axis < input.rank; ++axis) shape.append(sizes->at(SizeVar::axis(input.name, axis)));
     shapes.push_back(std::move(shape));
   }
-  const DimBinding binding = [&](std::string_view name) -> std::optional<std::int64_t> {
+  const DimBinding binding = [&](SizeVar name) -> std::optional<std::int64_t> {
     const auto found = sizes->find(name);
     if (found == sizes->end()) return std::nullopt;
     return found->second;

@@ -19,7 +19,7 @@ class SideReader {
     for (const PatternInput& input : scope_.inputs) {
       SymbolicShape shape;
       for (int axis = 0; axis < input.rank; ++axis)
-        shape.append(SymbolicDim::variable(fmt::format("{}.{}", input.name, axis)));
+        shape.append(SymbolicDim::variable(SizeVar::axis(input.name, axis)));
       made.shapes.push_back({std::move(shape)});
     }
     prefix_ = side == 1 ? 's' : 't';
@@ -62,7 +62,7 @@ class SideReader {
   [[nodiscard]] std::int64_t open_groups(std::size_t n, const SymbolicShape& image, const SymbolicShape& weight) const {
     if (n < scope_.groups.size()) return scope_.groups[n];
     if (scope_.sizes == nullptr || image.rank() != 4 || weight.rank() != 4) return 1;
-    const DimBinding binding = [&](std::string_view name) -> std::optional<std::int64_t> {
+    const DimBinding binding = [&](SizeVar name) -> std::optional<std::int64_t> {
       const auto found = scope_.sizes->find(name);
       return found == scope_.sizes->end() ? std::nullopt : std::optional(found->second);
     };
@@ -71,7 +71,7 @@ class SideReader {
     return *channels / *of_group;
   }
 
-  SymbolicDim fresh_size() { return SymbolicDim::variable(fmt::format("{}{}", prefix_, next_size_++)); }
+  SymbolicDim fresh_size() { return SymbolicDim::variable(SizeVar::read(fmt::format("{}{}", prefix_, next_size_++))); }
 
   /// The application, and the activation that matmul and pools carry in TASO.
   Result<std::vector<Port>> apply(const taso::Operator& op, const Parameters& params, int side, int index,

@@ -47,23 +47,23 @@ class RuleWriter {
     known.insert(known.end(), source.defined.begin(), source.defined.end());
     REWRIGHT_TRY(const auto conditions, missing_conditions(known, rule_.precondition, size_order(rule_)));
     for (const Constraint& condition : conditions) {
-      const auto name = condition.left.variable_name();
+      const auto kernel_size = condition.left.variable();
       const auto size = condition.right.constant();
-      const bool kernel = condition.kind == Constraint::Kind::kEqual && name && size &&
-                          (name->ends_with(".2") || name->ends_with(".3")) && is_weight(*name);
+      const bool kernel = condition.kind == Constraint::Kind::kEqual && kernel_size && size &&
+                          (kernel_size->axis() == 2 || kernel_size->axis() == 3) && is_weight(*kernel_size);
       if (!kernel) return make_error(ErrorCode::kUnsupported, "a condition on sizes");
-      kernels_[*name] = *size;
+      kernels_[*kernel_size] = *size;
     }
-    for (const auto& [name, size] : kernels_) {
-      const std::string other = fmt::format("{}{}", name.substr(0, name.size() - 1), name.back() == '2' ? '3' : '2');
-      if (!kernels_.contains(other)) return make_error(ErrorCode::kUnsupported, "a condition on sizes");
+    for (const auto& [kernel_size, size] : kernels_) {
+      if (!kernels_.contains(SizeVar::axis(kernel_size.tensor(), 5 - kernel_size.axis())))
+        return make_error(ErrorCode::kUnsupported, "a condition on sizes");
     }
     return {};
   }
-  [[nodiscard]] bool is_weight(const std::string& size) const {
+  [[nodiscard]] bool is_weight(SizeVar size) const {
     return std::ranges::any_of(rule_.source.nodes, [&](const PatternNode& node) {
-      return node.op->name() == "conv2d" && is_input(node.inputs[1]) &&
-             size.starts_with(fmt::format("{}.", rule_.inputs[node.inputs[1].node.value].name));
+      return node.op->name() == "conv2d" && is_input(node.inputs[1]) && size.is_axis() &&
+             size.tensor() == rule_.inputs[node.inputs[1].node.value].name;
     });
   }
 
@@ -96,14 +96,14 @@ class RuleWriter {
   [[nodiscard]] std::optional<std::array<std::int64_t, 2>> kernel_of(Port weight) const {
     if (!is_input(weight)) return std::nullopt;
     const std::string& name = rule_.inputs[weight.node.value].name;
-    const auto height = kernels_.find(fmt::format("{}.2", name)), width = kernels_.find(fmt::format("{}.3", name));
+    const auto height = kernels_.find(SizeVar::axis(name, 2)), width = kernels_.find(SizeVar::axis(name, 3));
     if (height == kernels_.end() || width == kernels_.end()) return std::nullopt;
     return std::array{height->second, width->second};
   }
 
   const Rule& rule_;
   taso::Rule made_;
-  std::map<std::string, std::int64_t> kernels_;
+  std::map<SizeVar, std::int64_t> kernels_;
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 // What all operators share: the checks around a shape rule.
+#include <rewright/operator/map_sizes.h>
 #include <rewright/operator/operator.h>
 
 #include <algorithm>
@@ -93,6 +94,19 @@ Result<std::vector<CutShape>> Operator::infer(const Params& params, std::span<co
 Result<std::vector<SymbolicShape>> Operator::infer(const SymbolicParams& params, std::span<const SymbolicShape> in,
                                                    Constraints<SymbolicDim>& where) const {
   return infer_checked<SymbolicDim>(*this, params, in, where);
+}
+
+Result<Definition> Operator::definition(const Params& params, std::span<const Shape> in) const {
+  std::vector<SymbolicShape> shapes;
+  for (const Shape& shape : in) shapes.emplace_back(std::vector<SymbolicDim>(shape.begin(), shape.end()));
+  return definition(to_symbolic(params), shapes);
+}
+
+Result<Definition> Operator::definition(const SymbolicParams& params, std::span<const SymbolicShape> in) const {
+  Constraints<SymbolicDim> where;
+  REWRIGHT_TRY(const std::vector<SymbolicShape> out, infer(params, in, where));
+  const Params numbers = map_sizes(params, [](const SymbolicDim& size) { return size.constant().value_or(0); });
+  return write_down(numbers, params, in, out);
 }
 
 }  // namespace rewright

@@ -5,8 +5,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include <fmt/ranges.h>
-
 #include <bit>
 #include <limits>
 #include <optional>
@@ -22,7 +20,8 @@ class Question {
  public:
   explicit Question(const Kernel& kernel) {
     for (const Application& application : kernel.applications) add(application);
-    words_.insert(words_.end(), kernel.joined.begin(), kernel.joined.end());
+    for (const Kernel::Source& source : kernel.sources)
+      words_.push_back(std::uint64_t{source.application} << 32 | source.output);
   }
   [[nodiscard]] Hash128 hash() const {
     const XXH128_hash_t hash = XXH3_128bits(words_.data(), words_.size() * sizeof(std::uint64_t));
@@ -58,22 +57,6 @@ class Question {
 };
 
 }  // namespace
-
-std::string to_key(const Application& application) {
-  std::string key =
-      fmt::format("|{}{}|", application.op.name(), to_string(application.op.info().params, application.params));
-  for (std::size_t i = 0; i < application.in.size(); ++i)
-    key += fmt::format("{}{}", application.kinds[i] == InputKind::kWeight ? "weight" : "data", application.in[i]);
-  for (const AxisOrder& order : application.orders) key += fmt::format("@{}", fmt::join(order, ""));
-  return key;
-}
-
-std::string to_key(const Kernel& kernel) {
-  std::string key = to_key(kernel.applications[0]);
-  for (std::size_t i = 1; i < kernel.applications.size(); ++i)
-    key += fmt::format("+{}{}", kernel.joined[i - 1], to_key(kernel.applications[i]));
-  return key;
-}
 
 KernelCosts::KernelCosts(CostModel& model, CostCache* cache, const Operator* reorder)
     : model_(model), cache_(model.measured() ? cache : nullptr), reorder_(model.knows_layouts() ? reorder : nullptr) {
@@ -142,7 +125,8 @@ Result<double> KernelCosts::opaque_us(const Graph& graph, NodeId id) {
 
 Result<double> KernelCosts::ask_about(const OpaqueQuestion& question, const std::string& type) {
   return answer(question.key, [&] {
-    return model_.opaque_us({type, question.in, question.out, std::as_bytes(std::span(question.model)), question.inputs});
+    return model_.opaque_us(
+        {type, question.in, question.out, std::as_bytes(std::span(question.model)), question.inputs});
   });
 }
 

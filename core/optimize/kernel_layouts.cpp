@@ -4,32 +4,73 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <string_view>
+
+#include "operator/properties.h"
 
 namespace rewright {
 namespace {
 
 enum class Freedom : std::uint8_t { kNone, kSame, kRows, kProduct, kConvolution, kImage, kView };
 
-Freedom freedom_of(const Application& application) {
-  constexpr std::array<std::pair<std::string_view, Freedom>, 28> kFreedoms = {{
-      {"abs", Freedom::kSame},        {"batch_norm", Freedom::kSame}, {"bias_add", Freedom::kSame},
-      {"clip", Freedom::kSame},       {"concat", Freedom::kSame},     {"conv2d", Freedom::kConvolution},
-      {"elu", Freedom::kSame},        {"erf", Freedom::kSame},        {"ewadd", Freedom::kSame},
-      {"ewmul", Freedom::kSame},      {"exp", Freedom::kSame},        {"hard_sigmoid", Freedom::kSame},
-      {"layer_norm", Freedom::kRows}, {"leaky_relu", Freedom::kSame}, {"log", Freedom::kSame},
-      {"matmul", Freedom::kProduct},  {"neg", Freedom::kSame},        {"pool2d_avg", Freedom::kImage},
-      {"power", Freedom::kSame},      {"relu", Freedom::kSame},       {"sigmoid", Freedom::kSame},
-      {"smul", Freedom::kSame},       {"softmax", Freedom::kRows},    {"softplus", Freedom::kSame},
-      {"split", Freedom::kSame},      {"sqrt", Freedom::kSame},       {"tanh", Freedom::kSame},
-      {"transpose", Freedom::kView},
-  }};
-  const std::string& name = application.op.name();
-  if (name == "pool2d_max") return Freedom::kImage;
-  const auto found = std::ranges::lower_bound(kFreedoms, name, {}, &std::pair<std::string_view, Freedom>::first);
-  if (found == kFreedoms.end() || found->first != name) return Freedom::kNone;
-  if (name == "softmax" && application.params.integer(0) != application.in[0].rank() - 1) return Freedom::kNone;
-  return found->second;
+/// What an application's definition says of the layouts that its tensors may have.
+struct Place {
+  Freedom freedom = Freedom::kNone;
+  std::vector<std::int64_t> permutation = {};  ///< kView.
+  std::vector<std::int64_t> cuts = {};         ///< Of axis 1.
+};
+
+bool are(std::span<const AxisUse> axes, AxisUse use) { return std::ranges::count(axes, use) == std::ssize(axes); }
+bool are_window(std::span<const AxisUse> axes) {
+  return std::ranges::all_of(axes, [](AxisUse use) { return use == AxisUse::kSame || use == AxisUse::kWindow; });
+}
+
+bool are_rows(std::span<const OperandUse> uses) {
+  const auto is_row = [](const OperandUse& use) {
+    return std::ranges::all_of(use.axes, [](AxisUse axis) { return axis == AxisUse::kSame || axis == AxisUse::kAll; });
+  };
+  const auto is_reduced = [](const OperandUse& use) { return !use.axes.empty() && use.axes.back() == AxisUse::kAll; };
+  return std::ranges::all_of(uses, is_row) && std::ranges::any_of(uses, is_reduced);
+}
+
+/// [.., i, k] times [.., k, j].
+bool is_product(std::span<const OperandUse> uses) {
+  if (uses.size() != 2 || uses[0].axes.size() < 2) return false;
+  const std::size_t stack = uses[0].axes.size() - 2;
+  const auto is_factor = [&](const OperandUse& use, AxisUse rows, AxisUse columns) {
+    return are(std::span(use.axes).first(stack), AxisUse::kSame) && use.axes[stack] == rows &&
+           use.axes[stack + 1] == columns;
+  };
+  return is_factor(uses[0], AxisUse::kSame, AxisUse::kAll) && is_factor(uses[1], AxisUse::kAll, AxisUse::kSame);
+}
+
+/// A window over an image, through all channels, by weights whose first axis is the output's channels.
+bool is_convolution(std::span<const OperandUse> uses) {
+  if (uses.size() != 2 || uses[0].axes.size() != 4) return false;
+  const std::span<const AxisUse> image = uses[0].axes;
+  return image[0] == AxisUse::kSame && (image[1] == AxisUse::kWindow || image[1] == AxisUse::kAll) &&
+         are_window(image.last(2)) && uses[1].axes[0] == AxisUse::kOther;
+}
+
+Freedom freedom_of(std::span<const OperandUse> uses) {
+  if (uses.empty()) return Freedom::kNone;
+  if (std::ranges::all_of(uses, [](const OperandUse& use) { return are(use.axes, AxisUse::kSame); }))
+    return Freedom::kSame;
+  if (is_product(uses)) return Freedom::kProduct;
+  if (are_rows(uses)) return Freedom::kRows;
+  if (is_convolution(uses)) return Freedom::kConvolution;
+  const auto is_image = [](const OperandUse& use) {
+    return use.axes.size() == 4 && are(std::span(use.axes).first(2), AxisUse::kSame) &&
+           are_window(std::span(use.axes).last(2));
+  };
+  return std::ranges::all_of(uses, is_image) ? Freedom::kImage : Freedom::kNone;
+}
+
+Place place_of(const Application& application) {
+  const auto definition = application.op.definition(application.params, application.in);
+  if (!definition) return {};
+  if (auto permutation = permutation_of(*definition)) return {Freedom::kView, *std::move(permutation)};
+  const auto uses = operand_uses(*definition);
+  return {uses ? freedom_of(*uses) : Freedom::kNone, {}, cuts_along(*definition, 1)};
 }
 
 bool is_of_images(const AxisOrder& order) {
@@ -37,12 +78,8 @@ bool is_of_images(const AxisOrder& order) {
 }
 
 /// Would a part of what the application joins or cuts begin or end inside a block?
-bool cuts_blocks(const Application& application, std::int64_t block) {
-  const std::string& name = application.op.name();
-  if ((name != "concat" && name != "split") || application.params.integer(0) != 1) return false;
-  const auto is_cut = [&](std::int64_t size) { return size % block != 0; };
-  if (name == "split") return std::ranges::any_of(application.params.sizes(1), is_cut);
-  return std::ranges::any_of(application.in, [&](const Shape& part) { return is_cut(part[1]); });
+bool cuts_blocks(const Place& place, std::int64_t block) {
+  return std::ranges::any_of(place.cuts, [&](std::int64_t cut) { return cut % block != 0; });
 }
 
 /// May the tensor of an operator of that freedom lie so, where its output lies as `out`?
@@ -78,10 +115,10 @@ std::size_t position_of(std::span<const AxisOrder> orders, const std::vector<int
 }
 
 /// The order in which the operand of a transpose lies where it is the output's memory.
-std::vector<int> operand_order(const Params& params, const AxisOrder& out, int rank) {
+std::vector<int> operand_order(std::span<const std::int64_t> permutation, const AxisOrder& out, int rank) {
   std::vector<int> order;
   for (const int axis : written_out(out, rank))
-    order.push_back(static_cast<int>(params.integers(0)[static_cast<std::size_t>(axis)]));
+    order.push_back(static_cast<int>(permutation[static_cast<std::size_t>(axis)]));
   return order;
 }
 
@@ -91,7 +128,7 @@ Result<std::int64_t> cost_of_transpose(KernelCosts& costs, std::vector<std::int6
   const InputKind kind = InputKind::kData;
   const std::array<AxisOrder, 2> orders = {from, to};
   const Application application{*costs.reorder(), params, {&in, 1}, {&kind, 1}, orders};
-  REWRIGHT_TRY(const double us, costs.us({{&application, 1}, {}}));
+  REWRIGHT_TRY(const double us, costs.us({{&application, 1}}));
   return to_units(us);
 }
 
@@ -114,13 +151,13 @@ Result<std::int64_t> reorder_cost(KernelCosts& costs, const Shape& shape, const 
 class Table {
  public:
   Table(KernelCosts& costs, const Kernel& kernel) : costs_(costs), kernel_(kernel) {
-    const Application& first = kernel.applications[0];
-    freedom_ = freedom_of(first);
+    for (const Application& application : kernel.applications) places_.push_back(place_of(application));
+    if (kernel.anchor == 0) freedom_ = places_[0].freedom;
     for (std::size_t a = 0; a < kernel.applications.size(); ++a) {
       const Application& application = kernel.applications[a];
-      if (a > 0 && freedom_of(application) != Freedom::kSame) freedom_ = Freedom::kNone;
+      if (a > 0 && places_[a].freedom != Freedom::kSame) freedom_ = Freedom::kNone;
       for (std::uint32_t k = 0; k < application.in.size(); ++k) {
-        if (a > 0 && k == kernel.joined[a - 1]) continue;
+        if (!kernel.source(a, k).is_outside()) continue;
         if (application.kinds[k] == InputKind::kData) outside_.push_back({a, k});
       }
     }
@@ -146,9 +183,8 @@ class Table {
     if (freedom_ != Freedom::kView) return ask(std::vector<AxisOrder>(outside_.size()), {});
     if (outside_.empty()) return 0;
     // The output is the operand in another order, if there is one of its rank.
-    const Params& params = kernel_.applications[0].params;
     const Shape& in = shape(outside_[0]);
-    const std::vector<int> order = operand_order(params, {}, in.rank());
+    const std::vector<int> order = operand_order(places_[0].permutation, {}, in.rank());
     const auto orders = orders_of_rank(in.rank());
     const std::size_t as = position_of(orders, order);
     return as == orders.size() ? ask({AxisOrder()}, {}) : reorder_cost(costs_, in, {}, orders[as]);
@@ -172,8 +208,8 @@ class Table {
   Status fill(const AxisOrder& out, std::size_t to, KernelLayouts& table) {
     if (freedom_ == Freedom::kView) return fill_view(out, to, table);
     if (!fits(freedom_, rank_, out, out)) return {};
-    const auto is_in_blocks = [&](const Application& application) { return cuts_blocks(application, block_of(out)); };
-    if (block_of(out) > 0 && std::ranges::any_of(kernel_.applications, is_in_blocks)) return {};
+    const auto is_in_blocks = [&](const Place& place) { return cuts_blocks(place, block_of(out)); };
+    if (block_of(out) > 0 && std::ranges::any_of(places_, is_in_blocks)) return {};
     std::vector<AxisOrder> liked;
     for (const Outside& at : outside_) {
       const auto orders = orders_of_rank(shape(at).rank());
@@ -225,7 +261,7 @@ class Table {
   Status fill_view(const AxisOrder& out, std::size_t to, KernelLayouts& table) {
     const auto orders = orders_of_rank(rank_);
     if (outside_.empty() || block_of(out) > 0) return {};
-    const std::size_t as = position_of(orders, operand_order(kernel_.applications[0].params, out, rank_));
+    const std::size_t as = position_of(orders, operand_order(places_[0].permutation, out, rank_));
     if (as == orders.size()) {  // A permutation that no layout of this rank stands for: it is carried out.
       if (!out.empty()) return {};
       REWRIGHT_TRY(table.own[to], ask({AxisOrder()}, out));
@@ -244,7 +280,8 @@ class Table {
     std::vector<Application> applications(kernel_.applications.begin(), kernel_.applications.end());
     for (std::size_t a = 0; a < applications.size(); ++a) {
       std::vector<AxisOrder>& all = orders.emplace_back(applications[a].in.size());
-      if (a > 0) all[kernel_.joined[a - 1]] = out;
+      for (std::size_t k = 0; k < all.size(); ++k)
+        if (!kernel_.source(a, k).is_outside()) all[k] = out;
       for (std::size_t i = 0; i < outside_.size(); ++i)
         if (outside_[i].application == a) all[outside_[i].operand] = outside[i];
       REWRIGHT_TRY(const auto shapes, applications[a].op.infer(applications[a].params, applications[a].in));
@@ -254,12 +291,13 @@ class Table {
     for (std::size_t a = 0; a < applications.size(); ++a)
       placed.push_back(
           {applications[a].op, applications[a].params, applications[a].in, applications[a].kinds, orders[a]});
-    REWRIGHT_TRY(const double us, costs_.us({placed, kernel_.joined}));
+    REWRIGHT_TRY(const double us, costs_.us({placed, kernel_.sources, kernel_.anchor}));
     return to_units(us);
   }
 
   KernelCosts& costs_;
   const Kernel& kernel_;
+  std::vector<Place> places_;  ///< By application.
   Freedom freedom_ = Freedom::kNone;
   int rank_ = 0;
   std::vector<Outside> outside_;

@@ -3,19 +3,19 @@
 // A layout is an order of the axes in memory (AxisOrder). Of each rank some are considered: all for matrices and stacks
 // of them, for tensors of rank 4 those that begin with axis 0, so that images with their channels last and the heads of
 // an attention are among them, and images with their channels in blocks of 16 or 8. What a kernel can be in follows
-// from its first operator:
+// from how the definition of its first operator reads the operands along their axes (operator/properties.h):
 //
-//   elementwise, concat, split, ...   all tensors in one order; no part may begin or end inside a block
-//   matmul                            each tensor in any order whose fastest axis is one of the last two
-//   conv2d                            channels first, last or in blocks, the image and the output each
-//   pooling                           the same, on both sides alike
-//   softmax, layer_norm               all in one order, the last axis the fastest
-//   transpose                         nothing: the output is the operand, in another order
-//   any other                         all in order
+//   each axis by its own index (relu, concat, ...)   all tensors in one order; no part may begin or end inside a block
+//   [.., i, k] times [.., k, j] (matmul)             each tensor in any order whose fastest axis is one of the last two
+//   windows through all channels (conv2d)            channels first, last or in blocks, the image and the output each
+//   windows over an image (pooling)                  the same, on both sides alike
+//   the last axis as a whole (softmax)               all in one order, the last axis the fastest
+//   axes moved and nothing else (transpose)          nothing: the output is the operand, in another order
+//   any other                                        all in order
 //
-// and what is fused with it is elementwise; as far as the cost model has a cost for it. An operand that lies otherwise
-// is brought into place first, which costs what the cost model says of the transpose that does it; where blocks are
-// cut or joined, of a transpose that moves no axis, from the one order into the other.
+// and what is fused with it reads each axis by its own index; as far as the cost model has a cost for it. An operand
+// that lies otherwise is brought into place first, which costs what the cost model says of the transpose that does it;
+// where blocks are cut or joined, of a transpose that moves no axis, from the one order into the other.
 #pragma once
 
 #include <rewright/optimize/cost.h>

@@ -1,14 +1,13 @@
 #include "optimize/layouts.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
-#include <string_view>
 #include <utility>
 
+#include "operator/properties.h"
 #include "optimize/pool_costs.h"
 #include "optimize/rebuild.h"
 
@@ -58,25 +57,35 @@ class Writer {
     return made[0];
   }
 
-  /// Operators that do the same in columns; nothing for those that do not, or whose parameters name axes that move.
-  [[nodiscard]] static std::optional<Params> params_by_columns(const ApplicationNode& node, int rank) {
-    constexpr std::array<std::string_view, 16> kElementwise = {
-        "abs",        "clip", "elu", "erf",  "ewadd",   "ewmul", "exp",  "hard_sigmoid",
-        "leaky_relu", "log",  "neg", "relu", "sigmoid", "smul",  "sqrt", "tanh"};
-    constexpr std::array<std::string_view, 3> kAlongAxis = {"bias_add", "concat", "split"};
-    if (std::ranges::find(kElementwise, node.op->name()) != kElementwise.end()) return node.params;
-    if (std::ranges::find(kAlongAxis, node.op->name()) == kAlongAxis.end()) return std::nullopt;
-    std::vector<ParamValue> values(node.params.values().begin(), node.params.values().end());
-    std::int64_t& axis = std::get<std::int64_t>(values[0]);
-    axis = by_columns(rank)[static_cast<std::size_t>(axis)];
-    return Params(std::move(values));
+  /// With these parameters the operator does the same in columns, as its definition says; nothing if there are none.
+  /// Integers among its parameters may be axes that move.
+  [[nodiscard]] std::optional<Params> params_by_columns(const Node& node, int rank) const {
+    const auto& [op, params] = *node.application();
+    std::vector<Shape> in, exchanged;
+    for (const Port port : node.inputs) {
+      in.push_back(graph_.shape(port));
+      std::vector<std::int64_t> sizes(in.back().begin(), in.back().end());
+      if (in.back().rank() == rank) std::swap(sizes[sizes.size() - 2], sizes.back());
+      exchanged.emplace_back(std::move(sizes));
+    }
+    const auto definition = op->definition(params, in);
+    std::vector<ParamValue> moved(params.values().begin(), params.values().end());
+    for (ParamValue& value : moved) {
+      std::int64_t* const axis = std::get_if<std::int64_t>(&value);
+      if (axis != nullptr && 0 <= *axis && *axis < rank) *axis = by_columns(rank)[static_cast<std::size_t>(*axis)];
+    }
+    for (Params candidate : {params, Params(std::move(moved))}) {
+      const auto other = op->definition(candidate, exchanged);
+      if (definition && other && says_same_by_columns(*definition, *other)) return candidate;
+    }
+    return std::nullopt;
   }
 
   Result<Ports> application(GraphBuilder& builder, NodeId id, Ports operands) {
     const Node& node = graph_.node(id);
     const int rank = node.outputs[0].shape.rank();
     const std::optional<Params> params =
-        lies_by_columns(id) ? params_by_columns(*node.application(), rank) : std::nullopt;
+        lies_by_columns(id) && node.application() ? params_by_columns(node, rank) : std::nullopt;
     if (!params) return builder.copy(node, std::move(operands));
     for (Port& operand : operands)
       if (builder.shape(operand).rank() == rank) {

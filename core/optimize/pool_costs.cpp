@@ -52,7 +52,7 @@ Result<std::int64_t> PoolCosts::of_signature(SignatureId signature) {
   if (pool_.label_at(what.label).op != nullptr && !what.weight_only) {
     const Link link(pool_, signature);
     const Application application = link.application();
-    REWRIGHT_TRY(const double us, kernels_.us({{&application, 1}, {}}));
+    REWRIGHT_TRY(const double us, kernels_.us({{&application, 1}}));
     units = to_units(us);
   } else if (const NodeId node{pool_.label_at(what.label).start_node}; is_opaque(what)) {
     REWRIGHT_TRY(const double us, kernels_.opaque_us(pool_.start(), node));
@@ -258,7 +258,8 @@ auto PoolCosts::with_kernel(const Chain& last, const Ask& ask) const {
   std::vector<Application> applications;
   for (std::size_t i = links.size(); i-- > 0;) applications.push_back(links[i].application());
   std::ranges::reverse(joined);
-  return ask(Kernel{applications, joined});
+  const std::vector<Kernel::Source> sources = chain_sources(applications, joined);
+  return ask(Kernel{applications, sources});
 }
 
 Result<PoolCosts::ChainId> PoolCosts::chain(ChainId before, std::uint32_t joined, std::uint32_t node, Prefix prefix) {

@@ -1,4 +1,5 @@
 // Where the interfaces' virtual tables live, and the words for their enumerations.
+#include <rewright/loop/target.h>
 #include <rewright/onnx/onnx.h>
 #include <rewright/onnx/runtime.h>
 #include <rewright/optimize/cost.h>
@@ -33,6 +34,8 @@ Result<double> CostModel::opaque_us(const OpaqueApplication& node) {
 }
 CostCache::~CostCache() = default;
 SearchStrategy::~SearchStrategy() = default;
+Target::~Target() = default;
+loop::CompiledProgram::~CompiledProgram() = default;
 RuntimeSession::~RuntimeSession() = default;
 Runtime::~Runtime() = default;
 Result<std::string> Runtime::optimised(std::span<const std::byte>, const LoadOptions&) const {

@@ -1,6 +1,7 @@
 // The registry and the loader of plugins.
 #include "plugin/own_folder.h"
 
+#include <rewright/loop/target.h>
 #include <rewright/onnx/runtime.h>
 #include <rewright/operator/operator.h>
 #include <rewright/optimize/cost.h>
@@ -40,13 +41,13 @@ struct StagedObject {
 
 /// Two of one name are kept apart, so that they can be refused.
 template <class Kind>
-using Staged = std::vector<StagedObject<Kind>>;
+using StagedObjects = std::vector<StagedObject<Kind>>;
 
 }  // namespace
 
 struct Registry::State {
 #define REWRIGHT_TABLE(Kind, word) Table<Kind>,
-#define REWRIGHT_STAGED(Kind, word) Staged<Kind>,
+#define REWRIGHT_STAGED(Kind, word) StagedObjects<Kind>,
   std::tuple<REWRIGHT_PLUGIN_KINDS(REWRIGHT_TABLE) int> tables;
   std::tuple<REWRIGHT_PLUGIN_KINDS(REWRIGHT_STAGED) int> staged;
 #undef REWRIGHT_TABLE
@@ -56,7 +57,7 @@ struct Registry::State {
 
   template <class Kind>
   Status check_versions(const std::string& file, const char* word) const {
-    for (const auto& [object, version] : std::get<Staged<Kind>>(staged)) {
+    for (const auto& [object, version] : std::get<StagedObjects<Kind>>(staged)) {
       if (version == kAbiVersion<Kind>) continue;
       return make_error(ErrorCode::kPlugin,
                         "{}: was built for version {} of the interface of kind '{}', but this program has version {}; "
@@ -69,7 +70,7 @@ struct Registry::State {
   template <class Kind>
   Status check_names(const State& stage, const std::string& file, const char* word) const {
     std::set<std::string> fresh;
-    for (const auto& [object, version] : std::get<Staged<Kind>>(stage.staged)) {
+    for (const auto& [object, version] : std::get<StagedObjects<Kind>>(stage.staged)) {
       const std::string name = object->name();
       if (const auto taken = std::get<Table<Kind>>(tables).find(name); taken != std::get<Table<Kind>>(tables).end()) {
         return make_error(ErrorCode::kPlugin, "{}: the {} '{}' is there already, from {}; load only one of the two",
@@ -84,7 +85,7 @@ struct Registry::State {
 
   template <class Kind>
   void merge(State& stage, LoadedPlugin& plugin, const char* word) {
-    for (auto& [object, version] : std::get<Staged<Kind>>(stage.staged)) {
+    for (auto& [object, version] : std::get<StagedObjects<Kind>>(stage.staged)) {
       const std::string name = object->name();
       plugin.provides.push_back(fmt::format("{} {}", word, name));
       std::get<Table<Kind>>(tables).emplace(name, Entry<Kind>{std::move(object), plugin.file});
@@ -101,7 +102,7 @@ std::span<const LoadedPlugin> Registry::plugins() const { return state_->plugins
 
 template <class Kind>
 void Registry::stage(std::unique_ptr<Kind> object, std::uint32_t abi_version) {
-  std::get<Staged<Kind>>(state_->staged).push_back({std::move(object), abi_version});
+  std::get<StagedObjects<Kind>>(state_->staged).push_back({std::move(object), abi_version});
 }
 
 template <class Kind>

@@ -141,7 +141,7 @@ class SideDrawing {
   void input(std::size_t i) {
     SymbolicShape shape;
     for (int axis = 0; axis < rule_.inputs[i].rank; ++axis)
-      shape.append(SymbolicDim::variable(fmt::format("{}.{}", rule_.inputs[i].name, axis)));
+      shape.append(SymbolicDim::variable(SizeVar::axis(rule_.inputs[i].name, axis)));
     drawing_.node(id_of(i), fmt::format("{}\n{}", rule_.inputs[i].name, text_of(shape)),
                   fmt::format("style=\"rounded,filled\", fillcolor=\"{}\"", kInputColours[i % kInputColours.size()]));
   }

@@ -24,19 +24,18 @@ void collect(const RuleProgram& program, std::uint32_t node, std::set<std::uint3
 }
 
 /// The one variable of an expression that is not known yet, if the expression is linear in it.
-std::optional<std::pair<std::string, std::int64_t>> unknown_in(const SymbolicDim& size,
-                                                               const std::set<std::string>& known) {
-  std::optional<std::pair<std::string, std::int64_t>> unknown;
-  for (const auto& [text, atom] : size.atoms()) {
+std::optional<std::pair<SizeVar, std::int64_t>> unknown_in(const SymbolicDim& size, const std::set<SizeVar>& known) {
+  std::optional<std::pair<SizeVar, std::int64_t>> unknown;
+  for (const SymbolicDim::Atom& atom : size.atoms()) {
     if (atom.kind == SymbolicDim::Atom::Kind::kVariable) {
-      if (known.contains(atom.name)) continue;
+      if (known.contains(*atom.variable)) continue;
       if (unknown) return std::nullopt;
-      unknown.emplace(atom.name, atom.coefficient);
+      unknown.emplace(*atom.variable, atom.coefficient);
       continue;
     }
     for (const auto& part : {atom.left, atom.right}) {
       if (part == nullptr) continue;
-      for (const std::string& name : part->variables())
+      for (const SizeVar name : part->variables())
         if (!known.contains(name)) return std::nullopt;
     }
   }
@@ -57,12 +56,12 @@ RuleProgram RuleProgram::compile(const Rule& rule, std::size_t position) {
 }
 
 void RuleProgram::compile_sizes(const Rule& rule) {
-  std::map<std::string, std::uint32_t, std::less<>> slots;
+  std::map<SizeVar, std::uint32_t> slots;
   for (const PatternInput& input : rule.inputs) {
     first_slot.push_back(slot_count);
-    for (int axis = 0; axis < input.rank; ++axis) slots[fmt::format("{}.{}", input.name, axis)] = slot_count++;
+    for (int axis = 0; axis < input.rank; ++axis) slots[SizeVar::axis(input.name, axis)] = slot_count++;
   }
-  std::set<std::string> known;
+  std::set<SizeVar> known;
   for (const auto& [name, slot] : slots) known.insert(name);
   std::vector<std::pair<Equation, SymbolicDim>> open;
   for (std::uint32_t n = 0; n < rule.source.nodes.size(); ++n) {
@@ -73,12 +72,12 @@ void RuleProgram::compile_sizes(const Rule& rule) {
       for (std::uint32_t e = 0; e < sizes->values.size(); ++e) {
         if (sizes->values[e].constant()) continue;
         open.emplace_back(Equation{n, p, e, {}}, sizes->values[e]);
-        for (const std::string& name : sizes->values[e].variables())
+        for (const SizeVar name : sizes->values[e].variables())
           if (slots.try_emplace(name, slot_count).second) ++slot_count, ++free_count;
       }
     }
   }
-  const SlotOf slot_of = [&](std::string_view name) -> std::optional<std::uint32_t> {
+  const SlotOf slot_of = [&](SizeVar name) -> std::optional<std::uint32_t> {
     const auto found = slots.find(name);
     if (found == slots.end()) return std::nullopt;
     return found->second;
@@ -106,8 +105,7 @@ void RuleProgram::compile_sizes(const Rule& rule) {
 
 void RuleProgram::compile_target(const Rule& rule, const SlotOf& slot_of) {
   for (const PatternNode& node : rule.target.nodes) {
-    TargetNode made{
-        node.op, evaluate(node.params, [](std::string_view) { return std::nullopt; }), node.params, {}, node.inputs};
+    TargetNode made{node.op, evaluate(node.params, [](SizeVar) { return std::nullopt; }), node.params, {}, node.inputs};
     for (const auto& value : node.params.values())
       if (const auto* list = std::get_if<SizeList<SymbolicDim>>(&value))
         for (const SymbolicDim& size : list->values) made.sizes.push_back(*SizeCode::compile(size, slot_of));

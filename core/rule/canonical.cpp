@@ -90,18 +90,17 @@ Pattern arrange(const Pattern& pattern, std::span<const std::size_t> position, s
   return result;
 }
 
-Rule rename(const Rule& rule, std::span<const std::string> names,
-            const std::map<std::string, std::string, std::less<>>& others) {
-  std::map<std::string, SymbolicDim, std::less<>> replacement;
+Rule rename(const Rule& rule, std::span<const std::string> names, const std::map<SizeVar, SizeVar>& others) {
+  std::map<SizeVar, SymbolicDim> replacement;
   for (const auto& [from, to] : others) replacement.emplace(from, SymbolicDim::variable(to));
   Rule result = rule;
   for (std::size_t i = 0; i < rule.inputs.size(); ++i) {
     result.inputs[i].name = names[i];
     for (int axis = 0; axis < rule.inputs[i].rank; ++axis)
-      replacement.insert_or_assign(fmt::format("{}.{}", rule.inputs[i].name, axis),
-                                   SymbolicDim::variable(fmt::format("{}.{}", names[i], axis)));
+      replacement.insert_or_assign(SizeVar::axis(rule.inputs[i].name, axis),
+                                   SymbolicDim::variable(SizeVar::axis(names[i], axis)));
   }
-  const SizeReplacement replace = [&](std::string_view name) -> std::optional<SymbolicDim> {
+  const SizeReplacement replace = [&](SizeVar name) -> std::optional<SymbolicDim> {
     const auto found = replacement.find(name);
     if (found == replacement.end()) return std::nullopt;
     return found->second;
@@ -137,9 +136,9 @@ Rule canonical(const Rule& rule) {
   std::vector<std::size_t> in_place(count);
   for (std::size_t i = 0; i < count; ++i) in_place[i] = i;
   arranged.source = arrange(rule.source, in_place, count);
-  std::map<std::string, std::string, std::less<>> others;
-  for (std::string& name : match_variables(arranged))
-    others.emplace(std::move(name), fmt::format("s{}", others.size()));
+  std::map<SizeVar, SizeVar> others;
+  for (const SizeVar variable : match_variables(arranged))
+    others.emplace(variable, SizeVar::read(fmt::format("s{}", others.size())));
 
   const Rule renamed = rename(rule, names, others);
   for (const std::size_t input : order) {

@@ -13,7 +13,7 @@
 
 namespace rewright {
 
-using SizeReplacement = std::function<std::optional<SymbolicDim>(std::string_view)>;
+using SizeReplacement = std::function<std::optional<SymbolicDim>(SizeVar)>;
 
 [[nodiscard]] SymbolicParams substitute(const SymbolicParams& params, const SizeReplacement& replace);
 [[nodiscard]] Constraint substitute(const Constraint& constraint, const SizeReplacement& replace);
@@ -29,7 +29,7 @@ using SizeReplacement = std::function<std::optional<SymbolicDim>(std::string_vie
 
 /// Inputs named anew, everywhere; `names` by position, match variables by `others`.
 [[nodiscard]] REWRIGHT_API Rule rename(const Rule& rule, std::span<const std::string> names,
-                                       const std::map<std::string, std::string, std::less<>>& others = {});
+                                       const std::map<SizeVar, SizeVar>& others = {});
 
 /// Inputs in order of first use by the source and named x0, x1, ...; match variables s0, s1, ... in order of
 /// appearance; patterns arranged; conditions in normal form, sorted by their text. Inputs that neither side uses are

@@ -17,7 +17,7 @@ std::pair<SymbolicDim, SymbolicDim> sides(const SymbolicDim& form) {
 
 std::int64_t first_variable(const SymbolicDim& dim, const SizeOrder& order) {
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
-  for (const std::string& name : dim.variables()) first = std::min(first, order.position(name));
+  for (const SizeVar name : dim.variables()) first = std::min(first, order.position(name));
   return first;
 }
 
@@ -35,8 +35,7 @@ Interval interval_of(const SymbolicDim& dim);
 
 Interval interval_of(const SymbolicDim::Atom& atom) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
-  if (atom.kind == SymbolicDim::Atom::Kind::kVariable)
-    return {atom.name.find('.') == std::string::npos ? 0.0 : 1.0, kInfinite};
+  if (atom.kind == SymbolicDim::Atom::Kind::kVariable) return {atom.variable->is_axis() ? 1.0 : 0.0, kInfinite};
   const Interval left = interval_of(*atom.left);
   if (atom.kind == SymbolicDim::Atom::Kind::kQuotient) {
     const auto divisor = static_cast<double>(atom.divisor);
@@ -50,7 +49,7 @@ Interval interval_of(const SymbolicDim::Atom& atom) {
 Interval interval_of(const SymbolicDim& dim) {
   const auto constant = static_cast<double>(dim.constant_term());
   Interval sum{constant, constant};
-  for (const auto& [text, atom] : dim.atoms()) {
+  for (const SymbolicDim::Atom& atom : dim.atoms()) {
     if (atom.coefficient != 0) sum = sum + atom.coefficient * interval_of(atom);
   }
   return sum;
@@ -66,10 +65,10 @@ bool is_unmet(const Constraint& constraint) {
 
 }  // namespace
 
-SizeOrder size_order(std::span<const PatternInput> inputs, std::span<const std::string> others) {
-  std::vector<std::string> names;
+SizeOrder size_order(std::span<const PatternInput> inputs, std::span<const SizeVar> others) {
+  std::vector<SizeVar> names;
   for (const PatternInput& input : inputs) {
-    for (int axis = 0; axis < input.rank; ++axis) names.push_back(fmt::format("{}.{}", input.name, axis));
+    for (int axis = 0; axis < input.rank; ++axis) names.push_back(SizeVar::axis(input.name, axis));
   }
   names.insert(names.end(), others.begin(), others.end());
   return SizeOrder(names);

@@ -16,7 +16,7 @@ namespace rewright {
 
 /// Sizes of inputs by position and axis, then all others in the order of `others`.
 [[nodiscard]] REWRIGHT_API SizeOrder size_order(std::span<const PatternInput> inputs,
-                                                std::span<const std::string> others = {});
+                                                std::span<const SizeVar> others = {});
 
 /// The constraint in one fixed form: common factors removed, no negative coefficient, the side with the first variable
 /// on the left, "a <= b" as "b >= a". Constraints that say the same term by term become equal.

@@ -51,12 +51,11 @@ class EquationBuilder {
   using Made = std::map<Port, std::uint32_t>;
 
   /// Is it a size that a use of this equation binds?
-  [[nodiscard]] bool is_bound(std::string_view size) const {
-    return std::ranges::find(axiom_.variables, size.substr(0, size.find('.')), &AxiomVariable::name) !=
-           axiom_.variables.end();
+  [[nodiscard]] bool is_bound(SizeVar size) const {
+    return std::ranges::find(axiom_.variables, size.tensor(), &AxiomVariable::name) != axiom_.variables.end();
   }
   [[nodiscard]] bool is_bound(const SymbolicDim& dim) const {
-    return std::ranges::all_of(dim.variables(), [this](const std::string& name) { return is_bound(name); });
+    return std::ranges::all_of(dim.variables(), [this](SizeVar size) { return is_bound(size); });
   }
 
   /// Inputs of other outputs may be anything that meets the conditions, so all that is asked is that there is such a
@@ -87,12 +86,12 @@ class EquationBuilder {
     }
   }
   [[nodiscard]] SizeOrder order_of_bound_first() const {
-    std::vector<std::string> first, last;
-    const auto sort_in = [&](const std::string& name) { (is_bound(name) ? first : last).push_back(name); };
+    std::vector<SizeVar> first, last;
+    const auto sort_in = [&](SizeVar size) { (is_bound(size) ? first : last).push_back(size); };
     for (const PatternInput& input : rule_.inputs) {
-      for (int axis = 0; axis < input.rank; ++axis) sort_in(fmt::format("{}.{}", input.name, axis));
+      for (int axis = 0; axis < input.rank; ++axis) sort_in(SizeVar::axis(input.name, axis));
     }
-    for (const std::string& name : match_variables(rule_)) sort_in(name);
+    for (const SizeVar size : match_variables(rule_)) sort_in(size);
     first.insert(first.end(), last.begin(), last.end());
     return SizeOrder(first);
   }
@@ -101,9 +100,9 @@ class EquationBuilder {
     if (condition.kind != Constraint::Kind::kAtLeast) return false;
     bool any = false;
     const SymbolicDim excess = condition.left - condition.right;
-    for (const auto& [text, atom] : excess.atoms()) {
+    for (const SymbolicDim::Atom& atom : excess.atoms()) {
       if (atom.kind == SymbolicDim::Atom::Kind::kVariable) {
-        if (is_bound(atom.name)) continue;
+        if (is_bound(*atom.variable)) continue;
         if (atom.coefficient < 0) return false;
         any = true;
       } else if (!is_bound(*atom.left) || (atom.right && !is_bound(*atom.right))) {
@@ -148,10 +147,8 @@ class EquationBuilder {
 
   /// Whatever a size names: an input, or a variable of the match.
   void mention(const SymbolicDim& size) {
-    for (const std::string& name : size.variables()) {
-      const std::size_t dot = name.find('.');
-      variable(name.substr(0, dot), dot == std::string::npos ? AxiomSort::kInt : AxiomSort::kTensor);
-    }
+    for (const SizeVar one : size.variables())
+      variable(one.tensor(), one.is_axis() ? AxiomSort::kTensor : AxiomSort::kInt);
   }
 
   const Rule& rule_;
@@ -179,7 +176,8 @@ Axiom operand_order(const Operator& op) {
   for (const ParamSpec& spec : op.info().params) {
     const std::string name = "p" + std::to_string(axiom.variables.size());
     const bool number = spec.kind == ParamKind::kInt || spec.kind == ParamKind::kChoice;
-    applied.params.push_back(number ? AxiomParam(SymbolicDim::variable(name)) : AxiomParam(AxiomParamVariable{name}));
+    applied.params.push_back(number ? AxiomParam(SymbolicDim::variable(SizeVar::read(name)))
+                                    : AxiomParam(AxiomParamVariable{name}));
     axiom.variables.push_back({name, number                          ? AxiomSort::kInt
                                      : spec.kind == ParamKind::kReal ? AxiomSort::kReal
                                                                      : AxiomSort::kSizes});

@@ -11,27 +11,27 @@ namespace rewright {
 
 namespace {
 
-using Assignment = std::vector<std::pair<std::string, std::int64_t>>;
+using Assignment = std::vector<std::pair<SizeVar, std::int64_t>>;
 
 constexpr std::int64_t kLargest = 64;
 /// Draws of small_sizes: few, as most rules take almost any sizes.
 constexpr std::uint64_t kFewDraws = 60;
 
-std::vector<std::string> size_variables(const Rule& rule) {
-  std::vector<std::string> names;
+std::vector<SizeVar> size_variables(const Rule& rule) {
+  std::vector<SizeVar> names;
   for (const PatternInput& input : rule.inputs) {
-    for (int axis = 0; axis < input.rank; ++axis) names.push_back(fmt::format("{}.{}", input.name, axis));
+    for (int axis = 0; axis < input.rank; ++axis) names.push_back(SizeVar::axis(input.name, axis));
   }
-  for (std::string& name : match_variables(rule)) names.push_back(std::move(name));
+  for (const SizeVar name : match_variables(rule)) names.push_back(name);
   return names;
 }
 
 /// What a variable has to be a multiple of, by the constraints that say so of it alone: "16 | w.0".
-std::int64_t divisor_of(const std::string& name, const std::vector<Constraint>& constraints) {
+std::int64_t divisor_of(SizeVar name, const std::vector<Constraint>& constraints) {
   std::int64_t divisor = 1;
   for (const Constraint& constraint : constraints) {
     const auto number = constraint.left.constant();
-    if (constraint.kind == Constraint::Kind::kDivides && number && constraint.right.variable_name() == name)
+    if (constraint.kind == Constraint::Kind::kDivides && number && constraint.right.variable() == name)
       divisor = std::min(std::lcm(divisor, *number), kLargest + 1);
   }
   return divisor;
@@ -40,15 +40,15 @@ std::int64_t divisor_of(const std::string& name, const std::vector<Constraint>& 
 // Free variables get `choose(i, name)` in order, the others what the equations say; nothing where that breaks a
 // constraint.
 template <class Choose>
-std::optional<Assignment> assign(const std::vector<std::string>& names, const SizeSystem& facts,
+std::optional<Assignment> assign(const std::vector<SizeVar>& names, const SizeSystem& facts,
                                  const std::vector<Constraint>& constraints, Choose choose) {
   Assignment free;
-  for (const std::string& name : names) {
+  for (const SizeVar name : names) {
     if (!facts.solved().contains(name)) free.emplace_back(name, choose(free.size(), name));
   }
   const DimBinding chosen = bind_sizes(free);
   Assignment all;
-  for (const std::string& name : names) {
+  for (const SizeVar name : names) {
     const auto value = facts.normalise(SymbolicDim::variable(name)).evaluate(chosen);
     if (!value || *value < 1 || *value > kLargest) return std::nullopt;
     all.emplace_back(name, *value);
@@ -62,17 +62,16 @@ std::optional<Assignment> assign(const std::vector<std::string>& names, const Si
 }
 
 // Unequal sizes first; then pseudo-random ones, from a range that grows.
-std::optional<Assignment> search(const std::vector<std::string>& names, const SizeSystem& facts,
+std::optional<Assignment> search(const std::vector<SizeVar>& names, const SizeSystem& facts,
                                  const std::vector<Constraint>& constraints) {
   for (const std::int64_t first : {2, 3, 1}) {
-    const auto found = assign(names, facts, constraints, [&](std::size_t i, const std::string&) {
-      return first + static_cast<std::int64_t>(i % 6);
-    });
+    const auto found = assign(names, facts, constraints,
+                              [&](std::size_t i, SizeVar) { return first + static_cast<std::int64_t>(i % 6); });
     if (found) return found;
   }
   Random random(0);
   for (std::uint64_t attempt = 0; attempt < 600; ++attempt) {
-    const auto found = assign(names, facts, constraints, [&](std::size_t, const std::string&) {
+    const auto found = assign(names, facts, constraints, [&](std::size_t, SizeVar) {
       return random.between(1, 4 + static_cast<std::int64_t>(attempt / 100));
     });
     if (found) return found;
@@ -99,13 +98,10 @@ RuleSizes sizes_of(const Rule& rule, const Assignment& found) {
   RuleSizes sizes;
   for (const PatternInput& input : rule.inputs) {
     Shape shape;
-    for (int axis = 0; axis < input.rank; ++axis) shape.append(*binding(fmt::format("{}.{}", input.name, axis)));
+    for (int axis = 0; axis < input.rank; ++axis) shape.append(*binding(SizeVar::axis(input.name, axis)));
     sizes.shapes.push_back(std::move(shape));
   }
-  for (std::string& name : match_variables(rule)) {
-    const std::int64_t value = *binding(name);
-    sizes.extra.emplace_back(std::move(name), value);
-  }
+  for (const SizeVar name : match_variables(rule)) sizes.extra.emplace_back(name, *binding(name));
   return sizes;
 }
 
@@ -124,14 +120,13 @@ void find_example(Rule& rule) {
 }
 
 std::vector<RuleSizes> small_sizes(const Rule& rule, std::size_t count) {
-  const std::vector<std::string> names = size_variables(rule);
+  const std::vector<SizeVar> names = size_variables(rule);
   std::vector<Assignment> found;
   if (const auto domain = Domain::of(rule)) {
     const std::vector<Constraint>& constraints = domain->constraints;
     const auto add = [&](auto choose) {
-      auto sizes = assign(names, domain->facts, constraints, [&](std::size_t i, const std::string& name) {
-        return choose(i) * divisor_of(name, constraints);
-      });
+      auto sizes = assign(names, domain->facts, constraints,
+                          [&](std::size_t i, SizeVar name) { return choose(i) * divisor_of(name, constraints); });
       if (sizes && std::ranges::find(found, *sizes) == found.end()) found.push_back(*std::move(sizes));
     };
     add([](std::size_t i) { return 2 + static_cast<std::int64_t>(i % 2); });

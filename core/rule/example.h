@@ -16,8 +16,8 @@ namespace rewright {
 void find_example(Rule& rule);
 
 struct RuleSizes {
-  std::vector<Shape> shapes;                                ///< Of the inputs.
-  std::vector<std::pair<std::string, std::int64_t>> extra;  ///< Of the match's own size variables.
+  std::vector<Shape> shapes;                            ///< Of the inputs.
+  std::vector<std::pair<SizeVar, std::int64_t>> extra;  ///< Of the match's own size variables.
 };
 /// Up to `count` choices of small sizes, mostly 2 and 3, at which the source is defined and the precondition holds; the
 /// rule's example where a short search finds none. The same rule gets the same sizes.

@@ -23,7 +23,7 @@ namespace rewright {
 namespace {
 
 struct SizeVariable {
-  std::string name;
+  SizeVar name;
   std::int64_t example = 0;
   const Operator* op = nullptr;
 };
@@ -37,7 +37,7 @@ struct Lifted {
 SymbolicParams lift(const Operator& op, const Params& params, std::string_view prefix,
                     std::vector<SizeVariable>& variables) {
   return map_sizes(params, [&](std::int64_t size) {
-    variables.push_back({fmt::format("{}{}", prefix, variables.size()), size, &op});
+    variables.push_back({SizeVar::read(fmt::format("{}{}", prefix, variables.size())), size, &op});
     return SymbolicDim::variable(variables.back().name);
   });
 }
@@ -121,7 +121,7 @@ class Solution {
  public:
   static Result<Solution> of(const Rule& rule, std::span<const SizeVariable> source,
                              std::span<const SizeVariable> target, FreeSizes free) {
-    std::vector<std::string> names;
+    std::vector<SizeVar> names;
     for (const auto variables : {source, target}) {
       for (const SizeVariable& variable : variables) names.push_back(variable.name);
     }
@@ -134,7 +134,7 @@ class Solution {
   }
 
   [[nodiscard]] SizeReplacement replacement() const {
-    return [this](std::string_view name) -> std::optional<SymbolicDim> {
+    return [this](SizeVar name) -> std::optional<SymbolicDim> {
       const auto found = values_.find(name);
       if (found == values_.end()) return std::nullopt;
       return found->second;
@@ -179,8 +179,8 @@ class Solution {
     const SymbolicDim value = facts_.normalise(SymbolicDim::variable(variable.name));
     const auto names = value.variables();
     const bool of_inputs = std::all_of(names.begin(), names.end(), is_input_size);
-    const bool solved = value.variable_name() != std::optional(variable.name);
-    if (solved && (of_inputs || value.variable_name()))
+    const bool solved = value.variable() != std::optional(variable.name);
+    if (solved && (of_inputs || value.variable()))
       values_.emplace(variable.name, value);
     else
       bound_by_match_.push_back(variable.name);
@@ -188,7 +188,7 @@ class Solution {
 
   Status solve_target(const SizeVariable& variable, std::span<const SizeVariable> target) {
     SymbolicDim value = facts_.normalise(SymbolicDim::variable(variable.name));
-    for (const std::string& name : value.variables()) {
+    for (const SizeVar name : value.variables()) {
       const bool open =
           std::any_of(target.begin(), target.end(), [&](const auto& other) { return other.name == name; });
       if (open)
@@ -197,18 +197,18 @@ class Solution {
                           " inputs' sizes nor from the source",
                           variable.op->name(), variable.example);
     }
-    for (const std::string& name : bound_by_match_) {
+    for (const SizeVar name : bound_by_match_) {
       if (facts_.normalise(SymbolicDim::variable(name)) == value) value = SymbolicDim::variable(name);
     }
     values_.emplace(variable.name, std::move(value));
     return {};
   }
 
-  static bool is_input_size(const std::string& name) { return name.find('.') != std::string::npos; }
+  static bool is_input_size(SizeVar size) { return size.is_axis(); }
 
   SizeSystem facts_;
-  std::map<std::string, SymbolicDim, std::less<>> values_;
-  std::vector<std::string> bound_by_match_;
+  std::map<SizeVar, SymbolicDim> values_;
+  std::vector<SizeVar> bound_by_match_;
 };
 
 void put_in(Pattern& pattern, const SizeReplacement& replace) {
@@ -270,7 +270,7 @@ Result<Rule> generalise(const Graph& source, const Graph& target, FreeSizes free
     put_in(rule.source, solution.replacement());
     put_in(rule.target, solution.replacement());
   }
-  for (const std::string& name : match_variables(rule)) {
+  for (const SizeVar name : match_variables(rule)) {
     const auto variable =
         std::find_if(left.variables.begin(), left.variables.end(), [&](const auto& v) { return v.name == name; });
     if (variable != left.variables.end()) rule.example_sizes.emplace_back(name, variable->example);

@@ -18,8 +18,7 @@ namespace {
 
 SymbolicShape variables_of(const PatternInput& input) {
   SymbolicShape shape;
-  for (int axis = 0; axis < input.rank; ++axis)
-    shape.append(SymbolicDim::variable(fmt::format("{}.{}", input.name, axis)));
+  for (int axis = 0; axis < input.rank; ++axis) shape.append(SymbolicDim::variable(SizeVar::axis(input.name, axis)));
   return shape;
 }
 
@@ -69,8 +68,8 @@ Result<PatternShapes> infer_shapes(std::span<const PatternInput> inputs, const P
   return shapes;
 }
 
-DimBinding bind_sizes(std::vector<std::pair<std::string, std::int64_t>> sizes) {
-  return [sizes = std::move(sizes)](std::string_view name) -> std::optional<std::int64_t> {
+DimBinding bind_sizes(std::vector<std::pair<SizeVar, std::int64_t>> sizes) {
+  return [sizes = std::move(sizes)](SizeVar name) -> std::optional<std::int64_t> {
     const auto found = std::find_if(sizes.begin(), sizes.end(), [&](const auto& size) { return size.first == name; });
     if (found == sizes.end()) return std::nullopt;
     return found->second;
@@ -78,30 +77,27 @@ DimBinding bind_sizes(std::vector<std::pair<std::string, std::int64_t>> sizes) {
 }
 
 DimBinding bind_sizes(std::span<const PatternInput> inputs, std::span<const Shape> shapes, DimBinding extra) {
-  std::vector<std::pair<std::string, std::int64_t>> sizes;
+  std::vector<std::pair<SizeVar, std::int64_t>> sizes;
   for (std::size_t i = 0; i < std::min(inputs.size(), shapes.size()); ++i) {
     for (int axis = 0; axis < shapes[i].rank(); ++axis)
-      sizes.emplace_back(fmt::format("{}.{}", inputs[i].name, axis), shapes[i][axis]);
+      sizes.emplace_back(SizeVar::axis(inputs[i].name, axis), shapes[i][axis]);
   }
-  return [own = bind_sizes(std::move(sizes)), extra = std::move(extra)](std::string_view name) {
+  return [own = bind_sizes(std::move(sizes)), extra = std::move(extra)](SizeVar name) {
     auto value = own(name);
     if (!value && extra) value = extra(name);
     return value;
   };
 }
 
-std::vector<std::string> match_variables(const Rule& rule) {
-  std::vector<std::string> names;
+std::vector<SizeVar> match_variables(const Rule& rule) {
+  std::vector<SizeVar> names;
   for (const PatternNode& node : rule.source.nodes) {
     for (const auto& value : node.params.values()) {
       const auto* list = std::get_if<SizeList<SymbolicDim>>(&value);
       if (!list) continue;
       for (const SymbolicDim& size : list->values) {
-        for (std::string& name : size.variables()) {
-          // Sizes of inputs have a dot, variables of a match have none.
-          if (name.find('.') != std::string::npos) continue;
-          if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
-        }
+        for (const SizeVar name : size.variables())
+          if (!name.is_axis() && std::ranges::find(names, name) == names.end()) names.push_back(name);
       }
     }
   }

@@ -271,7 +271,7 @@ class FunctionUses {
 RuleClass class_by_operators(const Rule& rule) {
   for (const Pattern* side : {&rule.source, &rule.target}) {
     for (const PatternNode& node : side->nodes) {
-      const auto params = evaluate(node.params, [](std::string_view) { return std::optional<std::int64_t>(1); });
+      const auto params = evaluate(node.params, [](SizeVar) { return std::optional<std::int64_t>(1); });
       if (!params) return RuleClass::kRangeChanging;
       const Traits traits = node.op->traits(*params);
       if (traits.uses_functions || !(traits.multilinear || traits.uses_order)) return RuleClass::kRangeChanging;

@@ -1,7 +1,7 @@
 // Reads the text form of rules: core/rule/README.md has its grammar.
 //
 // Terms are read with an explicit stack: depth costs memory, not the program's stack.
-#include "graph/scanner.h"
+#include "base/scanner.h"
 #include "rule/canonical.h"
 #include "rule/example.h"
 #include "rule/identifier.h"
@@ -80,7 +80,7 @@ class RuleReader {
     for (const PatternInput& input : rule_.inputs) {
       SymbolicShape shape;
       for (int axis = 0; axis < input.rank; ++axis)
-        shape.append(SymbolicDim::variable(fmt::format("{}.{}", input.name, axis)));
+        shape.append(SymbolicDim::variable(SizeVar::axis(input.name, axis)));
       shapes_.push_back({std::move(shape)});
     }
     const auto outer = names_;
@@ -214,18 +214,18 @@ class RuleReader {
 
   // Every size variable is a size of an input, or stands alone in a size list of the source, where a match binds it.
   Status check_variables() {
-    std::set<std::string, std::less<>> known;
+    std::set<SizeVar> known;
     for (const PatternInput& input : rule_.inputs) {
-      for (int axis = 0; axis < input.rank; ++axis) known.insert(fmt::format("{}.{}", input.name, axis));
+      for (int axis = 0; axis < input.rank; ++axis) known.insert(SizeVar::axis(input.name, axis));
     }
     each_size(rule_.source, [&](const SymbolicDim& size) {
-      const auto name = size.variable_name();
-      if (name && name->find('.') == std::string::npos) known.insert(*name);
+      const auto variable = size.variable();
+      if (variable && !variable->is_axis()) known.insert(*variable);
     });
-    std::optional<std::string> unknown;
+    std::optional<SizeVar> unknown;
     const auto check = [&](const SymbolicDim& size) {
-      for (const std::string& name : size.variables()) {
-        if (!known.contains(name) && !unknown) unknown = name;
+      for (const SizeVar variable : size.variables()) {
+        if (!known.contains(variable) && !unknown) unknown = variable;
       }
     };
     each_size(rule_.source, check);
@@ -238,7 +238,7 @@ class RuleReader {
       return wrong(
           "the size '{}' is no size of an input (as x.0 is) and does not stand alone in a size list of the"
           " source, so no match would bind it",
-          *unknown);
+          unknown->text());
     const auto used = input_order(rule_.source, rule_.inputs.size());
     for (const std::size_t input : input_order(rule_.target, rule_.inputs.size())) {
       if (std::find(used.begin(), used.end(), input) == used.end())

@@ -44,30 +44,30 @@ std::vector<bool> needed_ports(const Pattern& side, std::size_t input_count) {
 }
 
 /// A size that the target or the precondition needs and the source does not give.
-std::optional<std::string> open_size(const Rule& rule) {
-  std::set<std::string> known = size_variables(rule.source), wanted = size_variables(rule.target);
+std::optional<SizeVar> open_size(const Rule& rule) {
+  std::set<SizeVar> known = size_variables(rule.source), wanted = size_variables(rule.target);
   for (const PatternInput& input : rule.inputs)
-    for (int axis = 0; axis < input.rank; ++axis) known.insert(fmt::format("{}.{}", input.name, axis));
+    for (int axis = 0; axis < input.rank; ++axis) known.insert(SizeVar::axis(input.name, axis));
   for (const Constraint& constraint : rule.precondition)
     for (const SymbolicDim* side : {&constraint.left, &constraint.right})
-      for (std::string& name : side->variables()) wanted.insert(std::move(name));
-  const auto open = std::ranges::find_if(wanted, [&](const std::string& name) { return !known.contains(name); });
+      for (const SizeVar size : side->variables()) wanted.insert(size);
+  const auto open = std::ranges::find_if(wanted, [&](SizeVar size) { return !known.contains(size); });
   return open == wanted.end() ? std::nullopt : std::optional(*open);
 }
 
 }  // namespace
 
-std::set<std::string> size_variables(const Pattern& side) {
-  std::set<std::string> names;
+std::set<SizeVar> size_variables(const Pattern& side) {
+  std::set<SizeVar> all;
   for (const PatternNode& node : side.nodes) {
     for (const auto& value : node.params.values()) {
       const auto* sizes = std::get_if<SizeList<SymbolicDim>>(&value);
       if (sizes == nullptr) continue;
       for (const SymbolicDim& size : sizes->values)
-        for (std::string& name : size.variables()) names.insert(std::move(name));
+        for (const SizeVar variable : size.variables()) all.insert(variable);
     }
   }
-  return names;
+  return all;
 }
 
 Status check_usable(const Rule& rule) {
@@ -90,7 +90,7 @@ Status check_usable(const Rule& rule) {
   if (spelled(rule.source, rule.inputs) == spelled(rule.target, rule.inputs))
     return unusable("its sides differ in the order of operands alone, which matching does not see");
   if (const auto size = open_size(rule))
-    return unusable(fmt::format("its source does not determine the size {}", *size));
+    return unusable(fmt::format("its source does not determine the size {}", size->text()));
   return {};
 }
 

@@ -14,6 +14,6 @@ namespace rewright {
 [[nodiscard]] REWRIGHT_API Status check_usable(const Rule& rule);
 
 /// Names in the side's size parameters.
-[[nodiscard]] REWRIGHT_API std::set<std::string> size_variables(const Pattern& side);
+[[nodiscard]] REWRIGHT_API std::set<SizeVar> size_variables(const Pattern& side);
 
 }  // namespace rewright

@@ -304,7 +304,7 @@ std::string example_text(const Rule& rule) {
   Json shapes = Json::array();
   for (const Shape& shape : rule.example) shapes.push_back(shape.dims());
   Json sizes = Json::object();
-  for (const auto& [name, value] : rule.example_sizes) sizes[name] = value;
+  for (const auto& [name, value] : rule.example_sizes) sizes[name.text()] = value;
   return Json{{"shapes", std::move(shapes)}, {"sizes", std::move(sizes)}}.dump();
 }
 
@@ -317,7 +317,7 @@ Status read_example(const std::string& text, Rule& rule) {
     rule.example.clear();
     for (const Json& shape : json["shapes"]) rule.example.emplace_back(shape.get<std::vector<std::int64_t>>());
     rule.example_sizes.clear();
-    for (const auto& [name, value] : json["sizes"].items()) rule.example_sizes.emplace_back(name, value);
+    for (const auto& [name, value] : json["sizes"].items()) rule.example_sizes.emplace_back(SizeVar::read(name), value);
   } catch (const Json::exception&) {
     return make_error(ErrorCode::kParse, "rule {}: '{}' is no example of input shapes", rule.id, text);
   }

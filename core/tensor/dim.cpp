@@ -43,19 +43,21 @@ std::uint64_t magnitude(std::int64_t a) {
   return a < 0 ? 0 - static_cast<std::uint64_t>(a) : static_cast<std::uint64_t>(a);
 }
 
-/// Calls `visit(entry, coefficient)` for every atom of a + factor * b, in order, coefficients of 0 included; `entry` is
+int compare(const Atom& a, const Atom& b) { return a.is_like(b) ? 0 : a.key().compare(b.key()); }
+
+/// Calls `visit(atom, coefficient)` for every atom of a + factor * b, in order, coefficients of 0 included; `atom` is
 /// that of a or b.
 template <class Visit>
 void for_each_of_sum(const Atoms& a, const Atoms& b, std::int64_t factor, Visit visit) {
   std::size_t i = 0, j = 0;
   while (i < a.size() || j < b.size()) {
-    const int order = i == a.size() ? 1 : j == b.size() ? -1 : a[i].first.compare(b[j].first);
+    const int order = i == a.size() ? 1 : j == b.size() ? -1 : compare(a[i], b[j]);
     if (order < 0) {
-      visit(a[i], a[i].second.coefficient);
+      visit(a[i], a[i].coefficient);
     } else if (order > 0) {
-      visit(b[j], times(factor, b[j].second.coefficient));
+      visit(b[j], times(factor, b[j].coefficient));
     } else {
-      visit(a[i], plus(a[i].second.coefficient, times(factor, b[j].second.coefficient)));
+      visit(a[i], plus(a[i].coefficient, times(factor, b[j].coefficient)));
     }
     i += order <= 0 ? 1 : 0;
     j += order >= 0 ? 1 : 0;
@@ -65,10 +67,10 @@ void for_each_of_sum(const Atoms& a, const Atoms& b, std::int64_t factor, Visit 
 Atoms sum_of(const Atoms& a, const Atoms& b, std::int64_t factor) {
   Atoms sum;
   sum.reserve(a.size() + b.size());
-  for_each_of_sum(a, b, factor, [&](const auto& entry, std::int64_t coefficient) {
+  for_each_of_sum(a, b, factor, [&](const Atom& atom, std::int64_t coefficient) {
     if (coefficient == 0) return;
-    sum.push_back(entry);
-    sum.back().second.coefficient = coefficient;
+    sum.push_back(atom);
+    sum.back().coefficient = coefficient;
   });
   return sum;
 }
@@ -78,16 +80,14 @@ std::string term_text(const std::string& key, std::uint64_t factor) {
 }
 
 /// The atoms that a product is made of, each with coefficient 1.
-void collect_factors(const std::string& key, const Atom& atom, std::vector<std::pair<std::string, Atom>>& factors) {
+void collect_factors(const Atom& atom, Atoms& factors) {
   if (atom.kind != Atom::Kind::kProduct) {
-    Atom unit = atom;
-    unit.coefficient = 1;
-    factors.emplace_back(key, std::move(unit));
+    factors.push_back(atom);
+    factors.back().coefficient = 1;
     return;
   }
-  for (const auto& part : {atom.left, atom.right}) {
-    for (const auto& [inner_key, inner] : part->atoms()) collect_factors(inner_key, inner, factors);
-  }
+  for (const auto& part : {atom.left, atom.right})
+    for (const Atom& inner : part->atoms()) collect_factors(inner, factors);
 }
 
 }  // namespace
@@ -103,28 +103,24 @@ SymbolicDim SymbolicDim::of(std::int64_t constant, Atoms atoms) {
   return dim;
 }
 
-SymbolicDim SymbolicDim::variable(std::string name) {
+SymbolicDim SymbolicDim::variable(SizeVar variable) {
   Atom atom;
-  atom.name = name;
-  Atoms atoms;
-  atoms.emplace_back(std::move(name), std::move(atom));
-  return of(0, std::move(atoms));
+  atom.variable = variable;
+  return of(0, {std::move(atom)});
 }
 
-std::optional<std::string> SymbolicDim::variable_name() const {
-  if (constant_ != 0 || atoms().size() != 1) return std::nullopt;
-  const Atom& atom = atoms().front().second;
-  if (atom.kind != Atom::Kind::kVariable || atom.coefficient != 1) return std::nullopt;
-  return atom.name;
+std::optional<SizeVar> SymbolicDim::variable() const {
+  if (constant_ != 0 || atoms().size() != 1 || atoms().front().coefficient != 1) return std::nullopt;
+  return atoms().front().variable;
 }
 
 std::optional<std::int64_t> SymbolicDim::evaluate(const DimBinding& binding) const {
   std::int64_t sum = constant_;
-  for (const auto& [key, atom] : atoms()) {
+  for (const Atom& atom : atoms()) {
     std::optional<std::int64_t> value;
     switch (atom.kind) {
       case Atom::Kind::kVariable:
-        if (binding) value = binding(atom.name);
+        if (binding) value = binding(*atom.variable);
         break;
       case Atom::Kind::kQuotient:
         value = atom.left->evaluate(binding);
@@ -147,20 +143,20 @@ std::optional<std::int64_t> SymbolicDim::evaluate(const DimBinding& binding) con
   return sum;
 }
 
-SymbolicDim SymbolicDim::substitute(const std::function<std::optional<SymbolicDim>(std::string_view)>& replace) const {
+SymbolicDim SymbolicDim::substitute(const std::function<std::optional<SymbolicDim>(SizeVar)>& replace) const {
   SymbolicDim result(constant_);
   Atoms kept;
-  for (const auto& [key, atom] : atoms()) {
+  for (const Atom& atom : atoms()) {
     std::optional<SymbolicDim> value;
     switch (atom.kind) {
-      case Atom::Kind::kVariable: value = replace(atom.name); break;
+      case Atom::Kind::kVariable: value = replace(*atom.variable); break;
       case Atom::Kind::kQuotient: value = floor_divide(atom.left->substitute(replace), atom.divisor); break;
       case Atom::Kind::kProduct: value = atom.left->substitute(replace) * atom.right->substitute(replace); break;
     }
     if (value)
       result = result + SymbolicDim(atom.coefficient) * *value;
     else
-      kept.emplace_back(key, atom);
+      kept.push_back(atom);
   }
   if (kept.size() == atoms().size() && !cut_) return *this;
   if (!kept.empty()) result = result + of(0, std::move(kept));
@@ -171,16 +167,16 @@ SymbolicDim SymbolicDim::substitute(const std::function<std::optional<SymbolicDi
   return result;
 }
 
-std::vector<std::string> SymbolicDim::variables() const {
-  std::set<std::string> names;
-  for (const auto& [key, atom] : atoms()) {
-    if (atom.kind == Atom::Kind::kVariable) names.insert(atom.name);
+std::vector<SizeVar> SymbolicDim::variables() const {
+  std::set<SizeVar> all;
+  for (const Atom& atom : atoms()) {
+    if (atom.variable) all.insert(*atom.variable);
     for (const auto& part : {atom.left, atom.right}) {
       if (!part) continue;
-      for (auto& name : part->variables()) names.insert(std::move(name));
+      for (const SizeVar variable : part->variables()) all.insert(variable);
     }
   }
-  return {names.begin(), names.end()};
+  return {all.begin(), all.end()};
 }
 
 SymbolicDim operator+(const SymbolicDim& a, const SymbolicDim& b) {
@@ -207,7 +203,7 @@ SymbolicDim operator*(const SymbolicDim& a, const SymbolicDim& b) {
       return product;
     }
     SymbolicDim::Atoms atoms = *b.atoms_;
-    for (auto& [key, atom] : atoms) atom.coefficient = times(atom.coefficient, *factor);
+    for (Atom& atom : atoms) atom.coefficient = times(atom.coefficient, *factor);
     return SymbolicDim::of(product.constant_, std::move(atoms));
   }
   if (b.constant()) return b * a;
@@ -216,21 +212,22 @@ SymbolicDim operator*(const SymbolicDim& a, const SymbolicDim& b) {
   SymbolicDim product = SymbolicDim(a.constant_) * (b - SymbolicDim(b.constant_)) +
                         SymbolicDim(b.constant_) * (a - SymbolicDim(a.constant_)) +
                         SymbolicDim(times(a.constant_, b.constant_));
-  for (const auto& [left_key, left] : a.atoms()) {
-    for (const auto& [right_key, right] : b.atoms()) {
-      std::vector<std::pair<std::string, Atom>> factors;
-      collect_factors(left_key, left, factors);
-      collect_factors(right_key, right, factors);
-      std::sort(factors.begin(), factors.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
-      std::string key = factors.front().first;
+  for (const Atom& left : a.atoms()) {
+    for (const Atom& right : b.atoms()) {
+      Atoms factors;
+      collect_factors(left, factors);
+      collect_factors(right, factors);
+      std::ranges::sort(factors, {}, &Atom::key);
+      std::string text = factors.front().key();
       SymbolicDim chain = SymbolicDim::of(0, {factors.front()});
       for (std::size_t i = 1; i < factors.size(); ++i) {
+        text += "*" + factors[i].key();
         Atom atom;
         atom.kind = Atom::Kind::kProduct;
         atom.left = std::make_shared<const SymbolicDim>(std::move(chain));
         atom.right = std::make_shared<const SymbolicDim>(SymbolicDim::of(0, {factors[i]}));
-        key += "*" + factors[i].first;
-        chain = SymbolicDim::of(0, {{key, std::move(atom)}});
+        atom.text = text;
+        chain = SymbolicDim::of(0, {std::move(atom)});
       }
       product = product + SymbolicDim(times(left.coefficient, right.coefficient)) * chain;
     }
@@ -240,8 +237,8 @@ SymbolicDim operator*(const SymbolicDim& a, const SymbolicDim& b) {
 
 bool operator==(const SymbolicDim& a, const SymbolicDim& b) {
   return a.constant_ == b.constant_ &&
-         (a.atoms_ == b.atoms_ || std::ranges::equal(a.atoms(), b.atoms(), [](const auto& x, const auto& y) {
-            return x.second.coefficient == y.second.coefficient && x.first == y.first;
+         (a.atoms_ == b.atoms_ || std::ranges::equal(a.atoms(), b.atoms(), [](const Atom& x, const Atom& y) {
+            return x.coefficient == y.coefficient && x.is_like(y);
           }));
 }
 
@@ -255,13 +252,13 @@ SymbolicDim floor_divide(const SymbolicDim& value, std::int64_t divisor) {
   // floor((k*q + r) / k) = q + floor(r / k): what is divisible leaves the quotient.
   const std::int64_t constant = rewright::floor_divide(value.constant_, divisor);
   Atoms whole, rest;
-  for (const auto& [key, atom] : value.atoms()) {
+  for (const SymbolicDim::Atom& atom : value.atoms()) {
     Atom outside = atom;
     outside.coefficient = rewright::floor_divide(atom.coefficient, divisor);
     Atom inside = atom;
     inside.coefficient = minus(atom.coefficient, times(divisor, outside.coefficient));
-    if (outside.coefficient != 0) whole.emplace_back(key, std::move(outside));
-    if (inside.coefficient != 0) rest.emplace_back(key, std::move(inside));
+    if (outside.coefficient != 0) whole.push_back(std::move(outside));
+    if (inside.coefficient != 0) rest.push_back(std::move(inside));
   }
   const SymbolicDim quotient = SymbolicDim::of(constant, std::move(whole));
   if (rest.empty()) return quotient;
@@ -270,15 +267,15 @@ SymbolicDim floor_divide(const SymbolicDim& value, std::int64_t divisor) {
   atom.kind = Atom::Kind::kQuotient;
   atom.left = std::make_shared<const SymbolicDim>(dividend);
   atom.divisor = divisor;
-  return quotient +
-         SymbolicDim::of(0, {{fmt::format("floor(({}) / {})", to_string(dividend), divisor), std::move(atom)}});
+  atom.text = fmt::format("floor(({}) / {})", to_string(dividend), divisor);
+  return quotient + SymbolicDim::of(0, {std::move(atom)});
 }
 
 std::string to_string(const SymbolicDim& dim) {
   std::string text;
-  for (const auto& [key, atom] : dim.atoms()) {
+  for (const SymbolicDim::Atom& atom : dim.atoms()) {
     const bool negative = atom.coefficient < 0;
-    const std::string term = term_text(key, magnitude(atom.coefficient));
+    const std::string term = term_text(atom.key(), magnitude(atom.coefficient));
     if (text.empty()) {
       text = negative ? "-" + term : term;
     } else {
@@ -329,7 +326,7 @@ std::optional<bool> Constraint::decided() const {
   if (kind == Kind::kDivides) {
     const auto divisor = left.constant();
     if (!divisor) return std::nullopt;
-    for (const auto& [key, atom] : right.atoms()) {
+    for (const SymbolicDim::Atom& atom : right.atoms()) {
       if (atom.coefficient % *divisor != 0) return std::nullopt;
     }
     return right.constant_term() % *divisor == 0;

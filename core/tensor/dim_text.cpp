@@ -17,13 +17,13 @@ constexpr std::size_t kMostFactors = 64;
 /// The sum of the sizes of an expression's numbers: no number of a sum or a product passes that of the weights.
 double weight(const SymbolicDim& dim) {
   double sum = std::abs(static_cast<double>(dim.constant_term()));
-  for (const auto& [key, atom] : dim.atoms()) sum += std::abs(static_cast<double>(atom.coefficient));
+  for (const SymbolicDim::Atom& atom : dim.atoms()) sum += std::abs(static_cast<double>(atom.coefficient));
   return sum;
 }
 
 std::size_t factors_of(const SymbolicDim& dim) {
   std::size_t most = 0;
-  for (const auto& [key, atom] : dim.atoms()) {
+  for (const SymbolicDim::Atom& atom : dim.atoms()) {
     const bool product = atom.kind == SymbolicDim::Atom::Kind::kProduct;
     most = std::max(most, product ? factors_of(*atom.left) + factors_of(*atom.right) : 1);
   }
@@ -128,7 +128,7 @@ class DimParser {
     while (at_ < text_.size() && in_name(text_[at_])) ++at_;
     if (at_ == start) return unexpected("a size");
     std::string name(text_.substr(start, at_ - start));
-    if (name != "floor") return SymbolicDim::variable(std::move(name));
+    if (name != "floor") return SymbolicDim::variable(SizeVar::read(name));
     if (!take('(')) return unexpected("'(' after floor");
     REWRIGHT_TRY(const SymbolicDim dividend, sum());
     if (!take('/')) return unexpected("'/' inside floor");

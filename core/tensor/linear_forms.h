@@ -15,7 +15,7 @@ inline constexpr std::int64_t kLargest = std::int64_t{1} << 40;
 
 inline SymbolicDim value_of(const SymbolicDim::Atom& atom) {
   switch (atom.kind) {
-    case SymbolicDim::Atom::Kind::kVariable: return SymbolicDim::variable(atom.name);
+    case SymbolicDim::Atom::Kind::kVariable: return SymbolicDim::variable(*atom.variable);
     case SymbolicDim::Atom::Kind::kQuotient: return floor_divide(*atom.left, atom.divisor);
     case SymbolicDim::Atom::Kind::kProduct: break;
   }
@@ -26,7 +26,7 @@ inline SymbolicDim value_of(const SymbolicDim::Atom& atom) {
 template <class Change>
 SymbolicDim with_coefficients(const SymbolicDim& form, Change change) {
   SymbolicDim result = change(form.constant_term());
-  for (const auto& [text, atom] : form.atoms()) {
+  for (const SymbolicDim::Atom& atom : form.atoms()) {
     const std::int64_t coefficient = change(atom.coefficient);
     if (coefficient != 0) result = result + SymbolicDim(coefficient) * value_of(atom);
   }
@@ -36,13 +36,13 @@ SymbolicDim with_coefficients(const SymbolicDim& form, Change change) {
 inline bool is_small(const SymbolicDim& form) {
   const auto small = [](std::int64_t n) { return n > -kLargest && n < kLargest; };
   return small(form.constant_term()) && std::all_of(form.atoms().begin(), form.atoms().end(),
-                                                    [&](const auto& entry) { return small(entry.second.coefficient); });
+                                                    [&](const auto& atom) { return small(atom.coefficient); });
 }
 
 /// The greatest common divisor of the coefficients; 0 where there are none.
 inline std::int64_t content(const SymbolicDim& form) {
   std::int64_t divisor = 0;
-  for (const auto& [text, atom] : form.atoms()) divisor = std::gcd(divisor, atom.coefficient);
+  for (const SymbolicDim::Atom& atom : form.atoms()) divisor = std::gcd(divisor, atom.coefficient);
   return divisor;
 }
 

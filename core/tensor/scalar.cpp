@@ -7,7 +7,11 @@
 #include <bit>
 #include <limits>
 #include <numeric>
+#include <set>
+#include <span>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "tensor/real.h"
 
@@ -307,67 +311,110 @@ Term apply(Function function, const Term& argument) {
   return Term(std::make_shared<const Term::Node>(std::move(node)));
 }
 
-bool operator==(const Term& a, const Term& b) {
-  const Term::Node& x = *a.node_;
-  const Term::Node& y = *b.node_;
-  if (&x == &y) return true;
+namespace {
+
+/// Equal in all but the operands.
+bool equal_heads(const Term::Node& x, const Term::Node& y) {
   if (x.kind != y.kind) return false;
   switch (x.kind) {
     case Term::Kind::kNumber: return x.number == y.number && (x.number.defined() || x.real == y.real);
     case Term::Kind::kVariable: return x.variable == y.variable;
-    case Term::Kind::kFunction: return x.function == y.function && Term(x.left) == Term(y.left);
-    default: return Term(x.left) == Term(y.left) && Term(x.right) == Term(y.right);
+    case Term::Kind::kFunction: return x.function == y.function;
+    default: return true;
   }
+}
+
+}  // namespace
+
+/// Each pair of nodes once: terms share what they are made of.
+bool operator==(const Term& a, const Term& b) {
+  using Pair = std::pair<const Term::Node*, const Term::Node*>;
+  std::vector<Pair> open = {{a.node_.get(), b.node_.get()}};
+  std::set<Pair> known;
+  while (!open.empty()) {
+    const auto [x, y] = open.back();
+    open.pop_back();
+    if (x == y || (x->left != nullptr && !known.emplace(x, y).second)) continue;
+    if (!equal_heads(*x, *y)) return false;
+    if (x->left != nullptr) open.emplace_back(x->left.get(), y->left.get());
+    if (x->right != nullptr) open.emplace_back(x->right.get(), y->right.get());
+  }
+  return true;
 }
 
 namespace {
 
-template <class Scalar>
-Scalar number_in(Exact exact, double real) {
-  if (!exact.defined()) return Scalar::from_double(real);
-  const Scalar numerator = Scalar::from_integer(exact.numerator());
-  return exact.denominator() == 1 ? numerator : numerator / Scalar::from_integer(exact.denominator());
-}
+/// Prefix form. A term that would be long, as it has parts in many places, is written with names for these:
+/// "t1 = (+ v0 v0); t2 = (* t1 t1); (+ t2 t2)".
+class TermPrinter {
+ public:
+  explicit TermPrinter(const TermProgram& program) : steps_(program.steps().begin(), program.steps().end()) {
+    std::vector<std::size_t> sizes, uses(steps_.size(), 0);
+    for (const TermStep& step : steps_) {
+      std::size_t size = 1;
+      for (const std::uint32_t operand : operands_of(step)) size += sizes[operand], ++uses[operand];
+      sizes.push_back(std::min(size, kLong));
+    }
+    const bool is_long = sizes.back() == kLong;
+    for (std::size_t at = 0; at < steps_.size(); ++at) add(steps_[at], is_long && uses[at] > 1);
+  }
+  [[nodiscard]] std::string text() const { return named_ + texts_.back(); }
+
+ private:
+  static constexpr std::size_t kLong = 4096;
+
+  static std::vector<std::uint32_t> operands_of(const TermStep& step) {
+    switch (step.kind) {
+      case Term::Kind::kNumber:
+      case Term::Kind::kVariable: return {};
+      case Term::Kind::kFunction: return {step.left};
+      default: return {step.left, step.right};
+    }
+  }
+  void add(const TermStep& step, bool is_shared) {
+    std::string text = written(step);
+    if (is_shared && !operands_of(step).empty()) {
+      const std::string name = fmt::format("t{}", ++names_);
+      named_ += fmt::format("{} = {}; ", name, text);
+      text = name;
+    }
+    texts_.push_back(std::move(text));
+  }
+  [[nodiscard]] std::string written(const TermStep& step) const {
+    const auto binary = [&](const char* sign) {
+      return fmt::format("({} {} {})", sign, texts_[step.left], texts_[step.right]);
+    };
+    switch (step.kind) {
+      case Term::Kind::kNumber: return step.number.defined() ? to_string(step.number) : fmt::format("{}", step.real);
+      case Term::Kind::kVariable: return fmt::format("v{}", step.variable);
+      case Term::Kind::kAdd: return binary("+");
+      case Term::Kind::kSubtract: return binary("-");
+      case Term::Kind::kMultiply: return binary("*");
+      case Term::Kind::kDivide: return binary("/");
+      case Term::Kind::kMax: return binary("max");
+      case Term::Kind::kFunction: break;
+    }
+    return fmt::format("({} {})", name_of(step.function), texts_[step.left]);
+  }
+
+  std::vector<TermStep> steps_;
+  std::vector<std::string> texts_;
+  std::string named_;
+  int names_ = 0;
+};
 
 }  // namespace
 
 template <class Scalar>
 Scalar Term::evaluate(const std::function<Scalar(std::uint32_t)>& variable) const {
-  const auto of = [&](const std::shared_ptr<const Node>& node) { return Term(node).evaluate<Scalar>(variable); };
-  switch (node_->kind) {
-    case Kind::kNumber: return number_in<Scalar>(node_->number, node_->real);
-    case Kind::kVariable: return variable(node_->variable);
-    case Kind::kAdd: return of(node_->left) + of(node_->right);
-    case Kind::kSubtract: return of(node_->left) - of(node_->right);
-    case Kind::kMultiply: return of(node_->left) * of(node_->right);
-    case Kind::kDivide: return of(node_->left) / of(node_->right);
-    case Kind::kMax: return max(of(node_->left), of(node_->right));
-    case Kind::kFunction: break;
-  }
-  return apply(node_->function, of(node_->left));
+  return TermProgram(std::span(this, 1)).run<Scalar>(variable)[0];
 }
 
 template REWRIGHT_API Field Term::evaluate(const std::function<Field(std::uint32_t)>&) const;
 template REWRIGHT_API Exact Term::evaluate(const std::function<Exact(std::uint32_t)>&) const;
 template REWRIGHT_API Real Term::evaluate(const std::function<Real(std::uint32_t)>&) const;
 
-std::string Term::to_string() const {
-  const auto binary = [&](const char* sign) {
-    return fmt::format("({} {} {})", sign, Term(node_->left).to_string(), Term(node_->right).to_string());
-  };
-  switch (node_->kind) {
-    case Kind::kNumber:
-      return node_->number.defined() ? rewright::to_string(node_->number) : fmt::format("{}", node_->real);
-    case Kind::kVariable: return fmt::format("v{}", node_->variable);
-    case Kind::kAdd: return binary("+");
-    case Kind::kSubtract: return binary("-");
-    case Kind::kMultiply: return binary("*");
-    case Kind::kDivide: return binary("/");
-    case Kind::kMax: return binary("max");
-    case Kind::kFunction: break;
-  }
-  return fmt::format("({} {})", name_of(node_->function), Term(node_->left).to_string());
-}
+std::string Term::to_string() const { return TermPrinter(TermProgram(std::span(this, 1))).text(); }
 
 // --- Programs --------------------------------------------------------------------------------------------------
 

@@ -8,10 +8,10 @@ std::optional<SizeCode> SizeCode::compile(const SymbolicDim& size, const SlotOf&
   using Kind = SymbolicDim::Atom::Kind;
   SizeCode code;
   code.constant_ = size.constant_term();
-  for (const auto& [text, atom] : size.atoms()) {
+  for (const SymbolicDim::Atom& atom : size.atoms()) {
     Term term{atom.kind, atom.coefficient, 0, atom.divisor, {}};
     if (atom.kind == Kind::kVariable) {
-      const auto slot = slot_of(atom.name);
+      const auto slot = slot_of(*atom.variable);
       if (!slot) return std::nullopt;
       term.slot = *slot;
     }

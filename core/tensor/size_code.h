@@ -1,5 +1,5 @@
 // Size expressions over numbered slots, made ready to be computed many times, in numbers or in another arithmetic: the
-// same values as SymbolicDim::evaluate and Constraint::holds give, without names.
+// same values as SymbolicDim::evaluate and Constraint::holds give, without looking variables up.
 //
 // An arithmetic has
 //   Slot, Value                    what a slot holds; what an expression is
@@ -21,7 +21,7 @@
 namespace rewright {
 
 /// The slot of a size variable; nothing where it has none.
-using SlotOf = std::function<std::optional<std::uint32_t>(std::string_view)>;
+using SlotOf = std::function<std::optional<std::uint32_t>(SizeVar)>;
 
 /// Numbers of 63 bits; nothing where one does not fit.
 struct CheckedNumbers {

@@ -12,38 +12,34 @@ namespace {
 
 using Atom = SymbolicDim::Atom;
 
-std::int64_t coefficient_of(const SymbolicDim& form, const std::string& atom) {
-  const auto found = std::ranges::find(form.atoms(), atom, &std::pair<std::string, Atom>::first);
-  return found == form.atoms().end() ? 0 : found->second.coefficient;
+std::int64_t coefficient_of(const SymbolicDim& form, const Atom& atom) {
+  const auto found = std::ranges::find_if(form.atoms(), [&](const Atom& other) { return other.is_like(atom); });
+  return found == form.atoms().end() ? 0 : found->coefficient;
 }
 
 // Does the variable occur inside a quotient or product of the form?
-bool occurs_inside(const SymbolicDim& form, const std::string& variable) {
+bool occurs_inside(const SymbolicDim& form, SizeVar variable) {
   const auto occurs = [&](const std::shared_ptr<const SymbolicDim>& part) {
     if (!part) return false;
-    const auto names = part->variables();
-    return std::find(names.begin(), names.end(), variable) != names.end();
+    const auto all = part->variables();
+    return std::ranges::find(all, variable) != all.end();
   };
-  return std::any_of(form.atoms().begin(), form.atoms().end(), [&](const auto& entry) {
-    return entry.second.kind != Atom::Kind::kVariable && (occurs(entry.second.left) || occurs(entry.second.right));
-  });
+  return std::ranges::any_of(form.atoms(), [&](const Atom& atom) { return occurs(atom.left) || occurs(atom.right); });
 }
 
 bool is_constant(const SymbolicDim& dim, std::int64_t value) { return dim.constant() == std::optional(value); }
 
 }  // namespace
 
-SizeOrder::SizeOrder(std::span<const std::string> names) : by_name_(false) {
-  for (const std::string& name : names) positions_.emplace(name, std::ssize(positions_));
+SizeOrder::SizeOrder(std::span<const SizeVar> variables) : by_text_(false) {
+  for (const SizeVar variable : variables) positions_.emplace(variable, std::ssize(positions_));
 }
 
-std::int64_t SizeOrder::position(std::string_view variable) const {
+std::int64_t SizeOrder::position(SizeVar variable) const {
   const auto found = positions_.find(variable);
   return found == positions_.end() ? std::numeric_limits<std::int64_t>::max() - 1 : found->second;
 }
-bool SizeOrder::before(std::string_view a, std::string_view b) const {
-  return by_name_ ? a < b : position(a) < position(b);
-}
+bool SizeOrder::before(SizeVar a, SizeVar b) const { return by_text_ ? a < b : position(a) < position(b); }
 
 SizeSystem::SizeSystem(std::span<const Constraint> known, SizeOrder order) : order_(std::move(order)) {
   // Equations first, so that all others are reduced by them.
@@ -83,28 +79,28 @@ void SizeSystem::add_zero(SymbolicDim form) {
   form = *std::move(divided);
   if (is_constant(form, 0)) return;
   const Atom* best = nullptr;
-  for (const auto& [text, atom] : form.atoms()) {
+  for (const SymbolicDim::Atom& atom : form.atoms()) {
     if (atom.kind != Atom::Kind::kVariable || std::abs(atom.coefficient) != 1) continue;
-    if (occurs_inside(form, atom.name)) continue;
-    if (!best || order_.before(best->name, atom.name)) best = &atom;
+    if (occurs_inside(form, *atom.variable)) continue;
+    if (!best || order_.before(*best->variable, *atom.variable)) best = &atom;
   }
   if (!best) {
     zeros_.push_back(std::move(form));
     return;
   }
-  const std::string name = best->name;
-  const SymbolicDim variable = SymbolicDim::variable(name);
-  solve(name, best->coefficient > 0 ? variable - form : variable + form);
+  const SizeVar solved = *best->variable;
+  const SymbolicDim variable = SymbolicDim::variable(solved);
+  solve(solved, best->coefficient > 0 ? variable - form : variable + form);
 }
 
-void SizeSystem::solve(const std::string& variable, const SymbolicDim& value) {
+void SizeSystem::solve(SizeVar variable, const SymbolicDim& value) {
   const auto put_in = [&](const SymbolicDim& dim) {
-    return dim.substitute([&](std::string_view name) -> std::optional<SymbolicDim> {
-      if (name != variable) return std::nullopt;
+    return dim.substitute([&](SizeVar other) -> std::optional<SymbolicDim> {
+      if (other != variable) return std::nullopt;
       return value;
     });
   };
-  for (auto& [name, known] : solved_) known = put_in(known);
+  for (auto& [other, known] : solved_) known = put_in(known);
   solved_.insert_or_assign(variable, value);
   for (SymbolicDim& form : at_least_zero_) form = tightened(put_in(form));
   // What is put in for it is as large as the variable: y.0 = n - x.0 says that n > x.0.
@@ -117,8 +113,8 @@ void SizeSystem::solve(const std::string& variable, const SymbolicDim& value) {
 
 SymbolicDim SizeSystem::normalise(const SymbolicDim& dim) const {
   if (solved_.empty() || dim.constant()) return dim;
-  return dim.substitute([&](std::string_view name) -> std::optional<SymbolicDim> {
-    const auto found = solved_.find(name);
+  return dim.substitute([&](SizeVar variable) -> std::optional<SymbolicDim> {
+    const auto found = solved_.find(variable);
     if (found == solved_.end()) return std::nullopt;
     return found->second;
   });
@@ -152,8 +148,8 @@ bool SizeSystem::implies(const Constraint& constraint) const {
 bool SizeSystem::is_zero(const SymbolicDim& form) const {
   std::vector<SymbolicDim> rows;
   const auto eliminate = [](SymbolicDim from, const SymbolicDim& row) {
-    const auto& [text, pivot] = *row.atoms().begin();
-    const std::int64_t coefficient = coefficient_of(from, text);
+    const Atom& pivot = row.atoms().front();
+    const std::int64_t coefficient = coefficient_of(from, pivot);
     if (coefficient == 0 || !is_small(from) || !is_small(row)) return from;
     const std::int64_t divisor = std::gcd(coefficient, pivot.coefficient);
     const std::int64_t times_from = pivot.coefficient / divisor, times_row = coefficient / divisor;
@@ -213,7 +209,7 @@ bool SizeSystem::is_multiple(std::int64_t divisor, const SymbolicDim& form) cons
 std::optional<std::int64_t> SizeSystem::least(const SymbolicDim& form) const {
   if (!is_small(form)) return std::nullopt;
   std::int64_t sum = form.constant_term();
-  for (const auto& [text, atom] : form.atoms()) {
+  for (const SymbolicDim::Atom& atom : form.atoms()) {
     std::int64_t product = 0;
     if (atom.coefficient < 0 || __builtin_mul_overflow(atom.coefficient, least(atom), &product) ||
         __builtin_add_overflow(sum, product, &sum))
@@ -225,7 +221,7 @@ std::optional<std::int64_t> SizeSystem::least(const SymbolicDim& form) const {
 // The same of an atom, never below 0: floor_divide() leaves nothing negative in a dividend.
 std::int64_t SizeSystem::least(const Atom& atom) const {
   switch (atom.kind) {
-    case Atom::Kind::kVariable: return order_.least(atom.name);
+    case Atom::Kind::kVariable: return order_.least(*atom.variable);
     case Atom::Kind::kQuotient: return floor_divide(least(*atom.left).value_or(0), atom.divisor);
     case Atom::Kind::kProduct: break;
   }
@@ -235,14 +231,14 @@ std::int64_t SizeSystem::least(const Atom& atom) const {
 }
 
 std::vector<Constraint> SizeSystem::equations() const {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : solved_) names.push_back(name);
-  std::sort(names.begin(), names.end(), [&](const auto& a, const auto& b) {
+  std::vector<SizeVar> variables;
+  for (const auto& [variable, value] : solved_) variables.push_back(variable);
+  std::ranges::sort(variables, [&](SizeVar a, SizeVar b) {
     return order_.position(a) != order_.position(b) ? order_.before(a, b) : a < b;
   });
   std::vector<Constraint> equations;
-  for (const std::string& name : names)
-    equations.push_back({Constraint::Kind::kEqual, SymbolicDim::variable(name), solved_.at(name)});
+  for (const SizeVar variable : variables)
+    equations.push_back({Constraint::Kind::kEqual, SymbolicDim::variable(variable), solved_.at(variable)});
   for (const SymbolicDim& row : zeros_) equations.push_back({Constraint::Kind::kEqual, row, SymbolicDim(0)});
   return equations;
 }

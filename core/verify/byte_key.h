@@ -20,8 +20,8 @@ class ByteKey {
   void add(std::string_view text) { bytes_.append(text).push_back('\0'); }
   void add(const SymbolicDim& dim) {
     add(dim.atoms().size());
-    for (const auto& [text, atom] : dim.atoms()) {
-      add(std::string_view(text));
+    for (const SymbolicDim::Atom& atom : dim.atoms()) {
+      add(std::string_view(atom.key()));
       add(atom.coefficient);
     }
     add(dim.constant_term());

@@ -19,8 +19,7 @@ TermId CheckedTerms::input(const PatternInput& input) {
   const std::array<std::uint32_t, 2> key = {0, input_numbers_.number(bytes_.bytes())};
   if (key[1] < inputs_.size()) return inputs_[key[1]];
   SymbolicShape shape;
-  for (int axis = 0; axis < input.rank; ++axis)
-    shape.append(SymbolicDim::variable(fmt::format("{}.{}", input.name, axis)));
+  for (int axis = 0; axis < input.rank; ++axis) shape.append(SymbolicDim::variable(SizeVar::axis(input.name, axis)));
   terms_.push_back({0, number(shape), 0, false});
   return inputs_.emplace_back(term_numbers_.add(key));
 }

@@ -247,21 +247,20 @@ class Statements {
   [[nodiscard]] Result<SymbolicDim> resolve(const SymbolicDim& dim) {
     if (dim.constant()) return dim;
     bool found_all = true;
-    SymbolicDim resolved = dim.substitute([&](std::string_view name) {
-      auto value = resolve_name(name);
+    SymbolicDim resolved = dim.substitute([&](SizeVar name) {
+      auto value = resolve_variable(name);
       found_all = found_all && value;
       return value;
     });
     if (!found_all) return mismatch("{} has no value under the substitution", to_string(dim));
     return resolved;
   }
-  [[nodiscard]] std::optional<SymbolicDim> resolve_name(std::string_view name) {
-    const std::string_view base = name.substr(0, name.find('.'));
-    const Value* bound = value_of(base);
+  [[nodiscard]] std::optional<SymbolicDim> resolve_variable(SizeVar name) {
+    const Value* bound = value_of(name.tensor());
     if (!bound) return std::nullopt;
-    std::int64_t index = base.size() == name.size() && bound->sizes.size() == 1 ? 0 : -1;
-    if (base.size() < name.size()) {
-      const std::string_view axis = name.substr(base.size() + 1);
+    std::int64_t index = !name.is_axis() && bound->sizes.size() == 1 ? 0 : -1;
+    if (name.is_axis()) {
+      const std::string_view axis = name.axis_text();
       const Value* variable = value_of(axis);
       const auto number = SymbolicDim::parse(axis);
       const bool named = variable && variable->sizes.size() == 1;

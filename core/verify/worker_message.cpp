@@ -142,7 +142,7 @@ void write(Writer& writer, const Goal& goal) {
   writer.list(rule.example,
               [&](const Shape& shape) { writer.list(shape.dims(), [&](std::int64_t size) { writer.number(size); }); });
   writer.list(rule.example_sizes, [&](const auto& size) {
-    writer.text(size.first);
+    writer.text(size.first.text());
     writer.number(size.second);
   });
   writer.number(goal.budget.work);
@@ -164,8 +164,8 @@ Result<WorkerGoal> read_goal(Reader& reader, const Registry& registry) {
     goal.rule.example.push_back(shape);
   });
   reader.list([&] {
-    std::string name = reader.text();
-    goal.rule.example_sizes.emplace_back(std::move(name), reader.integer());
+    const SizeVar name = SizeVar::read(reader.text());
+    goal.rule.example_sizes.emplace_back(name, reader.integer());
   });
   goal.budget.work = reader.number();
   goal.budget.memory_bytes = reader.number();

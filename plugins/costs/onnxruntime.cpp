@@ -25,6 +25,7 @@
 #include <limits>
 #include <optional>
 #include <random>
+#include <set>
 
 namespace {
 using namespace rewright;
@@ -62,7 +63,7 @@ class OnnxRuntimeCost final : public CostModel {
   }
 
   [[nodiscard]] Result<double> cost_us(const Application& application) override {
-    return kernel_us({{&application, 1}, {}});
+    return kernel_us({{&application, 1}});
   }
   /// What ONNX Runtime 1.30 makes one node of at optimisation level 99, read from the models that it writes then.
   [[nodiscard]] std::vector<std::vector<std::string>> fused() const override {
@@ -98,46 +99,45 @@ class OnnxRuntimeCost final : public CostModel {
   static Result<Model> model_of(const Kernel& kernel) {
     GraphBuilder builder;
     Model model;
-    std::vector<Port> outputs;
+    std::vector<std::vector<Port>> made;
+    std::set<Port> leaves;
     std::mt19937_64 random(1);
     for (std::size_t i = 0; i < kernel.applications.size(); ++i) {
       const Application& application = kernel.applications[i];
-      const std::size_t joined = i == 0 ? application.in.size() : kernel.joined[i - 1];
-      REWRIGHT_TRY(std::vector<Port> operands,
-                   operands_of(application, joined, fmt::format("x{}_", i), random, builder, model));
-      if (i > 0) operands.insert(operands.begin() + static_cast<std::ptrdiff_t>(joined), outputs[0]);
-      REWRIGHT_TRY(outputs, builder.apply(application.op, application.params, std::move(operands)));
+      std::vector<Port> operands;
+      for (std::size_t k = 0; k < application.in.size(); ++k) {
+        if (const Kernel::Source source = kernel.source(i, k); !source.is_outside()) {
+          operands.push_back(made[source.application][source.output]);
+          leaves.erase(operands.back());
+          continue;
+        }
+        REWRIGHT_TRY(const Port port, input_of(application, k, fmt::format("x{}_{}", i, k), random, builder, model));
+        operands.push_back(port);
+      }
+      REWRIGHT_TRY(made.emplace_back(), builder.apply(application.op, application.params, std::move(operands)));
+      leaves.insert(made.back().begin(), made.back().end());
     }
-    for (std::size_t i = 0; i < outputs.size(); ++i) builder.output(outputs[i], fmt::format("y{}", i));
+    for (std::size_t y = 0; const Port& port : leaves) builder.output(port, fmt::format("y{}", y++));
     REWRIGHT_TRY(model.bytes, to_model(builder.finish()));
     return model;
   }
 
-  /// Inputs for all operands but the one that the application before gives.
-  static Result<std::vector<Port>> operands_of(const Application& application, std::size_t joined,
-                                               const std::string& prefix, std::mt19937_64& random,
-                                               GraphBuilder& builder, Model& model) {
-    std::vector<Port> operands;
-    for (std::size_t i = 0; i < application.in.size(); ++i) {
-      if (i == joined) continue;
-      const std::string name = fmt::format("{}{}", prefix, i);
-      const TensorType type{application.in[i], ElementType::kFloat32};
-      if (application.kinds[i] == InputKind::kWeight) {
-        auto value = std::make_shared<const ConstantData>(ConstantData{type, 0.01});
-        REWRIGHT_TRY(const Port port, builder.input(name, type, InputKind::kWeight, std::move(value)));
-        operands.push_back(port);
-        continue;
-      }
-      REWRIGHT_TRY(const Port port, builder.input(name, type));
-      operands.push_back(port);
-      std::vector<std::byte> bytes(static_cast<std::size_t>(type.shape.elements()) * sizeof(float));
-      for (std::size_t at = 0; at < bytes.size(); at += sizeof(float)) {
-        const auto value = static_cast<float>(static_cast<double>(random() >> 40) * 0x1p-23 - 1.0);
-        std::memcpy(bytes.data() + at, &value, sizeof value);
-      }
-      model.inputs.push_back({name, type, std::move(bytes)});
+  /// For an operand from outside.
+  static Result<Port> input_of(const Application& application, std::size_t operand, const std::string& name,
+                               std::mt19937_64& random, GraphBuilder& builder, Model& model) {
+    const TensorType type{application.in[operand], ElementType::kFloat32};
+    if (application.kinds[operand] == InputKind::kWeight) {
+      auto value = std::make_shared<const ConstantData>(ConstantData{type, 0.01});
+      return builder.input(name, type, InputKind::kWeight, std::move(value));
     }
-    return operands;
+    REWRIGHT_TRY(const Port port, builder.input(name, type));
+    std::vector<std::byte> bytes(static_cast<std::size_t>(type.shape.elements()) * sizeof(float));
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof(float)) {
+      const auto value = static_cast<float>(static_cast<double>(random() >> 40) * 0x1p-23 - 1.0);
+      std::memcpy(bytes.data() + at, &value, sizeof value);
+    }
+    model.inputs.push_back({name, type, std::move(bytes)});
+    return port;
   }
 
   [[nodiscard]] Result<double> measure(std::span<const std::byte> model, std::span<const RuntimeTensor> inputs) const {
@@ -156,7 +156,7 @@ class OnnxRuntimeCost final : public CostModel {
     const InputKind data = InputKind::kData;
     const Params none;
     const Application application{*relu_, none, {&one, 1}, {&data, 1}};
-    REWRIGHT_TRY(const Model model, model_of({{&application, 1}, {}}));
+    REWRIGHT_TRY(const Model model, model_of({{&application, 1}}));
     return measure(model.bytes, model.inputs);
   }
 

@@ -6,16 +6,15 @@
 // Search   the file in the environment variable REWRIGHT_ONNXRUNTIME; the file that the build was configured with;
 //          libonnxruntime.so.1 beside this plugin and on the loader's path.
 // Sessions run on one thread, with all graph optimisations or none.
-// Units    wall-clock microseconds. Thread CPU time reads up to 61 % low for short kernels where a virtual machine's
-//          time is stolen, and a least value picks exactly those.
+// Units    wall-clock microseconds (onnx/batch_times.h).
 // Source   onnxruntime_c_api.h, API version 16 (ONNX Runtime 1.16 and later).
 #include <dlfcn.h>
+#include <rewright/onnx/batch_times.h>
 #include <rewright/onnx/runtime.h>
 #include <rewright/plugin/plugin.h>
 
 #include <algorithm>
 #include <cctype>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -261,10 +260,6 @@ Result<RuntimeTensor> read_value(const Api& api, std::string name, OrtValue* val
 
 // --- sessions ------------------------------------------------------------------------------------------------
 
-double wall_us() {
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 class Session final : public RuntimeSession {
  public:
   Session(const Api& api, Owned<OrtSession> session, Owned<OrtMemoryInfo> memory, std::vector<std::string> outputs)
@@ -284,20 +279,10 @@ class Session final : public RuntimeSession {
   Result<RunTimes> measure(std::span<const RuntimeTensor> inputs, int repetitions, double batch_us) override {
     REWRIGHT_TRY(const Call call, prepare(inputs));
     if (!std::exchange(warm_, true)) REWRIGHT_CHECK(run_once(call));  // Allocates, fills caches.
-    REWRIGHT_TRY(const double first_us, time_us(call, 1));
-    const double wanted = std::clamp(batch_us / std::max(first_us, 0.1), 1.0, 1e6);
-    const int runs = static_cast<int>(wanted + 0.999);
-    std::vector<double> samples;
-    if (runs == 1) samples.push_back(first_us);  // As long as a batch: one.
-    while (samples.size() < static_cast<std::size_t>(std::max(repetitions, 1))) {
-      REWRIGHT_TRY(const double batch, time_us(call, runs));
-      samples.push_back(batch / runs);
-    }
-    std::sort(samples.begin(), samples.end());
-    const auto at = [&](double share) {
-      return samples[static_cast<std::size_t>(share * static_cast<double>(samples.size() - 1) + 0.5)];
-    };
-    return RunTimes{samples.front(), at(0.25), at(0.5), at(0.75)};
+    return time_batches(repetitions, batch_us, [&]() -> Status {
+      REWRIGHT_CHECK(run_once(call));
+      return {};
+    });
   }
 
  private:
@@ -332,12 +317,6 @@ class Session final : public RuntimeSession {
     }
     if (!status) return status.error();
     return values;
-  }
-
-  Result<double> time_us(const Call& call, int runs) {
-    const double start = wall_us();
-    for (int i = 0; i < runs; ++i) REWRIGHT_CHECK(run_once(call));
-    return wall_us() - start;
   }
 
   const Api& api_;

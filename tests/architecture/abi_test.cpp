@@ -35,8 +35,9 @@ const std::vector<Kind> kKinds = {
     {"Operator",
      "operators",
      "operator/operator.h",
-     {"base/mixing.h", "operator/hash_reduction.h", "kit/families.h", "kit/onnx_mapping.h", "kit/onnx_window.h",
-      "kit/window.h", "tensor/correlation.h", "tensor/real_product.h", "tensor/strides.h", "tensor/sum_of_products.h"}},
+     {"base/mixing.h", "operator/expression.h", "operator/hash_reduction.h", "kit/families.h", "kit/onnx_mapping.h",
+      "kit/onnx_window.h", "kit/resampling.h", "kit/window.h", "tensor/correlation.h", "tensor/real_product.h",
+      "tensor/strides.h", "tensor/sum_of_products.h"}},
     {"Verifier",
      "verifiers",
      "verify/verifier.h",
@@ -56,7 +57,14 @@ const std::vector<Kind> kKinds = {
      "optimize/cost.h",
      {"base/toml.h", "kit/window.h", "onnx/onnx.h", "onnx/runtime.h", "optimize/cost_key.h", "plugin/registry.h",
       "tensor/correlation.h"}},
-    {"Runtime", "runtimes", "onnx/runtime.h", {}},
+    {"Runtime",
+     "runtimes",
+     "onnx/runtime.h",
+     {"compile/compiled_session.h", "onnx/batch_times.h", "plugin/registry.h"}},
+    {"Target",
+     "targets",
+     "loop/target.h",
+     {"base/command.h", "loop/element_types.h", "loop/linear_index.h", "loop/buffer_owners.h"}},
 };
 
 std::string text_of(const fs::path& file) {

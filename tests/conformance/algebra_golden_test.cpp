@@ -93,9 +93,9 @@ TEST(Split, OfAConcatenationRemembersTheCutsOfItsParts) {
 }
 
 TEST(Split, TakesSymbolicSizes) {
-  const auto n = SymbolicDim::variable("x.0"), m = SymbolicDim::variable("y.0");
+  const auto n = SymbolicDim::variable(SizeVar::read("x.0")), m = SymbolicDim::variable(SizeVar::read("y.0"));
   const SymbolicParams params({std::int64_t{0}, SizeList<SymbolicDim>{{n, m}}});
-  const std::vector<SymbolicShape> in = {SymbolicShape{SymbolicDim::variable("z.0")}};
+  const std::vector<SymbolicShape> in = {SymbolicShape{SymbolicDim::variable(SizeVar::read("z.0"))}};
   Constraints<SymbolicDim> where;
   const auto out = operator_named("split").infer(params, in, where);
   ASSERT_TRUE(out) << out.error().message;

@@ -79,7 +79,7 @@ TEST(ReadingConv, GivesAutomaticPaddingTheZerosOfThisSize) {
 
 TEST(ReadingConv, LeavesWhatItDoesNotMean) {
   using ::testing::HasSubstr;
-  EXPECT_THAT(read("conv2d", "Conv", {{1, 2, 7}, {4, 2, 3}}, {}), HasSubstr("rank 4"));
+  EXPECT_THAT(read("conv2d", "Conv", {{1, 2, 7, 7, 7}, {4, 2, 3, 3, 3}}, {}), HasSubstr("rank 4"));
   EXPECT_THAT(read("conv2d", "Conv", {{1, 2, 7, 7}, {4, 2, 3, 3}}, {{"pads", Integers{-1, 0, 0, 0}}}),
               HasSubstr("at least 0"));
   EXPECT_THAT(read("conv2d", "Conv", {{1, 2, 7, 7}, {4, 2, 3, 3}}, {{"auto_pad", std::string("FULL")}}),

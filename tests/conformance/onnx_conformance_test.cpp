@@ -3,6 +3,8 @@
 #include <rewright/kit/onnx_mapping.h>
 #include "conformance/onnx_cases.h"
 
+#include "compile/kernels.h"
+#include "loop/interpreter.h"
 #include "onnx/export.h"
 #include "onnx/import.h"
 #include "support/operators.h"
@@ -79,8 +81,8 @@ Result<Imported> import_completely(const OnnxCase& original) {
   return reason;
 }
 
-/// Empty if every output is as expected.
-Result<std::string> difference_when_evaluated(const Imported& imported) {
+/// What the graph's inputs hold.
+Result<std::vector<Tensor<Real>>> input_values(const Imported& imported) {
   const Graph& graph = imported.model.graph;
   std::vector<Tensor<Real>> values;
   for (const NodeId id : graph.inputs()) {
@@ -92,7 +94,13 @@ Result<std::string> difference_when_evaluated(const Imported& imported) {
     Tensor<Real>& tensor = values.emplace_back(node.constant() ? node.constant()->type.shape : given->type.shape);
     for (std::size_t i = 0; i < numbers->size(); ++i) tensor.values()[i].value = (*numbers)[i];
   }
-  REWRIGHT_TRY(const auto outputs, evaluate<Real>(graph, values));
+  return values;
+}
+
+/// Empty if every output is as expected.
+Result<std::string> difference_when_evaluated(const Imported& imported) {
+  REWRIGHT_TRY(const auto values, input_values(imported));
+  REWRIGHT_TRY(const auto outputs, evaluate<Real>(imported.model.graph, values));
   if (outputs.size() != imported.data.outputs.size()) return fmt::format("{} outputs", outputs.size());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     std::vector<double> actual;
@@ -103,16 +111,57 @@ Result<std::string> difference_when_evaluated(const Imported& imported) {
   return std::string();
 }
 
-Result<std::string> difference_when_exported(const Runtime& runtime, const Imported& imported) {
-  REWRIGHT_TRY(const std::string model, export_model(imported.model.graph, imported.model, {.keep_original = false}));
-  REWRIGHT_TRY(const auto session, runtime.load(std::as_bytes(std::span(model)), {}));
-  REWRIGHT_TRY(const auto outputs, session->run(imported.data.inputs));
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    REWRIGHT_TRY(const auto actual, to_reals({outputs[i].type, outputs[i].bytes}));
-    auto found = difference(imported.data.outputs[i], outputs[i].type.shape, actual);
+/// Runs a kernel's program; `tensors`: what the ports hold.
+Status interpret_kernel(const compile::Kernel& kernel, std::map<Port, std::vector<Real>>& tensors) {
+  loop::Contents<Real> contents(kernel.program.buffers.size());
+  for (std::size_t b = 0; b < contents.size(); ++b) {
+    const BufferRole role = kernel.program.buffers[b].role;
+    if (role == BufferRole::kInput || role == BufferRole::kWeight) contents[b] = tensors.at(*kernel.tensors[b]);
+  }
+  REWRIGHT_CHECK(loop::interpret<Real>(kernel.program, contents));
+  for (std::size_t b = 0; b < contents.size(); ++b) {
+    if (kernel.program.buffers[b].role == BufferRole::kOutput) tensors[*kernel.tensors[b]] = std::move(contents[b]);
+  }
+  return {};
+}
+
+/// The same by the loop programs of the graph's kernels.
+Result<std::string> difference_when_interpreted(const Imported& imported) {
+  const Graph& graph = imported.model.graph;
+  REWRIGHT_TRY(const compile::Kernels kernels, compile::kernels_of(graph));
+  if (!kernels.not_compiled.empty())
+    return unsupported("{}: {}", kernels.not_compiled[0].node, kernels.not_compiled[0].reason);
+  REWRIGHT_TRY(const auto values, input_values(imported));
+  std::map<Port, std::vector<Real>> tensors;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    tensors[{graph.inputs()[i], 0}] = {values[i].values().begin(), values[i].values().end()};
+  for (const compile::Kernel& kernel : kernels.kernels) {
+    if (const auto status = interpret_kernel(kernel, tensors); !status)
+      return kernel.name + ": " + status.error().message;
+  }
+  for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
+    std::vector<double> actual;
+    for (const Real& value : tensors.at(graph.outputs()[i])) actual.push_back(value.value);
+    auto found = difference(imported.data.outputs[i], graph.shape(graph.outputs()[i]), actual);
     if (!found.empty()) return found;
   }
   return std::string();
+}
+
+Result<std::string> difference_when_run(const Runtime& runtime, const std::string& model, const OnnxCase& data) {
+  REWRIGHT_TRY(const auto session, runtime.load(std::as_bytes(std::span(model)), {}));
+  REWRIGHT_TRY(const auto outputs, session->run(data.inputs));
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    REWRIGHT_TRY(const auto actual, to_reals({outputs[i].type, outputs[i].bytes}));
+    auto found = difference(data.outputs[i], outputs[i].type.shape, actual);
+    if (!found.empty()) return found;
+  }
+  return std::string();
+}
+
+Result<std::string> difference_when_exported(const Runtime& runtime, const Imported& imported) {
+  REWRIGHT_TRY(const std::string model, export_model(imported.model.graph, imported.model, {.keep_original = false}));
+  return difference_when_run(runtime, model, imported.data);
 }
 
 /// What came of all cases; printed at the end.
@@ -197,6 +246,24 @@ TEST_F(OnnxTestData, IsWhatOperatorsCompute) {
     EXPECT_NE(summary.cases_of.contains(op->name()), kWithoutCase.contains(op->name()))
         << op->name() << " is used by " << (summary.cases_of.contains(op->name()) ? "a" : "no") << " case";
   }
+}
+
+TEST_F(OnnxTestData, IsWhatTheInterpreterOfLoopProgramsComputes) {
+  const Summary summary = judge_all(difference_when_interpreted);
+  summary.print("Interpreted as loop programs");
+  EXPECT_GE(summary.computed, kLeastCases);
+  EXPECT_EQ(summary.equal, summary.computed);
+}
+
+TEST_F(OnnxTestData, IsWhatCompiledCComputes) {
+  const Runtime* native = loaded().find<Runtime>("native");
+  ASSERT_NE(native, nullptr);
+  if (const auto version = native->version(); !version) GTEST_SKIP() << version.error().message;
+  const Summary summary = judge_all(
+      [&](const Imported& imported) { return difference_when_run(*native, imported.data.model, imported.data); });
+  summary.print("Compiled to C");
+  EXPECT_GE(summary.computed, kLeastCases);
+  EXPECT_EQ(summary.equal, summary.computed);
 }
 
 TEST_F(OnnxTestData, IsWhatOnnxRuntimeComputesFromWhatOperatorsExport) {

@@ -73,8 +73,8 @@ Result<CompiledRule> CompiledRule::compile(const Rule& rule) {
   for (const PatternInput& input : rule.inputs) compiled.input_ranks_.push_back(input.rank);
   for (std::size_t i = 0; i < input_count; ++i)
     for (int axis = 0; axis < rule.inputs[i].rank; ++axis)
-      compiled.variables_.push_back({fmt::format("{}.{}", rule.inputs[i].name, axis), i, axis});
-  for (const std::string& name : size_variables(rule.source)) {
+      compiled.variables_.push_back({SizeVar::axis(rule.inputs[i].name, axis), i, axis});
+  for (const SizeVar name : size_variables(rule.source)) {
     const auto known = std::ranges::find(compiled.variables_, name, &SizeVariable::name);
     if (known == compiled.variables_.end()) compiled.free_.push_back(name);
   }
@@ -316,7 +316,7 @@ void CompiledRule::find(const GraphIndex& index, std::size_t rule_position, std:
 // --- sizes -----------------------------------------------------------------------------------------------------
 
 DimBinding CompiledRule::binding(const Graph& graph, const Match& match) const {
-  return [this, &graph, &match](std::string_view name) -> std::optional<std::int64_t> {
+  return [this, &graph, &match](SizeVar name) -> std::optional<std::int64_t> {
     for (const SizeVariable& variable : variables_) {
       if (variable.name != name) continue;
       if (variable.axis >= 0) return graph.shape(match.inputs[variable.input])[variable.axis];
@@ -330,22 +330,22 @@ DimBinding CompiledRule::binding(const Graph& graph, const Match& match) const {
 namespace {
 
 /// The one variable that is not bound, if the expression is linear in it: v in c + k*v = value.
-std::optional<std::pair<std::string, std::int64_t>> solve(const SymbolicDim& size, std::int64_t value,
-                                                          const DimBinding& binding) {
-  std::string unknown;
+std::optional<std::pair<SizeVar, std::int64_t>> solve(const SymbolicDim& size, std::int64_t value,
+                                                      const DimBinding& binding) {
+  std::optional<SizeVar> unknown;
   std::int64_t factor = 0;
-  for (const auto& [text, atom] : size.atoms()) {
-    if (atom.kind != SymbolicDim::Atom::Kind::kVariable || binding(atom.name)) continue;
-    if (!unknown.empty()) return std::nullopt;
-    unknown = atom.name, factor = atom.coefficient;
+  for (const SymbolicDim::Atom& atom : size.atoms()) {
+    if (atom.kind != SymbolicDim::Atom::Kind::kVariable || binding(*atom.variable)) continue;
+    if (unknown) return std::nullopt;
+    unknown = atom.variable, factor = atom.coefficient;
   }
-  if (unknown.empty()) return std::nullopt;
-  const auto rest = size.evaluate([&](std::string_view name) -> std::optional<std::int64_t> {
-    if (name == unknown) return 0;
+  if (!unknown) return std::nullopt;
+  const auto rest = size.evaluate([&](SizeVar name) -> std::optional<std::int64_t> {
+    if (name == *unknown) return 0;
     return binding(name);
   });
   if (!rest || (value - *rest) % factor != 0) return std::nullopt;
-  return std::pair(unknown, (value - *rest) / factor);
+  return std::pair(*unknown, (value - *rest) / factor);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ struct Match {
   std::size_t rule = 0;  ///< Position in the rule list.
   std::vector<Port> inputs;
   std::vector<NodeId> nodes;
-  std::vector<std::pair<std::string, std::int64_t>> sizes;  ///< Size variables that are not sizes of inputs.
+  std::vector<std::pair<SizeVar, std::int64_t>> sizes;  ///< Size variables that are not sizes of inputs.
 };
 
 /// What matching asks of a graph: applications by operator, users by node. Borrows the graph.
@@ -51,7 +51,7 @@ class GraphIndex {
 
 /// The value of a size parameter's variable, or of an input's size: "x.0".
 struct SizeVariable {
-  std::string name;
+  SizeVar name;
   std::size_t input = 0;  ///< Of the rule; where `axis` is -1, a position in Match::sizes.
   int axis = -1;
 };
@@ -110,7 +110,7 @@ class CompiledRule {
   std::vector<std::vector<bool>> target_needs_;  ///< By output, by rule input.
   std::vector<Constraint> precondition_;
   std::vector<SizeVariable> variables_;
-  std::vector<std::string> free_;         ///< Names of Match::sizes.
+  std::vector<SizeVar> free_;             ///< Names of Match::sizes.
   std::vector<std::vector<Step>> plans_;  ///< By the source node that matching starts from.
 };
 

@@ -41,7 +41,7 @@ inline Call call(std::string_view text) {
   const std::size_t bracket = std::min(text.find('['), text.size());
   const Operator& op = operator_named(text.substr(0, bracket));
   const SymbolicParams params = *parse_params(op.name(), op.info().params, text.substr(bracket));
-  return {&op, *evaluate(params, [](std::string_view) { return std::nullopt; })};
+  return {&op, *evaluate(params, [](SizeVar) { return std::nullopt; })};
 }
 
 /// Outputs of the call. Every element is something else before, so that one left out is seen.

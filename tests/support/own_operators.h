@@ -29,10 +29,11 @@ struct Resized final : OperatorOf<Resized> {
     where.equal(before, after, "numbers of elements before and after");
     return Shapes<Dim>{std::move(out)};
   }
-  template <class Scalar>
-  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
-    const Scalar by = Scalar::from_double(params.real(1));
-    for (std::int64_t i = 0; i < in[0].elements(); ++i) out[0][i] = by * in[0][i];
+  template <class A>
+  static void define(A& a, const Params& params) {
+    const auto x = a.in(0);
+    const auto by = a.number(params.real(1));
+    a.out(0).is("i", [&](auto i) { return by * x.in_order(i); });
   }
 };
 
@@ -54,11 +55,12 @@ struct Blend final : OperatorOf<Blend> {
     for (int axis = 0; axis < in[0].rank(); ++axis) where.equal(in[0][axis], in[1][axis], "sizes of both operands");
     return Shapes<Dim>{in[0]};
   }
-  template <class Scalar>
-  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
-    const Scalar by = Scalar::from_double(params.real(0));
-    for (std::int64_t i = 0; i < in[0].elements(); ++i)
-      out[0][i] = by * (params.integer(1) == 0 ? in[0][i] + in[1][i] : in[0][i] * in[1][i]);
+  template <class A>
+  static void define(A& a, const Params& params) {
+    const auto x = a.in(0), y = a.in(1);
+    const auto by = a.number(params.real(0));
+    const bool adds = params.integer(1) == 0;
+    a.out(0).is("i", [&](auto i) { return by * (adds ? x(i) + y(i) : x(i) * y(i)); });
   }
 };
 

@@ -67,7 +67,7 @@ class SideText {
   void input(std::size_t i) {
     SymbolicShape shape;
     for (int axis = 0; axis < rule_.inputs[i].rank; ++axis)
-      shape.append(SymbolicDim::variable(fmt::format("{}.{}", rule_.inputs[i].name, axis)));
+      shape.append(SymbolicDim::variable(SizeVar::axis(rule_.inputs[i].name, axis)));
     text_ += fmt::format("n{} [label={}, class=\"in in{}\"];\n", i, label(rule_.inputs[i].name, {text_of(shape)}),
                          i % kColours);
   }

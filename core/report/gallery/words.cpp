@@ -7,12 +7,10 @@ namespace {
 
 // "x.0" as "the size of x along axis 0"; nothing if the size is anything else.
 std::optional<std::string> one_size(const SymbolicDim& dim) {
-  const auto variable = dim.variable_name();
+  const auto variable = dim.variable();
   if (!variable) return std::nullopt;
-  const std::string& name = *variable;
-  const std::size_t dot = name.find('.');
-  if (dot == std::string::npos) return fmt::format("the size {}", name);
-  return fmt::format("the size of {} along axis {}", name.substr(0, dot), name.substr(dot + 1));
+  if (!variable->is_axis()) return fmt::format("the size {}", variable->text());
+  return fmt::format("the size of {} along axis {}", variable->tensor(), variable->axis_text());
 }
 
 std::string words(const SymbolicDim& dim) { return one_size(dim).value_or(to_string(dim)); }

@@ -1,9 +1,7 @@
 /// Measurements that were made elsewhere: looked up in a file that `rewright optimize --cost-cache FILE` wrote, on this
 /// machine or another one, with any measuring cost model.
 ///
-///   t = the row of operator_costs whose key is MODEL|DEVICE|OPERATOR[PARAMETERS]|SHAPES, and for what ran as one
-///   kernel
-///       the same of each operator, one after the other, with +K before each that takes the one before as operand K
+///   t = the row of operator_costs whose key is MODEL|DEVICE and what optimize/cost_key.h says of the kernel
 ///
 /// Where the file has kernels whose tensors lie in orders that were told (@ and digits behind the shapes), so may those
 /// that it is asked about: layouts can be chosen by it.
@@ -63,20 +61,21 @@ std::string_view source_of(std::string_view key) {
   return key.substr(0, model == std::string_view::npos ? model : key.find('|', model + 1));
 }
 
-/// The names in a key after its source: "|conv2d[...]|data(1, 4)weight(4)+0|relu|data(1, 4)" has two.
-std::vector<std::string> operators_of(std::string_view key) {
+/// The operators of a chain, of which each takes the one before; none of what is no chain or is not known here.
+std::vector<std::string> chain_of(std::string_view key, const Registry& registry) {
+  const auto owned = from_key(key, registry);
+  if (!owned) return {};
+  const Kernel kernel = owned->kernel();
   std::vector<std::string> names;
-  while (key.starts_with('|')) {
-    const std::size_t end = key.find_first_of("[|", 1);
-    names.emplace_back(key.substr(1, end - 1));
-    std::size_t bar = std::string_view::npos;  // After "+K"; a number among the parameters may have a plus too.
-    for (std::size_t plus = key.find('+', end); plus != std::string_view::npos; plus = key.find('+', plus + 1)) {
-      bar = key.find_first_not_of("0123456789", plus + 1);
-      if (bar != std::string_view::npos && bar > plus + 1 && key[bar] == '|') break;
-      bar = std::string_view::npos;
+  for (std::uint32_t i = 0; i < kernel.applications.size(); ++i) {
+    std::size_t inner = 0;
+    for (std::size_t k = 0; k < kernel.applications[i].in.size(); ++k) {
+      const Kernel::Source source = kernel.source(i, k);
+      if (source.is_outside()) continue;
+      if (source != Kernel::Source{i - 1, 0} || ++inner > 1) return {};
     }
-    if (bar == std::string_view::npos) break;
-    key.remove_prefix(bar);
+    if (inner != (i == 0 ? 0U : 1U)) return {};
+    names.push_back(kernel.applications[i].op.name());
   }
   return names;
 }
@@ -91,7 +90,7 @@ class DatabaseCost final : public CostModel {
   /// Of this file, not of this machine: nothing to cache.
   [[nodiscard]] bool measured() const override { return false; }
 
-  Status configure(const Options& options, const Registry&) override {
+  Status configure(const Options& options, const Registry& registry) override {
     std::string part;
     for (const auto& [name, value] : options) {
       const auto* text = std::get_if<std::string>(&value);
@@ -104,7 +103,7 @@ class DatabaseCost final : public CostModel {
       return make_error(ErrorCode::kUsage,
                         "cost model database needs --cost-option file=FILE, which --cost-cache wrote");
     REWRIGHT_TRY(database_, open_file(file_));
-    REWRIGHT_CHECK(choose_source(part));
+    REWRIGHT_CHECK(choose_source(part, registry));
     REWRIGHT_TRY(find_, prepare(database_.get(), file_, "SELECT cost_us FROM operator_costs WHERE key = ?1"));
     return {};
   }
@@ -133,7 +132,7 @@ class DatabaseCost final : public CostModel {
     return make_error(ErrorCode::kIo, "cost model database: '{}' cannot be read ({})", file_,
                       sqlite3_errmsg(database_.get()));
   }
-  Status choose_source(const std::string& part) {
+  Status choose_source(const std::string& part, const Registry& registry) {
     REWRIGHT_TRY(const Statement keys, prepare(database_.get(), file_, "SELECT key FROM operator_costs"));
     std::map<std::string, Held> sources;
     int status = SQLITE_ROW;
@@ -142,7 +141,7 @@ class DatabaseCost final : public CostModel {
       const std::string_view text = raw == nullptr ? "" : raw;
       const std::string_view kernel = text.substr(source_of(text).size());
       Held& held = sources[std::string(source_of(text))];
-      if (const auto names = operators_of(kernel); names.size() > 1) held.fused.insert(names);
+      if (const auto names = chain_of(kernel, registry); names.size() > 1) held.fused.insert(names);
       held.layouts = held.layouts || kernel.find('@') != std::string_view::npos;
     }
     if (status != SQLITE_DONE) return unreadable();

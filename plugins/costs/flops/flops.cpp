@@ -26,6 +26,8 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "device.h"
 
@@ -120,9 +122,9 @@ class Flops final : public CostModel {
       const Work work = application.op.work(application.params, application.in);
       all.flops += work.flops, all.bytes += work.bytes;
     }
-    for (std::size_t i = 1; i < kernel.applications.size(); ++i)  // Neither written nor read.
-      all.bytes -= 2 * 4.0 * static_cast<double>(kernel.applications[i].in[kernel.joined[i - 1]].elements());
-    return layout_factor(kernel.applications[0]) * time_us(all, kernel.applications[0]);
+    all.bytes -= bytes_inside(kernel);
+    const Application& anchor = kernel.applications[kernel.anchor];
+    return layout_factor(anchor) * time_us(all, anchor);
   }
   [[nodiscard]] Result<double> opaque_us(const OpaqueApplication& node) override {
     const bool reads = node.type != "Shape" && node.type != "Size";
@@ -132,6 +134,19 @@ class Flops final : public CostModel {
   [[nodiscard]] std::unique_ptr<CostModel> clone() const override { return std::make_unique<Flops>(); }
 
  private:
+  /// Of what one application of the kernel makes and others take: neither written nor read.
+  static double bytes_inside(const Kernel& kernel) {
+    std::set<std::pair<std::uint32_t, std::uint32_t>> made;
+    double elements = 0;
+    for (std::size_t i = 0; i < kernel.applications.size(); ++i)
+      for (std::size_t k = 0; k < kernel.applications[i].in.size(); ++k) {
+        const Kernel::Source source = kernel.source(i, k);
+        if (source.is_outside()) continue;
+        const bool is_new = made.emplace(source.application, source.output).second;
+        elements += (is_new ? 2 : 1) * static_cast<double>(kernel.applications[i].in[k].elements());
+      }
+    return 4.0 * elements;
+  }
   Status set(const std::string& name, const Options::mapped_type& value) {
     double* const setting = name == "gflops"         ? &device_.gflops
                             : name == "gbytes_per_s" ? &device_.gbytes_per_s

@@ -20,10 +20,12 @@ class @Name@ final : public OperatorOf<@Name@> {
     return Shapes<Dim>{in[0]};
   }
 
-  // The meaning, once: over a prime field, exact rationals, double precision and symbolic terms.
-  template <class Scalar>
-  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
-    for (std::int64_t i = 0; i < in[0].elements(); ++i) out[0][i] = in[0][i] * in[0][i];
+  // The meaning at an index, once: what is computed over a prime field, exact rationals, double precision and symbolic
+  // terms, and written down for loops and code.
+  template <class A>
+  static void define(A& a, const Params&) {
+    const auto x = a.in(0);
+    a.out(0).is("i", [&](auto i) { return x(i) * x(i); });
   }
 
   static double flops(const Params&, std::span<const Shape> in) { return static_cast<double>(in[0].elements()); }

@@ -28,7 +28,7 @@ std::int64_t total(const Sizes& sizes) {
 
 SizeNames::SizeNames(const Rule& rule) {
   for (const PatternInput& input : rule.inputs) {
-    for (int axis = 0; axis < input.rank; ++axis) names_.push_back(fmt::format("{}.{}", input.name, axis));
+    for (int axis = 0; axis < input.rank; ++axis) names_.push_back(SizeVar::axis(input.name, axis));
   }
   for (const Pattern* side : {&rule.source, &rule.target}) {
     for (const PatternNode& node : side->nodes) {
@@ -36,16 +36,15 @@ SizeNames::SizeNames(const Rule& rule) {
         const auto* list = std::get_if<SizeList<SymbolicDim>>(&value);
         if (!list) continue;
         for (const SymbolicDim& size : list->values) {
-          for (std::string& name : size.variables()) {
-            if (number(name) < 0) names_.push_back(std::move(name));
-          }
+          for (const SizeVar name : size.variables())
+            if (number(name) < 0) names_.push_back(name);
         }
       }
     }
   }
 }
 
-int SizeNames::number(std::string_view name) const {
+int SizeNames::number(SizeVar name) const {
   for (std::size_t i = 0; i < names_.size(); ++i) {
     if (names_[i] == name) return static_cast<int>(i);
   }
@@ -55,11 +54,11 @@ int SizeNames::number(std::string_view name) const {
 // --- expressions -----------------------------------------------------------------------------------------------------
 
 SizeForm::SizeForm(const SymbolicDim& dim, const SizeNames& names) : constant_(dim.constant_term()) {
-  for (const auto& [key, atom] : dim.atoms()) {
+  for (const SymbolicDim::Atom& atom : dim.atoms()) {
     Term term;
     term.coefficient = atom.coefficient;
     switch (atom.kind) {
-      case SymbolicDim::Atom::Kind::kVariable: term.variable = names.number(atom.name); break;
+      case SymbolicDim::Atom::Kind::kVariable: term.variable = names.number(*atom.variable); break;
       case SymbolicDim::Atom::Kind::kQuotient:
         term.divisor = atom.divisor;
         term.parts.emplace_back(*atom.left, names);
@@ -186,7 +185,7 @@ std::vector<Sizes> search(std::span<const Constraint> constraints, const SizeNam
       names.names(), constraints, 1, max_dim,
       [&](const SizeAssignment& solution) {
         Sizes sizes;
-        for (const std::string& name : names.names()) sizes.push_back(solution.at(name));
+        for (const SizeVar name : names.names()) sizes.push_back(solution.at(name));
         found.push_back(std::move(sizes));
         return found.size() < 64;
       },

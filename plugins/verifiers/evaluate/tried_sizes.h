@@ -22,12 +22,12 @@ class SizeNames {
  public:
   explicit SizeNames(const rewright::Rule& rule);
   [[nodiscard]] std::size_t count() const { return names_.size(); }
-  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+  [[nodiscard]] const std::vector<rewright::SizeVar>& names() const { return names_; }
   /// -1 if there is none of that name.
-  [[nodiscard]] int number(std::string_view name) const;
+  [[nodiscard]] int number(rewright::SizeVar name) const;
 
  private:
-  std::vector<std::string> names_;
+  std::vector<rewright::SizeVar> names_;
 };
 
 /// An expression over numbered sizes.

@@ -14,14 +14,13 @@ namespace {
 
 /// Sizes of an axiom's tensor variables, and its size variables, as the formula names them.
 NameOf names_in(const TypedAxiom& typed) {
-  return [&typed](std::string_view name) -> std::string {
-    const std::size_t dot = name.find('.');
+  return [&typed](SizeVar size) -> std::string {
     const auto& variables = typed.axiom->variables;
-    const auto variable = std::ranges::find(variables, name.substr(0, dot), &AxiomVariable::name);
-    if (dot == std::string_view::npos || variable == variables.end() || variable->sort != AxiomSort::kTensor)
-      return variable_name(name);
+    const auto variable = std::ranges::find(variables, size.tensor(), &AxiomVariable::name);
+    if (!size.is_axis() || variable == variables.end() || variable->sort != AxiomSort::kTensor)
+      return variable_name(size.text());
     const int rank = typed.ranks[static_cast<std::size_t>(variable - variables.begin())];
-    return size_of(rank, name.substr(dot + 1), variable_name(variable->name));
+    return size_of(rank, size.axis_text(), variable_name(variable->name));
   };
 }
 

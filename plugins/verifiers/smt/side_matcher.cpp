@@ -76,9 +76,9 @@ class SideMatcher {
     return true;
   }
   bool unify(const SymbolicDim& dim, std::int64_t value) {
-    if (const auto name = dim.variable_name(); name && name->find('.') == std::string::npos) return bind(*name, value);
-    const auto known = dim.evaluate([this](std::string_view name) -> std::optional<std::int64_t> {
-      const auto found = binding_.find(name);
+    if (const auto variable = dim.variable(); variable && !variable->is_axis()) return bind(variable->text(), value);
+    const auto known = dim.evaluate([this](SizeVar name) -> std::optional<std::int64_t> {
+      const auto found = binding_.find(name.text());
       if (found == binding_.end() || !std::holds_alternative<std::int64_t>(found->second)) return std::nullopt;
       return std::get<std::int64_t>(found->second);
     });

@@ -24,7 +24,7 @@ std::string number(std::int64_t value, Sizes sizes) {
 
 std::string atom_text(const SymbolicDim::Atom& atom, const NameOf& name_of, Sizes sizes) {
   switch (atom.kind) {
-    case SymbolicDim::Atom::Kind::kVariable: return name_of(atom.name);
+    case SymbolicDim::Atom::Kind::kVariable: return name_of(*atom.variable);
     case SymbolicDim::Atom::Kind::kQuotient:
       return apply("div", sizes, smt_size(*atom.left, name_of, sizes), number(atom.divisor, sizes));
     case SymbolicDim::Atom::Kind::kProduct: break;
@@ -49,7 +49,7 @@ std::string size_declarations(Sizes sizes) {
 std::string smt_size(const SymbolicDim& dim, const NameOf& name_of, Sizes sizes) {
   std::string sum;
   const auto add = [&](const std::string& term) { sum = sum.empty() ? term : apply("+", sizes, sum, term); };
-  for (const auto& [key, atom] : dim.atoms()) {
+  for (const SymbolicDim::Atom& atom : dim.atoms()) {
     const std::string text = atom_text(atom, name_of, sizes);
     add(atom.coefficient == 1 ? text : apply("*", sizes, number(atom.coefficient, sizes), text));
   }

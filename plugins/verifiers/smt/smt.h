@@ -21,7 +21,7 @@ enum class Sizes : std::uint8_t {
 [[nodiscard]] std::string size_declarations(Sizes sizes);
 
 /// The SMT-LIB term for a size variable.
-using NameOf = std::function<std::string(std::string_view)>;
+using NameOf = std::function<std::string(rewright::SizeVar)>;
 
 [[nodiscard]] std::string smt_size(const rewright::SymbolicDim& dim, const NameOf& name_of, Sizes sizes);
 [[nodiscard]] std::string smt_condition(const rewright::Constraint& constraint, const NameOf& name_of, Sizes sizes);

@@ -48,7 +48,7 @@ class GoalRenderer {
 
   /// A size that is no input's is a number.
   NameOf name_of() {
-    return [this](std::string_view name) {
+    return [this](SizeVar name) {
       const auto known = size_names_.find(name);
       if (known != size_names_.end()) return known->second;
       return size_names_.emplace(name, number_name(vocabulary_.numbers++)).first->second;
@@ -60,8 +60,7 @@ class GoalRenderer {
     for (const PatternInput& input : rule_.inputs) {
       inputs_.push_back(input_name(input.rank, vocabulary_.inputs[static_cast<std::size_t>(input.rank)]++));
       for (int axis = 0; axis < input.rank; ++axis)
-        size_names_.emplace(fmt::format("{}.{}", input.name, axis),
-                            size_of(input.rank, std::to_string(axis), inputs_.back()));
+        size_names_.emplace(SizeVar::axis(input.name, axis), size_of(input.rank, std::to_string(axis), inputs_.back()));
     }
   }
   void claim_solved_sizes() {
@@ -115,7 +114,7 @@ class GoalRenderer {
   std::optional<SizeSystem> sizes_;
   std::map<std::string, std::string> term_names_;
   std::vector<std::string> inputs_;
-  std::map<std::string, std::string, std::less<>> size_names_;  ///< As the solver knows them.
+  std::map<SizeVar, std::string> size_names_;  ///< As the solver knows them.
   Vocabulary vocabulary_;
   std::string text_;
 };

@@ -113,7 +113,8 @@ namespace {
 /// The symbol's parameters with a variable "z0", "z1", ... for each size.
 SymbolicParams with_size_variables(const Params& params) {
   std::size_t next_size = 0;
-  return map_sizes(params, [&](std::int64_t) { return SymbolicDim::variable(fmt::format("z{}", next_size++)); });
+  return map_sizes(params,
+                   [&](std::int64_t) { return SymbolicDim::variable(SizeVar::read(fmt::format("z{}", next_size++))); });
 }
 
 std::string text_of(const Symbol& symbol, std::string_view key, Sizes manner) {
@@ -134,11 +135,10 @@ std::string text_of(const Symbol& symbol, std::string_view key, Sizes manner) {
   std::string text =
       fmt::format("; {}\n(declare-fun {} ({}) {})\n", key, symbol.name, fmt::join(sorts, " "), sort_name(rank));
   const std::string term = smt_apply(symbol.name, arguments);
-  const NameOf name_of = [&](std::string_view name) -> std::string {
-    const std::size_t dot = name.find('.');
-    if (dot == std::string_view::npos) return variable_name(name);
-    const auto operand = static_cast<std::size_t>(std::stoul(std::string(name.substr(1, dot - 1))));
-    return size_of(symbol.ranks[operand], name.substr(dot + 1), variable_name(name.substr(0, dot)));
+  const NameOf name_of = [&](SizeVar size) -> std::string {
+    if (!size.is_axis()) return variable_name(size.text());
+    const auto operand = static_cast<std::size_t>(std::stoul(size.tensor().substr(1)));
+    return size_of(symbol.ranks[operand], size.axis_text(), variable_name(size.tensor()));
   };
   for (int axis = 0; axis < rank; ++axis) {
     const std::string size = size_of(rank, std::to_string(axis), term);
@@ -163,7 +163,8 @@ const Symbol* Theory::make_symbol(const Operator& op, std::uint32_t output, cons
   std::vector<SymbolicShape> in;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     SymbolicShape shape;
-    for (int axis = 0; axis < ranks[i]; ++axis) shape.append(SymbolicDim::variable(fmt::format("o{}.{}", i, axis)));
+    for (int axis = 0; axis < ranks[i]; ++axis)
+      shape.append(SymbolicDim::variable(SizeVar::axis(fmt::format("o{}", i), axis)));
     in.push_back(std::move(shape));
   }
   Constraints<SymbolicDim> where;

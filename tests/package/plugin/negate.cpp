@@ -16,9 +16,10 @@ struct Negate final : OperatorOf<Negate> {
     return Shapes<Dim>{in[0]};
   }
 
-  template <class Scalar>
-  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
-    for (std::int64_t i = 0; i < in[0].elements(); ++i) out[0][i] = Scalar() - in[0][i];
+  template <class A>
+  static void define(A& a, const Params&) {
+    const auto x = a.in(0);
+    a.out(0).is("i", [&](auto i) { return a.number(0) - x(i); });
   }
 };
 }  // namespace

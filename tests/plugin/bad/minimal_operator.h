@@ -12,8 +12,9 @@ struct MinimalOperator final : rewright::OperatorOf<MinimalOperator<Tag>> {
                                                        rewright::Constraints<Dim>&) {
     return rewright::Shapes<Dim>{in[0]};
   }
-  template <class Scalar>
-  static void apply(const rewright::Params&, rewright::Inputs<Scalar> in, rewright::Outputs<Scalar> out) {
-    for (std::int64_t i = 0; i < in[0].elements(); ++i) out[0][i] = in[0][i];
+  template <class A>
+  static void define(A& a, const rewright::Params&) {
+    const auto x = a.in(0);
+    a.out(0).is("i", [&](auto i) { return x(i); });
   }
 };

@@ -165,8 +165,8 @@ TEST(Audit, ShowsNoNumbersWhereASizeIsBeyondAllNumbers) {
 }
 
 TEST(SizeFormula, HasNoValueWhereOneWouldNotFit) {
-  const std::vector<std::string> names = {"m", "n"};
-  const SymbolicDim m = SymbolicDim::variable("m"), n = SymbolicDim::variable("n");
+  const std::vector<SizeVar> names = {SizeVar::read("m"), SizeVar::read("n")};
+  const SymbolicDim m = SymbolicDim::variable(names[0]), n = SymbolicDim::variable(names[1]);
   const std::int64_t huge = std::int64_t{1} << 62;
   const auto value = [&](const SymbolicDim& dim, std::int64_t of_m, std::int64_t of_n) {
     return SizeFormula(dim, names)(std::vector<std::int64_t>{of_m, of_n});

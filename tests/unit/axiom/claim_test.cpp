@@ -102,7 +102,7 @@ TEST(Claim, OnSizesIsACondition) {
   const auto one_of = conditions("x.0 1 4");
   ASSERT_EQ(one_of.size(), 1u);
   const auto met = [&](std::int64_t size) {
-    return Constraint::parse(one_of[0])->holds([&](std::string_view) { return std::optional(size); });
+    return Constraint::parse(one_of[0])->holds([&](SizeVar) { return std::optional(size); });
   };
   EXPECT_TRUE(*met(1) && *met(4)) << one_of[0];
   EXPECT_FALSE(*met(2)) << one_of[0];

@@ -44,7 +44,7 @@ TEST(SizeSystem, KnowsThatTensorsInRulesAreNotEmpty) {
 TEST(SizeSystem, KeepsTheBoundOfASizeThatItSolvesFor) {
   SizeSystem system{SizeOrder(SizeOrder::Least::kOneInTensors)};
   system.add(constraint("n = x.0 + y.0"));
-  EXPECT_TRUE(system.solved().contains("y.0"));
+  EXPECT_TRUE(system.solved().contains(SizeVar::axis("y", 0)));
   EXPECT_TRUE(system.implies(constraint("n - x.0 >= 1")));
   EXPECT_TRUE(system.implies(constraint("n >= 2")));
   EXPECT_FALSE(system.implies(constraint("n - x.0 >= 2")));
@@ -58,8 +58,9 @@ TEST(SizeSystem, AddsBounds) {
 // A quotient of at least 2, to the 62nd power and beyond: 2^62 is the greatest power of two that is a size.
 TEST(SizeSystem, BoundsNothingByWhatOverflows) {
   const SizeSystem system{SizeOrder(SizeOrder::Least::kOneInTensors)};
-  const SymbolicDim x = SymbolicDim::variable("x.0");
-  const SymbolicDim two = floor_divide(3 * (x + SymbolicDim::variable("x.1") + SymbolicDim::variable("x.2")), 4);
+  const SymbolicDim x = SymbolicDim::variable(SizeVar::read("x.0"));
+  const SymbolicDim two = floor_divide(
+      3 * (x + SymbolicDim::variable(SizeVar::read("x.1")) + SymbolicDim::variable(SizeVar::read("x.2"))), 4);
   const auto power = [&](int exponent) {
     SymbolicDim product = two;
     for (int i = 1; i < exponent; ++i) product = product * two;
@@ -88,7 +89,7 @@ TEST(SizeSystem, IsSound) {
     state = state * 6364136223846793005 + 1442695040888963407;
     return (state >> 33) % below;
   };
-  const std::vector<std::string> names = {"a", "b", "c"};
+  const std::vector<SizeVar> names = {SizeVar::read("a"), SizeVar::read("b"), SizeVar::read("c")};
   const auto random_dim = [&] {
     SymbolicDim dim(static_cast<std::int64_t>(next(3)) - 1);
     for (const auto& name : names)
@@ -106,7 +107,7 @@ TEST(SizeSystem, IsSound) {
     if (!SizeSystem(known).implies(wanted)) continue;
     ++implied;
     for_each_solution(names, known, 0, 4, [&](const SizeAssignment& sizes) {
-      const auto holds = wanted.holds([&](std::string_view name) { return std::optional(sizes.find(name)->second); });
+      const auto holds = wanted.holds([&](SizeVar name) { return std::optional(sizes.at(name)); });
       EXPECT_TRUE(holds.value_or(false)) << to_string(known[0]) << ", " << to_string(known[1]) << " => "
                                          << to_string(wanted);
       return true;
@@ -116,11 +117,11 @@ TEST(SizeSystem, IsSound) {
 }
 
 TEST(Solutions, AreAllThatMeetTheConstraints) {
-  const std::vector<std::string> names = {"x.0", "x.1", "y.0"};
+  const SizeVar x0 = SizeVar::axis("x", 0), x1 = SizeVar::axis("x", 1), y0 = SizeVar::axis("y", 0);
   const std::vector<Constraint> constraints = {constraint("x.0 = 2*y.0"), constraint("x.1 >= x.0")};
   std::vector<std::string> found;
-  for_each_solution(names, constraints, 1, 4, [&](const SizeAssignment& s) {
-    found.push_back(fmt::format("{} {} {}", s.at("x.0"), s.at("x.1"), s.at("y.0")));
+  for_each_solution(std::vector{x0, x1, y0}, constraints, 1, 4, [&](const SizeAssignment& s) {
+    found.push_back(fmt::format("{} {} {}", s.at(x0), s.at(x1), s.at(y0)));
     return true;
   });
   EXPECT_THAT(found, testing::UnorderedElementsAre("2 2 1", "2 3 1", "2 4 1", "4 4 2"));

@@ -56,7 +56,8 @@ TEST(AxiomWriter, WritesNumbersSoThatTheyAreReadAsTheSame) {
 
 TEST(AxiomWriter, RefusesAQuotient) {
   Axiom axiom = test::axiom("split-first-of-concat");
-  axiom.terms[axiom.left].params[1] = std::vector{floor_divide(SymbolicDim::variable("x.0"), 2), SymbolicDim(1)};
+  axiom.terms[axiom.left].params[1] =
+      std::vector{floor_divide(SymbolicDim::variable(SizeVar::read("x.0")), 2), SymbolicDim(1)};
   const auto text = to_smt(axiom);
   ASSERT_FALSE(text);
   EXPECT_EQ(text.error().code, ErrorCode::kUnsupported);

@@ -108,8 +108,13 @@ struct Twice final : OperatorOf<Twice<kFault>> {
     if (kFault == Fault::kCuts && std::is_same_v<Dim, CutDim> && out.rank() > 1) out[1] = out[0];
     return Shapes<Dim>{out};
   }
+  template <class A>
+  static void define(A& a, const Params&) {
+    const auto x = a.in(0);
+    a.out(0).is("i", [&](auto i) { return kFault == Fault::kLinear ? x(i) * x(i) : x(i) + x(i); });
+  }
   template <class Scalar>
-  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
+  static void kernel(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
     for (std::int64_t i = 0; i < in[0].elements(); ++i) {
       const Scalar x = in[0][i];
       if (kFault == Fault::kUnwritten && i == 2) continue;
@@ -142,9 +147,10 @@ struct Later final : OperatorOf<Later> {
     if (in[0].rank() > 0 && in[1].rank() == 0) return Shapes<Dim>{in[0]};
     return make_error(ErrorCode::kShape, "later: the second operand must be a single number, the first none");
   }
-  template <class Scalar>
-  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
-    for (std::int64_t i = 0; i < in[0].elements(); ++i) out[0][i] = in[0][i] + in[1][0];
+  template <class A>
+  static void define(A& a, const Params&) {
+    const auto x = a.in(0), y = a.in(1);
+    a.out(0).is("i", [&](auto i) { return x(i) + y(); });
   }
 };
 
@@ -157,8 +163,13 @@ struct Square final : OperatorOf<Square<kLeftover>> {
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>&) {
     return Shapes<Dim>{in[0]};
   }
+  template <class A>
+  static void define(A& a, const Params&) {
+    const auto x = a.in(0);
+    a.out(0).is("i", [&](auto i) { return x(i) * x(i); });
+  }
   template <class Scalar>
-  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
+  static void kernel(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
     for (std::int64_t i = 0; i < in[0].elements(); ++i) {
       if (kLeftover == Leftover::kElement && i == 2) continue;
       const Scalar before = kLeftover == Leftover::kSum ? out[0][i] : Scalar{};
@@ -175,8 +186,9 @@ std::vector<std::string> broken_by_square() {
 
 TEST(OperatorContracts, SeeWhatTheOutputHeldBefore) {
   EXPECT_THAT(broken_by_square<Leftover::kNone>(), ElementsAre());
-  EXPECT_THAT(broken_by_square<Leftover::kElement>(), ElementsAre("writes every element"));
-  EXPECT_THAT(broken_by_square<Leftover::kSum>(), ElementsAre("writes every element"));
+  const auto* definition = "computes what its definition says";
+  EXPECT_THAT(broken_by_square<Leftover::kElement>(), ElementsAre(definition, "writes every element"));
+  EXPECT_THAT(broken_by_square<Leftover::kSum>(), ElementsAre(definition, "writes every element"));
   EXPECT_THAT(said(contracts_of(Square<Leftover::kElement>(), loaded()), "writes every element"),
               MatchesRegex("not kept: square .*: over Field element 2 of the result is not written"));
   EXPECT_THAT(said(contracts_of(Square<Leftover::kSum>(), loaded()), "writes every element"),
@@ -229,10 +241,12 @@ TEST(OperatorContracts, AreAllKeptByARightOne) { EXPECT_THAT(broken_by<Fault::kN
 TEST(OperatorContracts, NameWhatIsBroken) {
   const auto* shapes = "has one shape rule for numbers, cuts and symbols";
   const auto* meaning = "means the same over every algebra";
+  const auto* definition = "computes what its definition says";
   EXPECT_THAT(broken_by<Fault::kShape>(), ElementsAre(shapes));
   EXPECT_THAT(broken_by<Fault::kCuts>(), ElementsAre(shapes));
-  EXPECT_THAT(broken_by<Fault::kField>(), ElementsAre(meaning));
-  EXPECT_THAT(broken_by<Fault::kLinear>(), ElementsAre("is linear in each operand, if it says so"));
+  EXPECT_THAT(broken_by<Fault::kField>(), ElementsAre(meaning, definition));
+  EXPECT_THAT(broken_by<Fault::kLinear>(),
+              ElementsAre("computes what its definition says", "is linear in each operand, if it says so"));
   EXPECT_THAT(broken_by<Fault::kUnwritten>(), Contains("writes every element"));
   EXPECT_THAT(broken_by<Fault::kThrows>(), Contains(meaning));
   EXPECT_THAT(broken_by<Fault::kCrashes>(), Contains(meaning));
@@ -240,7 +254,7 @@ TEST(OperatorContracts, NameWhatIsBroken) {
   const auto* sentence = "refuses what does not fit, in a sentence";
   EXPECT_THAT(broken_by<Fault::kSentence>(), ElementsAre(sentence));
   EXPECT_THAT(broken_by<Fault::kNameless>(), ElementsAre(sentence)) << "no space after its name";
-  EXPECT_THAT(broken_by<Fault::kExact>(), ElementsAre(meaning));
+  EXPECT_THAT(broken_by<Fault::kExact>(), ElementsAre(meaning, definition));
   EXPECT_THAT(broken_by<Fault::kNever>(), Contains(sentence));
   EXPECT_THAT(broken(contracts_of(Later(), loaded())), ElementsAre("commutes, if it says so"));
 }
@@ -342,9 +356,10 @@ struct Ambiguous final : OperatorOf<Ambiguous> {
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>&) {
     return Shapes<Dim>{in[0]};
   }
-  template <class Scalar>
-  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
-    for (std::int64_t i = 0; i < in[0].elements(); ++i) out[0][i] = in[0][i];
+  template <class A>
+  static void define(A& a, const Params&) {
+    const auto x = a.in(0);
+    a.out(0).is("i", [&](auto i) { return x(i); });
   }
 };
 

@@ -113,16 +113,19 @@ TEST(ClassValues, TellHowTwoTermsOfOneClassDiffer) {
     return values.difference({merged.first(), merged.second()});
   };
   const auto* turned = "(x:2) relu(x), transpose(x) => relu(x), transpose(x)";
-  EXPECT_EQ(difference(turned, {{"x.0", 2}, {"x.1", 3}}), "the shapes (2, 3) and (3, 2) differ");
-  EXPECT_THAT(difference(turned, {{"x.0", 2}, {"x.1", 2}}),
+  EXPECT_EQ(difference(turned, {{SizeVar::axis("x", 0), 2}, {SizeVar::axis("x", 1), 3}}),
+            "the shapes (2, 3) and (3, 2) differ");
+  EXPECT_THAT(difference(turned, {{SizeVar::axis("x", 0), 2}, {SizeVar::axis("x", 1), 2}}),
               ::testing::MatchesRegex("element [0-3] of \\(2, 2\\) is -?[0-9]+ and -?[0-9]+"));
-  EXPECT_EQ(difference("(x:2) relu(x), relu(relu(x)) => relu(x), relu(relu(x))", {{"x.0", 2}, {"x.1", 2}}),
+  EXPECT_EQ(difference("(x:2) relu(x), relu(relu(x)) => relu(x), relu(relu(x))",
+                       {{SizeVar::axis("x", 0), 2}, {SizeVar::axis("x", 1), 2}}),
             "they do not differ");
 }
 
 TEST(ClassValues, TellWhichOfTwoTermsIsNotDefined) {
   const std::string pooled = "pool2d_max[kernel=[3, 3], padding=valid](x)";
-  const SizeAssignment small = {{"x.0", 1}, {"x.1", 1}, {"x.2", 2}, {"x.3", 2}};
+  const SizeAssignment small = {
+      {SizeVar::axis("x", 0), 1}, {SizeVar::axis("x", 1), 1}, {SizeVar::axis("x", 2), 2}, {SizeVar::axis("x", 3), 2}};
   for (const bool second : {true, false}) {
     const std::string terms = second ? fmt::format("relu(x), {}", pooled) : fmt::format("{}, relu(x)", pooled);
     const MergedOutputs merged(fmt::format("(x:4) {} => {}", terms, terms));
@@ -135,8 +138,9 @@ TEST(ClassValues, TellWhichOfTwoTermsIsNotDefined) {
 
 TEST(ClassValues, KnowNothingOfTensorsOfVeryManyElements) {
   const MergedOutputs merged("(x:2) relu(x), transpose(x) => relu(x), transpose(x)");
-  EXPECT_EQ(merged.at({{"x.0", 64}, {"x.1", 64}}).pairs(), 2U) << "of 4096, at two points";
-  const ClassValues values = merged.at({{"x.0", 64}, {"x.1", 65}});
+  EXPECT_EQ(merged.at({{SizeVar::axis("x", 0), 64}, {SizeVar::axis("x", 1), 64}}).pairs(), 2U)
+      << "of 4096, at two points";
+  const ClassValues values = merged.at({{SizeVar::axis("x", 0), 64}, {SizeVar::axis("x", 1), 65}});
   EXPECT_EQ(values.pairs(), 0U);
   EXPECT_FALSE(values.differing());
   EXPECT_TRUE(values.agree(merged.first(), merged.second()));

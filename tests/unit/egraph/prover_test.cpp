@@ -116,7 +116,7 @@ TEST(EqualityProver, FindsTheConditionUnderWhichARuleHolds) {
   Rule rule = test::rule(
       "(x:2, y:2) let p, q = split[sizes=[s0, s1]](concat(x, y)) in q, p => split[sizes=[s1, s0]](concat(y, x))");
   rule.example = {Shape{2, 3}, Shape{4, 3}};
-  rule.example_sizes = {{"s0", 2}, {"s1", 4}};
+  rule.example_sizes = {{SizeVar::read("s0"), 2}, {SizeVar::read("s1"), 4}};
   const auto proof = prover().prove(rule);
   ASSERT_TRUE(proof) << proof.error().message;
   ASSERT_EQ(proof->conditions.size(), 1u);
@@ -128,7 +128,7 @@ TEST(EqualityProver, FindsTheConditionUnderWhichARuleHolds) {
   SaturationLimits limits;
   limits.assume = false;
   EXPECT_FALSE(prover().prove(rule, limits));
-  rule.example_sizes = {{"s0", 3}, {"s1", 3}};
+  rule.example_sizes = {{SizeVar::read("s0"), 3}, {SizeVar::read("s1"), 3}};
   EXPECT_FALSE(prover().prove(rule)) << "the condition must hold where the rule was seen to hold";
 }
 
@@ -138,7 +138,8 @@ TEST(EqualityProver, FindsSeveralConditions) {
       "s3]](concat(z, w)) in q, p, v, u => let d, e = split[sizes=[s1, s0]](concat(y, x)) in let f, g = "
       "split[sizes=[s3, s2]](concat(w, z)) in d, e, f, g");
   rule.example = {Shape{2, 3}, Shape{4, 3}, Shape{1, 5}, Shape{3, 5}};
-  rule.example_sizes = {{"s0", 2}, {"s1", 4}, {"s2", 1}, {"s3", 3}};
+  rule.example_sizes = {
+      {SizeVar::read("s0"), 2}, {SizeVar::read("s1"), 4}, {SizeVar::read("s2"), 1}, {SizeVar::read("s3"), 3}};
   const auto proof = prover().prove(rule);
   ASSERT_TRUE(proof) << proof.error().message;
   EXPECT_EQ(proof->conditions.size(), 2u) << "one for each split, and none that is not needed";

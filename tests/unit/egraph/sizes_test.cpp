@@ -13,7 +13,8 @@ namespace {
 using Kind = Constraint::Kind;
 using rewright::testing::Random;
 
-const std::vector<std::string> kNames = {"x.0", "x.1", "y.0", "y.1", "z.0"};
+const std::vector<SizeVar> kNames = {SizeVar::axis("x", 0), SizeVar::axis("x", 1), SizeVar::axis("y", 0),
+                                     SizeVar::axis("y", 1), SizeVar::axis("z", 0)};
 
 TEST(Sizes, MakeEqualFormsOnce) {
   Sizes sizes;
@@ -120,9 +121,9 @@ Constraint constraint_of(const Sizes& sizes, const Condition& condition) {
   return {condition.kind, sizes.symbolic(condition.left, kNames), sizes.symbolic(condition.right, kNames)};
 }
 DimBinding numbers(const std::vector<std::int64_t>& values) {
-  std::vector<std::pair<std::string, std::int64_t>> bound;
+  std::vector<std::pair<SizeVar, std::int64_t>> bound;
   for (std::size_t i = 0; i < kNames.size(); ++i) bound.emplace_back(kNames[i], values[i]);
-  return [bound](std::string_view name) -> std::optional<std::int64_t> {
+  return [bound](SizeVar name) -> std::optional<std::int64_t> {
     for (const auto& [known, value] : bound) {
       if (known == name) return value;
     }

@@ -534,9 +534,10 @@ class MultiplyAdd final : public OperatorOf<MultiplyAdd> {
       for (const std::size_t other : {1U, 2U}) where.equal(in[0][axis], in[other][axis], "sizes along an axis");
     return Shapes<Dim>{in[0]};
   }
-  template <class Scalar>
-  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
-    for (std::int64_t i = 0; i < out[0].elements(); ++i) out[0][i] = in[0][i] * in[1][i] + in[2][i];
+  template <class A>
+  static void define(A& a, const Params&) {
+    const auto x = a.in(0), y = a.in(1), z = a.in(2);
+    a.out(0).is("i", [&](auto i) { return x(i) * y(i) + z(i); });
   }
 };
 
@@ -559,9 +560,11 @@ class Drifting final : public OperatorOf<Drifting> {
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>&) {
     return Shapes<Dim>{in[0]};
   }
-  template <class Scalar>
-  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
-    for (std::int64_t i = 0; i < out[0].elements(); ++i) out[0][i] = drifts ? in[0][i] * in[0][i] : in[0][i];
+  template <class A>
+  static void define(A& a, const Params&) {
+    const auto x = a.in(0);
+    const bool squares = drifts;
+    a.out(0).is("i", [&](auto i) { return squares ? x(i) * x(i) : x(i); });
   }
   inline static std::atomic<bool> drifts = false;
 };
@@ -605,11 +608,12 @@ class DriftingPair final : public OperatorOf<DriftingPair> {
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>&) {
     return Shapes<Dim>{in[0], in[1]};
   }
-  template <class Scalar>
-  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
+  template <class A>
+  static void define(A& a, const Params&) {
+    const bool squares = drifts;
     for (std::size_t k = 0; k < 2; ++k) {
-      for (std::int64_t i = 0; i < out[k].elements(); ++i)
-        out[k][i] = (drifts ? in[k][i] : Scalar::from_integer(-1)) * in[k][i];
+      const auto x = a.in(k);
+      a.out(k).is("i", [&](auto i) { return (squares ? x(i) : a.number(-1)) * x(i); });
     }
   }
   inline static std::atomic<bool> drifts = false;

@@ -508,9 +508,10 @@ struct Odd final : OperatorOf<Odd> {
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>&) {
     return Shapes<Dim>{in[0]};
   }
-  template <class Scalar>
-  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
-    std::ranges::copy(in[0].values(), out[0].values().begin());
+  template <class A>
+  static void define(A& a, const Params&) {
+    const auto x = a.in(0);
+    a.out(0).is("i", [&](auto i) { return x(i); });
   }
   Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
                                            std::span<const Shape> shapes, OnnxWriter& writer) const override {

@@ -76,7 +76,7 @@ TEST(RealParameters, AreTriedForEveryOperatorThatHasThem) {
     if (std::ranges::any_of(op->info().params, [](const auto& spec) { return spec.kind == ParamKind::kReal; }))
       names.push_back(op->name());
   EXPECT_THAT(names, testing::UnorderedElementsAre("leaky_relu", "elu", "hard_sigmoid", "clip", "pad", "layer_norm",
-                                                   "batch_norm"));
+                                                   "batch_norm", "group_norm"));
 }
 
 TEST(RealParameters, OfAModelAreTheNumbersThatWereRounded) {

@@ -34,11 +34,9 @@ struct Product final : BroadcastOf<Product> {
 struct Total final : ReduceOf<Total> {
   static constexpr bool kNeedsElements = false;
   static OperatorInfo describe() { return {.name = "total", .summary = "the sum", .params = reduce_params()}; }
-  template <class Scalar>
-  static Scalar value(const Reduced<Scalar>& x) {
-    Scalar sum{};
-    for (std::size_t i = 0; i < x.size(); ++i) sum = sum + x[i];
-    return sum;
+  template <class A, class Elements>
+  static auto value(A& a, const Elements& x) {
+    return a.sum(x);
   }
 };
 /// y[i,j] = 10 i + j.
@@ -51,9 +49,9 @@ struct Numbered final : ConstantOf<Numbered> {
     if (sizes.size() != 2) return shape_error("numbered: {} sizes, expected 2", sizes.size());
     return {};
   }
-  template <class Scalar>
-  static Scalar value(const Shape&, std::span<const std::int64_t> i) {
-    return Scalar::from_integer(10 * i[0] + i[1]);
+  template <class A>
+  static void define(A& a, const Params&) {
+    a.out(0).grouped(1, 1).is("i j", [&](auto i, auto j) { return a.number(10 * i + j); });
   }
 };
 

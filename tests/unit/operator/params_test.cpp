@@ -49,8 +49,8 @@ TEST(Params, ARealNumberIsWrittenAsWhatItMeans) {
 }
 
 TEST(Params, SizesAreEvaluatedWhereTheyAreBound) {
-  const DimBinding binding = [](std::string_view name) -> std::optional<std::int64_t> {
-    if (name == "x.0") return 5;
+  const DimBinding binding = [](SizeVar name) -> std::optional<std::int64_t> {
+    if (name.text() == "x.0") return 5;
     return std::nullopt;
   };
   const auto params = evaluate(parsed("[sizes=[x.0, x.0 - 2]]"), binding);

@@ -134,7 +134,7 @@ TEST(PoolRewriter, RefusesAMergeOfWhatComesOneAfterTheOther) {
 
 // A rule whose precondition was lost: at large sizes those of its target are beyond all numbers.
 TEST(PoolRewriter, RefusesATargetWhoseSizesAreNoNumbers) {
-  const SymbolicDim x = SymbolicDim::variable("x.0");
+  const SymbolicDim x = SymbolicDim::variable(SizeVar::read("x.0"));
   for (const SymbolicDim& size : {x * x * x * x, 2'000'000'000'000 * x, x * x * x + 9'000'000 * x * x * x}) {
     Rule wrong = read_rule("(x:1) relu(relu(x)) => reshape[sizes=[x.0]](relu(x))");
     wrong.target.nodes.at(1).params = SymbolicParams({SizeList<SymbolicDim>{{size}}});

@@ -97,9 +97,10 @@ TEST(Conditions, NeverImpliesWhatFailsSomewhere) {
   const auto expression = [&] {
     SymbolicDim dim(static_cast<std::int64_t>(random() % 5) - 2);
     for (const char* name : {"x.0", "x.1", "y.0", "s"})
-      dim = dim + SymbolicDim(static_cast<std::int64_t>(random() % 5) - 2) * SymbolicDim::variable(name);
-    if (random() % 4 == 0) dim = dim + floor_divide(SymbolicDim::variable("x.0") + SymbolicDim(1), 2);
-    if (random() % 6 == 0) dim = dim + SymbolicDim::variable("x.1") * SymbolicDim::variable("y.0");
+      dim = dim + SymbolicDim(static_cast<std::int64_t>(random() % 5) - 2) * SymbolicDim::variable(SizeVar::read(name));
+    if (random() % 4 == 0) dim = dim + floor_divide(SymbolicDim::variable(SizeVar::read("x.0")) + SymbolicDim(1), 2);
+    if (random() % 6 == 0)
+      dim = dim + SymbolicDim::variable(SizeVar::read("x.1")) * SymbolicDim::variable(SizeVar::read("y.0"));
     return dim;
   };
   const auto constraint = [&]() -> Constraint {
@@ -121,7 +122,7 @@ TEST(Conditions, NeverImpliesWhatFailsSomewhere) {
     Constraint goal = constraint();
     if (random() % 2 == 0) {
       goal = known[random() % known.size()];
-      const SymbolicDim more = SymbolicDim::variable("y.0");
+      const SymbolicDim more = SymbolicDim::variable(SizeVar::read("y.0"));
       goal = {goal.kind, goal.kind == Constraint::Kind::kDivides ? goal.left : goal.left + more, goal.right + more};
       if (goal.kind == Constraint::Kind::kDivides) goal.right = goal.right - more;
     }
@@ -129,8 +130,11 @@ TEST(Conditions, NeverImpliesWhatFailsSomewhere) {
     implied += follows ? 1 : 0;
     bool satisfiable = false;
     for (std::int64_t code = 0; code < 256; ++code) {
-      const DimBinding sizes = bind_sizes(std::vector<std::pair<std::string, std::int64_t>>{
-          {"x.0", 1 + code % 4}, {"x.1", 1 + code / 4 % 4}, {"y.0", 1 + code / 16 % 4}, {"s", code / 64}});
+      const DimBinding sizes =
+          bind_sizes(std::vector<std::pair<SizeVar, std::int64_t>>{{SizeVar::axis("x", 0), 1 + code % 4},
+                                                                   {SizeVar::axis("x", 1), 1 + code / 4 % 4},
+                                                                   {SizeVar::axis("y", 0), 1 + code / 16 % 4},
+                                                                   {SizeVar::read("s"), code / 64}});
       const bool holds =
           std::all_of(known.begin(), known.end(), [&](const Constraint& fact) { return *fact.holds(sizes); });
       satisfiable = satisfiable || holds;
@@ -158,8 +162,8 @@ TEST(NormalForm, IsOneForWhatSaysTheSame) {
   EXPECT_EQ(normal("2*x.0 >= 3"), "x.0 >= 2");
   EXPECT_EQ(normal("3 | 4*x.0 + 5"), "3 | x.0 + 2");
   EXPECT_EQ(normal("5 != x.1"), "x.1 != 5");
-  for (const SymbolicDim& divisor : {SymbolicDim(0), SymbolicDim::variable("y.0")}) {
-    const Constraint divides{Constraint::Kind::kDivides, divisor, SymbolicDim::variable("x.0")};
+  for (const SymbolicDim& divisor : {SymbolicDim(0), SymbolicDim::variable(SizeVar::read("y.0"))}) {
+    const Constraint divides{Constraint::Kind::kDivides, divisor, SymbolicDim::variable(SizeVar::read("x.0"))};
     EXPECT_EQ(to_string(normal_form(divides, size_order(kInputs))), to_string(divides)) << "left as it is";
   }
 }

@@ -82,7 +82,7 @@ TEST(RuleClasses, ARuleThatIsFalseOfOrdinaryNumbersIsLeftToTheComparison) {
 
 TEST(RuleClasses, OperatorsDecideWhereNoSizesAreFound) {
   Rule far = rule("(x:2, y:2, z:2) matmul(matmul(x, y), z) => matmul(x, matmul(y, z))");
-  far.precondition = {{Constraint::Kind::kEqual, SymbolicDim::variable("x.0"), SymbolicDim(1'000'000)}};
+  far.precondition = {{Constraint::Kind::kEqual, SymbolicDim::variable(SizeVar::read("x.0")), SymbolicDim(1'000'000)}};
   far.example.clear();
   EXPECT_EQ(classify(far), RuleClass::kReassociating);
   Rule exponentials = rule("(x:2) log(exp(x)) => x");

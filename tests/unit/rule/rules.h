@@ -36,7 +36,7 @@ inline std::string text_of(const Result<Rule>& rule) { return rule ? to_text(*ru
 /// Sizes of a rule's inputs and match variables.
 struct Sizes {
   std::vector<Shape> shapes;
-  std::vector<std::pair<std::string, std::int64_t>> extra;
+  std::vector<std::pair<SizeVar, std::int64_t>> extra;
 };
 
 inline std::vector<Constraint> domain(const Rule& rule, bool with_precondition) {
@@ -50,20 +50,20 @@ inline std::optional<Sizes> sample(const Rule& rule, const std::vector<Constrain
                                    std::mt19937_64& random, std::int64_t most = 5) {
   SizeSystem facts(size_order(rule));
   for (const Constraint& constraint : constraints) facts.add(constraint);
-  std::vector<std::string> names;
+  std::vector<SizeVar> names;
   for (const PatternInput& input : rule.inputs) {
-    for (int axis = 0; axis < input.rank; ++axis) names.push_back(fmt::format("{}.{}", input.name, axis));
+    for (int axis = 0; axis < input.rank; ++axis) names.push_back(SizeVar::axis(input.name, axis));
   }
-  for (const std::string& name : match_variables(rule)) names.push_back(name);
+  for (const SizeVar name : match_variables(rule)) names.push_back(name);
   for (int attempt = 0; attempt < 2000; ++attempt) {
-    std::vector<std::pair<std::string, std::int64_t>> values;
-    for (const std::string& name : names) {
+    std::vector<std::pair<SizeVar, std::int64_t>> values;
+    for (const SizeVar name : names) {
       if (!facts.solved().contains(name))
         values.emplace_back(name, 1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most)));
     }
     const auto free = values;
     bool fits = true;
-    for (const std::string& name : names) {
+    for (const SizeVar name : names) {
       const auto solution = facts.solved().find(name);
       if (solution == facts.solved().end()) continue;
       const auto value = solution->second.evaluate(bind_sizes(free));
@@ -76,10 +76,10 @@ inline std::optional<Sizes> sample(const Rule& rule, const std::vector<Constrain
     Sizes sizes;
     for (const PatternInput& input : rule.inputs) {
       Shape shape;
-      for (int axis = 0; axis < input.rank; ++axis) shape.append(*binding(fmt::format("{}.{}", input.name, axis)));
+      for (int axis = 0; axis < input.rank; ++axis) shape.append(*binding(SizeVar::axis(input.name, axis)));
       sizes.shapes.push_back(std::move(shape));
     }
-    for (const std::string& name : match_variables(rule)) sizes.extra.emplace_back(name, *binding(name));
+    for (const SizeVar name : match_variables(rule)) sizes.extra.emplace_back(name, *binding(name));
     return sizes;
   }
   return std::nullopt;

@@ -42,7 +42,7 @@ TEST(SymbolicDim, TextParsesBackToTheSameExpression) {
   for (int round = 0; round < 500; ++round) {
     SymbolicDim expression(static_cast<std::int64_t>(random() % 9) - 4);
     for (int term = 0; term < 4; ++term) {
-      const SymbolicDim variable = SymbolicDim::variable(fmt::format("x.{}", random() % 3));
+      const SymbolicDim variable = SymbolicDim::variable(SizeVar::axis("x", static_cast<std::int64_t>(random() % 3)));
       const SymbolicDim factor(static_cast<std::int64_t>(random() % 7) - 3);
       switch (random() % 4) {
         case 0: expression = expression + factor * variable; break;
@@ -62,16 +62,16 @@ TEST(SymbolicDim, ArithmeticIsThatOfTheNumbers) {
   for (int round = 0; round < 500; ++round) {
     const std::int64_t x = static_cast<std::int64_t>(random() % 20) + 1;
     const std::int64_t y = static_cast<std::int64_t>(random() % 20) + 1;
-    const DimBinding binding = [&](std::string_view name) { return std::optional(name == "x" ? x : y); };
+    const DimBinding binding = [&](SizeVar variable) { return std::optional(variable.text() == "x" ? x : y); };
     const std::int64_t a = static_cast<std::int64_t>(random() % 9) - 4;
     const std::int64_t k = static_cast<std::int64_t>(random() % 4) + 1;
-    const SymbolicDim sx = SymbolicDim::variable("x"), sy = SymbolicDim::variable("y");
+    const SymbolicDim sx = SymbolicDim::variable(SizeVar::read("x")), sy = SymbolicDim::variable(SizeVar::read("y"));
     EXPECT_EQ((sx * sy + SymbolicDim(a) * sx - sy).evaluate(binding), x * y + a * x - y);
     EXPECT_EQ(floor_divide(SymbolicDim(a) * sx + sy - SymbolicDim(3), k).evaluate(binding),
               floor_divide(a * x + y - 3, k));
     EXPECT_EQ((sx + sy)
-                  .substitute([&](std::string_view name) -> std::optional<SymbolicDim> {
-                    if (name == "x") return sy * sy;
+                  .substitute([&](SizeVar variable) -> std::optional<SymbolicDim> {
+                    if (variable.text() == "x") return sy * sy;
                     return std::nullopt;
                   })
                   .evaluate(binding),
@@ -80,9 +80,9 @@ TEST(SymbolicDim, ArithmeticIsThatOfTheNumbers) {
 }
 
 TEST(SymbolicDim, EvaluationSaysWhenItCannot) {
-  const DimBinding none = [](std::string_view) { return std::nullopt; };
+  const DimBinding none = [](SizeVar) { return std::nullopt; };
   EXPECT_EQ(dim("x.0 + 1").evaluate(none), std::nullopt);
-  const DimBinding huge = [](std::string_view) { return std::optional<std::int64_t>(std::int64_t{1} << 62); };
+  const DimBinding huge = [](SizeVar) { return std::optional<std::int64_t>(std::int64_t{1} << 62); };
   EXPECT_EQ(dim("x*y").evaluate(huge), std::nullopt) << "an overflow is no value";
   EXPECT_EQ(dim("x + y").evaluate(huge), std::nullopt);
 }
@@ -113,7 +113,7 @@ TEST(SymbolicDim, RefusesWhatIsLargerThanAnyTensor) {
 }
 
 TEST(SymbolicDim, ArithmeticBeyondTheRangeWrapsRound) {
-  const SymbolicDim large = std::numeric_limits<std::int64_t>::max(), x = SymbolicDim::variable("x");
+  const SymbolicDim large = std::numeric_limits<std::int64_t>::max(), x = SymbolicDim::variable(SizeVar::read("x"));
   EXPECT_EQ((large + large).constant(), -2);
   EXPECT_EQ(to_string(large * x + x), "-9223372036854775808*x");
   EXPECT_EQ((Constraint{Constraint::Kind::kEqual, large * x + x, SymbolicDim(0) - large - 1}).decided(), std::nullopt);

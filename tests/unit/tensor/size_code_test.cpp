@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kNames = {"x.0", "x.1", "s0"};
 
-std::optional<std::uint32_t> slot_of(std::string_view name) {
+std::optional<std::uint32_t> slot_of(SizeVar variable) {
   for (std::uint32_t i = 0; i < kNames.size(); ++i)
-    if (kNames[i] == name) return i;
+    if (kNames[i] == variable.text()) return i;
   return std::nullopt;
 }
 SymbolicDim dim(std::string_view text) { return SymbolicDim::parse(text).value(); }
@@ -40,7 +40,7 @@ TEST(SizeCode, GivesWhatTheExpressionGives) {
     const auto code = SizeCode::compile(dim(text), slot_of);
     ASSERT_TRUE(code) << text;
     for (const std::vector<std::int64_t>& slots : {std::vector<std::int64_t>{1, 1, 1}, {5, 7, 2}, {64, 3, 0}}) {
-      const DimBinding binding = [&](std::string_view name) { return std::optional(slots[*slot_of(name)]); };
+      const DimBinding binding = [&](SizeVar variable) { return std::optional(slots[*slot_of(variable)]); };
       EXPECT_EQ(code->run(CheckedNumbers{}, slots), dim(text).evaluate(binding)) << text;
     }
   }

@@ -362,7 +362,7 @@ TEST(Certificate, IsCheckedAlikeHoweverMuchWasCheckedBefore) {
   const Rule given = test::rule("(x:2) relu(x) => relu(x)");
   for (std::int64_t least = 1; least <= 20'100; ++least) {
     Rule conditional = given;
-    conditional.precondition = {{Constraint::Kind::kAtLeast, SymbolicDim::variable("x.0"), least}};
+    conditional.precondition = {{Constraint::Kind::kAtLeast, SymbolicDim::variable(SizeVar::read("x.0")), least}};
     ASSERT_EQ(reason(checker.check(conditional, "certificate 1\noutput 0\n")), "accepted") << least;
   }
   EXPECT_EQ(reason(checker.check(rule(), certificate())), "accepted");

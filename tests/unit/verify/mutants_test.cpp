@@ -111,7 +111,7 @@ TEST(Backends, ThatProveUnderAConditionDoNotContradictARefutationOutsideIt) {
       "v1, v0",
       rewright::testing::loaded())};
   rules[0].example = {{2, 3}, {3, 3}};
-  rules[0].example_sizes = {{"s0", 2}, {"s1", 3}};
+  rules[0].example_sizes = {{SizeVar::read("s0"), 2}, {SizeVar::read("s1"), 3}};
   const PortfolioReport report = judge(rules, {"evaluate", "egraph"});
   EXPECT_TRUE(report.contradictions.empty());
   EXPECT_EQ(said(report.rules[0], "evaluate").kind, VerdictKind::kRefuted);

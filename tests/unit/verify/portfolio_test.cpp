@@ -69,8 +69,8 @@ TEST(Portfolio, KeepsARefutedRuleWithTheConditionUnderWhichItIsTrue) {
       "(a:2, b:2) let p, q = split[sizes=[s0, s1]](concat(a, b)) in q, p => split[sizes=[s1, s0]](concat(b, a))";
   std::vector<Rule> asked = rules({swapped, swapped});
   asked[0].example = asked[1].example = {Shape({1, 3}), Shape({2, 3})};
-  asked[0].example_sizes = {{"s0", 1}, {"s1", 2}};
-  asked[1].example_sizes = {{"s0", 2}, {"s1", 1}};
+  asked[0].example_sizes = {{SizeVar::read("s0"), 1}, {SizeVar::read("s1"), 2}};
+  asked[1].example_sizes = {{SizeVar::read("s0"), 2}, {SizeVar::read("s1"), 1}};
   const auto report = verify_all(asked, test::axioms(), choices({"evaluate", "egraph"}), test::plugins());
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_TRUE(report->contradictions.empty());

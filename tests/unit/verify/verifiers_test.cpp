@@ -194,8 +194,8 @@ TEST(EvaluateVerifier, SaysWhereNoSizesMeetTheConditions) {
 }
 // 10^12 times x.0 to the 25th is a number at 1 alone: larger sizes are passed over, and nothing else happens.
 TEST(EvaluateVerifier, PassesOverSizesAtWhichAConditionIsNoNumber) {
-  SymbolicDim power = SymbolicDim::variable("x.0");
-  for (int i = 0; i < 24; ++i) power = power * SymbolicDim::variable("x.0");
+  SymbolicDim power = SymbolicDim::variable(SizeVar::read("x.0"));
+  for (int i = 0; i < 24; ++i) power = power * SymbolicDim::variable(SizeVar::read("x.0"));
   for (const SymbolicDim& size : {1'000'000'000'000 * power, power * power}) {
     Rule rule = test::rule("(x:1) relu(x) => x");
     rule.precondition = {{Constraint::Kind::kAtLeast, size, 1}};
@@ -207,7 +207,7 @@ TEST(EvaluateVerifier, PassesOverSizesAtWhichAConditionIsNoNumber) {
 }
 TEST(EvaluateVerifier, MeetsNoConditionOnASizeThatNothingHas) {
   Rule rule = test::rule("(x:1) relu(x) => x");
-  rule.precondition = {{Constraint::Kind::kAtLeast, SymbolicDim::variable("y.0"), 1}};
+  rule.precondition = {{Constraint::Kind::kAtLeast, SymbolicDim::variable(SizeVar::read("y.0")), 1}};
   const Verdict open = test::ask("evaluate", rule);
   EXPECT_EQ(open.kind, VerdictKind::kUnknown);
   EXPECT_THAT(open.reason, HasSubstr("no shapes with sizes up to"));

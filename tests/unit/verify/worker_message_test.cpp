@@ -91,7 +91,7 @@ TEST(WorkerTask, IsNoTaskWhereAPartIsMissingOrWrong) {
 TEST(WorkerGoals, AreReadBackAsTheyWere) {
   Rule split = test::rule("(x:2) concat(split[sizes=[s0, s1]](x)) => x"), sum = test::rule("(x:1) ewadd(x, x) => x");
   split.example = {{5, 4}};
-  split.example_sizes = {{"s0", 2}, {"s1", 3}};
+  split.example_sizes = {{SizeVar::read("s0"), 2}, {SizeVar::read("s1"), 3}};
   sum.example.clear();
   sum.name = "a name of its own";
   const std::vector<Goal> goals = {{split, test::axioms(), {.work = 7, .memory_bytes = 11}}, {sum, test::axioms(), {}}};

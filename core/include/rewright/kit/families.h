@@ -1,5 +1,5 @@
 // Families of operators that differ in one formula: a function of one element, of two of equal shape or with
-// broadcasting, of all elements along some axes, of an index. A member gives describe() and that formula, value().
+// broadcasting, of all elements along some axes; constants. A member gives describe() and that formula, value().
 #pragma once
 
 #include <rewright/kit/onnx_mapping.h>
@@ -18,7 +18,8 @@
 
 namespace rewright {
 
-/// y[i] = value(params, x[i]).
+/// y[i] = value<Value>(params, x[i]), where Value is a scalar algebra or, where the definition is written down, values
+/// as data: both have from_integer, from_double, + - * /, max, minimum, relu, magnitude and call.
 ///
 /// ONNX  the first type of info().onnx, its attributes being the real parameters of the same names.
 template <class Self>
@@ -28,10 +29,10 @@ class UnaryOf : public OperatorOf<Self> {
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>&) {
     return Shapes<Dim>{in[0]};
   }
-  template <class Scalar>
-  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
-    const std::int64_t count = in[0].elements();
-    for (std::int64_t i = 0; i < count; ++i) out[0][i] = Self::template value<Scalar>(params, in[0][i]);
+  template <class A>
+  static void define(A& a, const Params& params) {
+    const auto x = a.in(0);
+    a.out(0).is("i", [&](auto i) { return Self::template value<typename A::Value>(params, x(i)); });
   }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
@@ -63,10 +64,10 @@ class ElementwiseOf : public OperatorOf<Self> {
     }
     return Shapes<Dim>{std::move(out)};
   }
-  template <class Scalar>
-  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
-    const std::int64_t count = out[0].elements();
-    for (std::int64_t i = 0; i < count; ++i) out[0][i] = Self::template value<Scalar>(in[0][i], in[1][i]);
+  template <class A>
+  static void define(A& a, const Params&) {
+    const auto x = a.in(0), y = a.in(1);
+    a.out(0).is("i", [&](auto i) { return Self::template value<typename A::Value>(x(i), y(i)); });
   }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
@@ -86,8 +87,8 @@ class ElementwiseOf : public OperatorOf<Self> {
   return {{.name = "sizes", .kind = ParamKind::kSizes, .required = true}};
 }
 
-/// A tensor of the shape `sizes` without operands: y[i] = value(shape, i), i an index along each axis. check() in Self
-/// says which sizes there may be.
+/// A tensor of the shape `sizes` without operands. define() in Self says what is in it, check() which sizes there may
+/// be.
 ///
 /// ONNX  an initialiser.
 template <class Self>
@@ -98,19 +99,12 @@ class ConstantOf : public OperatorOf<Self> {
     REWRIGHT_CHECK(Self::check(params.sizes(0), where));
     return Shapes<Dim>{BasicShape<Dim>(params.sizes(0))};
   }
-  template <class Scalar>
-  static void apply(const Params&, Inputs<Scalar>, Outputs<Scalar> out) {
-    std::int64_t next = 0;
-    for_each_index(out[0].shape(), [&](std::span<const std::int64_t> index) {
-      out[0][next++] = Self::template value<Scalar>(out[0].shape(), index);
-    });
-  }
   static double flops(const Params&, std::span<const Shape>) { return 0; }
 
   Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string>, std::span<const Shape>,
                                            OnnxWriter& writer) const override {
     Tensor<Real> y{Shape(params.sizes(0))};
-    apply<Real>(params, {}, std::array{y.view()});
+    this->evaluate(params, Inputs<Real>{}, std::array{y.view()});
     return std::vector{writer.constant(constant_of(y))};
   }
 };
@@ -177,16 +171,6 @@ Result<BasicShape<Dim>> broadcast_shape(const BasicParams<Dim>& params, const Ba
   return Params({std::move(stretch_left), std::move(stretch_right)});
 }
 
-/// Where each element of `out`, in row-major order, finds its element of an operand that is broadcast to it.
-[[nodiscard]] inline std::vector<std::int64_t> broadcast_offsets(const Shape& operand, const Shape& out) {
-  auto strides = strides_of(operand);
-  for (int axis = 0; axis < operand.rank(); ++axis) {
-    if (operand[axis] == 1) strides[static_cast<std::size_t>(axis)] = 0;
-  }
-  strides.insert(strides.begin(), static_cast<std::size_t>(out.rank() - operand.rank()), 0);
-  return offsets(out.dims(), strides);
-}
-
 /// c[i] = value(a[i], b[i]), a and b broadcast as broadcast_shape says.
 ///
 /// ONNX  the first type of info().onnx.
@@ -198,12 +182,12 @@ class BroadcastOf : public OperatorOf<Self> {
     REWRIGHT_TRY(auto out, broadcast_shape(params, in[0], in[1], where));
     return Shapes<Dim>{std::move(out)};
   }
-  template <class Scalar>
-  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
-    const auto left = broadcast_offsets(in[0].shape(), out[0].shape());
-    const auto right = broadcast_offsets(in[1].shape(), out[0].shape());
-    for (std::size_t i = 0; i < left.size(); ++i)
-      out[0].data()[i] = Self::template value<Scalar>(in[0][left[i]], in[1][right[i]]);
+  template <class A>
+  static void define(A& a, const Params& params) {
+    using Value = typename A::Value;
+    const auto left = a.view(0).repeated(a.out(0), params.integers(0));
+    const auto right = a.view(1).repeated(a.out(0), params.integers(1));
+    a.out(0).from(left, right).is([](const Value& x, const Value& y) { return Self::template value<Value>(x, y); });
   }
 
   /// One application with the axes to stretch read off the shapes.
@@ -229,24 +213,14 @@ class BroadcastOf : public OperatorOf<Self> {
   }
 };
 
-/// What ReduceOf hands to value(): the elements that become one.
-template <class Scalar>
-struct Reduced {
-  const Scalar* tensor;  ///< Null perhaps, where it has no elements.
-  std::int64_t first;
-  std::span<const std::int64_t> offsets;
-  [[nodiscard]] std::size_t size() const { return offsets.size(); }
-  [[nodiscard]] const Scalar& operator[](std::size_t i) const { return tensor[first + offsets[i]]; }
-};
-
 /// The parameters of ReduceOf.
 [[nodiscard]] inline std::vector<ParamSpec> reduce_params() {
   return {{.name = "axes", .kind = ParamKind::kInts, .default_value = std::vector<std::int64_t>{}},
           {.name = "keepdims", .kind = ParamKind::kChoice, .default_value = std::int64_t{1}, .choices = {"no", "yes"}}};
 }
 
-/// y = value(all x along `axes`), for each index of the other axes; the reduced axes stay, with size 1, if keepdims is
-/// yes. kNeedsElements in Self: sizes along `axes` are at least 1.
+/// y = value(a, all x along `axes`), for each index of the other axes; the reduced axes stay, with size 1, if keepdims
+/// is yes. kNeedsElements in Self: sizes along `axes` are at least 1.
 template <class Self>
 class ReduceOf : public OperatorOf<Self> {
  public:
@@ -264,12 +238,10 @@ class ReduceOf : public OperatorOf<Self> {
     }
     return Shapes<Dim>{std::move(out)};
   }
-  template <class Scalar>
-  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
-    const auto first = offsets_along(in[0].shape(), other_axes(in[0].rank(), params.integers(0)));
-    const auto along = offsets_along(in[0].shape(), params.integers(0));
-    for (std::size_t i = 0; i < first.size(); ++i)
-      out[0].data()[i] = Self::template value<Scalar>(Reduced<Scalar>{in[0].data(), first[i], along});
+  template <class A>
+  static void define(A& a, const Params& params) {
+    const auto x = a.view(0).along(params.integers(0));
+    a.out(0).is("i", [&](auto i) { return Self::value(a, x(i)); });
   }
   static double flops(const Params&, std::span<const Shape> in) { return static_cast<double>(in[0].elements()); }
 

@@ -53,6 +53,25 @@ namespace rewright {
   return window;
 }
 
+/// A node with a window over [N, C, L] as one over images of height 1, [N, C, 1, L].
+[[nodiscard]] inline OnnxNode on_images_of_height_one(OnnxNode node) {
+  const auto raise = [&node](const char* name, std::int64_t first, std::size_t count) {
+    const auto found = node.attributes.find(name);
+    auto* const numbers =
+        found == node.attributes.end() ? nullptr : std::get_if<std::vector<std::int64_t>>(&found->second);
+    if (numbers == nullptr || numbers->size() != count) return;
+    for (std::size_t k = count; k-- > 0;) numbers->insert(numbers->begin() + static_cast<std::ptrdiff_t>(k), first);
+  };
+  for (const char* name : {"kernel_shape", "strides", "dilations"}) raise(name, 1, 1);
+  raise("output_padding", 0, 1);
+  raise("output_shape", 1, 1);
+  raise("pads", 0, 2);
+  return node;
+}
+/// [N, C, L] as [N, C, 1, L], and back.
+[[nodiscard]] inline Shape with_height_one(const Shape& shape) { return {shape[0], shape[1], 1, shape[2]}; }
+[[nodiscard]] inline Shape without_height(const Shape& shape) { return {shape[0], shape[1], shape[3]}; }
+
 /// The pooling of a MaxPool or AveragePool of `shape`. Errors: kUnsupported.
 [[nodiscard]] inline Result<Pooling> pooling_from_onnx(const OnnxNode& node, const Shape& shape) {
   const auto refuse = [&node](std::string_view reason) {

@@ -12,6 +12,7 @@
 
 #include <rewright/base/result.h>
 #include <rewright/operator/params.h>
+#include <rewright/operator/window_axis.h>
 #include <rewright/tensor/dim.h>
 
 #include <algorithm>
@@ -27,45 +28,6 @@ enum class Padding : std::uint8_t { kSame, kValid, kExplicit };
 
 /// Parameters of this size and more are refused, so that no product of two overflows.
 inline constexpr std::int64_t kMaxWindowParameter = (std::int64_t{1} << 31) - 1;
-
-/// The taps of one output position that lie inside the input, along one axis: tap first, first + 1, ..., last - 1, of
-/// which the first is at input position `position` and each next one `dilation` further.
-struct WindowTaps {
-  std::int64_t first = 0;
-  std::int64_t last = 0;
-  std::int64_t position = 0;
-  [[nodiscard]] std::int64_t count() const { return last - first; }
-};
-
-/// One axis of a window, all numbers known.
-struct WindowAxis {
-  std::int64_t size = 0;
-  std::int64_t kernel = 1;
-  std::int64_t stride = 1;
-  std::int64_t dilation = 1;
-  std::int64_t before = 0;
-
-  [[nodiscard]] WindowTaps taps(std::int64_t output) const {
-    const std::int64_t start = output * stride - before;
-    const std::int64_t first = start < 0 ? (dilation - 1 - start) / dilation : 0;
-    const std::int64_t end = start < size ? (size - start + dilation - 1) / dilation : 0;
-    return {first, std::max(first, std::min(kernel, end)), start + first * dilation};
-  }
-  /// The output positions, of 0 .. outputs - 1, of which this tap lies inside the input: begin, end.
-  [[nodiscard]] std::pair<std::int64_t, std::int64_t> outputs_of(std::int64_t tap, std::int64_t outputs) const {
-    const std::int64_t shift = tap * dilation - before;  // Input position of output 0.
-    const std::int64_t begin = shift < 0 ? (stride - 1 - shift) / stride : 0;
-    const std::int64_t end = shift < size ? (size - shift + stride - 1) / stride : 0;
-    return {begin, std::max(begin, std::min(outputs, end))};
-  }
-  /// Those of output positions 0 .. outputs - 1.
-  [[nodiscard]] std::vector<WindowTaps> all_taps(std::int64_t outputs) const {
-    std::vector<WindowTaps> all;
-    all.reserve(static_cast<std::size_t>(outputs));
-    for (std::int64_t output = 0; output < outputs; ++output) all.push_back(taps(output));
-    return all;
-  }
-};
 
 /// Strides, padding and dilations of a window, as an operator's parameters give them.
 struct Window {
@@ -110,8 +72,10 @@ struct Window {
   }
 
   /// Zeros before the input along `axis` (0: height, 1: width), and after it.
-  [[nodiscard]] std::int64_t before(int axis, std::int64_t kernel) const {
-    return padding == Padding::kSame ? (extent(axis, kernel) - 1) / 2 : pads[static_cast<std::size_t>(axis)];
+  template <class Dim>
+  [[nodiscard]] Dim before(int axis, const Dim& kernel) const {
+    return padding == Padding::kSame ? floor_divide(extent(axis, kernel) - Dim(1), 2)
+                                     : Dim(pads[static_cast<std::size_t>(axis)]);
   }
   [[nodiscard]] std::int64_t after(int axis, std::int64_t kernel) const {
     return padding == Padding::kSame ? extent(axis, kernel) / 2 : pads[static_cast<std::size_t>(axis) + 2];
@@ -135,14 +99,16 @@ struct Window {
     return strides[a] == 1 ? padded - extent + Dim(1) : floor_divide(padded - extent, strides[a]) + Dim(1);
   }
 
-  [[nodiscard]] WindowAxis axis(int axis, std::int64_t size, std::int64_t kernel) const {
+  template <class Dim>
+  [[nodiscard]] BasicWindowAxis<Dim> axis(int axis, const Dim& size, const Dim& kernel) const {
     const auto a = static_cast<std::size_t>(axis);
     return {size, kernel, strides[a], dilations[a], before(axis, kernel)};
   }
 
  private:
-  [[nodiscard]] std::int64_t extent(int axis, std::int64_t kernel) const {
-    return (kernel - 1) * dilations[static_cast<std::size_t>(axis)] + 1;
+  template <class Dim>
+  [[nodiscard]] Dim extent(int axis, const Dim& kernel) const {
+    return (kernel - Dim(1)) * Dim(dilations[static_cast<std::size_t>(axis)]) + Dim(1);
   }
 };
 
@@ -189,8 +155,9 @@ struct Pooling {
     return std::vector<BasicShape<Dim>>{out};
   }
 
-  [[nodiscard]] WindowAxis axis(int axis, std::int64_t size) const {
-    return window.axis(axis, size, kernel[static_cast<std::size_t>(axis)]);
+  template <class Dim>
+  [[nodiscard]] BasicWindowAxis<Dim> axis(int axis, const Dim& size) const {
+    return window.axis(axis, size, Dim(kernel[static_cast<std::size_t>(axis)]));
   }
 };
 

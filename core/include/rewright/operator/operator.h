@@ -2,16 +2,18 @@
 //     static OperatorInfo describe();  // Name, arity, parameters, traits.
 //     template <class Dim>  // Output shapes; over numbers and over symbolic sizes alike.
 //     static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim>, Constraints<Dim>& where);
-//     template <class Scalar>  // The meaning; over every scalar algebra alike.
-//     static void apply(const Params&, Inputs<Scalar>, Outputs<Scalar>);
+//     template <class A>  // The meaning at an index, once: definition.h has the vocabulary.
+//     static void define(A& a, const Params&);
 //     static double flops(const Params&, std::span<const Shape>);        // If it is not one for each output element.
-//     static void kernel(const Params&, Inputs<Field>, Outputs<Field>);  // If apply is slow; held against it.
+//     static void kernel(const Params&, Inputs<Field>, Outputs<Field>);  // If the definition is slow over one algebra;
+//                                                                        // held against it.
 // and overrides from_onnx / to_onnx where ONNX has a counterpart.
 #pragma once
 
 #include <rewright/base/abi.h>
 #include <rewright/base/result.h>
 #include <rewright/base/visibility.h>
+#include <rewright/operator/definition.h>
 #include <rewright/operator/params.h>
 #include <rewright/tensor/dim.h>
 #include <rewright/tensor/scalar.h>
@@ -58,11 +60,6 @@ struct Traits {
   bool uses_functions = false;
 };
 
-template <class Scalar>
-using Inputs = std::span<const TensorView<const Scalar>>;
-template <class Scalar>
-using Outputs = std::span<const TensorView<Scalar>>;
-
 class Operator;
 template <>
 inline constexpr std::uint32_t kAbiVersion<Operator> = 5;
@@ -93,6 +90,11 @@ class REWRIGHT_API Operator {
   virtual void evaluate(const Params& params, Inputs<Real> in, Outputs<Real> out) const = 0;
   virtual void evaluate(const Params& params, Inputs<Term> in, Outputs<Term> out) const = 0;
 
+  /// What evaluate() computes, as data. Errors: kShape, as infer().
+  [[nodiscard]] Result<Definition> definition(const Params& params, std::span<const Shape> in) const;
+  /// At sizes that may be symbols; where they are no requirement is kept.
+  [[nodiscard]] Result<Definition> definition(const SymbolicParams& params, std::span<const SymbolicShape> in) const;
+
   /// The shapes must fit.
   [[nodiscard]] virtual Work work(const Params& params, std::span<const Shape> in) const = 0;
 
@@ -113,6 +115,10 @@ class REWRIGHT_API Operator {
   [[nodiscard]] virtual Result<std::vector<SymbolicShape>> shape_of(const SymbolicParams& params,
                                                                     std::span<const SymbolicShape> in,
                                                                     Constraints<SymbolicDim>& where) const = 0;
+  /// Called by definition(). `numbers`: `params` with a 0 for every size that is a symbol.
+  [[nodiscard]] virtual Definition write_down(const Params& numbers, const SymbolicParams& params,
+                                              std::span<const SymbolicShape> in,
+                                              std::span<const SymbolicShape> out) const = 0;
 };
 
 template <class Self>
@@ -122,22 +128,10 @@ class OperatorOf : public Operator {
     static const OperatorInfo kInfo = Self::describe();
     return kInfo;
   }
-  void evaluate(const Params& params, Inputs<Field> in, Outputs<Field> out) const final {
-    if constexpr (requires { Self::kernel(params, in, out); }) {
-      Self::kernel(params, in, out);
-    } else {
-      Self::template apply<Field>(params, in, out);
-    }
-  }
-  void evaluate(const Params& params, Inputs<Exact> in, Outputs<Exact> out) const final {
-    Self::template apply<Exact>(params, in, out);
-  }
-  void evaluate(const Params& params, Inputs<Real> in, Outputs<Real> out) const final {
-    Self::template apply<Real>(params, in, out);
-  }
-  void evaluate(const Params& params, Inputs<Term> in, Outputs<Term> out) const final {
-    Self::template apply<Term>(params, in, out);
-  }
+  void evaluate(const Params& params, Inputs<Field> in, Outputs<Field> out) const final { run(params, in, out); }
+  void evaluate(const Params& params, Inputs<Exact> in, Outputs<Exact> out) const final { run(params, in, out); }
+  void evaluate(const Params& params, Inputs<Real> in, Outputs<Real> out) const final { run(params, in, out); }
+  void evaluate(const Params& params, Inputs<Term> in, Outputs<Term> out) const final { run(params, in, out); }
   [[nodiscard]] Work work(const Params& params, std::span<const Shape> in) const override {
     Work work;
     for (const Shape& shape : in) work.bytes += 4.0 * static_cast<double>(shape.elements());
@@ -163,6 +157,28 @@ class OperatorOf : public Operator {
                                                             std::span<const SymbolicShape> in,
                                                             Constraints<SymbolicDim>& where) const final {
     return Self::template shape<SymbolicDim>(params, in, where);
+  }
+  [[nodiscard]] Definition write_down(const Params& numbers, const SymbolicParams& params,
+                                      std::span<const SymbolicShape> in,
+                                      std::span<const SymbolicShape> out) const final {
+    Staged algebra(params, in, out);
+    Self::define(algebra, numbers);
+    return algebra.take();
+  }
+
+ private:
+  template <class Scalar>
+  static void run(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
+    static_assert(
+        requires(Eager<Scalar> & a) { Self::define(a, params); },
+        "an operator says what it computes in `template <class A> static void define(A& a, const Params& params)`, "
+        "in place of apply<Scalar>: y[i] = x[i] * x[i] is a.out(0).is(\"i\", [&](auto i) { return x(i) * x(i); }) with "
+        "const auto x = a.in(0); <rewright/operator/definition.h> has all words");
+    if constexpr (requires { Self::kernel(params, in, out); }) {
+      Self::kernel(params, in, out);
+    } else {
+      evaluate_definition<Self, Scalar>(params, in, out);
+    }
   }
 };
 

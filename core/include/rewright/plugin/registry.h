@@ -22,7 +22,8 @@ namespace rewright {
   X(Pruner, "pruner")            \
   X(SearchStrategy, "search")    \
   X(CostModel, "cost")           \
-  X(Runtime, "runtime")
+  X(Runtime, "runtime")          \
+  X(Target, "target")
 
 #define REWRIGHT_DECLARE_KIND(Kind, word) class Kind;
 REWRIGHT_PLUGIN_KINDS(REWRIGHT_DECLARE_KIND)

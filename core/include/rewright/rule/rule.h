@@ -62,7 +62,7 @@ struct Rule {
   std::vector<Constraint>
       precondition;            ///< defined(target) and the proof's conditions, minus what defined(source) implies.
   std::vector<Shape> example;  ///< Input shapes at which both sides are defined.
-  std::vector<std::pair<std::string, std::int64_t>> example_sizes;  ///< There, the match's own size variables.
+  std::vector<std::pair<SizeVar, std::int64_t>> example_sizes;  ///< There, the match's own size variables.
   Trust trust = Trust::kNone;
   std::string certificate;
 };
@@ -70,9 +70,9 @@ struct Rule {
 /// The sizes "x.0", ... of inputs of the given shapes, and whatever `extra` binds.
 [[nodiscard]] REWRIGHT_API DimBinding bind_sizes(std::span<const PatternInput> inputs, std::span<const Shape> shapes,
                                                  DimBinding extra = {});
-[[nodiscard]] REWRIGHT_API DimBinding bind_sizes(std::vector<std::pair<std::string, std::int64_t>> sizes);
+[[nodiscard]] REWRIGHT_API DimBinding bind_sizes(std::vector<std::pair<SizeVar, std::int64_t>> sizes);
 /// The size variables of a rule that are no sizes of inputs, in the order in which the source's size lists name them.
-[[nodiscard]] REWRIGHT_API std::vector<std::string> match_variables(const Rule& rule);
+[[nodiscard]] REWRIGHT_API std::vector<SizeVar> match_variables(const Rule& rule);
 
 /// What becomes of a size parameter that no equation between sizes determines.
 enum class FreeSizes : std::uint8_t {

@@ -12,6 +12,7 @@
 #include <rewright/base/result.h>
 #include <rewright/base/visibility.h>
 #include <rewright/tensor/shape.h>
+#include <rewright/tensor/size_var.h>
 
 #include <cstdint>
 #include <functional>
@@ -67,43 +68,50 @@ class CutDim {
 
 // --- expressions ---------------------------------------------------------------------------------------------
 
-/// Looks up the value of a size variable ("x.0"); nothing if it is not bound.
-using DimBinding = std::function<std::optional<std::int64_t>(std::string_view)>;
+/// Looks up the value of a size variable; nothing if it is not bound.
+using DimBinding = std::function<std::optional<std::int64_t>(SizeVar)>;
 
-/// c0 + c1*atom1 + c2*atom2 + ..., where an atom is a variable ("x.0": size of x along axis 0), a quotient
+/// c0 + c1*atom1 + c2*atom2 + ..., where an atom is a variable, a quotient
 /// floor(e / k) or a product of two expressions. Equal linear forms compare equal. Like CutDim it remembers the
 /// last concatenation, which equality ignores. Copies share what they are made of.
 class REWRIGHT_API SymbolicDim {
  public:
   SymbolicDim(std::int64_t constant = 0) : constant_(constant) {}
-  [[nodiscard]] static SymbolicDim variable(std::string name);
+  [[nodiscard]] static SymbolicDim variable(SizeVar variable);
   /// Reads what to_string wrote: sums, differences, products, floor(e / k), parentheses, names, numbers.
   [[nodiscard]] static Result<SymbolicDim> parse(std::string_view text);
 
   [[nodiscard]] std::optional<std::int64_t> constant() const {
     return atoms_ ? std::nullopt : std::optional(constant_);
   }
-  /// The variable's name if the expression is just one variable.
-  [[nodiscard]] std::optional<std::string> variable_name() const;
+  /// The variable if the expression is just one.
+  [[nodiscard]] std::optional<SizeVar> variable() const;
   /// Nothing if a variable is not bound or the value does not fit 63 bits.
   [[nodiscard]] std::optional<std::int64_t> evaluate(const DimBinding& binding) const;
   /// Replaces variables by expressions; those for which `replace` gives nothing stay.
-  [[nodiscard]] SymbolicDim substitute(
-      const std::function<std::optional<SymbolicDim>(std::string_view)>& replace) const;
-  [[nodiscard]] std::vector<std::string> variables() const;
+  [[nodiscard]] SymbolicDim substitute(const std::function<std::optional<SymbolicDim>(SizeVar)>& replace) const;
+  /// Each once, in their order.
+  [[nodiscard]] std::vector<SizeVar> variables() const;
   [[nodiscard]] const std::pair<SymbolicDim, SymbolicDim>* cut() const { return cut_.get(); }
 
   /// A factor of the linear form, for readers that translate it (to a solver, say).
   struct Atom {
     enum class Kind { kVariable, kQuotient, kProduct } kind = Kind::kVariable;
-    std::string name;                          ///< kVariable.
+    std::optional<SizeVar> variable;           ///< kVariable.
     std::shared_ptr<const SymbolicDim> left;   ///< kQuotient: dividend. kProduct: a factor.
     std::shared_ptr<const SymbolicDim> right;  ///< kProduct: the other factor.
     std::int64_t divisor = 1;                  ///< kQuotient.
     std::int64_t coefficient = 1;              ///< In the linear form.
+    std::string text = {};                     ///< Of what is no variable, the coefficient aside.
+
+    /// Tells atoms apart.
+    [[nodiscard]] const std::string& key() const { return variable ? variable->text() : text; }
+    /// The same but for the coefficient?
+    [[nodiscard]] bool is_like(const Atom& other) const {
+      return variable || other.variable ? variable == other.variable : text == other.text;
+    }
   };
-  /// Each with its text, in the order of the texts.
-  using Atoms = std::vector<std::pair<std::string, Atom>>;
+  using Atoms = std::vector<Atom>;  ///< In the order of their keys.
   [[nodiscard]] const Atoms& atoms() const { return atoms_ ? *atoms_ : no_atoms(); }
   [[nodiscard]] std::int64_t constant_term() const { return constant_; }
 

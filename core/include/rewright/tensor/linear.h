@@ -21,23 +21,23 @@ class REWRIGHT_API SizeOrder {
  public:
   enum class Least : std::uint8_t {
     kZero,         ///< Every variable is at least 0.
-    kOneInTensors  ///< Variables with a dot ("x.0") are sizes of tensors in a rule: at least 1; the others at least 0.
+    kOneInTensors  ///< Sizes of tensors in a rule are at least 1; the others at least 0.
   };
-  /// By name.
+  /// By text.
   explicit SizeOrder(Least least = Least::kZero) : least_(least) {}
-  /// In the order of the names; one that is not among them comes last. kOneInTensors.
-  explicit SizeOrder(std::span<const std::string> names);
+  /// In this order; one that is not among them comes last. kOneInTensors.
+  explicit SizeOrder(std::span<const SizeVar> variables);
 
-  [[nodiscard]] std::int64_t position(std::string_view variable) const;
-  [[nodiscard]] bool before(std::string_view a, std::string_view b) const;
-  [[nodiscard]] std::int64_t least(std::string_view variable) const {
-    return least_ == Least::kOneInTensors && variable.find('.') != std::string_view::npos ? 1 : 0;
+  [[nodiscard]] std::int64_t position(SizeVar variable) const;
+  [[nodiscard]] bool before(SizeVar a, SizeVar b) const;
+  [[nodiscard]] std::int64_t least(SizeVar variable) const {
+    return least_ == Least::kOneInTensors && variable.is_axis() ? 1 : 0;
   }
 
  private:
   Least least_ = Least::kOneInTensors;
-  bool by_name_ = true;
-  std::map<std::string, std::int64_t, std::less<>> positions_;
+  bool by_text_ = true;
+  std::map<SizeVar, std::int64_t> positions_;
 };
 
 /// What is known of sizes, and what follows from it.
@@ -59,7 +59,7 @@ class REWRIGHT_API SizeSystem {
   /// With every solved variable put in for; equal sizes often become equal expressions, unequal ones never do.
   [[nodiscard]] SymbolicDim normalise(const SymbolicDim& dim) const;
   /// Solved variables, each as an expression over the others.
-  [[nodiscard]] const std::map<std::string, SymbolicDim, std::less<>>& solved() const { return solved_; }
+  [[nodiscard]] const std::map<SizeVar, SymbolicDim>& solved() const { return solved_; }
   [[nodiscard]] bool implies(const Constraint& constraint) const;
   /// The equations known, one per solved variable in their order, then the rows that none could be solved for.
   [[nodiscard]] std::vector<Constraint> equations() const;
@@ -67,7 +67,7 @@ class REWRIGHT_API SizeSystem {
 
  private:
   void add_zero(SymbolicDim form);
-  void solve(const std::string& variable, const SymbolicDim& value);
+  void solve(SizeVar variable, const SymbolicDim& value);
   [[nodiscard]] bool is_zero(const SymbolicDim& form) const;
   [[nodiscard]] bool is_at_least_zero(const SymbolicDim& form) const;
   [[nodiscard]] bool is_multiple(std::int64_t divisor, const SymbolicDim& form) const;
@@ -75,7 +75,7 @@ class REWRIGHT_API SizeSystem {
   [[nodiscard]] std::int64_t least(const SymbolicDim::Atom& atom) const;
 
   SizeOrder order_;
-  std::map<std::string, SymbolicDim, std::less<>> solved_;
+  std::map<SizeVar, SymbolicDim> solved_;
   std::vector<SymbolicDim> zeros_;  ///< Equations without a variable to solve for.
   std::vector<SymbolicDim> at_least_zero_;
   std::vector<SymbolicDim> not_zero_;
@@ -83,13 +83,13 @@ class REWRIGHT_API SizeSystem {
   bool contradictory_ = false;
 };
 
-using SizeAssignment = std::map<std::string, std::int64_t, std::less<>>;
+using SizeAssignment = std::map<SizeVar, std::int64_t>;
 
 /// Calls `visit` with every assignment of `variables` (low..high each) that meets all constraints, in lexicographic
 /// order of the variables that are free; stops when it gives false, or after `limit` tried assignments. Gives the
 /// number of visits.
-REWRIGHT_API std::size_t for_each_solution(std::span<const std::string> variables,
-                                           std::span<const Constraint> constraints, std::int64_t low, std::int64_t high,
+REWRIGHT_API std::size_t for_each_solution(std::span<const SizeVar> variables, std::span<const Constraint> constraints,
+                                           std::int64_t low, std::int64_t high,
                                            const std::function<bool(const SizeAssignment&)>& visit,
                                            std::size_t limit = 10'000'000);
 

@@ -147,7 +147,7 @@ class REWRIGHT_API Term {
   /// The value under an assignment of the variables, in another algebra: Field, Exact or Real.
   template <class Scalar>
   [[nodiscard]] Scalar evaluate(const std::function<Scalar(std::uint32_t)>& variable) const;
-  /// Prefix form: (+ (* v0 v3) 1/9).
+  /// Prefix form: (+ (* v0 v3) 1/9). Of a long term parts that occur again have names: t1 = (* v0 v3); (+ t1 t1).
   [[nodiscard]] std::string to_string() const;
 
   friend REWRIGHT_API Term operator+(const Term& a, const Term& b);

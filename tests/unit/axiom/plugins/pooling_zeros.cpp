@@ -18,9 +18,9 @@ struct PoolingZeros final : OperatorOf<PoolingZeros> {
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>&) {
     return Shapes<Dim>{in[0]};
   }
-  template <class Scalar>
-  static void apply(const Params&, Inputs<Scalar>, Outputs<Scalar> out) {
-    for (std::int64_t i = 0; i < out[0].elements(); ++i) out[0][i] = Scalar{};
+  template <class A>
+  static void define(A& a, const Params&) {
+    a.out(0).is("i", [&](auto) { return a.number(0); });
   }
 };
 

@@ -27,15 +27,14 @@ struct Triangle final : OperatorOf<Triangle<kForgetful>> {
     if (in[0].rank() < 2) return shape_error("its operand has rank {}, expected 2 or more", in[0].rank());
     return Shapes<Dim>{in[0]};
   }
-  template <class Scalar>
-  static void apply(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
-    const Shape& shape = in[0].shape();
-    const std::int64_t rows = shape[shape.rank() - 2], columns = shape[shape.rank() - 1];
-    for (std::int64_t at = 0; at < in[0].elements(); ++at) {
-      const std::int64_t i = at / columns % rows, j = at % columns;
-      const bool inside = params.integer(0) == 1 ? j >= i : j <= i;
-      out[0][at] = inside ? in[0][at] : Scalar{};
-    }
+  template <class A>
+  static void define(A& a, const Params& params) {
+    const int batch = a.in(0).rank() - 2;
+    const auto x = a.in(0).grouped(batch, 1, 1);
+    const bool upper = params.integer(0) == 1;
+    a.out(0).grouped(batch, 1, 1).is("b i j", [&](auto b, auto i, auto j) {
+      return a.select(upper ? j >= i : j <= i, x(b, i, j), a.number(0));
+    });
   }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {

@@ -15,12 +15,12 @@ struct Nearly final : OperatorOf<Nearly> {
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>&) {
     return Shapes<Dim>{in[0]};
   }
-  template <class Scalar>
-  static void apply(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
-    const auto sizes = in[0].shape().dims();
-    const bool fails = sizes.size() == 3 && std::ranges::find(sizes, 5) != sizes.end();
-    for (std::int64_t i = 0; i < in[0].elements(); ++i)
-      out[0][i] = fails ? max(in[0][i], Scalar::from_integer(0)) : in[0][i];
+  template <class A>
+  static void define(A& a, const Params&) {
+    const auto x = a.in(0);
+    bool fails = false;
+    for (int axis = 0; axis < x.rank(); ++axis) fails = fails || (x.rank() == 3 && known(x.size(axis)) == 5);
+    a.out(0).is("i", [&](auto i) { return fails ? max(x(i), a.number(0)) : x(i); });
   }
 };
 

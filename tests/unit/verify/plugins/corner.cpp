@@ -13,9 +13,9 @@ struct Corner final : OperatorOf<Corner> {
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim>, Constraints<Dim>&) {
     return Shapes<Dim>{BasicShape<Dim>{Dim(2), Dim(3)}};
   }
-  template <class Scalar>
-  static void apply(const Params&, Inputs<Scalar>, Outputs<Scalar> out) {
-    for (std::int64_t i = 0; i < 6; ++i) out[0][i] = Scalar::from_integer(i);
+  template <class A>
+  static void define(A& a, const Params&) {
+    a.out(0).grouped(1, 1).is("i j", [&](auto i, auto j) { return a.number(3 * i + j); });
   }
 };
 

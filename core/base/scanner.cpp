@@ -1,4 +1,4 @@
-#include "graph/scanner.h"
+#include "base/scanner.h"
 
 #include <algorithm>
 

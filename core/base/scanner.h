@@ -1,5 +1,5 @@
-// Reads the tokens of the text forms of graphs and rules, and words what is wrong with them: line, column, what was
-// found and what was expected. Columns count bytes from 1.
+// Reads the tokens of the text forms of graphs, rules and loop programs, and words what is wrong with them: line,
+// column, what was found and what was expected. Columns count bytes from 1.
 #pragma once
 
 #include <rewright/base/result.h>

@@ -1,0 +1,190 @@
+// rewright compile MODEL.onnx -o DIR
+//
+// import -> simplify -> kernels -> loop programs -> C -> compared with the runtime -> DIR. Nothing is handed over that
+// was not compared.
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "base/files.h"
+#include "cli/commands.h"
+#include "cli/optimize_arguments.h"
+#include "cli/output.h"
+#include "cli/program.h"
+#include "cli/progress.h"
+#include "compile/compile_model.h"
+#include "loop/reserved_words.h"
+
+namespace rewright::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CompileArguments {
+  std::string model;
+  std::string folder;
+  std::vector<std::string> dims;
+  std::string target = "c";
+  std::string runtime = "onnxruntime";
+  std::vector<std::string> inputs;
+  int seconds = 300;
+  bool force = false;
+  bool simplify = false;  ///< The default; so that it can be said.
+  bool as_it_is = false;
+  bool measure = false;
+};
+
+/// What is being done, and for how long, on a ProgressLine that a thread of its own keeps up to date.
+class StepLine {
+ public:
+  explicit StepLine(bool quiet) : line_(quiet), thread_([this] { show(); }) {}
+  ~StepLine() {
+    begin(nullptr);
+    thread_.join();
+  }
+  StepLine(const StepLine&) = delete;
+  StepLine& operator=(const StepLine&) = delete;
+  void begin(const char* step) {
+    const std::scoped_lock lock(mutex_);
+    step_ = step;
+    changed_.notify_one();
+  }
+
+ private:
+  void show() {
+    std::unique_lock lock(mutex_);
+    while (step_ != nullptr) {
+      line_.show(step_);
+      changed_.wait_for(lock, std::chrono::milliseconds(200));
+    }
+    line_.clear();
+  }
+
+  ProgressLine line_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  const char* step_ = "read";
+  std::thread thread_;
+};
+
+Status check_folder(const CompileArguments& arguments) {
+  std::error_code ignored;
+  if (arguments.force || !fs::exists(arguments.folder, ignored)) return {};
+  return make_error(ErrorCode::kUsage, "{}: it exists; give another folder, or --force to write into it",
+                    arguments.folder);
+}
+
+Json to_json(const compile::CompileReport& report, double seconds) {
+  Json not_compiled = Json::array();
+  for (const auto& [node, reason] : report.not_compiled) not_compiled.push_back({{"node", node}, {"reason", reason}});
+  Json json = {{"kernels", report.kernels},
+               {"seconds", seconds},
+               {"equal", report.equal},
+               {"comparable", report.comparable},
+               {"max_abs_error", report.max_abs_error},
+               {"ours_us", report.ours_us ? Json(*report.ours_us) : Json()},
+               {"onnxruntime_us", report.runtime_us ? Json(*report.runtime_us) : Json()},
+               {"ratio", report.ours_us ? Json(*report.ours_us / *report.runtime_us) : Json()},
+               {"memory_bytes", report.artefact.memory_bytes},
+               {"artefact_bytes", report.artefact.bytes()},
+               {"not_compiled", std::move(not_compiled)}};
+  if (!report.reason.empty()) json["reason"] = report.reason;
+  return json;
+}
+
+void print_report(const compile::CompileReport& report, const std::string& folder, double seconds) {
+  for (const auto& [node, reason] : report.not_compiled) print_line(fmt::format("not compiled: {}: {}", node, reason));
+  if (!report.not_compiled.empty()) return;
+  print_line(fmt::format("{} in {}, {} of memory, {} of code and weights", counted(report.kernels, "kernel"),
+                         duration(seconds), bytes(static_cast<std::uint64_t>(report.artefact.memory_bytes)),
+                         bytes(static_cast<std::uint64_t>(report.artefact.bytes()))));
+  if (!report.equal) {
+    print_line(
+        fmt::format("{}: {}; nothing was written", report.comparable ? "not equal" : "not comparable", report.reason));
+    return;
+  }
+  print_line(fmt::format("equal to the runtime's outputs within {:.3g}; written to {}", report.max_abs_error, folder));
+  if (!report.ours_us) return;
+  print_line(fmt::format("{:.0f} us a run, the runtime {:.0f} us: {:.2f} times", *report.ours_us, *report.runtime_us,
+                         *report.ours_us / *report.runtime_us));
+}
+
+Result<ModelSource> read_source(const CompileArguments& arguments) {
+  const std::string parent = fs::path(arguments.model).parent_path().string();
+  ModelSource source;
+  source.file = "'" + arguments.model + "'";
+  source.directory = parent.empty() ? "." : parent;
+  source.freeze = true;
+  REWRIGHT_TRY(source.sizes, read_dims(arguments.dims));
+  REWRIGHT_TRY(source.inputs, read_inputs(arguments.inputs));
+  REWRIGHT_TRY(source.bytes, read_file(arguments.model));
+  return source;
+}
+
+Result<compile::CompileReport> compiled(const Settings& settings, const CompileArguments& arguments) {
+  REWRIGHT_CHECK(check_folder(arguments));
+  REWRIGHT_TRY(const Registry registry, settings.registry());
+  REWRIGHT_TRY(const Target* target, registry.get<Target>(arguments.target));
+  REWRIGHT_CHECK(target->version());
+  REWRIGHT_TRY(const Runtime* runtime, registry.get<Runtime>(arguments.runtime));
+  REWRIGHT_CHECK(runtime->version());
+  REWRIGHT_TRY(const ModelSource source, read_source(arguments));
+  StepLine line(settings.quiet);
+  REWRIGHT_TRY(OpenedModel opened, open_model(source, registry, runtime));
+  REWRIGHT_CHECK(check_given(opened.imported.graph, source.inputs));
+  if (!arguments.as_it_is) simplify(opened);
+  compile::CompileOptions options{.name = loop::as_word(fs::path(arguments.model).stem().string()),
+                                  .measure = arguments.measure,
+                                  .seconds = arguments.seconds};
+  options.begins = [&](const char* step) { line.begin(step); };
+  REWRIGHT_TRY(compile::CompileReport report, compile::compile_model(opened, *target, *runtime, options));
+  if (report.equal) REWRIGHT_CHECK(compile::write_artefact(report.artefact, arguments.folder));
+  return report;
+}
+
+Result<ExitCode> compile_command(const Settings& settings, const CompileArguments& arguments) {
+  const auto start = std::chrono::steady_clock::now();
+  REWRIGHT_TRY(const compile::CompileReport report, compiled(settings, arguments));
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  if (settings.json) {
+    print_json(to_json(report, seconds.count()));
+  } else {
+    print_report(report, arguments.folder, seconds.count());
+  }
+  return report.equal ? ExitCode::kDone : ExitCode::kNegative;
+}
+
+}  // namespace
+
+void add_compile(Program& program) {
+  auto arguments = std::make_shared<CompileArguments>();
+  const Command command = program.command(
+      program.root(), "compile", "Compiles a model to C that computes the same",
+      {"rewright compile model.onnx -o model_c", "rewright compile model.onnx -o model_c --dim batch=1 --measure",
+       "rewright compile model.onnx -o model_c --input mask=1 --force --json"},
+      [arguments](const Settings& settings) { return compile_command(settings, *arguments); });
+  command.add_option("MODEL", arguments->model, "The ONNX model").required();
+  command.add_option("-o,--output", arguments->folder, "The folder for code and weights").required();
+  command
+      .add_option("--dim", arguments->dims,
+                  "NAME=SIZE: a size that the model leaves open (repeatable; default: a plausible one)")
+      .repeatable();
+  command
+      .add_option("--input", arguments->inputs,
+                  "NAME=SOURCE: what an input holds when outputs are compared, as of rewright optimize (repeatable)")
+      .repeatable();
+  command.add_option("--target", arguments->target, "What writes the code").show_default();
+  command.add_option("--runtime", arguments->runtime, "What the result is compared with").show_default();
+  command.add_option("--seconds", arguments->seconds, "How long the compiler, and a run, may take")
+      .check(positive())
+      .show_default();
+  command.add_flag("--force", arguments->force, "Write into a folder that exists");
+  const Argument simplify =
+      command.add_flag("--simplify", arguments->simplify, "Fold what is known before a run first; the default");
+  command.add_flag("--no-simplify", arguments->as_it_is, "Compile the model's nodes as they are").excludes(simplify);
+  command.add_flag("--measure", arguments->measure, "Time the code and the runtime");
+}
+
+}  // namespace rewright::cli

@@ -1,0 +1,274 @@
+#include "compile/artefact.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+#include <set>
+
+#include "base/files.h"
+#include "compile/artefact_texts.h"
+#include "compile/memory_plan.h"
+#include "loop/interpreter.h"
+#include "onnx/element.h"
+
+namespace rewright::compile {
+namespace {
+
+const char* c_type(ElementType type) {
+  switch (type) {
+    case ElementType::kFloat32: return "float";
+    case ElementType::kFloat64: return "double";
+    case ElementType::kInt32: return "int32_t";
+    case ElementType::kInt64: return "int64_t";
+    default: return "bool";
+  }
+}
+
+std::string c_string(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+  }
+  return result + '"';
+}
+
+class ArtefactWriter {
+ public:
+  ArtefactWriter(const std::string& name, const Graph& graph, const Kernels& kernels)
+      : name_(name), graph_(graph), kernels_(kernels) {
+    artefact_.name = name;
+  }
+
+  Result<Artefact> write(const Target& target) {
+    name_tensors();
+    place_weights();
+    place_buffers();
+    std::vector<loop::NamedProgram> programs;
+    for (const Kernel& kernel : kernels_.kernels) programs.push_back({kernel.name, kernel.program});
+    REWRIGHT_TRY(const std::string functions, target.source(programs, {}));
+    const bool beside = artefact_.weight_bytes > kMostEmbeddedBytes;
+    auto& files = artefact_.files;
+    files[name_ + ".h"] = header();
+    files[name_ + ".c"] = "#define _POSIX_C_SOURCE 200809L\n" + functions + "\n" + interface(beside);
+    files["main.c"] = filled(kMainText);
+    files["Makefile"] = filled(kMakefileText);
+    files["CMakeLists.txt"] = filled(kCMakeText);
+    files[name_ + ".py"] = filled(kPythonText);
+    if (!beside) artefact_.weights.clear();
+    return std::move(artefact_);
+  }
+
+ private:
+  [[nodiscard]] std::string filled(std::string_view text) const {
+    std::string result(text);
+    for (std::size_t at = 0; (at = result.find("@name@", at)) != std::string::npos; at += name_.size()) {
+      result.replace(at, 6, name_);
+    }
+    return result;
+  }
+  [[nodiscard]] std::int64_t bytes_of(Port port) const {
+    return graph_.shape(port).elements() * static_cast<std::int64_t>(element_size(graph_.type(port).element));
+  }
+  void name_tensors() {
+    for (const NodeId id : graph_.inputs()) {
+      if (graph_.node(id).is_data()) add(artefact_.inputs, graph_.node(id).name, {id, 0});
+    }
+    for (std::size_t i = 0; i < graph_.outputs().size(); ++i) {
+      const auto names = graph_.output_names();
+      const std::string name = i < names.size() ? names[i] : "";
+      add(artefact_.outputs, name.empty() ? fmt::format("output{}", i) : name, graph_.outputs()[i]);
+    }
+  }
+  void add(std::vector<NamedTensor>& tensors, const std::string& name, Port port) const {
+    tensors.push_back({name, port, graph_.type(port)});
+  }
+
+  // --- where tensors lie ---------------------------------------------------------------------------------------
+
+  void place_weights() {
+    for (const NodeId id : graph_.inputs()) {
+      const Node& node = graph_.node(id);
+      if (!node.is_weight() || !is_used({id, 0})) continue;
+      const std::int64_t offset = aligned(artefact_.weight_bytes);
+      places_[{id, 0}] = fmt::format("(w + {})", offset);
+      artefact_.weights.push_back({offset, node.constant()});
+      artefact_.weight_bytes = offset + bytes_of({id, 0});
+    }
+  }
+  [[nodiscard]] bool is_used(Port port) const {
+    const auto reads = [&](const Kernel& kernel) {
+      return std::ranges::find(kernel.tensors, port) != kernel.tensors.end();
+    };
+    return std::ranges::any_of(kernels_.kernels, reads) ||
+           std::ranges::find(graph_.outputs(), port) != graph_.outputs().end();
+  }
+  void place_buffers() {
+    for (std::size_t i = 0; i < artefact_.inputs.size(); ++i)
+      places_[artefact_.inputs[i].port] = fmt::format("inputs[{}]", i);
+    for (std::size_t i = 0; i < artefact_.outputs.size(); ++i) {
+      places_.try_emplace(artefact_.outputs[i].port, fmt::format("outputs[{}]", i));
+    }
+    std::map<Port, std::size_t> known;
+    std::vector<Lifetime> lifetimes;
+    std::vector<std::pair<std::size_t, std::size_t>> own;  ///< Kernel and buffer, of those that are no port's.
+    std::vector<std::size_t> own_at;
+    for (std::size_t k = 0; k < kernels_.kernels.size(); ++k) {
+      const Kernel& kernel = kernels_.kernels[k];
+      for (const BufferId id : loop::parameters(kernel.program)) {
+        const auto port = kernel.tensors[id.value];
+        if (port && places_.contains(*port)) continue;
+        const auto at = port ? known.try_emplace(*port, lifetimes.size()).first->second : lifetimes.size();
+        if (at == lifetimes.size()) lifetimes.push_back({size_of(kernel.program[id]), k, k});
+        lifetimes[at].last = k;
+        if (port) continue;
+        own.emplace_back(k, id.value);
+        own_at.push_back(at);
+      }
+    }
+    const MemoryPlan plan = plan_memory(lifetimes);
+    artefact_.memory_bytes = plan.bytes;
+    for (const auto& [port, at] : known) places_[port] = fmt::format("(m + {})", plan.offsets[at]);
+    for (std::size_t i = 0; i < own.size(); ++i) own_places_[own[i]] = fmt::format("(m + {})", plan.offsets[own_at[i]]);
+  }
+  static std::int64_t size_of(const Buffer& buffer) {
+    return *loop::element_count(buffer) * static_cast<std::int64_t>(element_size(buffer.element));
+  }
+
+  // --- texts ---------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] std::string rows(const std::vector<NamedTensor>& tensors, std::string_view word) const {
+    std::string text;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      const TensorType& type = tensors[i].type;
+      text += fmt::format(" *   {}[{}]  {}, {} {}, {} bytes\n", word, i, tensors[i].name, name_of(type.element),
+                          to_string(type.shape), bytes_of(tensors[i].port));
+    }
+    for (std::size_t at = 0; (at = text.find("*/", at)) != std::string::npos;) text.replace(at, 2, "* ");
+    return text;
+  }
+  [[nodiscard]] std::string header() const {
+    return filled(fmt::format(
+        fmt::runtime(kHeaderText), fmt::arg("inputs", rows(artefact_.inputs, "inputs")),
+        fmt::arg("outputs", rows(artefact_.outputs, "outputs")), fmt::arg("input_count", artefact_.inputs.size()),
+        fmt::arg("output_count", artefact_.outputs.size()), fmt::arg("memory", artefact_.memory_bytes)));
+  }
+  [[nodiscard]] std::string table(const std::vector<NamedTensor>& tensors, std::string_view word) const {
+    std::string text;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      const TensorType& type = tensors[i].type;
+      text += fmt::format(
+          "static const int64_t {}_{}_sizes[] = {{{}}};\n", word, i,
+          type.shape.rank() == 0 ? "0" : fmt::format("{}", fmt::join(type.shape.begin(), type.shape.end(), ", ")));
+    }
+    text += fmt::format("static const @name@_tensor {}s[] = {{\n", word);
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      const TensorType& type = tensors[i].type;
+      text += fmt::format("  {{{}, \"{}\", {}, {}_{}_sizes, {}}},\n", c_string(tensors[i].name), name_of(type.element),
+                          type.shape.rank(), word, i, bytes_of(tensors[i].port));
+    }
+    if (tensors.empty()) text += "  {0}\n";
+    return text + "};\n";
+  }
+  [[nodiscard]] std::string embedded() const {
+    std::vector<std::byte> all(static_cast<std::size_t>(artefact_.weight_bytes));
+    for (const PlacedWeight& weight : artefact_.weights) {
+      std::ranges::copy(model::bytes_of(*weight.constant), all.begin() + weight.offset);
+    }
+    std::string text = "static const _Alignas(64) unsigned char weight_bytes[] = {";
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      fmt::format_to(std::back_inserter(text), "{}{},", i % 32 == 0 ? "\n  " : "", static_cast<unsigned>(all[i]));
+    }
+    return text + (all.empty() ? "0};\n" : "\n};\n");
+  }
+  [[nodiscard]] std::string interface(bool beside) const {
+    std::string text = fmt::format("#include <stddef.h>\n#include <string.h>\n\n#include \"{}.h\"\n\n", name_);
+    text += table(artefact_.inputs, "input") + table(artefact_.outputs, "output") + "\n";
+    if (beside) {
+      text += fmt::format("#define WEIGHT_BYTES {}u\n", artefact_.weight_bytes) + std::string(kMappedText);
+    } else {
+      text += embedded() + std::string(kEmbeddedText);
+    }
+    text += kTableText;
+    text += fmt::format("size_t @name@_memory_bytes(void) {{ return {}; }}\n\n", artefact_.memory_bytes);
+    return filled(text + run_function());
+  }
+  [[nodiscard]] std::string run_function() const {
+    std::string text =
+        "int @name@_run(const @name@_weights *weights, const void *const *inputs, void *const *outputs, void *memory) "
+        "{\n"
+        "  const unsigned char *const w = weights->bytes;\n"
+        "  unsigned char *const m = memory;\n"
+        "  int fault = 0;\n  (void)w, (void)m, (void)inputs;\n";
+    for (std::size_t k = 0; k < kernels_.kernels.size(); ++k) text += call(k);
+    for (std::size_t i = 0; i < artefact_.outputs.size(); ++i) {
+      const Port port = artefact_.outputs[i].port;
+      const std::string own = fmt::format("outputs[{}]", i), place = places_.at(port);
+      if (place != own) text += fmt::format("  memcpy({}, {}, {});\n", own, place, bytes_of(port));
+    }
+    return text + "  return fault;\n}\n";
+  }
+  [[nodiscard]] std::string call(std::size_t k) const {
+    const Kernel& kernel = kernels_.kernels[k];
+    std::vector<std::string> arguments;
+    for (const BufferId id : loop::parameters(kernel.program)) {
+      const Buffer& buffer = kernel.program[id];
+      const auto port = kernel.tensors[id.value];
+      const std::string place = port ? places_.at(*port) : own_places_.at({k, id.value});
+      const bool given = buffer.role == BufferRole::kInput || buffer.role == BufferRole::kWeight;
+      arguments.push_back(fmt::format("({}{} *){}", given ? "const " : "", c_type(buffer.element), place));
+    }
+    return fmt::format("  fault |= {}({});\n", kernel.name, fmt::join(arguments, ", "));
+  }
+
+  std::string name_;
+  const Graph& graph_;
+  const Kernels& kernels_;
+  Artefact artefact_;
+  std::map<Port, std::string> places_;  ///< In C.
+  std::map<std::pair<std::size_t, std::size_t>, std::string> own_places_;
+};
+
+Status write_weights(const Artefact& artefact, const std::string& file) {
+  std::ofstream stream(file, std::ios::binary);
+  std::int64_t written = 0;
+  for (const PlacedWeight& weight : artefact.weights) {
+    const std::vector<std::byte> bytes = model::bytes_of(*weight.constant);
+    stream << std::string(static_cast<std::size_t>(weight.offset - written), '\0');
+    stream.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    written = weight.offset + static_cast<std::int64_t>(bytes.size());
+  }
+  if (stream.flush()) return {};
+  return make_error(ErrorCode::kIo, "{}: the weights cannot be written: {}", file, std::strerror(errno));
+}
+
+}  // namespace
+
+std::int64_t Artefact::bytes() const {
+  const std::int64_t beside = weights.empty() ? 0 : weight_bytes;
+  return std::accumulate(files.begin(), files.end(), beside, [](std::int64_t sum, const auto& file) {
+    return sum + static_cast<std::int64_t>(file.second.size());
+  });
+}
+
+Result<Artefact> make_artefact(const std::string& name, const Graph& graph, const Kernels& kernels,
+                               const Target& target) {
+  return ArtefactWriter(name, graph, kernels).write(target);
+}
+
+Status write_artefact(const Artefact& artefact, const std::string& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) return make_error(ErrorCode::kIo, "{}: the folder cannot be made: {}", folder, failed.message());
+  for (const auto& [name, content] : artefact.files) REWRIGHT_CHECK(write_file(folder + "/" + name, content));
+  if (artefact.weights.empty()) return {};
+  return write_weights(artefact, folder + "/" + artefact.name + ".weights");
+}
+
+}  // namespace rewright::compile

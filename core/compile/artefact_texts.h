@@ -1,0 +1,314 @@
+// The parts of an artefact that are the same for every model; @name@ is the model's.
+#pragma once
+
+#include <string_view>
+
+namespace rewright::compile {
+
+/// For fmt: inputs, outputs, input_count, output_count, memory.
+inline constexpr std::string_view kHeaderText = R"(/* The model @name@, compiled by rewright.
+ *
+{inputs}{outputs} *
+ * Tensors are row-major; bool is one byte.
+ *
+ *   @name@_weights weights;
+ *   if (@name@_open(&weights, "@name@.weights") != 0) ...
+ *   void *memory = aligned_alloc(64, @name@_memory_bytes());
+ *   if (@name@_run(&weights, inputs, outputs, memory) != 0) ...
+ *   @name@_close(&weights);
+ *
+ * There is no global state. Runs may go on at once over the same weights, each with a memory of its own.
+ */
+#ifndef REWRIGHT_@name@_H
+#define REWRIGHT_@name@_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+enum {{ @name@_input_count = {input_count}, @name@_output_count = {output_count} }};
+
+typedef struct {{
+  const char *name;
+  const char *type; /* "float32", "int64", ... */
+  int rank;
+  const int64_t *sizes;
+  size_t bytes;
+}} @name@_tensor;
+
+const @name@_tensor *@name@_input(int i);
+const @name@_tensor *@name@_output(int i);
+
+/* What a run needs beside inputs and outputs: {memory} bytes, aligned to 64. */
+size_t @name@_memory_bytes(void);
+
+typedef struct {{
+  const unsigned char *bytes;
+  size_t mapped; /* Bytes to unmap; 0: none. */
+  void *owned;   /* To be freed, or null. */
+}} @name@_weights;
+
+/* 0, or 1 where the file cannot be read or has not the right size. Weights inside the code need no file. */
+int @name@_open(@name@_weights *weights, const char *file);
+void @name@_close(@name@_weights *weights);
+
+/* 0, or 1 where an index in an input was out of its range: then the outputs say nothing. */
+int @name@_run(const @name@_weights *weights, const void *const *inputs, void *const *outputs, void *memory);
+
+#ifdef __cplusplus
+}}
+#endif
+#endif
+)";
+
+inline constexpr std::string_view kEmbeddedText = R"(
+int @name@_open(@name@_weights *weights, const char *file) {
+  (void)file;
+  weights->bytes = weight_bytes;
+  weights->mapped = 0;
+  weights->owned = NULL;
+  return 0;
+}
+
+void @name@_close(@name@_weights *weights) { weights->bytes = NULL; }
+)";
+
+/// After WEIGHT_BYTES.
+inline constexpr std::string_view kMappedText = R"(
+#include <stdio.h>
+#include <stdlib.h>
+#if defined(__unix__) || defined(__APPLE__)
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int @name@_open(@name@_weights *weights, const char *file) {
+  struct stat status;
+  const int descriptor = open(file, O_RDONLY);
+  weights->bytes = NULL;
+  weights->mapped = 0;
+  weights->owned = NULL;
+  if (descriptor < 0) return 1;
+  if (fstat(descriptor, &status) == 0 && (size_t)status.st_size == WEIGHT_BYTES) {
+    void *place = mmap(NULL, WEIGHT_BYTES, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (place != MAP_FAILED) {
+      weights->bytes = place;
+      weights->mapped = WEIGHT_BYTES;
+    }
+  }
+  close(descriptor);
+  return weights->bytes == NULL;
+}
+
+void @name@_close(@name@_weights *weights) {
+  if (weights->mapped != 0) munmap((void *)weights->bytes, weights->mapped);
+  weights->bytes = NULL;
+  weights->mapped = 0;
+}
+#else
+int @name@_open(@name@_weights *weights, const char *file) {
+  FILE *stream = fopen(file, "rb");
+  weights->bytes = NULL;
+  weights->mapped = 0;
+  weights->owned = NULL;
+  if (stream == NULL) return 1;
+  weights->owned = malloc(WEIGHT_BYTES);
+  if (weights->owned != NULL && fread(weights->owned, 1, WEIGHT_BYTES, stream) == WEIGHT_BYTES) {
+    weights->bytes = weights->owned;
+  }
+  fclose(stream);
+  return weights->bytes == NULL;
+}
+
+void @name@_close(@name@_weights *weights) {
+  free(weights->owned);
+  weights->bytes = NULL;
+  weights->owned = NULL;
+}
+#endif
+)";
+
+inline constexpr std::string_view kTableText = R"(
+const @name@_tensor *@name@_input(int i) { return i >= 0 && i < @name@_input_count ? &inputs[i] : NULL; }
+const @name@_tensor *@name@_output(int i) { return i >= 0 && i < @name@_output_count ? &outputs[i] : NULL; }
+
+)";
+
+inline constexpr std::string_view kMainText = R"(/* Runs the model @name@ on raw files.
+ *
+ *   @name@ [-n REPEATS] WEIGHTS INPUT... OUTPUT...
+ *
+ * Files in the order of the header; WEIGHTS is "-" where weights are inside the code. With -n the run is repeated, and
+ * the least time of one is printed, in microseconds.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "@name@.h"
+
+static void *block(size_t bytes) { return aligned_alloc(64, (bytes + 64) / 64 * 64); }
+
+static int read_file(const char *file, void *to, size_t bytes) {
+  FILE *stream = fopen(file, "rb");
+  const size_t count = stream == NULL ? 0 : fread(to, 1, bytes, stream);
+  const int more = stream != NULL && fgetc(stream) != EOF;
+  if (stream != NULL) fclose(stream);
+  if (stream != NULL && count == bytes && !more) return 0;
+  fprintf(stderr, "%s: expected a file of %zu bytes\n", file, bytes);
+  return 1;
+}
+
+static int write_file(const char *file, const void *from, size_t bytes) {
+  FILE *stream = fopen(file, "wb");
+  const int written = stream != NULL && fwrite(from, 1, bytes, stream) == bytes;
+  if (stream != NULL && fclose(stream) == 0 && written) return 0;
+  fprintf(stderr, "%s: cannot be written\n", file);
+  return 1;
+}
+
+static double now_us(void) {
+  struct timespec time;
+  timespec_get(&time, TIME_UTC);
+  return (double)time.tv_sec * 1e6 + (double)time.tv_nsec * 1e-3;
+}
+
+int main(int argc, char **argv) {
+  const int repeats = argc > 2 && strcmp(argv[1], "-n") == 0 ? atoi(argv[2]) : 0;
+  char **files = argv + 1 + (repeats > 0 ? 2 : 0);
+  const void *inputs[@name@_input_count + 1];
+  void *outputs[@name@_output_count + 1];
+  void *memory = block(@name@_memory_bytes());
+  @name@_weights weights;
+  double least = 0;
+  if (argc - (files - argv) != 1 + @name@_input_count + @name@_output_count) {
+    fprintf(stderr, "usage: %s [-n REPEATS] WEIGHTS INPUT... OUTPUT...\n", argv[0]);
+    return 2;
+  }
+  if (@name@_open(&weights, files[0]) != 0) {
+    fprintf(stderr, "%s: these are not the weights\n", files[0]);
+    return 1;
+  }
+  for (int i = 0; i < @name@_input_count; ++i) {
+    void *input = block(@name@_input(i)->bytes);
+    inputs[i] = input;
+    if (read_file(files[1 + i], input, @name@_input(i)->bytes) != 0) return 1;
+  }
+  for (int i = 0; i < @name@_output_count; ++i) outputs[i] = block(@name@_output(i)->bytes);
+  for (int i = 0; i <= repeats; ++i) {
+    const double before = now_us();
+    if (@name@_run(&weights, inputs, outputs, memory) != 0) {
+      fprintf(stderr, "an index in an input is out of its range\n");
+      return 1;
+    }
+    const double time = now_us() - before;
+    if (i == 0 || time < least) least = time;
+  }
+  for (int i = 0; i < @name@_output_count; ++i) {
+    if (write_file(files[1 + @name@_input_count + i], outputs[i], @name@_output(i)->bytes) != 0) return 1;
+  }
+  if (repeats > 0) printf("%.3f\n", least);
+  @name@_close(&weights);
+  return 0;
+}
+)";
+
+inline constexpr std::string_view kMakefileText = R"(CFLAGS ?= -O3
+all: @name@ lib@name@.so
+@name@: main.c @name@.c @name@.h
+	$(CC) -std=c11 $(CFLAGS) -o $@ main.c @name@.c -lm
+lib@name@.so: @name@.c @name@.h
+	$(CC) -std=c11 $(CFLAGS) -fPIC -shared -o $@ @name@.c -lm
+clean:
+	rm -f @name@ lib@name@.so
+)";
+
+inline constexpr std::string_view kCMakeText = R"(cmake_minimum_required(VERSION 3.16)
+project(@name@ C)
+set(CMAKE_C_STANDARD 11)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+add_library(@name@_model @name@.c)
+target_include_directories(@name@_model PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(@name@_model PUBLIC m)
+add_executable(@name@ main.c)
+target_link_libraries(@name@ PRIVATE @name@_model)
+)";
+
+inline constexpr std::string_view kPythonText =
+    R"("""The model @name@, compiled by rewright: Model().run(INPUT, ...) gives a list of outputs.
+
+Inputs are anything with a buffer: bytes, array.array, numpy arrays (C order, of the type that the header names).
+Outputs are numpy arrays where numpy is installed, else bytearrays. `make lib@name@.so` comes first.
+"""
+import ctypes
+import os
+
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_char_p), ("rank", ctypes.c_int),
+                ("sizes", ctypes.POINTER(ctypes.c_int64)), ("bytes", ctypes.c_size_t)]
+
+    def shape(self):
+        return tuple(self.sizes[i] for i in range(self.rank))
+
+
+class _Weights(ctypes.Structure):
+    _fields_ = [("bytes", ctypes.c_void_p), ("mapped", ctypes.c_size_t), ("owned", ctypes.c_void_p)]
+
+
+def _tensors(function):
+    function.restype = ctypes.POINTER(_Tensor)
+    tensors = []
+    while function(len(tensors)):
+        tensors.append(function(len(tensors)).contents)
+    return tensors
+
+
+class Model:
+    def __init__(self, folder=_FOLDER):
+        self._library = ctypes.CDLL(os.path.join(folder, "lib@name@.so"))
+        self._library.@name@_memory_bytes.restype = ctypes.c_size_t
+        self._weights = _Weights()
+        file = os.path.join(folder, "@name@.weights")
+        if self._library.@name@_open(ctypes.byref(self._weights), file.encode()) != 0:
+            raise OSError(file + ": these are not the weights")
+        self.inputs = _tensors(self._library.@name@_input)
+        self.outputs = _tensors(self._library.@name@_output)
+
+    def run(self, *inputs):
+        if len(inputs) != len(self.inputs):
+            raise TypeError("expected %d inputs, got %d" % (len(self.inputs), len(inputs)))
+        given = []
+        for tensor, value in zip(self.inputs, inputs):
+            data = bytes(memoryview(value).cast("B")) if memoryview(value).nbytes else b""
+            if len(data) != tensor.bytes:
+                raise ValueError("%s: expected %d bytes, got %d" % (tensor.name.decode(), tensor.bytes, len(data)))
+            given.append(ctypes.create_string_buffer(data, max(len(data), 1)))
+        results = [ctypes.create_string_buffer(max(tensor.bytes, 1)) for tensor in self.outputs]
+        memory = ctypes.create_string_buffer(self._library.@name@_memory_bytes() + 64)
+        start = (ctypes.addressof(memory) + 63) // 64 * 64
+        pointers = lambda buffers: (ctypes.c_void_p * (len(buffers) + 1))(*[ctypes.addressof(b) for b in buffers])
+        if self._library.@name@_run(ctypes.byref(self._weights), pointers(given), pointers(results),
+                                    ctypes.c_void_p(start)) != 0:
+            raise ValueError("an index in an input is out of its range")
+        return [self._array(tensor, result.raw[:tensor.bytes]) for tensor, result in zip(self.outputs, results)]
+
+    @staticmethod
+    def _array(tensor, data):
+        try:
+            import numpy
+        except ImportError:
+            return bytearray(data)
+        return numpy.frombuffer(data, dtype=tensor.type.decode()).reshape(tensor.shape()).copy()
+)";
+
+}  // namespace rewright::compile

@@ -1,0 +1,104 @@
+#include "loop/dependences.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <rewright/loop/buffer_owners.h>
+#include <rewright/loop/linear_index.h>
+#include "loop/bounds.h"
+
+namespace rewright::loop {
+namespace {
+
+/// The loops around both.
+std::size_t common_loops(const Access& a, const Access& b) {
+  std::size_t count = 0;
+  while (count < a.loops.size() && count < b.loops.size() && a.loops[count] == b.loops[count]) ++count;
+  return count;
+}
+
+/// An index in terms of one loop, those around it, and those inside.
+struct Place {
+  std::int64_t coefficient = 0;
+  LinearIndex around;                ///< Without the constant.
+  std::optional<IndexRange> inside;  ///< With it.
+};
+
+std::optional<Place> place_of(const IndexExpr& index, const Access& access, std::size_t carrier) {
+  const AxisRanges axes = ranges_of(access.loops);
+  const auto form = linear(simplified(index, axes));
+  if (!form) return std::nullopt;
+  Place place;
+  LinearIndex inside{form->constant};
+  for (const auto& [atom, coefficient] : form->terms) {
+    if (atom.kind() != IndexExpr::Kind::kAxis) return std::nullopt;
+    const auto at = std::ranges::find(access.loops, atom.axis().id, [](const Loop* l) { return l->axis.id; });
+    const auto depth = static_cast<std::size_t>(at - access.loops.begin());
+    if (depth == carrier) place.coefficient = coefficient;
+    if (depth < carrier) place.around.add(atom, coefficient);
+    if (depth > carrier) inside.add(atom, coefficient);
+  }
+  place.inside = range_of(inside, axes);
+  return place;
+}
+
+/// Do different iterations of the carrier touch different places along one dimension?
+bool are_apart(const std::optional<Place>& a, const std::optional<Place>& b) {
+  if (!a || !b || !a->inside || !b->inside || a->coefficient != b->coefficient) return false;
+  const auto around = combined(a->around, b->around, -1);
+  if (!around || !around->terms.empty()) return false;
+  const std::int64_t step = std::abs(a->coefficient);
+  return a->inside->high - b->inside->low < step && b->inside->high - a->inside->low < step;
+}
+
+bool may_meet(const Access& a, const Access& b, std::size_t carrier) {
+  if (a.loops[carrier]->extent.number().value_or(2) <= 1) return false;
+  for (std::size_t d = 0; d < a.at.size(); ++d) {
+    if (are_apart(place_of(a.at[d], a, carrier), place_of(b.at[d], b, carrier))) return false;
+  }
+  return true;
+}
+
+/// Is the carrier inside of an iteration of the loop that owns the buffer?
+bool is_inside(const Access& access, std::size_t carrier, std::uint32_t owner) {
+  return std::ranges::any_of(std::span(access.loops).first(carrier),
+                             [owner](const Loop* loop) { return loop->axis.id == owner; });
+}
+
+}  // namespace
+
+std::vector<Dependence> dependences(const Program& program) {
+  const std::vector<Access> all = accesses(program);
+  const auto own = owners(program);
+  std::vector<Dependence> found;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t j = i; j < all.size(); ++j) {
+      const Access &a = all[i], &b = all[j];
+      if (a.buffer != b.buffer || !(a.is_write || b.is_write)) continue;
+      const auto owner = own[a.buffer.value];
+      for (std::size_t carrier = 0; carrier < common_loops(a, b); ++carrier) {
+        if (owner && !is_inside(a, carrier, *owner)) continue;
+        if (may_meet(a, b, carrier)) found.push_back({a, b, a.loops[carrier], a.is_update && i == j});
+      }
+    }
+  }
+  return found;
+}
+
+std::vector<std::int64_t> footprint(const Program& program, const Access& access, std::size_t from) {
+  const AxisRanges axes = ranges_of(access.loops);
+  std::vector<std::int64_t> counts;
+  for (std::size_t d = 0; d < access.at.size(); ++d) {
+    const std::int64_t size = program[access.buffer].sizes[d].number().value_or(0);
+    std::optional<IndexRange> range;
+    if (from == 0) {
+      range = rewright::range_of(simplified(access.at[d], axes), axes);
+    } else if (const auto place = place_of(access.at[d], access, from - 1)) {
+      range = place->inside;
+    }
+    counts.push_back(range.has_value() ? std::min(size, range->high - range->low + 1) : size);
+  }
+  return counts;
+}
+
+}  // namespace rewright::loop

@@ -1,0 +1,179 @@
+// Schedules as text: written, and read back.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "schedule/transform.h"
+
+namespace rewright::schedule {
+namespace {
+
+using loop::LoopKind;
+
+constexpr std::array<const char*, 3> kTails = {"divide", "mask", "cut"};
+constexpr std::array<const char*, 3> kConflicts = {"fail", "skip", "retarget"};
+constexpr std::array<const char*, 4> kMarks = {"serial", "parallelise", "vectorise", "unroll"};  // By LoopKind.
+
+std::string text_of(const Split& split) {
+  std::string text = fmt::format("split {} {}", to_string(split.loop), split.factor);
+  if (split.tail != Tail::kDivide) text += fmt::format(" tail={}", kTails[static_cast<std::size_t>(split.tail)]);
+  return text;
+}
+std::string text_of(const Fuse& fuse) {
+  return fmt::format("fuse {} {}", to_string(fuse.outer), to_string(fuse.inner));
+}
+std::string text_of(const Reorder& reorder) {
+  std::string text = "reorder";
+  for (const LoopName& name : reorder.loops) text += fmt::format(" {}", to_string(name));
+  return text;
+}
+std::string text_of(const Distribute& distribute) { return fmt::format("distribute {}", to_string(distribute.loop)); }
+std::string text_of(const Mark& mark) {
+  return fmt::format("{} {}", kMarks[static_cast<std::size_t>(mark.kind)], to_string(mark.loop));
+}
+std::string text_of(const Cache& cache) {
+  return fmt::format("cache {} {} {}", cache.buffer, to_string(cache.loop), cache.name);
+}
+
+/// The words of one step.
+class StepReader {
+ public:
+  StepReader(std::vector<std::string> words, int line) : words_(std::move(words)), line_(line) {}
+
+  Result<Step> read() {
+    Step step;
+    REWRIGHT_CHECK(read_conflict(step));
+    REWRIGHT_TRY(step.transform, read_transform());
+    if (next_ < words_.size()) return error("the end of the step", words_[next_]);
+    return step;
+  }
+
+ private:
+  [[nodiscard]] Error error(std::string_view expected, std::string_view found) const {
+    return make_error(ErrorCode::kParse, "{}: expected {}, found '{}'", line_, expected, found);
+  }
+  Result<std::string> word(std::string_view what) {
+    if (next_ == words_.size()) return error(what, "the end of the step");
+    return words_[next_++];
+  }
+  Result<LoopName> name() {
+    REWRIGHT_TRY(const std::string text, word("a loop"));
+    auto name = loop::parse_loop_name(text);
+    if (!name) return error("a loop (stage.axis, stage.axis/0, ...)", text);
+    return *std::move(name);
+  }
+  Status read_conflict(Step& step) {
+    if (words_.size() < 2 || words_[words_.size() - 2] != "or") return {};
+    const auto known = std::ranges::find(kConflicts, words_.back());
+    if (known == kConflicts.end()) return error("fail, skip or retarget", words_.back());
+    step.on_conflict = static_cast<OnConflict>(known - kConflicts.begin());
+    words_.resize(words_.size() - 2);
+    return {};
+  }
+  Result<Transform> read_transform() {
+    REWRIGHT_TRY(const std::string kind, word("a transform"));
+    if (kind == "split") return read_split();
+    if (kind == "reorder") return read_reorder();
+    if (kind == "fuse") {
+      REWRIGHT_TRY(LoopName outer, name());
+      REWRIGHT_TRY(LoopName inner, name());
+      return Transform(Fuse{std::move(outer), std::move(inner)});
+    }
+    if (kind == "distribute") {
+      REWRIGHT_TRY(LoopName loop, name());
+      return Transform(Distribute{std::move(loop)});
+    }
+    if (kind == "cache") {
+      REWRIGHT_TRY(std::string buffer, word("a buffer"));
+      REWRIGHT_TRY(LoopName loop, name());
+      REWRIGHT_TRY(std::string copy, word("a name for the copy"));
+      return Transform(Cache{std::move(buffer), std::move(loop), std::move(copy)});
+    }
+    const auto mark = std::ranges::find(kMarks, kind);
+    if (mark == kMarks.end())
+      return error("split, fuse, reorder, distribute, serial, parallelise, vectorise, unroll or cache", kind);
+    REWRIGHT_TRY(LoopName loop, name());
+    return Transform(Mark{std::move(loop), static_cast<LoopKind>(mark - kMarks.begin())});
+  }
+  Result<Transform> read_split() {
+    Split split;
+    REWRIGHT_TRY(split.loop, name());
+    REWRIGHT_TRY(const std::string factor, word("a factor"));
+    const auto [end, code] = std::from_chars(factor.data(), factor.data() + factor.size(), split.factor);
+    if (code != std::errc() || end != factor.data() + factor.size() || split.factor < 1)
+      return error("a factor of at least 1", factor);
+    if (next_ == words_.size()) return Transform(std::move(split));
+    const std::string option = words_[next_++];
+    const auto known =
+        std::ranges::find_if(kTails, [&](const char* tail) { return option == fmt::format("tail={}", tail); });
+    if (known == kTails.end()) return error("tail=divide, tail=mask or tail=cut", option);
+    split.tail = static_cast<Tail>(known - kTails.begin());
+    return Transform(std::move(split));
+  }
+  Result<Transform> read_reorder() {
+    Reorder reorder;
+    while (next_ < words_.size()) {
+      REWRIGHT_TRY(LoopName loop, name());
+      reorder.loops.push_back(std::move(loop));
+    }
+    if (reorder.loops.size() < 2) return error("two loops or more", reorder.loops.empty() ? "none" : "one");
+    return Transform(std::move(reorder));
+  }
+
+  std::vector<std::string> words_;
+  std::size_t next_ = 0;
+  int line_;
+};
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::size_t begin = std::min(text.find_first_not_of(" \t\r"), text.size());
+    text.remove_prefix(begin);
+    const std::size_t length = std::min(text.find_first_of(" \t\r"), text.size());
+    if (length > 0) words.emplace_back(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string to_string(const Transform& transform) {
+  return std::visit([](const auto& each) { return text_of(each); }, transform);
+}
+
+std::string to_string(const Schedule& schedule) {
+  std::string text;
+  for (const Step& step : schedule) {
+    text += to_string(step.transform);
+    if (step.on_conflict != OnConflict::kFail)
+      text += fmt::format(" or {}", kConflicts[static_cast<std::size_t>(step.on_conflict)]);
+    text += '\n';
+  }
+  return text;
+}
+
+Result<Schedule> parse_schedule(std::string_view text) {
+  Schedule schedule;
+  for (int line = 1; !text.empty(); ++line) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view rest = text.substr(0, std::min(text.find('#'), end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    while (true) {
+      const std::size_t length = std::min(rest.find(';'), rest.size());
+      if (auto words = words_of(rest.substr(0, length)); !words.empty()) {
+        REWRIGHT_TRY(Step step, StepReader(std::move(words), line).read());
+        schedule.push_back(std::move(step));
+      }
+      if (length == rest.size()) break;
+      rest.remove_prefix(length + 1);
+    }
+  }
+  return schedule;
+}
+
+}  // namespace rewright::schedule

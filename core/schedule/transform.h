@@ -1,0 +1,89 @@
+// Transforms of loop programs as data, and schedules: lists of them. They change how a program runs, never what it
+// computes.
+//
+//   schedule  := step ((";" | newline) step)*                 "#" and the rest of a line: a comment
+//   step      := transform ["or" ("fail" | "skip" | "retarget")]
+//   transform := "split" loop factor ["tail=" ("divide" | "mask" | "cut")]
+//              | "fuse" loop loop | "reorder" loop loop+ | "distribute" loop
+//              | "serial" loop | "parallelise" loop | "vectorise" loop | "unroll" loop
+//              | "cache" buffer loop name
+//
+//   split c.j 16 tail=cut; reorder c.i c.k c.j/0 c.j/1; vectorise c.j/1
+//
+// | transform          | what it does                                                  | needs |
+// |--------------------|---------------------------------------------------------------|--------------------------------|
+// | split l f          | l = f l/0 + l/1                                               | f divides the extent (divide)
+// | |   tail=mask        | the same, inside of "if l < extent"                           | | |   tail=cut         | the
+// rest in a loop of its own, l/2 (or the first free number) |                                | | fuse a b           |
+// one loop a&b over both                                        | b alone in a, of its kind      | | reorder a b ... |
+// these loops of one nest in this order                         | no dependence is turned round  | | distribute l | a
+// loop for each statement in l; the largest keeps the name    | none of them needs a later one | | parallelise l      |
+// iterations in any order, on threads                           | no dependence between them     | | vectorise l |
+// iterations in any order, as lanes                             | the same; no loop in l         | | unroll l |
+// iterations written one after the other                        | a number of at most 64         | | cache x l t | what
+// an iteration of l reads of x is copied to t first        | x is not written in l; affine  |
+#pragma once
+
+#include <rewright/loop/loop_program.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace rewright::schedule {
+
+using loop::LoopName;
+
+enum class Tail : std::uint8_t { kDivide, kMask, kCut };
+
+struct Split {
+  LoopName loop;
+  std::int64_t factor = 1;
+  Tail tail = Tail::kDivide;
+  friend bool operator==(const Split&, const Split&) = default;
+};
+struct Fuse {
+  LoopName outer, inner;
+  friend bool operator==(const Fuse&, const Fuse&) = default;
+};
+struct Reorder {
+  std::vector<LoopName> loops;
+  friend bool operator==(const Reorder&, const Reorder&) = default;
+};
+struct Distribute {
+  LoopName loop;
+  friend bool operator==(const Distribute&, const Distribute&) = default;
+};
+struct Mark {
+  LoopName loop;
+  loop::LoopKind kind = loop::LoopKind::kSerial;
+  friend bool operator==(const Mark&, const Mark&) = default;
+};
+struct Cache {
+  std::string buffer;
+  LoopName loop;
+  std::string name;
+  friend bool operator==(const Cache&, const Cache&) = default;
+};
+using Transform = std::variant<Split, Fuse, Reorder, Distribute, Mark, Cache>;
+
+/// What to do where a transform cannot be applied: to end there, to go on without it, or to take the loop that has come
+/// of the one that is gone.
+enum class OnConflict : std::uint8_t { kFail, kSkip, kRetarget };
+
+struct Step {
+  Transform transform;
+  OnConflict on_conflict = OnConflict::kFail;
+  friend bool operator==(const Step&, const Step&) = default;
+};
+using Schedule = std::vector<Step>;
+
+[[nodiscard]] REWRIGHT_API std::string to_string(const Transform& transform);
+/// A step a line.
+[[nodiscard]] REWRIGHT_API std::string to_string(const Schedule& schedule);
+/// Errors: kParse, "LINE: what is wrong".
+[[nodiscard]] REWRIGHT_API Result<Schedule> parse_schedule(std::string_view text);
+
+}  // namespace rewright::schedule

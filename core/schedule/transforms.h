@@ -1,0 +1,15 @@
+// One function a transform; apply.h calls them.
+#pragma once
+
+#include "schedule/loop_tree.h"
+
+namespace rewright::schedule {
+
+[[nodiscard]] Outcome transformed(const Program& program, const Split& split);
+[[nodiscard]] Outcome transformed(const Program& program, const Fuse& fuse);
+[[nodiscard]] Outcome transformed(const Program& program, const Reorder& reorder);
+[[nodiscard]] Outcome transformed(const Program& program, const Distribute& distribute);
+[[nodiscard]] Outcome transformed(const Program& program, const Mark& mark);
+[[nodiscard]] Outcome transformed(const Program& program, const Cache& cache);
+
+}  // namespace rewright::schedule

@@ -1,0 +1,88 @@
+// C as a target: portable C11 without a dependency but libm, compiled by the system's compiler.
+//
+// Compiler  that of base/command.h, in a process of its own, with a time limit.
+// Loops     run in order whatever their kind: a compiler may vectorise or unroll them, and parallel loops are not run
+//           in parallel.
+// Numbers   float32 arithmetic is float32, contracted nowhere; a function is libm's.
+#include <dlfcn.h>
+#include <rewright/base/command.h>
+#include <rewright/loop/target.h>
+#include <rewright/plugin/plugin.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "c_expression.h"
+#include "c_source.h"
+
+namespace {
+
+using namespace rewright;
+
+/// Keeps the shared object for as long as it may be run.
+class LoadedCode final : public loop::CompiledProgram {
+ public:
+  static Result<std::unique_ptr<loop::CompiledProgram>> load(const std::string& file) {
+    void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return make_error(ErrorCode::kInternal, "compiled code cannot be loaded: {}", ::dlerror());
+    auto* entry = reinterpret_cast<Entry*>(::dlsym(library, "rewright_entry"));
+    if (entry == nullptr) return make_error(ErrorCode::kInternal, "{}: there is no rewright_entry", file);
+    return std::unique_ptr<loop::CompiledProgram>(new LoadedCode(library, entry));
+  }
+  ~LoadedCode() override { ::dlclose(library_); }
+  [[nodiscard]] Status run(std::span<std::byte* const> buffers) const override {
+    if (entry_(buffers.data()) == 0) return {};
+    return shape_error("an index that was read from data lay outside of its declared range");
+  }
+
+ private:
+  using Entry = int(std::byte* const*);
+  LoadedCode(void* library, Entry* entry) : library_(library), entry_(entry) {}
+  void* library_;
+  Entry* entry_;
+};
+
+/// One symbol over an array of pointers, one for each buffer.
+std::string entry_source(const loop::NamedProgram& named) {
+  std::string arguments;
+  for (const BufferId id : loop::parameters(named.program)) {
+    arguments += fmt::format("{}({} *)buffers[{}]", arguments.empty() ? "" : ", ", c::c_type(named.program[id].element),
+                             id.value);
+  }
+  return fmt::format("\nint rewright_entry(void *const *buffers) {{\n  (void)buffers;\n  return {}({});\n}}\n",
+                     named.name, arguments);
+}
+
+class CTarget final : public Target {
+ public:
+  [[nodiscard]] std::string name() const override { return "c"; }
+  [[nodiscard]] std::string summary() const override { return "C11, compiled by the system's compiler"; }
+  [[nodiscard]] Result<std::string> version() const override {
+    REWRIGHT_TRY(const std::string text, run_c_compiler({"--version"}, 20));
+    return std::string(text.begin(), std::ranges::find(text, '\n'));
+  }
+  [[nodiscard]] Result<std::string> source(std::span<const loop::NamedProgram> programs,
+                                           const loop::TargetOptions& options) const override {
+    if (!options.dialect.empty() && options.dialect != "c11") {
+      return make_error(ErrorCode::kUsage, "target c: there is no dialect '{}'; there is c11", options.dialect);
+    }
+    return c::c_source(programs);
+  }
+  [[nodiscard]] Result<std::unique_ptr<loop::CompiledProgram>> compile(
+      const loop::Program& program, const loop::TargetOptions& options) const override {
+    const loop::NamedProgram named{"kernel", program};
+    REWRIGHT_TRY(const std::string functions, source({&named, 1}, options));
+    REWRIGHT_TRY(const TemporaryFolder folder, TemporaryFolder::make());
+    const std::string file = folder.path() + "/kernel.c", object = folder.path() + "/kernel.so";
+    std::ofstream(file) << functions << entry_source(named);
+    REWRIGHT_CHECK(run_c_compiler(
+        {"-std=c11", "-O3", "-ffp-contract=off", "-fPIC", "-shared", "-o", object, file, "-lm"}, options.seconds));
+    return LoadedCode::load(object);
+  }
+};
+
+}  // namespace
+
+REWRIGHT_PLUGIN("target.c", "1.0.0", "Portable C11 from loop programs") {
+  registry.add<Target>(std::make_unique<CTarget>());
+}

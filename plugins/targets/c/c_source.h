@@ -1,0 +1,15 @@
+// Loop programs as C11: a function for each, over pointers to its parameters, that returns whether data was at fault.
+#pragma once
+
+#include <rewright/loop/target.h>
+
+#include <span>
+#include <string>
+
+namespace rewright::c {
+
+/// The definitions that the programs carry as notes stand above their loops as comments. Errors: kUnsupported, a name
+/// that is no word, or is C's.
+[[nodiscard]] Result<std::string> c_source(std::span<const loop::NamedProgram> programs);
+
+}  // namespace rewright::c

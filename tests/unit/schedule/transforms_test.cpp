@@ -1,0 +1,180 @@
+// Each transform where it applies, and where it is refused: with what it needed, what it found, and an example.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "loop/validator.h"
+#include "schedule/apply.h"
+
+namespace {
+
+using namespace rewright;
+using namespace rewright::schedule;
+using testing::HasSubstr;
+
+loop::Program program_of(std::string_view text) {
+  auto program = loop::parse_program(text);
+  EXPECT_TRUE(program) << program.error().message;
+  return *std::move(program);
+}
+
+/// The program after a schedule; "" and a failure where it is refused.
+std::string scheduled(std::string_view program, std::string_view schedule) {
+  const auto steps = parse_schedule(schedule);
+  if (!steps) return ADD_FAILURE() << steps.error().message, "";
+  const auto result = schedule::apply(program_of(program), *steps);
+  if (!result) return ADD_FAILURE() << result.error().message, "";
+  const auto valid = loop::validate(result->program);
+  EXPECT_TRUE(valid) << valid.error().message << to_string(result->program);
+  return to_string(result->program);
+}
+std::string refusal(std::string_view program, std::string_view schedule) {
+  const auto steps = parse_schedule(schedule);
+  if (!steps) return "cannot be read: " + steps.error().message;
+  const auto result = schedule::apply(program_of(program), *steps);
+  return result ? "" : result.error().message;
+}
+std::string same(std::string_view program) { return to_string(program_of(program)); }
+
+constexpr const char* kCopy =
+    "buffer x[10] float32 in\nbuffer y[10] float32 out\nfor y.i 10 serial { store y[y.i] = x[y.i] }";
+constexpr const char* kProduct =
+    "buffer a[6, 8] float32 in\nbuffer b[8, 5] float32 in\nbuffer c[6, 5] float32 out\n"
+    "buffer s[] float32 temporary\n"
+    "for c.i 6 serial { for c.j 5 serial { store s[] = 0\n"
+    "for c.k 8 serial { store s[] += a[c.i, c.k] * b[c.k, c.j] }\nstore c[c.i, c.j] = max(s[], 0) } }";
+constexpr const char* kSteps =
+    "buffer x[9] float32 in\nbuffer y[9, 3] float32 out\nfor z.j 3 serial { store y[0, z.j] = x[0] }\n"
+    "for y.j 3 serial { for y.i 8 serial { store y[y.i + 1, y.j] = y[y.i, y.j] + x[y.i + 1] } }";
+
+TEST(Transforms, SplitDividesMasksOrCuts) {
+  EXPECT_EQ(scheduled(kCopy, "split y.i 5"),
+            same("buffer x[10] float32 in\nbuffer y[10] float32 out\n"
+                 "for y.i/0 2 serial { for y.i/1 5 serial { store y[y.i/0*5 + y.i/1] = x[y.i/0*5 + y.i/1] } }"));
+  EXPECT_EQ(scheduled(kCopy, "split y.i 4 tail=mask"),
+            same("buffer x[10] float32 in\nbuffer y[10] float32 out\n"
+                 "for y.i/0 3 serial { for y.i/1 4 serial { if y.i/0*4 + y.i/1 < 10 {\n"
+                 "store y[y.i/0*4 + y.i/1] = x[y.i/0*4 + y.i/1] } } }"));
+  EXPECT_EQ(scheduled(kCopy, "split y.i 4 tail=cut"),
+            same("buffer x[10] float32 in\nbuffer y[10] float32 out\n"
+                 "for y.i/0 2 serial { for y.i/1 4 serial { store y[y.i/0*4 + y.i/1] = x[y.i/0*4 + y.i/1] } }\n"
+                 "for y.i/2 2 serial { store y[y.i/2 + 8] = x[y.i/2 + 8] }"));
+  EXPECT_THAT(refusal(kCopy, "split y.i 4"), HasSubstr("a factor that divides the extent 10 of y.i"));
+  EXPECT_THAT(refusal(kCopy, "split y.j 5"), HasSubstr("a loop y.j; there are the loops y.i"));
+}
+
+TEST(Transforms, WhatACutLeavesHasTemporariesOfItsOwn) {
+  const std::string result = scheduled(kProduct, "split c.j 2 tail=cut; parallelise c.j/0");
+  EXPECT_THAT(result, HasSubstr("buffer s_2[]"));
+  EXPECT_THAT(result, HasSubstr("for c.k/2 8"));
+}
+
+TEST(Transforms, FuseMakesOneLoopOfTwo) {
+  EXPECT_EQ(scheduled(kCopy, "split y.i 5; fuse y.i/0 y.i/1"),
+            same("buffer x[10] float32 in\nbuffer y[10] float32 out\nfor y.i/0&y.i/1 10 serial {\n"
+                 "store y[floor(y.i/0&y.i/1 / 5)*5 + y.i/0&y.i/1 mod 5] ="
+                 " x[floor(y.i/0&y.i/1 / 5)*5 + y.i/0&y.i/1 mod 5] }"));
+  EXPECT_THAT(refusal(kProduct, "fuse c.j c.k"), HasSubstr("c.k alone in c.j"));
+  EXPECT_THAT(refusal(kProduct, "parallelise c.i; fuse c.i c.j"), HasSubstr("loops of one kind"));
+  EXPECT_THAT(scheduled(kProduct, "parallelise c.i; parallelise c.j; fuse c.i c.j"),
+              HasSubstr("for c.i&c.j 30 parallel"));
+}
+
+TEST(Transforms, ReorderKeepsWhatDependsOnEachOtherInOrder) {
+  EXPECT_THAT(scheduled(kSteps, "reorder y.i y.j"), HasSubstr("for y.i 8 serial {\n  for y.j 3 serial"));
+  const char* const kSkewed =
+      "buffer y[5, 5] float32 out\nfor z.i 5 serial { store y[0, z.i] = 1 }\n"
+      "for w.i 4 serial { store y[w.i + 1, 4] = 1 }\n"
+      "for y.i 4 serial { for y.j 4 serial { store y[y.i + 1, y.j] = y[y.i, y.j + 1] } }";
+  const std::string refused = refusal(kSkewed, "reorder y.j y.i");
+  EXPECT_THAT(refused, HasSubstr("iterations of y.i that touch the same elements of y"));
+  EXPECT_THAT(refused, HasSubstr("y.i = 0, y.j = 1 writes y[1, 1]; y.i = 1, y.j = 0 reads y[1, 1]"));
+  EXPECT_THAT(refusal(kProduct, "reorder c.k c.j"), HasSubstr("distribute takes these apart"));
+  EXPECT_THAT(refusal(kProduct, "reorder c.i c.i"), HasSubstr("different loops"));
+}
+
+TEST(Transforms, DistributeGivesEachStatementItsLoop) {
+  EXPECT_EQ(scheduled(kProduct, "distribute c.j; reorder c.k c.j"),
+            same("buffer a[6, 8] float32 in\nbuffer b[8, 5] float32 in\nbuffer c[6, 5] float32 out\n"
+                 "buffer s[5] float32 temporary\nfor c.i 6 serial {\n"
+                 "for c.j/3 5 serial { store s[c.j/3] = 0 }\n"
+                 "for c.k 8 serial { for c.j 5 serial { store s[c.j] += a[c.i, c.k] * b[c.k, c.j] } }\n"
+                 "for c.j/4 5 serial { store c[c.i, c.j/4] = max(s[c.j/4], 0) } }"));
+  const char* const kBackwards =
+      "buffer y[6] float32 out\nbuffer t[6] float32 out\nstore y[0] = 0\n"
+      "for t.i 5 serial { store t[t.i] = y[t.i] store y[t.i + 1] = t[t.i] } store t[5] = 1";
+  EXPECT_THAT(refusal(kBackwards, "distribute t.i"), HasSubstr("of which none needs a later one"));
+  EXPECT_THAT(refusal(kCopy, "distribute y.i"), HasSubstr("several statements in y.i"));
+}
+
+TEST(Transforms, MarksNeedIterationsThatDoNotDependOnEachOther) {
+  EXPECT_THAT(scheduled(kProduct, "parallelise c.i"), HasSubstr("for c.i 6 parallel"));
+  EXPECT_THAT(refusal(kProduct, "parallelise c.k"),
+              HasSubstr("c.k = 0 writes s[]; c.i = 0, c.j = 0, c.k = 1 writes s[]"));
+  EXPECT_THAT(refusal(kSteps, "parallelise y.i"), HasSubstr("do not depend on each other"));
+  EXPECT_THAT(scheduled(kCopy, "split y.i 5; vectorise y.i/1"), HasSubstr("for y.i/1 5 vector"));
+  EXPECT_THAT(refusal(kProduct, "vectorise c.j"), HasSubstr("a loop without loops in it"));
+  EXPECT_THAT(scheduled(kProduct, "unroll c.k"), HasSubstr("for c.k 8 unroll"));
+  EXPECT_THAT(refusal("buffer y[100] float32 out\nfor y.i 100 serial { store y[y.i] = 0 }", "unroll y.i"),
+              HasSubstr("at most 64"));
+}
+
+TEST(Transforms, CacheCopiesWhatAnIterationReads) {
+  const std::string result = scheduled(kProduct, "split c.k 4; cache a c.i row");
+  EXPECT_THAT(result, HasSubstr("buffer row[1, 8]"));
+  EXPECT_THAT(result, HasSubstr("store row[row.d0, row.d1] = a[c.i + row.d0, row.d1]"));
+  EXPECT_THAT(result, HasSubstr("row[0, c.k/0*4 + c.k/1]"));
+  EXPECT_THAT(refusal(kSteps, "cache y y.j t"), HasSubstr("a store to it"));
+  EXPECT_THAT(refusal(kProduct, "cache d c.i t"), HasSubstr("a buffer d"));
+  EXPECT_THAT(refusal(kProduct, "cache a c.i b"), HasSubstr("a word that is no buffer's name"));
+}
+
+TEST(Schedules, GoOnWithoutWhatDoesNotApplyIfTheySaySo) {
+  const auto steps =
+      *parse_schedule("split c.j 5; vectorise c.j or retarget; unroll c.z or skip; parallelise c.j or retarget");
+  const auto result =
+      schedule::apply(program_of("buffer c[15] float32 out\nfor c.j 15 serial { store c[c.j] = 0 }"), steps);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->deviations.size(), 3);
+  EXPECT_EQ(result->deviations[0].instead, "vectorise c.j/1");
+  EXPECT_EQ(result->deviations[1].instead, "");
+  EXPECT_EQ(result->deviations[2].instead, "parallelise c.j/0");
+  EXPECT_THAT(refusal(kProduct, "split c.j 5; vectorise c.j"), HasSubstr("step 2, vectorise c.j: it needs a loop c.j"));
+}
+
+TEST(Schedules, AreReadBackAsTheyWereWritten) {
+  const std::string text =
+      "split c.j 16 tail=cut\nsplit c.i 6 tail=mask or skip\nfuse c.i/0 c.j/0\nreorder c.k c.i/1 c.j/1\ndistribute "
+      "c.j/1\n"
+      "serial c.i\nparallelise c.i&c.j/0 or retarget\nvectorise c.j/1\nunroll c.i/1\ncache b c.k panel\n";
+  const auto read = parse_schedule(text);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(to_string(*read), text);
+  EXPECT_EQ(*parse_schedule("# nothing\n\n  split c.j 16 tail=cut ; ;"), Schedule({read->front()}));
+}
+
+TEST(Schedules, ThatCannotBeReadSayWhere) {
+  for (const auto& [text, why] : std::vector<std::pair<const char*, const char*>>{
+           {"split c.j 0", "1: expected a factor of at least 1, found '0'"},
+           {"split c.j", "1: expected a factor, found 'the end of the step'"},
+           {"\nsplit cj 2", "2: expected a loop (stage.axis"},
+           {"splitt c.j 2", "found 'splitt'"},
+           {"split c.j 2 tail=none", "found 'tail=none'"},
+           {"split c.j 2 tail=cut more", "expected the end of the step, found 'more'"},
+           {"reorder c.j", "two loops or more, found 'one'"},
+           {"unroll c.j or else", "expected fail, skip or retarget, found 'else'"}}) {
+    const auto read = parse_schedule(text);
+    ASSERT_FALSE(read) << text;
+    EXPECT_THAT(read.error().message, HasSubstr(why));
+  }
+}
+
+TEST(Schedules, IndependentTransformsCommute) {
+  EXPECT_EQ(scheduled(kSteps, "split y.i 4; reorder y.i/0 y.j"), scheduled(kSteps, "split y.i 4; reorder y.i/0 y.j"));
+  const char* const kNest =
+      "buffer x[4, 6, 8] float32 in\nbuffer y[4, 6, 8] float32 out\n"
+      "for y.i 4 serial { for y.j 6 serial { for y.k 8 serial { store y[y.i, y.j, y.k] = x[y.i, y.j, y.k] } } }";
+  EXPECT_EQ(scheduled(kNest, "split y.i 2; reorder y.k y.j"), scheduled(kNest, "reorder y.k y.j; split y.i 2"));
+  EXPECT_EQ(scheduled(kNest, "split y.k 4; parallelise y.i"), scheduled(kNest, "parallelise y.i; split y.k 4"));
+}
+
+}  // namespace
