@@ -44,7 +44,6 @@ class BatchNorm final : public OperatorOf<BatchNorm> {
       return (x(n, c, i) - mean(c)) / deviation(c) * scale(c) + bias(c);
     });
   }
-  static double flops(const Params&, std::span<const Shape> in) { return 2.0 * static_cast<double>(in[0].elements()); }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
     REWRIGHT_TRY(const auto in, node.operands(5));

@@ -66,12 +66,6 @@ class BroadcastMatmul final : public OperatorOf<BroadcastMatmul> {
       c += m * n;
     });
   }
-  static double flops(const Params& params, std::span<const Shape> in) {
-    Constraints<std::int64_t> where;
-    const auto out = shape<std::int64_t>(params, std::vector<BasicShape<std::int64_t>>(in.begin(), in.end()), where);
-    return out ? 2.0 * static_cast<double>(Shape((*out)[0]).elements()) * static_cast<double>(in[0][in[0].rank() - 1])
-               : 0;
-  }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
     REWRIGHT_TRY(const auto in, node.operands(2));

@@ -50,8 +50,6 @@ class Concat final : public OperatorOf<Concat>, public HashReduction {
     }
   }
 
-  static double flops(const Params&, std::span<const Shape>) { return 0; }
-
   /// h(concat(x, y)) = h(x) * 1 + 1 * r^|x| h(y), r and |x| being those of the axis.
   std::size_t reduction_length(const Params&, std::span<const Shape> in) const override {
     return in.size() == 2 ? 2 : 0;

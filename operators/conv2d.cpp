@@ -281,15 +281,6 @@ class Conv2d final : public OperatorOf<Conv2d>, public HashReduction {
     for (Field& element : all) element = activate(activation, element);
   }
 
-  static double flops(const Params& params, std::span<const Shape> in) {
-    const Window window = *Conv2d::window(params);
-    Constraints<std::int64_t> where;
-    const auto outputs = static_cast<double>(in[0][0] * window.output_size(0, in[0][2], in[1][2], where) *
-                                             window.output_size(1, in[0][3], in[1][3], where));
-    const double activation = params.choice(kActivation) == kNone ? 0 : 1;
-    return outputs * (2 * static_cast<double>(in[1].elements()) + activation * static_cast<double>(in[1][0]));
-  }
-
   /// h(conv(x, w)) = sum over input channels c and taps (s, t) of
   ///   (sum over n, i, j of r^n r^i r^j x[n, c, i * stride - before + s, ..]) * (sum over o of r^o w[o, c of group, s,
   ///   t]).

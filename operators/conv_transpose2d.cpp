@@ -118,9 +118,6 @@ class ConvTranspose2d final : public OperatorOf<ConvTranspose2d> {
       }
     }
   }
-  static double flops(const Params&, std::span<const Shape> in) {
-    return 2.0 * static_cast<double>(in[0].elements()) * static_cast<double>(in[1][1] * in[1][2] * in[1][3]);
-  }
 
   /// ConvTranspose on [N,C,H,W], and on [N,C,L] as on images of height 1; the bias becomes a bias_add.
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {

@@ -40,31 +40,19 @@ class CumSum final : public OperatorOf<CumSum> {
     const int axis = static_cast<int>(params.integer(0)), behind = a.in(0).rank() - axis - 1;
     const bool is_exclusive = params.choice(1) != 0, is_reverse = params.choice(2) != 0;
     const auto x = a.in(0).grouped(axis, 1, behind);
-    const auto zero = a.number(std::int64_t{0});
-    a.out(0).grouped(axis, 1, behind).is("i m j", [&](auto i, auto m, auto j) {
-      return a.sum("k", over(x.size(1)), [&](auto k) {
-        const auto counts = is_exclusive ? (is_reverse ? m < k : k < m) : (is_reverse ? m <= k : k <= m);
-        return a.select(counts, x(i, k, j), zero);
+    const typename A::Size size = x.size(1);
+    const auto sums = a.stage("sums", size + 1, x.extent(0), x.extent(2));
+    sums.at(0).is("i j", [&](auto, auto) { return a.number(std::int64_t{0}); });
+    a.serial("m", size, [&](auto m) {
+      sums.at(m + 1).is("i j", [&](auto i, auto j) {
+        if (is_reverse) return sums.read()(m, i, j) + x(i, size - 1 - m, j);
+        return sums.read()(m, i, j) + x(i, m, j);
       });
     });
-  }
-  /// The same in one pass: the work is that of the axis, not of its square.
-  template <class Scalar>
-  static void kernel(const Params& params, Inputs<Scalar> in, Outputs<Scalar> out) {
-    const auto axis = static_cast<std::size_t>(params.integer(0));
-    const bool is_exclusive = params.choice(1) != 0, is_reverse = params.choice(2) != 0;
-    const std::int64_t size = in[0].size(static_cast<int>(axis)), stride = strides_of(in[0].shape())[axis];
-    for (std::int64_t row = 0; size > 0 && row < in[0].elements() / size; ++row) {
-      const std::int64_t first = row / stride * stride * size + row % stride;
-      Scalar sum{};
-      for (std::int64_t k = 0; k < size; ++k) {
-        const auto at = static_cast<std::size_t>(first + (is_reverse ? size - 1 - k : k) * stride);
-        const Scalar& x = in[0].data()[at];
-        if (is_exclusive) out[0].data()[at] = sum;
-        sum += x;
-        if (!is_exclusive) out[0].data()[at] = sum;
-      }
-    }
+    a.out(0).grouped(axis, 1, behind).is("i m j", [&](auto i, auto m, auto j) {
+      if (is_reverse) return sums.read()(is_exclusive ? size - 1 - m : size - m, i, j);
+      return sums.read()(is_exclusive ? m : m + 1, i, j);
+    });
   }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {

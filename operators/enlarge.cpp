@@ -54,8 +54,6 @@ class Enlarge final : public OperatorOf<Enlarge> {
     v.is(a.padded(w, zeros, a.number(0)));
   }
 
-  static double flops(const Params&, std::span<const Shape>) { return 0; }
-
   Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
                                            std::span<const Shape> in_shapes, OnnxWriter& writer) const override {
     std::vector<std::int64_t> pads(8, 0);

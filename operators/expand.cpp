@@ -40,7 +40,6 @@ class Expand final : public OperatorOf<Expand> {
   static void define(A& a, const Params& params) {
     a.out(0).is(a.view(0).repeated(a.out(0), params.integers(0)));
   }
-  static double flops(const Params&, std::span<const Shape>) { return 0; }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
     REWRIGHT_TRY(const auto in, node.operands(1));

@@ -58,7 +58,6 @@ class Gather final : public OperatorOf<Gather> {
         to = std::copy_n(in[0].data() + first + index * stride, stride, to);
     }
   }
-  static double flops(const Params&, std::span<const Shape>) { return 0; }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
     if (node.type != "Gather") return resized(node, graph);

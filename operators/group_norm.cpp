@@ -61,7 +61,6 @@ class GroupNorm final : public OperatorOf<GroupNorm> {
       return (x(n, c, i) - mean(n, c / channels)) / deviation(n, c / channels) * scale(c) + bias(c);
     });
   }
-  static double flops(const Params&, std::span<const Shape> in) { return 8.0 * static_cast<double>(in[0].elements()); }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
     REWRIGHT_TRY(auto in, node.operands(3));

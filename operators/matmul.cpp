@@ -5,6 +5,7 @@
 ///         broadcasting).
 /// Source  Golub & Van Loan, Matrix Computations (4th ed.), section 1.1.
 /// Laws    axioms/linear_algebra.smt2: associative; linear in both operands.
+#include <rewright/kit/einsum.h>
 #include <rewright/kit/onnx_mapping.h>
 #include <rewright/operator/hash_reduction.h>
 #include <rewright/operator/operator.h>
@@ -32,7 +33,7 @@ class MatMul final : public OperatorOf<MatMul>, public HashReduction {
             .min_arity = 2,
             .max_arity = 2,
             .multilinear = true,
-            .onnx = {"MatMul"}};
+            .onnx = {"MatMul", "Einsum"}};
   }
 
   template <class Dim>
@@ -90,9 +91,6 @@ class MatMul final : public OperatorOf<MatMul>, public HashReduction {
       }
     }
   }
-  static double flops(const Params&, std::span<const Shape> in) {
-    return 2.0 * static_cast<double>(in[0].elements()) * static_cast<double>(in[1][in[1].rank() - 1]);
-  }
 
   /// h(a b) = sum over batches n and k of (sum over i of r^n r^i a[n,i,k]) * (sum over j of r^j b[n,k,j]).
   std::size_t reduction_length(const Params&, std::span<const Shape> in) const override {
@@ -124,6 +122,10 @@ class MatMul final : public OperatorOf<MatMul>, public HashReduction {
   }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    if (node.type == "Einsum") {
+      REWRIGHT_TRY(const Port product, Einsum::read(node, graph));
+      return std::vector{product};
+    }
     REWRIGHT_TRY(const std::vector<Port> in, node.operands(2));
     const auto a = graph.shape(in[0]).dims(), b = graph.shape(in[1]).dims();
     if (a.size() != b.size() || a.size() < 2 || a.size() > 4 ||

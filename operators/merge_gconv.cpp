@@ -54,8 +54,6 @@ class MergeGconv final : public OperatorOf<MergeGconv> {
     });
   }
 
-  static double flops(const Params&, std::span<const Shape>) { return 0; }
-
   /// `count` copies side by side, times ones where they stay.
   Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
                                            std::span<const Shape> in_shapes, OnnxWriter& writer) const override {

@@ -43,7 +43,6 @@ class Pad final : public OperatorOf<Pad> {
   static void define(A& a, const Params& params) {
     a.out(0).is(a.padded(a.view(0), params.integers(0), a.number(params.real(2))));
   }
-  static double flops(const Params&, std::span<const Shape>) { return 0; }
 
   /// Pads and value are attributes before opset 11 and inputs after; opset 18 adds axes.
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {

@@ -84,13 +84,6 @@ class AveragePool2d final : public OperatorOf<AveragePool2d> {
     return all;
   }
 
-  static double flops(const Params& params, std::span<const Shape> in) {
-    const Pooling pooling = *Pooling::read("pool2d_avg", params);
-    Constraints<std::int64_t> where;
-    return static_cast<double>(Shape((*pooling.shape<std::int64_t>("pool2d_avg", in[0], where))[0]).elements()) *
-           static_cast<double>(pooling.kernel[0] * pooling.kernel[1]);
-  }
-
   /// Without padding both ways of counting are the same: `yes` then.
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
     REWRIGHT_TRY(const std::vector<Port> in, node.operands(1));

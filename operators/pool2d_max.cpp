@@ -78,13 +78,6 @@ class MaxPool2d final : public OperatorOf<MaxPool2d> {
     }
   }
 
-  static double flops(const Params& params, std::span<const Shape> in) {
-    const Pooling pooling = *Pooling::read("pool2d_max", params);
-    Constraints<std::int64_t> where;
-    return static_cast<double>(Shape((*pooling.shape<std::int64_t>("pool2d_max", in[0], where))[0]).elements()) *
-           static_cast<double>(pooling.kernel[0] * pooling.kernel[1]);
-  }
-
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
     REWRIGHT_TRY(const std::vector<Port> in, node.operands(1));
     if (const Shape& x = graph.shape(in[0]); x.rank() == 3) {

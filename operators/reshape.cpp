@@ -37,8 +37,6 @@ class Reshape final : public OperatorOf<Reshape> {
   static void kernel(const Params&, Inputs<Scalar> in, Outputs<Scalar> out) {
     std::copy_n(in[0].data(), out[0].elements(), out[0].data());
   }
-  /// Nothing is moved: a runtime reads the same memory as another shape.
-  [[nodiscard]] Work work(const Params&, std::span<const Shape>) const override { return {}; }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
     REWRIGHT_TRY(const auto in, node.operands(1));

@@ -63,7 +63,6 @@ class Slice final : public OperatorOf<Slice> {
     }
     a.out(0).is(x);
   }
-  static double flops(const Params&, std::span<const Shape>) { return 0; }
 
   /// Starts, ends and axes are attributes before opset 10 and inputs after.
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {

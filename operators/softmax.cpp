@@ -48,7 +48,6 @@ class SoftmaxOf final : public OperatorOf<SoftmaxOf<kLogarithm>> {
       return normalised(x(i, k, j) - greatest(i, j), sum(i, j));
     });
   }
-  static double flops(const Params&, std::span<const Shape> in) { return 5.0 * static_cast<double>(in[0].elements()); }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
     REWRIGHT_TRY(const auto in, node.operands(1));

@@ -68,8 +68,6 @@ class Split final : public OperatorOf<Split> {
     }
   }
 
-  static double flops(const Params&, std::span<const Shape>) { return 0; }
-
   /// Sizes: input 1 (opset 13 and later), the attribute before; else equal parts, the last of which may be smaller from
   /// opset 18 on.
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {

@@ -49,8 +49,6 @@ class Transpose final : public OperatorOf<Transpose> {
     a.out(0).is(a.view(0).permuted(params.integers(0)));
   }
 
-  static double flops(const Params&, std::span<const Shape>) { return 0; }
-
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
     REWRIGHT_TRY(const std::vector<Port> in, node.operands(1));
     if (node.type != "Transpose") return moved_blocks(node, graph, in[0]);

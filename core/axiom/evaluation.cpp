@@ -133,13 +133,13 @@ AxiomProgram::AxiomProgram(const TypedAxiom& axiom, std::span<const SizeVar> nam
         const auto* sizes = std::get_if<SizeList<SymbolicDim>>(&value);
         if (!sizes) continue;
         fixed = false;
-        for (const SymbolicDim& dim : sizes->values) step.size_lists.back().emplace_back(dim, names);
+        for (const SymbolicDim& dim : sizes->values) step.size_lists.back().push_back(size_code(dim, names));
       }
       if (fixed) step.fixed_params = numbers_for(term.params);
     }
     for (const SymbolicShape& shape : out) {
       Output output;
-      for (const SymbolicDim& dim : shape) output.shape.emplace_back(dim, names);
+      for (const SymbolicDim& dim : shape) output.shape.push_back(size_code(dim, names));
       step.outputs.push_back(std::move(output));
     }
     shapes.push_back(std::move(out));
@@ -187,7 +187,7 @@ bool TermValues<Scalar>::size_outputs(std::size_t at, std::span<const std::int64
     TermBuffer<Scalar>& tensor = values_[at][i];
     std::int64_t elements = 1;
     for (std::size_t axis = 0; axis < step.outputs[i].shape.size(); ++axis) {
-      const auto size = step.outputs[i].shape[axis](sizes);
+      const auto size = step.outputs[i].shape[axis].value(sizes);
       if (!size || *size < 0) return false;
       tensor.shape[static_cast<int>(axis)] = *size;
       if (__builtin_mul_overflow(elements, *size, &elements) || elements > kMostElements) return false;
@@ -214,7 +214,7 @@ bool TermValues<Scalar>::apply(std::size_t at, std::span<const std::int64_t> siz
   for (std::size_t i = 0; i < step.size_lists.size(); ++i) {
     std::size_t next = 0;
     values.push_back(map_sizes(step.params[i], [&](const SymbolicDim&) {
-      const auto value = step.size_lists[i][next++](sizes);
+      const auto value = step.size_lists[i][next++].value(sizes);
       known = known && value.has_value();
       return value.value_or(0);
     }));

@@ -50,14 +50,14 @@ class AxiomProgram {
   [[nodiscard]] double degree(double elements) const;
 
   struct Output {
-    std::vector<SizeFormula> shape;
+    std::vector<SizeCode> shape;
   };
   struct Step {
     std::optional<std::size_t> variable;  ///< An input: position in Axiom::variables.
     const Operator* op = nullptr;
     SymbolicParams params;
     std::optional<Params> fixed_params;                         ///< Where no parameter is a size.
-    std::vector<std::vector<SizeFormula>> size_lists;           ///< By parameter; empty for those that are no sizes.
+    std::vector<std::vector<SizeCode>> size_lists;              ///< By parameter; empty for those that are no sizes.
     std::vector<std::pair<std::size_t, std::size_t>> operands;  ///< Step and output.
     std::vector<Output> outputs;
     bool multilinear = false;

@@ -7,55 +7,11 @@
 
 namespace rewright {
 
-// --- formulas ----------------------------------------------------------------------------------------------------
-
-SizeFormula::SizeFormula(const SymbolicDim& dim, std::span<const SizeVar> names) : constant_(dim.constant_term()) {
-  for (const SymbolicDim::Atom& atom : dim.atoms()) {
-    Part part{atom.kind, atom.coefficient, atom.divisor, inner_.size()};
-    if (atom.kind == SymbolicDim::Atom::Kind::kVariable) {
-      const auto found = std::ranges::find(names, *atom.variable);
-      if (found == names.end()) fail("a size formula speaks of the unknown variable " + atom.variable->text());
-      part.variable = static_cast<std::size_t>(found - names.begin());
-      reach_ = std::max(reach_, part.variable + 1);
-    } else {
-      for (const auto& inside : {atom.left, atom.right}) {
-        if (!inside) continue;
-        inner_.emplace_back(*inside, names);
-        reach_ = std::max(reach_, inner_.back().reach_);
-      }
-    }
-    parts_.push_back(part);
-  }
-  if (parts_.size() == 1 && constant_ == 0 && parts_[0].coefficient == 1 &&
-      parts_[0].kind == SymbolicDim::Atom::Kind::kVariable)
-    alone_ = parts_[0].variable;
+SizeCode size_code(const SymbolicDim& size, std::span<const SizeVar> names) {
+  auto code = SizeCode::compile(size, names);
+  if (!code) fail("a size speaks of an unknown variable: " + to_string(size));
+  return *std::move(code);
 }
-
-std::optional<std::int64_t> SizeFormula::operator()(std::span<const std::int64_t> values) const {
-  if (alone_) return values[*alone_];
-  std::int64_t total = constant_;
-  for (const Part& part : parts_) {
-    std::int64_t value = 0;
-    if (part.kind == SymbolicDim::Atom::Kind::kVariable) {
-      value = values[part.variable];
-    } else {
-      const auto left = inner_[part.variable](values);
-      if (!left) return std::nullopt;
-      value = *left;
-      if (part.kind == SymbolicDim::Atom::Kind::kQuotient) {
-        value = floor_divide(value, part.divisor);
-      } else {
-        const auto right = inner_[part.variable + 1](values);
-        if (!right || __builtin_mul_overflow(value, *right, &value)) return std::nullopt;
-      }
-    }
-    if (__builtin_mul_overflow(value, part.coefficient, &value) || __builtin_add_overflow(total, value, &total))
-      return std::nullopt;
-  }
-  return total;
-}
-
-// --- the search --------------------------------------------------------------------------------------------------
 
 SizeSearch::SizeSearch(std::span<const SizeVar> variables, std::span<const Constraint> constraints,
                        std::int64_t max_dim, const SizeDomain& domain) {
@@ -83,31 +39,19 @@ SizeSearch::SizeSearch(std::span<const SizeVar> variables, std::span<const Const
   for (const Constraint& constraint : constraints) {
     const Constraint normal{constraint.kind, system.normalise(constraint.left), system.normalise(constraint.right)};
     if (normal.decided().value_or(false)) continue;
-    Check check{normal.kind, SizeFormula(normal.left, names_), SizeFormula(normal.right, names_)};
-    const std::size_t depth = std::max(check.left.reach(), check.right.reach());
+    ConstraintCode check{normal.kind, size_code(normal.left, names_), size_code(normal.right, names_)};
+    const std::size_t depth = check.reach();
     checks_[depth].push_back(std::move(check));
   }
   for (std::size_t i = free_.size(); i < names_.size(); ++i) {
-    SizeFormula value(system.solved().find(names_[i])->second, names_);
+    SizeCode value = size_code(system.solved().find(names_[i])->second, names_);
     const std::size_t depth = value.reach();
     solved_[depth].push_back({i, std::move(value), allowed(names_[i])});
   }
 }
 
-bool SizeSearch::meets(const Check& check) const {
-  const auto left = check.left(values_), right = check.right(values_);
-  if (!left || !right) return false;
-  switch (check.kind) {
-    case Constraint::Kind::kEqual: return *left == *right;
-    case Constraint::Kind::kNotEqual: return *left != *right;
-    case Constraint::Kind::kAtLeast: return *left >= *right;
-    case Constraint::Kind::kDivides: break;
-  }
-  return *left > 0 && *right % *left == 0;
-}
-
 bool SizeSearch::solve(const Solved& solved) {
-  const auto value = solved.value(values_);
+  const auto value = solved.value.value(values_);
   if (!value) return false;
   // 0 is a size where it is listed: a slice begins there.
   if (solved.allowed.empty() ? *value < 1 : !std::ranges::binary_search(solved.allowed, *value)) return false;
@@ -116,7 +60,7 @@ bool SizeSearch::solve(const Solved& solved) {
 }
 
 bool SizeSearch::holds_at(std::size_t depth) {
-  return std::ranges::all_of(checks_[depth], [&](const Check& check) { return meets(check); }) &&
+  return std::ranges::all_of(checks_[depth], [&](const ConstraintCode& check) { return check.holds(values_); }) &&
          std::ranges::all_of(solved_[depth], [&](const Solved& solved) { return solve(solved); });
 }
 

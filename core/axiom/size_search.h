@@ -9,6 +9,7 @@
 #include <rewright/base/visibility.h>
 #include <rewright/tensor/dim.h>
 #include <rewright/tensor/linear.h>
+#include <rewright/tensor/size_code.h>
 
 #include <cstdint>
 #include <map>
@@ -19,30 +20,8 @@
 
 namespace rewright {
 
-/// An expression over the numbers of an array.
-class REWRIGHT_API SizeFormula {
- public:
-  SizeFormula() = default;
-  /// `names` are the variables' positions; the expression has no others.
-  SizeFormula(const SymbolicDim& dim, std::span<const SizeVar> names);
-  /// Nothing where the value does not fit 63 bits.
-  [[nodiscard]] std::optional<std::int64_t> operator()(std::span<const std::int64_t> values) const;
-  /// One more than the last position that it reads; 0 for a number.
-  [[nodiscard]] std::size_t reach() const { return reach_; }
-
- private:
-  struct Part {
-    SymbolicDim::Atom::Kind kind = SymbolicDim::Atom::Kind::kVariable;
-    std::int64_t coefficient = 1;
-    std::int64_t divisor = 1;
-    std::size_t variable = 0;  ///< kVariable: the position in the array. Otherwise of the first inner formula.
-  };
-  std::int64_t constant_ = 0;
-  std::vector<Part> parts_;
-  std::vector<SizeFormula> inner_;
-  std::optional<std::size_t> alone_;  ///< The whole expression is this variable.
-  std::size_t reach_ = 0;
-};
+/// `size` over the positions of `names`, which are all that it speaks of.
+[[nodiscard]] SizeCode size_code(const SymbolicDim& size, std::span<const SizeVar> names);
 
 /// Which values a size variable may take; those not listed take 1 .. max_dim. An empty list: whatever equations give
 /// it, 1 .. max_dim where none does.
@@ -76,17 +55,12 @@ class REWRIGHT_API SizeSearch {
   bool descend_in(const Orders& orders, std::size_t depth, std::size_t& steps);
   /// What is to be checked and solved once `depth` free variables have values.
   bool holds_at(std::size_t depth);
-  struct Check {
-    Constraint::Kind kind;
-    SizeFormula left, right;
-  };
   struct Solved {
     std::size_t position;
-    SizeFormula value;
+    SizeCode value;
     std::vector<std::int64_t> allowed;
   };
 
-  [[nodiscard]] bool meets(const Check& check) const;
   [[nodiscard]] bool solve(const Solved& solved);
 
   template <class Visit>
@@ -101,9 +75,9 @@ class REWRIGHT_API SizeSearch {
   }
 
   std::vector<SizeVar> names_;
-  std::vector<std::vector<std::int64_t>> free_;  ///< What each free variable may be.
-  std::vector<std::vector<Check>> checks_;       ///< By the number of free variables that have values.
-  std::vector<std::vector<Solved>> solved_;      ///< As above.
+  std::vector<std::vector<std::int64_t>> free_;      ///< What each free variable may be.
+  std::vector<std::vector<ConstraintCode>> checks_;  ///< By the number of free variables that have values.
+  std::vector<std::vector<Solved>> solved_;          ///< As above.
   std::vector<std::int64_t> values_;
   bool contradictory_ = false;
 };

@@ -1,10 +1,10 @@
 #include "axiom/term_reader.h"
 
-#include "tensor/dim_bounds.h"
-#include "tensor/real.h"
-
 #include <algorithm>
 #include <cctype>
+
+#include "tensor/dim_bounds.h"
+#include "tensor/real.h"
 
 namespace rewright {
 namespace {

@@ -2,9 +2,9 @@
 #define TOML_IMPLEMENTATION
 #include <rewright/base/toml.h>
 
-#include "base/stray_character.h"
-
 #include <algorithm>
+
+#include "base/stray_character.h"
 
 namespace rewright {
 

@@ -1,9 +1,9 @@
 #include "base/toml_section.h"
 
+#include <algorithm>
+
 #include "base/files.h"
 #include "base/spelling.h"
-
-#include <algorithm>
 
 namespace rewright {
 

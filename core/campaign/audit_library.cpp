@@ -1,14 +1,15 @@
 #include "campaign/audit_library.h"
 
-#include "campaign/rule_source.h"
-#include "store/derivations.h"
-
 #include <rewright/verify/derivation.h>
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
+
+#include "campaign/rule_source.h"
+#include "store/derivations.h"
 
 namespace rewright {
 namespace {

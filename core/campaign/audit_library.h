@@ -5,11 +5,11 @@
 #include <rewright/egraph/prover.h>
 #include <rewright/plugin/registry.h>
 
-#include "store/store.h"
-
 #include <cstddef>
 #include <string>
 #include <vector>
+
+#include "store/store.h"
 
 namespace rewright {
 

@@ -1,12 +1,12 @@
 #include "campaign/campaign_progress.h"
 
-#include "base/files.h"
-
+#include <nlohmann/json.hpp>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
+
+#include "base/files.h"
 
 namespace rewright {
 namespace {

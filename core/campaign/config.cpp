@@ -1,16 +1,17 @@
 #include "campaign/config.h"
 
+#include <rewright/operator/operator.h>
+#include <rewright/rule/pruner.h>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+
 #include "base/files.h"
 #include "base/spelling.h"
 #include "base/toml_section.h"
 #include "campaign/operator_choices.h"
-
-#include <rewright/operator/operator.h>
-#include <rewright/rule/pruner.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <nlohmann/json.hpp>
 
 namespace rewright {
 namespace {

@@ -8,12 +8,12 @@
 #include <rewright/rule/rule.h>
 #include <rewright/verify/verifier.h>
 
-#include "enumerate/enumeration_config.h"
-#include "verify/apart.h"
-
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "enumerate/enumeration_config.h"
+#include "verify/apart.h"
 
 namespace rewright {
 

@@ -3,12 +3,12 @@
 
 #include <rewright/base/result.h>
 
-#include "campaign/run_types.h"
-#include "store/store.h"
-
 #include <map>
 #include <string>
 #include <vector>
+
+#include "campaign/run_types.h"
+#include "store/store.h"
 
 namespace rewright {
 

@@ -1,10 +1,10 @@
-#include "campaign/candidate_batch.h"
-#include "campaign/phases.h"
-#include "enumerate/enumerator.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
+
+#include "campaign/candidate_batch.h"
+#include "campaign/phases.h"
+#include "enumerate/enumerator.h"
 
 namespace rewright {
 namespace {

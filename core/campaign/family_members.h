@@ -1,14 +1,14 @@
 // Which parameters of a rule may be free, and which members of families a program or other rules ask for.
 #pragma once
 
-#include "campaign/family.h"
-
 #include <rewright/graph/graph.h>
 
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
+
+#include "campaign/family.h"
 
 namespace rewright {
 

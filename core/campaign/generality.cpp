@@ -1,11 +1,11 @@
 #include "campaign/generality.h"
 
-#include "rule/canonical.h"
-#include "rule/usable.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
+
+#include "rule/canonical.h"
+#include "rule/usable.h"
 
 namespace rewright {
 namespace {

@@ -1,13 +1,14 @@
 #include "campaign/identity.h"
 
-#include "base/files.h"
-#include "plugin/own_folder.h"
-
 #include <rewright/operator/operator.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
 #include <set>
+
+#include "base/files.h"
+#include "plugin/own_folder.h"
 
 namespace rewright {
 namespace {

@@ -1,12 +1,12 @@
 // What a campaign's results depend on: the resolved campaign file and every file that takes part.
 #pragma once
 
-#include "campaign/config.h"
-#include "store/store.h"
-
 #include <set>
 #include <string>
 #include <vector>
+
+#include "campaign/config.h"
+#include "store/store.h"
 
 namespace rewright {
 

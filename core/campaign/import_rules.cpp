@@ -1,13 +1,5 @@
 #include "campaign/import_rules.h"
 
-#include "base/files.h"
-#include "campaign/identity.h"
-#include "campaign/proposals.h"
-#include "interchange/taso.h"
-#include "rule/canonical.h"
-#include "rule/conditions.h"
-#include "verify/rule_judge.h"
-
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -15,6 +7,14 @@
 #include <map>
 #include <set>
 #include <sstream>
+
+#include "base/files.h"
+#include "campaign/identity.h"
+#include "campaign/proposals.h"
+#include "interchange/taso.h"
+#include "rule/canonical.h"
+#include "rule/conditions.h"
+#include "verify/rule_judge.h"
 
 namespace rewright {
 namespace {

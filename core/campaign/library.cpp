@@ -1,7 +1,5 @@
 #include "campaign/library.h"
 
-#include "campaign/generality.h"
-
 #include <rewright/egraph/prover.h>
 #include <rewright/rule/pruner.h>
 
@@ -14,6 +12,8 @@
 #include <map>
 #include <set>
 #include <tuple>
+
+#include "campaign/generality.h"
 
 namespace rewright {
 namespace {

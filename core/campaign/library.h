@@ -3,16 +3,16 @@
 
 #include <rewright/base/visibility.h>
 
-#include "campaign/phases.h"
-#include "store/derivations.h"
-#include "verify/rule_judge.h"
-
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
+
+#include "campaign/phases.h"
+#include "store/derivations.h"
+#include "verify/rule_judge.h"
 
 namespace rewright {
 

@@ -1,10 +1,10 @@
-#include "campaign/library.h"
-#include "campaign/rule_source.h"
-#include "rule/canonical.h"
-
 #include <algorithm>
 #include <optional>
 #include <set>
+
+#include "campaign/library.h"
+#include "campaign/rule_source.h"
+#include "rule/canonical.h"
 
 namespace rewright {
 namespace {

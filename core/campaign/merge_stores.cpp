@@ -1,12 +1,7 @@
 #include "campaign/merge_stores.h"
 
-#include "base/files.h"
-#include "store/compare.h"
-#include "store/derivations.h"
-#include "store/store.h"
-
-#include <unistd.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -14,6 +9,11 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
+
+#include "base/files.h"
+#include "store/compare.h"
+#include "store/derivations.h"
+#include "store/store.h"
 
 namespace rewright {
 namespace {

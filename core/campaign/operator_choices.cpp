@@ -1,12 +1,11 @@
 #include "campaign/operator_choices.h"
 
-#include "base/spelling.h"
-
 #include <rewright/operator/operator.h>
 
 #include <algorithm>
 #include <limits>
 
+#include "base/spelling.h"
 #include "tensor/real.h"
 
 namespace rewright {

@@ -4,11 +4,11 @@
 #include <rewright/base/result.h>
 #include <rewright/plugin/registry.h>
 
-#include "base/toml_section.h"
-#include "enumerate/enumeration_config.h"
-
 #include <string>
 #include <vector>
+
+#include "base/toml_section.h"
+#include "enumerate/enumeration_config.h"
 
 namespace rewright {
 

@@ -5,14 +5,14 @@
 #include <rewright/axiom/axiom.h>
 #include <rewright/plugin/registry.h>
 
+#include <atomic>
+#include <string>
+
 #include "base/logging.h"
 #include "campaign/campaign_progress.h"
 #include "campaign/config.h"
 #include "campaign/run_types.h"
 #include "store/store.h"
-
-#include <atomic>
-#include <string>
 
 namespace rewright {
 

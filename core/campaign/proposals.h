@@ -2,12 +2,12 @@
 // is a goal, once, whichever candidates lead to it.
 #pragma once
 
-#include "campaign/phases.h"
-
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
+
+#include "campaign/phases.h"
 
 namespace rewright {
 

@@ -1,5 +1,3 @@
-#include "campaign/phases.h"
-
 #include <rewright/rule/pruner.h>
 
 #include <tbb/parallel_pipeline.h>
@@ -7,6 +5,8 @@
 
 #include <functional>
 #include <span>
+
+#include "campaign/phases.h"
 
 namespace rewright {
 namespace {

@@ -1,6 +1,17 @@
 #include "campaign/rule_source.h"
 
+#include <rewright/axiom/axiom.h>
+#include <rewright/verify/certificate.h>
+#include <rewright/verify/derivation.h>
+
 #include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
 
 #include "base/files.h"
 #include "campaign/operator_versions.h"
@@ -9,17 +20,6 @@
 #include "store/store.h"
 #include "verify/certificate_text.h"
 #include "verify/rule_judge.h"
-
-#include <rewright/axiom/axiom.h>
-#include <rewright/verify/certificate.h>
-#include <rewright/verify/derivation.h>
-
-#include <algorithm>
-#include <deque>
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <set>
 
 namespace rewright {
 namespace {

@@ -1,8 +1,6 @@
 // Rules from where a user keeps them: a store, a file of rules with their proofs, a file of rules.
 #pragma once
 
-#include "campaign/family_members.h"
-
 #include <rewright/axiom/axiom.h>
 #include <rewright/base/visibility.h>
 #include <rewright/plugin/registry.h>
@@ -12,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "campaign/family_members.h"
 #include "store/store.h"
 #include "verify/certificate_text.h"
 

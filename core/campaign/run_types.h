@@ -1,12 +1,12 @@
 // What a run of a campaign is told, and what it gives.
 #pragma once
 
-#include "campaign/campaign_progress.h"
-
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "campaign/campaign_progress.h"
 
 namespace rewright {
 

@@ -1,18 +1,17 @@
 #include "campaign/runner.h"
 
-#include "enumerate/enumerator.h"
-#include "enumerate/work_files.h"
+#include <chrono>
+#include <filesystem>
 
 #include "base/files.h"
 #include "base/logging.h"
 #include "campaign/crashes.h"
 #include "campaign/identity.h"
 #include "campaign/phases.h"
+#include "enumerate/enumerator.h"
+#include "enumerate/work_files.h"
 #include "store/derivations.h"
 #include "verify/rule_judge.h"
-
-#include <chrono>
-#include <filesystem>
 
 namespace rewright {
 namespace {

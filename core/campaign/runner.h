@@ -6,10 +6,10 @@
 #include <rewright/base/visibility.h>
 #include <rewright/plugin/registry.h>
 
+#include <string>
+
 #include "campaign/config.h"
 #include "campaign/run_types.h"
-
-#include <string>
 
 namespace rewright {
 

@@ -1,16 +1,16 @@
-#include "base/files.h"
-#include "campaign/crashes.h"
-#include "campaign/phases.h"
-#include "campaign/proposals.h"
-#include "verify/portfolio.h"
-#include "verify/worker_process.h"
-
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
 #include <optional>
 #include <set>
+
+#include "base/files.h"
+#include "campaign/crashes.h"
+#include "campaign/phases.h"
+#include "campaign/proposals.h"
+#include "verify/portfolio.h"
+#include "verify/worker_process.h"
 
 namespace rewright {
 namespace {

@@ -1,8 +1,8 @@
 #include "cli/arguments.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <optional>
 

@@ -1,4 +1,10 @@
 // rewright axioms check FILE... [--redundant] [--collapse] [--uses STORE] | suggest STORE | files [-o DIR]
+#include <rewright/axiom/axiom.h>
+
+#include <filesystem>
+#include <memory>
+#include <set>
+
 #include "axiom/audit.h"
 #include "axiom/writer.h"
 #include "base/files.h"
@@ -14,12 +20,6 @@
 #include "discover/redundancy.h"
 #include "discover/usage.h"
 #include "verify/certificate_text.h"
-
-#include <rewright/axiom/axiom.h>
-
-#include <filesystem>
-#include <memory>
-#include <set>
 
 namespace rewright::cli {
 namespace {

@@ -1,4 +1,9 @@
 // rewright axioms suggest STORE: axioms for what nothing proves.
+#include <rewright/axiom/axiom.h>
+
+#include <memory>
+#include <optional>
+
 #include "axiom/writer.h"
 #include "cli/axioms.h"
 #include "cli/interrupt.h"
@@ -6,11 +11,6 @@
 #include "cli/progress.h"
 #include "discover/suggest.h"
 #include "store/store.h"
-
-#include <rewright/axiom/axiom.h>
-
-#include <memory>
-#include <optional>
 
 namespace rewright::cli {
 namespace {

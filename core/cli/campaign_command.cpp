@@ -1,18 +1,17 @@
 // rewright campaign run FILE | status STORE
-#include "campaign/runner.h"
-
-#include "campaign/config.h"
-#include "cli/commands.h"
-#include "cli/interrupt.h"
-#include "cli/output.h"
-#include "cli/program.h"
-#include "cli/progress.h"
-
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
 #include <memory>
+
+#include "campaign/config.h"
+#include "campaign/runner.h"
+#include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+#include "cli/program.h"
+#include "cli/progress.h"
 
 namespace rewright::cli {
 namespace {

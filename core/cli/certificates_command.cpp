@@ -1,4 +1,10 @@
 // rewright certificates check | export
+#include <rewright/axiom/axiom.h>
+#include <rewright/verify/certificate.h>
+
+#include <filesystem>
+#include <memory>
+
 #include "base/files.h"
 #include "campaign/rule_source.h"
 #include "cli/commands.h"
@@ -7,12 +13,6 @@
 #include "store/store.h"
 #include "verify/certificate_text.h"
 #include "verify/rule_judge.h"
-
-#include <rewright/axiom/axiom.h>
-#include <rewright/verify/certificate.h>
-
-#include <filesystem>
-#include <memory>
 
 namespace rewright::cli {
 namespace {

@@ -1,5 +1,5 @@
-// rewright graph compare ORIGINAL OTHER: does another model compute the same? The gate of `rewright optimize`, for models
-// from anywhere.
+// rewright graph compare ORIGINAL OTHER: does another model compute the same? The gate of `rewright optimize`, for
+// models from anywhere.
 #include "cli/graph_compare.h"
 
 #include <filesystem>
@@ -91,7 +91,8 @@ void add_graph_compare(Program& program, const Command& group) {
       {"rewright graph compare model.onnx faster.onnx",
        "rewright graph compare model.onnx faster.onnx --dim batch=2 --input ids=integers(0,999)"},
       [arguments](const Settings& settings) { return compare(settings, *arguments); });
-  command.add_option("ORIGINAL", arguments->original, "The model that is right; its rounding is the measure").required();
+  command.add_option("ORIGINAL", arguments->original, "The model that is right; its rounding is the measure")
+      .required();
   command.add_option("OTHER", arguments->other, "A model with inputs and outputs of the same names").required();
   command.add_option("--dim", arguments->dims, "NAME=SIZE: a size that the original leaves open (repeatable)")
       .repeatable();

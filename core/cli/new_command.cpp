@@ -1,13 +1,13 @@
 // rewright new operator|axioms|verifier|pruner|search|cost NAME
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
 #include "base/files.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/own_files.h"
 #include "cli/program.h"
-
-#include <algorithm>
-#include <array>
-#include <filesystem>
 
 namespace rewright::cli {
 namespace {

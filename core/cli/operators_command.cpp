@@ -1,14 +1,14 @@
 // rewright operators list | show NAME
+#include <rewright/operator/operator.h>
+
+#include <optional>
+#include <utility>
+
 #include "base/spelling.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/program.h"
 #include "contract/applications.h"
-
-#include <rewright/operator/operator.h>
-
-#include <optional>
-#include <utility>
 
 namespace rewright::cli {
 namespace {

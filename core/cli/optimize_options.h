@@ -2,7 +2,6 @@
 #pragma once
 
 #include "cli/arguments.h"
-
 #include "cli/optimize_arguments.h"
 
 namespace rewright::cli {

@@ -80,11 +80,12 @@ void Writing::say_what_was_written(bool is_original, bool is_kept) const {
   if (is_written_) return note("stopped after the result was written", settings_.quiet);
   if (!is_original) return note(fmt::format("stopped; '{}' is not written", arguments_.output), settings_.quiet);
   if (is_kept)
-    return note(fmt::format("stopped before the best so far ({:.2f}x by the cost model) was compared and measured: '{}' "
-                            "is the original, '{}' the best so far; rewright graph compare {} {} compares them",
-                            gain_, arguments_.output, unchecked_name(arguments_.output), arguments_.input,
-                            unchecked_name(arguments_.output)),
-                settings_.quiet);
+    return note(
+        fmt::format("stopped before the best so far ({:.2f}x by the cost model) was compared and measured: '{}' "
+                    "is the original, '{}' the best so far; rewright graph compare {} {} compares them",
+                    gain_, arguments_.output, unchecked_name(arguments_.output), arguments_.input,
+                    unchecked_name(arguments_.output)),
+        settings_.quiet);
   note(fmt::format(
            "stopped before a result was compared and measured, so '{}' is the original{}; {}", arguments_.output,
            gain_ > 1 ? fmt::format(" and not the best so far ({:.2f}x by the cost model)", gain_) : "", how_to_go_on()),

@@ -1,9 +1,9 @@
 #include "cli/output.h"
 
-#include "base/files.h"
-
 #include <algorithm>
 #include <cstdio>
+
+#include "base/files.h"
 
 namespace rewright::cli {
 namespace {

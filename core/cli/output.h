@@ -3,8 +3,9 @@
 
 #include <rewright/base/result.h>
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
+
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

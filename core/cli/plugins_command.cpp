@@ -1,11 +1,4 @@
 // rewright plugins list|test
-#include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/own_files.h"
-#include "cli/program.h"
-
-#include "contract/isolation.h"
-
 #include <rewright/loop/target.h>
 #include <rewright/operator/operator.h>
 #include <rewright/optimize/cost.h>
@@ -14,6 +7,12 @@
 #include <rewright/verify/verifier.h>
 
 #include <filesystem>
+
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/own_files.h"
+#include "cli/program.h"
+#include "contract/isolation.h"
 
 namespace rewright::cli {
 namespace {

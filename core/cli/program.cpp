@@ -1,14 +1,9 @@
 #include "cli/program.h"
 
-#include "base/spelling.h"
-#include "cli/crash.h"
-#include "cli/help.h"
-#include "cli/output.h"
-
+#include <CLI/CLI.hpp>
 #include <sched.h>
 #include <tbb/global_control.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <exception>
@@ -16,6 +11,11 @@
 #include <memory>
 #include <new>
 #include <system_error>
+
+#include "base/spelling.h"
+#include "cli/crash.h"
+#include "cli/help.h"
+#include "cli/output.h"
 
 namespace rewright::cli {
 namespace {

@@ -1,10 +1,10 @@
 #include "cli/progress.h"
 
-#include "cli/output.h"
-
 #include <unistd.h>
 
 #include <cstdio>
+
+#include "cli/output.h"
 
 namespace rewright::cli {
 namespace {

@@ -1,10 +1,9 @@
 // rewright rules SUBCOMMAND: one file each, rules_*.cpp; here is what they share.
-#include "cli/rules.h"
-
 #include <filesystem>
 
 #include "base/files.h"
 #include "cli/commands.h"
+#include "cli/rules.h"
 #include "rule/rule_class.h"
 
 namespace rewright::cli {

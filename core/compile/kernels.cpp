@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "compile/node_definition.h"
 #include "loop/composition.h"
 #include "loop/lower.h"
 #include "loop/reserved_words.h"
@@ -54,12 +55,12 @@ class Grouping {
       const Node& node = graph_.nodes()[i];
       if (auto reason = reason_against(node)) {
         result.not_compiled.push_back({node_name(i), *std::move(reason)});
-      } else if (const ApplicationNode* application = node.application()) {
-        auto group = group_of(NodeId{i}, *application);
+      } else if (!node.is_input()) {
+        auto group = group_of(NodeId{i});
         if (group) {
           groups_[i] = std::make_unique<Group>(with_producers(*std::move(group)));
         } else {
-          result.not_compiled.push_back({node_name(i), group.error().message});
+          result.not_compiled.push_back({node_name(i), reason_of(node, group.error())});
         }
       }
     }
@@ -73,16 +74,17 @@ class Grouping {
   }
 
  private:
+  static std::string kind_of(const Node& node) {
+    if (node.opaque() != nullptr) return node.opaque()->type;
+    return node.application() != nullptr ? node.application()->op->name() : "input";
+  }
   [[nodiscard]] std::string node_name(std::uint32_t i) const {
     const Node& node = graph_.nodes()[i];
-    const std::string kind = node.opaque() != nullptr        ? node.opaque()->type
-                             : node.application() != nullptr ? node.application()->op->name()
-                                                             : "input";
+    const std::string kind = kind_of(node);
     return node.name.empty() ? kind : fmt::format("{} ({})", node.name, kind);
   }
   /// Nothing for what can be compiled.
   [[nodiscard]] std::optional<std::string> reason_against(const Node& node) const {
-    if (node.opaque() != nullptr) return reason_of(node.name, node.opaque()->type);
     if (node.is_weight() && node.constant() == nullptr) return "the weight's values are not known";
     for (const TensorType& type : node.outputs) {
       if (loop::is_computable(type.element)) continue;
@@ -90,12 +92,14 @@ class Grouping {
     }
     return std::nullopt;
   }
-  /// As the import said it of the node, else of one of its type.
-  [[nodiscard]] std::string reason_of(const std::string& name, const std::string& type) const {
-    const auto is_named = [&](const CarriedNode& node) { return node.type == type && node.name == name; };
+  /// Of a carried node as the import said it of that node, else of one of its type.
+  [[nodiscard]] std::string reason_of(const Node& node, const Error& error) const {
+    if (node.opaque() == nullptr) return error.message;
+    const std::string& type = node.opaque()->type;
+    const auto is_named = [&](const CarriedNode& other) { return other.type == type && other.name == node.name; };
     auto found = std::ranges::find_if(carried_, is_named);
     if (found == carried_.end()) found = std::ranges::find(carried_, type, &CarriedNode::type);
-    return found == carried_.end() ? "no operator reads it" : found->reason;
+    return found == carried_.end() ? error.message : found->reason;
   }
   [[nodiscard]] Buffer buffer_of(Port port, BufferRole role) const {
     Buffer buffer{name_of_port(port), {}, graph_.type(port).element, role};
@@ -119,11 +123,13 @@ class Grouping {
     }
     return node.outputs.front().element;
   }
-  Result<Group> group_of(NodeId id, const ApplicationNode& application) const {
-    const Node& node = graph_.node(id);
+  /// In the element types of the graph.
+  Result<Definition> definition_of(const Node& node) const {
+    const ApplicationNode* const application = node.application();
+    if (application == nullptr) return node_definition(graph_, node);
     std::vector<Shape> shapes;
     for (const Port& port : node.inputs) shapes.push_back(graph_.shape(port));
-    REWRIGHT_TRY(Definition part, application.op->definition(application.params, shapes));
+    REWRIGHT_TRY(Definition part, application->op->definition(application->params, shapes));
     std::uint32_t output = 0;
     for (Buffer& buffer : part.buffers) {
       if (buffer.role == BufferRole::kOutput) {
@@ -132,6 +138,11 @@ class Grouping {
         buffer.element = number_type(node);
       }
     }
+    return part;
+  }
+  Result<Group> group_of(NodeId id) const {
+    const Node& node = graph_.node(id);
+    REWRIGHT_TRY(const Definition part, definition_of(node));
     Group group{{}, {id}, {}};
     std::vector<BufferId> operands;
     for (const Port& port : node.inputs) operands.push_back(operand(group.definition, port));
@@ -191,7 +202,7 @@ class Grouping {
   Result<Kernel> kernel_of(const Group& group, std::size_t number) const {
     Kernel kernel{fmt::format("k{}", number), {}, {}};
     for (const NodeId id : group.nodes) {
-      if (kernel.name.size() < 40) kernel.name += "_" + graph_.node(id).application()->op->name();
+      if (kernel.name.size() < 40) kernel.name += "_" + kind_of(graph_.node(id));
     }
     Definition definition = group.definition;
     const std::map<std::string, Port> ports = ports_of(group);

@@ -1,8 +1,9 @@
 #include "compile/loaded_model.h"
 
+#include <rewright/onnx/batch_times.h>
+
 #include <dlfcn.h>
 #include <fmt/ranges.h>
-#include <rewright/onnx/batch_times.h>
 
 #include <algorithm>
 #include <cstdlib>

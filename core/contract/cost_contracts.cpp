@@ -1,13 +1,13 @@
 // What a cost model promises: a time for every application, the same each time if it is not measured.
 #include <rewright/base/mixing.h>
-#include "contract/contracts.h"
-#include "contract/samples.h"
-
 #include <rewright/graph/graph.h>
 #include <rewright/optimize/cost.h>
 
 #include <cmath>
 #include <numeric>
+
+#include "contract/contracts.h"
+#include "contract/samples.h"
 
 namespace rewright::contract {
 

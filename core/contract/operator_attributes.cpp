@@ -3,15 +3,15 @@
 // Of each ONNX type that the operator names there is a model: the one that the operator writes, and one node on the
 // operands as they are. In each, one attribute after the other gets values that are not its default. Where the runtime
 // takes the model, and operators read it, both compute the same.
-#include "contract/operator_models.h"
-#include "onnx/proto.h"
-
 #include <onnx/defs/schema.h>
 
 #include <algorithm>
 #include <numeric>
 #include <string_view>
 #include <utility>
+
+#include "contract/operator_models.h"
+#include "onnx/proto.h"
 
 namespace rewright::contract {
 

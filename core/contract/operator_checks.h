@@ -1,13 +1,13 @@
 // The checks behind an operator's contracts: each looks at one application.
 #pragma once
 
-#include "contract/applications.h"
-#include "contract/contracts.h"
-
 #include <rewright/onnx/runtime.h>
 #include <rewright/tensor/tensor.h>
 
 #include <optional>
+
+#include "contract/applications.h"
+#include "contract/contracts.h"
 
 namespace rewright::contract {
 
@@ -63,7 +63,6 @@ std::vector<Tensor<Scalar>> operands(const Application& application, const Make&
 [[nodiscard]] Breach leaves_unwritten(const Application& application, Random& random);
 [[nodiscard]] Breach does_not_commute(const Application& application, Random& random);
 [[nodiscard]] Breach is_not_linear(const Application& application, Random& random);
-[[nodiscard]] Breach has_senseless_work(const Application& application);
 // operator_definition.cpp: `counts` is made false where the shapes over symbols are others.
 [[nodiscard]] Breach differs_from_definition(const Application& application, Random& random, bool& counts);
 // operator_onnx.cpp: `counts` is made false where the application has no ONNX form.

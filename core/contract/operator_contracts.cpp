@@ -98,10 +98,6 @@ std::vector<Contract> contracts_of(const Operator& op, const Registry& registry)
                  return counts ? does_not_commute(application, random) : std::nullopt;
                }),
        "see operator.h: OperatorInfo::commutative; usual cause: a shape rule that treats the two operands differently"},
-      {"says what work it is",
-       looking(1'000'000,
-               [](const Application& application, Random&, bool&) { return has_senseless_work(application); }),
-       "see operator.h: flops; usual cause: a division by a size that is 0"},
       {"reads back what it writes to ONNX",
        looking(2000, [&registry](const Application& application, Random& random,
                                  bool& counts) { return does_not_come_back(application, registry, random, counts); }),

@@ -1,12 +1,11 @@
 // One meaning over all scalar algebras, and what the flags say of it.
-#include "contract/operator_checks.h"
-
 #include <rewright/tensor/term_program.h>
 
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
 
+#include "contract/operator_checks.h"
 #include "tensor/real.h"
 
 namespace rewright::contract {
@@ -170,12 +169,6 @@ Breach is_not_linear(const Application& application, Random& random) {
     }
   }
   return std::nullopt;
-}
-
-Breach has_senseless_work(const Application& application) {
-  const Work work = application.op->work(application.params, application.in);
-  if (std::isfinite(work.flops) && work.flops >= 0 && std::isfinite(work.bytes) && work.bytes >= 0) return std::nullopt;
-  return fmt::format("its work is {} flops and {} bytes", work.flops, work.bytes);
 }
 
 }  // namespace rewright::contract

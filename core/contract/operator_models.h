@@ -1,12 +1,12 @@
 // An application as an ONNX model: what a runtime computes from it, and what operators that read it back compute.
 #pragma once
 
-#include "contract/operator_checks.h"
-
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "contract/operator_checks.h"
 
 namespace rewright::contract {
 

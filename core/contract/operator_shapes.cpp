@@ -1,9 +1,9 @@
 // Shape rules: one for numbers, sizes with cuts and symbols; refusals; how parameters are written.
-#include "contract/operator_checks.h"
-
 #include <rewright/operator/map_sizes.h>
 
 #include <map>
+
+#include "contract/operator_checks.h"
 
 namespace rewright::contract {
 

@@ -1,14 +1,14 @@
 // What a pruner promises: what it drops follows from what it leaves, and it says from what.
-#include "contract/contracts.h"
-#include "contract/reference_campaign.h"
-#include "contract/samples.h"
-
 #include <rewright/egraph/prover.h>
 #include <rewright/graph/graph.h>
 #include <rewright/rule/pruner.h>
 
 #include <map>
 #include <set>
+
+#include "contract/contracts.h"
+#include "contract/reference_campaign.h"
+#include "contract/samples.h"
 
 namespace rewright::contract {
 

@@ -1,12 +1,5 @@
 #include "contract/reference_campaign.h"
 
-#include "base/files.h"
-#include "campaign/config.h"
-#include "campaign/library.h"
-#include "campaign/rule_source.h"
-#include "campaign/runner.h"
-#include "store/store.h"
-
 #include <rewright/egraph/prover.h>
 #include <rewright/graph/graph.h>
 #include <rewright/verify/derivation.h>
@@ -16,6 +9,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+
+#include "base/files.h"
+#include "campaign/config.h"
+#include "campaign/library.h"
+#include "campaign/rule_source.h"
+#include "campaign/runner.h"
+#include "store/store.h"
 
 namespace rewright::contract {
 

@@ -1,14 +1,14 @@
 // What plugins are tried with: rules that are known to hold or not, and what all kinds promise alike.
 #pragma once
 
-#include "contract/contracts.h"
-
 #include <rewright/optimize/cost.h>
 #include <rewright/rule/rule.h>
 #include <rewright/verify/verifier.h>
 
 #include <memory>
 #include <string_view>
+
+#include "contract/contracts.h"
 
 namespace rewright::contract {
 

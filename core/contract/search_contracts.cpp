@@ -1,7 +1,4 @@
 // What a search promises: never a dearer or another graph, within its budget, the same for the same seed.
-#include "contract/contracts.h"
-#include "contract/samples.h"
-
 #include <rewright/graph/graph.h>
 #include <rewright/optimize/cost.h>
 #include <rewright/optimize/search.h>
@@ -10,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "contract/contracts.h"
+#include "contract/samples.h"
 #include "optimize/optimizer.h"
 
 namespace rewright::contract {

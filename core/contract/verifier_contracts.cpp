@@ -1,8 +1,8 @@
 // What a verifier promises: never a wrong answer, whatever it is asked.
+#include <rewright/verify/verifier.h>
+
 #include "contract/contracts.h"
 #include "contract/samples.h"
-
-#include <rewright/verify/verifier.h>
 
 namespace rewright::contract {
 

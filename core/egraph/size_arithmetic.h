@@ -1,10 +1,11 @@
-// Size expressions over numbered slots (tensor/size_code.h), computed in the sizes of a goal.
+// Size expressions over numbered slots (rewright/tensor/size_code.h), computed in the sizes of a goal.
 #pragma once
+
+#include <rewright/tensor/size_code.h>
 
 #include <span>
 
 #include "egraph/sizes.h"
-#include "tensor/size_code.h"
 
 namespace rewright::egraph {
 

@@ -4,10 +4,6 @@
 #include <rewright/base/result.h>
 #include <rewright/rule/pruner.h>
 
-#include "enumerate/enumeration_config.h"
-#include "enumerate/pairs.h"
-#include "enumerate/record.h"
-
 #include <tbb/task_arena.h>
 
 #include <atomic>
@@ -16,6 +12,10 @@
 #include <span>
 #include <unordered_set>
 #include <vector>
+
+#include "enumerate/enumeration_config.h"
+#include "enumerate/pairs.h"
+#include "enumerate/record.h"
 
 namespace rewright::enumeration {
 

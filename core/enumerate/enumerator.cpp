@@ -12,18 +12,18 @@
 //   5  pairs of graphs with one fingerprint are confirmed on inputs of a fresh seed and handed over (delivery.h)
 #include "enumerate/enumerator.h"
 
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_sort.h>
+
+#include <numeric>
+#include <optional>
+
 #include "enumerate/delivery.h"
 #include "enumerate/fingerprints.h"
 #include "enumerate/join.h"
 #include "enumerate/passes.h"
 #include "enumerate/record.h"
 #include "enumerate/superseded.h"
-
-#include <tbb/parallel_for.h>
-#include <tbb/parallel_sort.h>
-
-#include <numeric>
-#include <optional>
 
 namespace rewright {
 

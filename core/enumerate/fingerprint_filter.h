@@ -1,12 +1,12 @@
 // What is not in a large set, from a table that stays in the processor's cache.
 #pragma once
 
-#include "enumerate/space.h"
-
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "enumerate/space.h"
 
 namespace rewright::enumeration {
 

@@ -1,13 +1,10 @@
 #include "enumerate/fingerprints.h"
 
-#include "enumerate/raw_files.h"
-
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +12,8 @@
 #include <cstddef>
 #include <cstring>
 #include <numeric>
+
+#include "enumerate/raw_files.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -6,9 +6,8 @@
 // to a file of its own, from which a later run, or another process, takes it instead of doing it again.
 #pragma once
 
-#include <rewright/base/visibility.h>
-
 #include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
 
 #include <array>
 #include <cstdint>

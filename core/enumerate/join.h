@@ -8,15 +8,15 @@
 
 #include <rewright/base/visibility.h>
 
-#include "enumerate/fingerprint_filter.h"
-#include "enumerate/record.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
+
+#include "enumerate/fingerprint_filter.h"
+#include "enumerate/record.h"
 
 namespace rewright::enumeration {
 

@@ -14,10 +14,6 @@
 #pragma once
 
 #include <rewright/base/visibility.h>
-
-#include "enumerate/enumeration_config.h"
-#include "enumerate/space.h"
-
 #include <rewright/operator/hash_reduction.h>
 #include <rewright/tensor/dim.h>
 
@@ -28,6 +24,9 @@
 #include <string>
 #include <unordered_map>
 #include <vector>
+
+#include "enumerate/enumeration_config.h"
+#include "enumerate/space.h"
 
 namespace rewright::enumeration {
 

@@ -1,10 +1,10 @@
 #include "enumerate/pairs.h"
 
-#include "enumerate/bits.h"
-
 #include <algorithm>
 #include <bit>
 #include <numeric>
+
+#include "enumerate/bits.h"
 
 namespace rewright::enumeration {
 

@@ -6,12 +6,12 @@
 // become one candidate in that way: concat(a, concat(b, relu(c))) says no more than concat(a, concat(b, c)).
 #pragma once
 
-#include "enumerate/record.h"
-
 #include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "enumerate/record.h"
 
 namespace rewright::enumeration {
 

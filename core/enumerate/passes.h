@@ -1,11 +1,6 @@
 // Passes over all graphs of a level, in pieces: by several threads and processes, stopped and gone on with.
 #pragma once
 
-#include "enumerate/enumeration_config.h"
-#include "enumerate/operator_space.h"
-#include "enumerate/walk.h"
-#include "enumerate/work_files.h"
-
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
@@ -22,6 +17,11 @@
 #include <tuple>
 #include <utility>
 #include <vector>
+
+#include "enumerate/enumeration_config.h"
+#include "enumerate/operator_space.h"
+#include "enumerate/walk.h"
+#include "enumerate/work_files.h"
 
 namespace rewright::enumeration {
 

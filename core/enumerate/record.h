@@ -2,10 +2,6 @@
 #pragma once
 
 #include <rewright/base/visibility.h>
-
-#include "enumerate/operator_space.h"
-#include "enumerate/walk.h"
-
 #include <rewright/rule/pruner.h>
 
 #include <array>
@@ -15,6 +11,9 @@
 #include <memory>
 #include <span>
 #include <vector>
+
+#include "enumerate/operator_space.h"
+#include "enumerate/walk.h"
 
 namespace rewright::enumeration {
 

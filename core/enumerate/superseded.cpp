@@ -1,7 +1,5 @@
 #include "enumerate/superseded.h"
 
-#include "enumerate/bits.h"
-
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_sort.h>
@@ -9,6 +7,8 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+
+#include "enumerate/bits.h"
 
 namespace rewright::enumeration {
 

@@ -14,10 +14,6 @@
 
 #include <rewright/base/visibility.h>
 
-#include "enumerate/fingerprint_filter.h"
-#include "enumerate/record.h"
-#include "enumerate/walk.h"
-
 #include <tbb/task_arena.h>
 
 #include <array>
@@ -25,6 +21,10 @@
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "enumerate/fingerprint_filter.h"
+#include "enumerate/record.h"
+#include "enumerate/walk.h"
 
 namespace rewright::enumeration {
 

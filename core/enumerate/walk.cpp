@@ -1,8 +1,8 @@
 #include "enumerate/walk.h"
 
-#include "enumerate/walk_data.h"
-
 #include <algorithm>
+
+#include "enumerate/walk_data.h"
 
 namespace rewright::enumeration {
 

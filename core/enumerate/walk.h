@@ -13,14 +13,14 @@
 
 #include <rewright/base/visibility.h>
 
-#include "enumerate/space.h"
-
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "enumerate/space.h"
 
 namespace rewright::enumeration {
 

@@ -1,11 +1,11 @@
 // What a walk keeps beside the current graph.
 #pragma once
 
-#include "enumerate/space.h"
-
 #include <cstdint>
 #include <utility>
 #include <vector>
+
+#include "enumerate/space.h"
 
 namespace rewright::enumeration {
 

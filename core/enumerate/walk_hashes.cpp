@@ -1,8 +1,8 @@
 // The values of tensors, and their hashes.
+#include <algorithm>
+
 #include "enumerate/walk.h"
 #include "enumerate/walk_data.h"
-
-#include <algorithm>
 
 namespace rewright::enumeration {
 

@@ -1,7 +1,5 @@
 #include "enumerate/work_files.h"
 
-#include "enumerate/raw_files.h"
-
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -11,6 +9,8 @@
 #include <filesystem>
 #include <fstream>
 #include <thread>
+
+#include "enumerate/raw_files.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

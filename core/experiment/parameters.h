@@ -4,9 +4,10 @@
 #include <rewright/base/result.h>
 #include <rewright/verify/verifier.h>
 
+#include <nlohmann/json.hpp>
+
 #include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>

@@ -7,8 +7,6 @@
 //     output e, result = one                           the one last line; outputs may have names of their own
 //
 // Empty lines, and what follows # at the start of a line, are passed over.
-#include "base/scanner.h"
-
 #include <rewright/graph/graph.h>
 #include <rewright/plugin/registry.h>
 
@@ -17,6 +15,8 @@
 #include <map>
 #include <set>
 #include <utility>
+
+#include "base/scanner.h"
 
 namespace rewright {
 

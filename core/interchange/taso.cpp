@@ -1,13 +1,13 @@
 #include "interchange/taso.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "interchange/taso_format.h"
 #include "interchange/taso_groups.h"
 #include "interchange/taso_ranks.h"
 #include "interchange/taso_side.h"
 #include "interchange/taso_table.h"
-
-#include <algorithm>
-#include <limits>
 
 namespace rewright {
 namespace {

@@ -1,13 +1,13 @@
 #include "interchange/taso_generalise.h"
 
-#include "rule/canonical.h"
-#include "rule/conditions.h"
-
 #include <rewright/tensor/linear.h>
 
 #include <algorithm>
 #include <array>
 #include <set>
+
+#include "rule/canonical.h"
+#include "rule/conditions.h"
 
 namespace rewright::taso_format {
 namespace {

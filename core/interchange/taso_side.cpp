@@ -2,9 +2,9 @@
 
 #include <rewright/operator/map_sizes.h>
 
-#include "interchange/taso_table.h"
-
 #include <algorithm>
+
+#include "interchange/taso_table.h"
 
 namespace rewright::taso_format {
 namespace {

@@ -1,14 +1,14 @@
 // One side of a TASO rule, in our operators.
 #pragma once
 
-#include "interchange/taso_format.h"
-#include "interchange/taso_ranks.h"
-
 #include <rewright/plugin/registry.h>
 #include <rewright/rule/rule.h>
 #include <rewright/tensor/linear.h>
 
 #include <vector>
+
+#include "interchange/taso_format.h"
+#include "interchange/taso_ranks.h"
 
 namespace rewright::taso_format {
 

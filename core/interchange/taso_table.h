@@ -4,8 +4,6 @@
 //   parameter   a pair of functions: one reads it from TASO's numbers, the other writes these from it
 #pragma once
 
-#include "interchange/taso_format.h"
-
 #include <rewright/rule/rule.h>
 
 #include <array>
@@ -14,6 +12,8 @@
 #include <optional>
 #include <string_view>
 #include <vector>
+
+#include "interchange/taso_format.h"
 
 namespace rewright::taso_format {
 

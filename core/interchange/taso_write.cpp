@@ -1,11 +1,10 @@
-#include "interchange/taso.h"
+#include <algorithm>
+#include <array>
 
+#include "interchange/taso.h"
 #include "interchange/taso_table.h"
 #include "rule/canonical.h"
 #include "rule/conditions.h"
-
-#include <algorithm>
-#include <array>
 
 namespace rewright {
 namespace {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <rewright/loop/linear_index.h>
+
 #include "loop/accesses.h"
 
 namespace rewright::loop {

@@ -1,10 +1,11 @@
 #include "loop/dependences.h"
 
+#include <rewright/loop/buffer_owners.h>
+#include <rewright/loop/linear_index.h>
+
 #include <algorithm>
 #include <cstdlib>
 
-#include <rewright/loop/buffer_owners.h>
-#include <rewright/loop/linear_index.h>
 #include "loop/bounds.h"
 
 namespace rewright::loop {

@@ -1,10 +1,11 @@
 #include "loop/interpreter.h"
 
+#include <rewright/loop/element_types.h>
+
 #include <fmt/ranges.h>
 
 #include <optional>
 
-#include <rewright/loop/element_types.h>
 #include "loop/algebra.h"
 
 namespace rewright::loop {

@@ -1,6 +1,7 @@
 // Statements and the names of loops.
-#include <fmt/ranges.h>
 #include <rewright/loop/loop_program.h>
+
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,7 @@
 // Loop programs as text.
-#include <fmt/ranges.h>
 #include <rewright/loop/loop_program.h>
+
+#include <fmt/ranges.h>
 
 #include <iterator>
 

@@ -1,5 +1,8 @@
 #include "loop/lower.h"
 
+#include <rewright/loop/element_types.h>
+#include <rewright/loop/linear_index.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,8 +10,6 @@
 #include <set>
 #include <unordered_map>
 
-#include <rewright/loop/element_types.h>
-#include <rewright/loop/linear_index.h>
 #include "loop/accesses.h"
 #include "loop/expression_walk.h"
 #include "loop/reserved_words.h"
@@ -78,7 +79,16 @@ class Lowering {
       program_.buffers.push_back(buffer);
       program_.buffers.back().name = unused(buffer.name, buffer_names_);
     }
-    for (const Stage& stage : definition_.stages) REWRIGHT_CHECK(lower(stage));
+    for (std::span<const Stage> left = definition_.stages; !left.empty();) {
+      const AxisRange* const serial = serial_axis(left.front());
+      const auto others = std::ranges::find_if_not(left, [&](const Stage& stage) {
+        const AxisRange* const other = serial_axis(stage);
+        return serial != nullptr && other != nullptr && other->axis == serial->axis;
+      });
+      const std::size_t count = serial == nullptr ? 1 : static_cast<std::size_t>(others - left.begin());
+      REWRIGHT_CHECK(serial == nullptr ? lower(left.front(), 0, program_.body) : recurrence(left.first(count)));
+      left = left.subspan(count);
+    }
     return std::move(program_);
   }
 
@@ -150,7 +160,17 @@ class Lowering {
 
   // --- statements ----------------------------------------------------------------------------------------------
 
-  Status lower(const Stage& stage) {
+  /// Stages that begin with one serial axis, inside of its loop.
+  Status recurrence(std::span<const Stage> stages) {
+    stage_name_ = as_word(stages.front().name);
+    const AxisRange around = entered(stages.front().axes.front());
+    Loop loop{around.axis, around.extent, LoopKind::kSerial, {}};
+    for (const Stage& stage : stages) REWRIGHT_CHECK(lower(stage, 1, loop.body));
+    program_.body.emplace_back(std::move(loop));
+    return {};
+  }
+  /// The stage's nest, without its first `outer` axes, which are loops around `body`.
+  Status lower(const Stage& stage, std::size_t outer, Body& body) {
     const Buffer& target = program_[stage.target];
     if (stage.at.size() != target.sizes.size()) {
       return shape_error("stage {}: {} has {} sizes, its place {} indices", stage.name, target.name,
@@ -158,11 +178,11 @@ class Lowering {
     }
     stage_name_ = as_word(stage.name);
     std::vector<AxisRange> axes;
-    for (const AxisRange& range : stage.axes) axes.push_back(entered(range));
+    for (const AxisRange& range : std::span(stage.axes).subspan(outer)) axes.push_back(entered(range));
     Level level;
     REWRIGHT_CHECK(store_stage(stage, level));
     Body nest = nested(axes, guard(stage.where), std::move(level.body));
-    for (std::size_t i = 0; i < nest.size(); ++i) program_.body.push_back(i == 0 ? noted(nest[i], stage) : nest[i]);
+    for (std::size_t i = 0; i < nest.size(); ++i) body.push_back(i == 0 ? noted(nest[i], stage) : nest[i]);
     return {};
   }
   [[nodiscard]] Statement noted(const Statement& statement, const Stage& stage) const {

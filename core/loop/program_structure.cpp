@@ -1,9 +1,10 @@
 #include "loop/program_structure.h"
 
+#include <rewright/loop/element_types.h>
+
 #include <algorithm>
 #include <set>
 
-#include <rewright/loop/element_types.h>
 #include "loop/expression_walk.h"
 #include "loop/interpreter.h"
 #include "loop/reserved_words.h"

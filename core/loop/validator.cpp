@@ -1,11 +1,12 @@
 #include "loop/validator.h"
 
+#include <rewright/loop/buffer_owners.h>
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
 
-#include <rewright/loop/buffer_owners.h>
 #include "loop/accesses.h"
 #include "loop/bounds.h"
 #include "loop/interpreter.h"

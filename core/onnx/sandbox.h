@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rewright/base/visibility.h>
+
 #include <sys/types.h>
 
 #include <functional>

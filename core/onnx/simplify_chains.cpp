@@ -1,10 +1,9 @@
-#include "onnx/simplifier.h"
-
 #include <algorithm>
 
 #include "onnx/element.h"
 #include "onnx/opset_step.h"
 #include "onnx/scope.h"
+#include "onnx/simplifier.h"
 
 namespace rewright::model {
 namespace {

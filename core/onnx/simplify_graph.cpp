@@ -1,5 +1,3 @@
-#include "onnx/simplifier.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -10,6 +8,7 @@
 #include "onnx/known_values.h"
 #include "onnx/opset_step.h"
 #include "onnx/scope.h"
+#include "onnx/simplifier.h"
 
 namespace rewright::model {
 

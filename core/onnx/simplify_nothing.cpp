@@ -1,11 +1,10 @@
-#include "onnx/simplifier.h"
-
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "onnx/opset_step.h"
 #include "onnx/scope.h"
+#include "onnx/simplifier.h"
 
 namespace rewright::model {
 namespace {

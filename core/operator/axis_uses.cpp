@@ -2,12 +2,12 @@
 //
 // A load of a temporary is replaced by what its stage loads, at the temporary's index: what is left are indices of
 // operands in the output's axes and those of reductions.
-#include "operator/properties.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
+
+#include "operator/properties.h"
 
 namespace rewright {
 namespace {
@@ -21,6 +21,7 @@ constexpr std::size_t kMostReads = 4096;
 struct Read {
   BufferId operand;
   Indices at;
+  friend bool operator==(const Read&, const Read&) = default;
 };
 
 void collect_loads(const ValueExpr& value, std::set<const ValueExpr::Node*>& seen, std::vector<Read>& loads) {
@@ -29,9 +30,30 @@ void collect_loads(const ValueExpr& value, std::set<const ValueExpr::Node*>& see
   for (const ValueExpr& part : value.operands()) collect_loads(part, seen, loads);
 }
 
+/// The axis of which `index` is the position plus a number.
+std::optional<Axis> shifted_axis(const IndexExpr& index) {
+  const auto form = affine(index);
+  if (!form || form->terms.size() != 1 || form->terms[0].second != SymbolicDim(1)) return std::nullopt;
+  return form->terms[0].first;
+}
+
+/// For a read of what `maker` writes: its axes in terms of the read's. A serial axis stands for all positions that the
+/// recurrence has come through. Nothing where it is not written by its axes, each plus a number.
+std::optional<std::map<std::uint32_t, IndexExpr>> axes_at(const Stage& maker, const Indices& at) {
+  std::map<std::uint32_t, IndexExpr> axes;
+  if (const AxisRange* serial = serial_axis(maker)) axes.emplace(serial->axis.id, IndexExpr(serial->axis));
+  for (std::size_t k = 0; k < maker.at.size(); ++k) {
+    if (maker.at[k].number()) continue;
+    const auto axis = shifted_axis(maker.at[k]);
+    if (!axis) return std::nullopt;
+    axes.emplace(axis->id, at[k] - IndexExpr(affine(maker.at[k])->constant));
+  }
+  return axes.size() == maker.axes.size() ? std::optional(std::move(axes)) : std::nullopt;
+}
+
 /// What a stage reads of operands. Nothing where that is too much to look at.
 std::optional<std::vector<Read>> reads_of(const Definition& definition, const Stage& stage) {
-  std::vector<Read> waiting, reads;
+  std::vector<Read> waiting, reads, in_recurrences;
   std::set<const ValueExpr::Node*> seen;
   collect_loads(stage.value, seen, waiting);
   while (!waiting.empty()) {
@@ -44,20 +66,21 @@ std::optional<std::vector<Read>> reads_of(const Definition& definition, const St
     }
     for (const Stage& maker : definition.stages) {
       if (maker.target != read.operand) continue;
-      std::map<std::uint32_t, IndexExpr> index;
-      for (std::size_t k = 0; k < maker.axes.size(); ++k) {
-        if (k >= maker.at.size() || maker.at[k] != IndexExpr(maker.axes[k].axis)) return std::nullopt;
-        index.emplace(maker.axes[k].axis.id, read.at[k]);
-      }
+      const auto index = axes_at(maker, read.at);
+      if (!index) return std::nullopt;
       const Substitution put{.axis = [&](const Axis& axis) -> std::optional<IndexExpr> {
-        const auto found = index.find(axis.id);
-        return found == index.end() ? std::nullopt : std::optional(found->second);
+        const auto found = index->find(axis.id);
+        return found == index->end() ? std::nullopt : std::optional(found->second);
       }};
       std::set<const ValueExpr::Node*> within;
       std::vector<Read> further;
       collect_loads(maker.value, within, further);
       for (Read& load : further) {
         for (IndexExpr& at : load.at) at = substitute(at, put);
+        const bool is_known =
+            serial_axis(maker) != nullptr && std::ranges::find(in_recurrences, load) != in_recurrences.end();
+        if (is_known) continue;
+        if (serial_axis(maker) != nullptr) in_recurrences.push_back(load);
         waiting.push_back(std::move(load));
       }
     }
@@ -68,13 +91,6 @@ std::optional<std::vector<Read>> reads_of(const Definition& definition, const St
 void collect_axes(const IndexExpr& index, std::set<std::uint32_t>& axes) {
   if (index.kind() == IndexExpr::Kind::kAxis) axes.insert(index.axis().id);
   for (const IndexExpr& part : index.operands()) collect_axes(part, axes);
-}
-
-/// The axis of which `index` is the position plus a number.
-std::optional<Axis> shifted_axis(const IndexExpr& index) {
-  const auto form = affine(index);
-  if (!form || form->terms.size() != 1 || form->terms[0].second != SymbolicDim(1)) return std::nullopt;
-  return form->terms[0].first;
 }
 
 /// Of an index along axis `k`, in a stage that writes an output.

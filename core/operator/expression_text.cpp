@@ -1,7 +1,8 @@
 // Expressions as text, with as few parentheses as precedence allows:
 //     value  or < and < not < = < <= < + - < * / mod        index  + - < * mod
-#include <fmt/ranges.h>
 #include <rewright/operator/expression.h>
+
+#include <fmt/ranges.h>
 
 #include <iterator>
 
@@ -146,6 +147,9 @@ std::string to_string(const Definition& definition) {
   for (const Stage& stage : definition.stages) {
     text += fmt::format("{}[{}] = {}", names(stage.target), printer.list(stage.at), printer.text(stage.value, kLowest));
     if (!stage.where.empty()) text += " where " + printer.text(stage.where);
+    if (const AxisRange* serial = serial_axis(stage)) {
+      text += fmt::format(" for {} < {} in order", serial->axis.name, printer.text(serial->extent, kLowest));
+    }
     text += "\n";
   }
   return text;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "operator/properties.h"
+
 namespace rewright {
 
 namespace {
@@ -107,6 +109,20 @@ Result<Definition> Operator::definition(const SymbolicParams& params, std::span<
   REWRIGHT_TRY(const std::vector<SymbolicShape> out, infer(params, in, where));
   const Params numbers = map_sizes(params, [](const SymbolicDim& size) { return size.constant().value_or(0); });
   return write_down(numbers, params, in, out);
+}
+
+Work Operator::work(const Params& params, std::span<const Shape> in) const {
+  constexpr double kBytes = 4;  // An element.
+  const auto definition = this->definition(params, in);
+  if (!definition) fail("work: " + definition.error().message);
+  if (keeps_order(*definition)) return {};
+  Work work{.flops = operations_of(*definition).value_or(0), .bytes = 0};
+  for (const Buffer& buffer : definition->buffers) {
+    double elements = buffer.role == BufferRole::kTemporary ? 0 : 1;
+    for (const IndexExpr& size : buffer.sizes) elements *= static_cast<double>(size.number().value_or(0));
+    work.bytes += kBytes * elements;
+  }
+  return work;
 }
 
 }  // namespace rewright

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "operator/reindexed.h"
+
 namespace rewright {
 namespace {
 
@@ -19,6 +21,7 @@ struct Degrees {
   std::set<std::uint32_t> operands;  ///< None: a number, whatever the operands hold.
 
   [[nodiscard]] bool is_number() const { return is_linear && operands.empty(); }
+  friend bool operator==(const Degrees&, const Degrees&) = default;
 };
 
 const Degrees kNotLinear{false, false, {}};
@@ -46,18 +49,29 @@ class TraitsWalk {
     std::uint32_t inputs = 0;
     for (std::size_t b = 0; b < definition.buffers.size(); ++b)
       if (definition.buffers[b].role == BufferRole::kInput) of_[b] = {false, true, {inputs++}};
-    for (const Stage& stage : definition.stages) {
-      const Degrees value = degrees(stage.value);
-      Degrees& whole = of_[stage.target.value];
-      whole = either_of(whole, value);
-      is_multilinear_ = is_multilinear_ && (definition[stage.target].role != BufferRole::kOutput || value.is_zero ||
-                                            (value.is_linear && value.operands.size() == inputs));
-    }
+    bool has_recurrences = false;
+    for (const Stage& stage : definition.stages) has_recurrences |= serial_axis(stage) != nullptr;
+    // What a recurrence reads may be of a higher degree than was known: again, until nothing changes.
+    while (walk(inputs) && has_recurrences) known_.clear();
     traits_.multilinear = is_multilinear_ && inputs > 0;
   }
   [[nodiscard]] Traits traits() const { return traits_; }
 
  private:
+  /// Has a buffer's degree changed?
+  bool walk(std::uint32_t inputs) {
+    bool changed = false;
+    for (const Stage& stage : definition_.stages) {
+      const Degrees value = degrees(stage.value);
+      Degrees& whole = of_[stage.target.value];
+      const Degrees next = either_of(whole, value);
+      changed |= next != whole;
+      whole = next;
+      is_multilinear_ = is_multilinear_ && (definition_[stage.target].role != BufferRole::kOutput || value.is_zero ||
+                                            (value.is_linear && value.operands.size() == inputs));
+    }
+    return changed;
+  }
   Degrees degrees(const ValueExpr& value) {
     if (const auto known = known_.find(value.address()); known != known_.end()) return known->second;
     return known_.emplace(value.address(), computed(value)).first->second;
@@ -157,6 +171,19 @@ class ArithmeticWalk {
 }  // namespace
 
 Traits traits_of(const Definition& definition) { return TraitsWalk(definition).traits(); }
+
+bool keeps_order(const Definition& definition) {
+  if (definition.buffers.size() != 2 || definition.stages.size() != 1) return false;
+  const Stage& stage = definition.stages[0];
+  if (stage.value.kind() != Kind::kLoad || definition[stage.value.buffer()].role != BufferRole::kInput) return false;
+  const std::vector<IndexExpr>& from = definition[stage.target].sizes;
+  const std::vector<IndexExpr>& to = definition[stage.value.buffer()].sizes;
+  std::vector<IndexExpr> all;
+  for (const AxisRange& range : stage.axes) all.emplace_back(range.axis);
+  if (stage.at != all) return false;
+  const std::vector<IndexExpr> place = from == to ? all : reindexed(all, from, to);
+  return std::ranges::equal(place, stage.value.indices());
+}
 
 std::optional<double> operations_of(const Definition& definition) {
   double count = 0;

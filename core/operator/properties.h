@@ -40,6 +40,10 @@ struct OperandUse {
 /// Of a definition that moves axes and nothing more: axis k of the output is axis result[k] of the one operand.
 [[nodiscard]] REWRIGHT_API std::optional<std::vector<std::int64_t>> permutation_of(const Definition& definition);
 
+/// Does the one output hold the elements of the one operand in their order? Then the same memory is read in other
+/// sizes.
+[[nodiscard]] REWRIGHT_API bool keeps_order(const Definition& definition);
+
 /// The sizes and positions at which tensors of the outputs' rank are cut or joined along an axis, concat of 3 and 5
 /// along it giving 3 and 5; 1 where it is read in other steps; none if the whole of it is read.
 [[nodiscard]] REWRIGHT_API std::vector<std::int64_t> cuts_along(const Definition& definition, std::size_t axis);

@@ -179,7 +179,8 @@ staged::Index Staged::table(std::span<const std::int64_t> numbers, const Index& 
   const Index position = add_axes(stage.axes, "k", {IndexExpr(count)});
   stage.at = position.parts;
   stage.value = listed(numbers, 0, position.value());
-  definition_.stages.push_back(std::move(stage));
+  // Before the statements of a recurrence, which stay together.
+  definition_.stages.insert(serial_ ? definition_.stages.begin() : definition_.stages.end(), std::move(stage));
   const auto [least, greatest] = std::ranges::minmax(numbers);
   return IndexExpr::data(buffer, {at.only()}, least, greatest + 1);
 }
@@ -258,9 +259,18 @@ std::string Staged::unique_stage_name(BufferId buffer) const {
   return before == 0 ? name : fmt::format("{}_part{}", name, before);
 }
 
-std::vector<staged::Index> Staged::open(BufferId buffer, std::string_view names, std::span<const Extent> groups) {
+staged::Index Staged::open_serial(std::string_view name, const Size& size) {
+  if (serial_) fail("a definition has a serial axis inside of another");
+  serial_ = AxisRange{{next_axis_++, std::string(name)}, IndexExpr(size), true};
+  return IndexExpr(serial_->axis);
+}
+
+std::vector<staged::Index> Staged::open(BufferId buffer, std::string_view names, std::span<const Extent> groups,
+                                        std::span<const IndexExpr> row) {
   if (open_) fail("a definition has a statement inside of another");
   open_.emplace(Stage{.name = unique_stage_name(buffer), .target = buffer, .axes = {}, .at = {}, .value = {}});
+  if (serial_) open_->axes.push_back(*serial_);
+  open_->at.assign(row.begin(), row.end());
   const std::vector<std::string_view> list = names_in(names);
   std::vector<Index> indices;
   for (std::size_t group = 0; group < groups.size(); ++group) {

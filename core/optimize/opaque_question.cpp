@@ -44,7 +44,8 @@ Result<Graph> alone(const Graph& graph, const Node& node, const NodeModel& model
 /// Makes weights of those inputs that are known.
 Result<std::string> with_weights(const std::string& serialized, const Graph& alone) {
   ModelProto model;
-  if (!model.ParseFromString(serialized)) return make_error(ErrorCode::kInternal, "a node's model cannot be read again");
+  if (!model.ParseFromString(serialized))
+    return make_error(ErrorCode::kInternal, "a node's model cannot be read again");
   GraphProto& graph = *model.mutable_graph();
   for (const NodeId id : alone.inputs()) {
     const Node& node = alone.node(id);

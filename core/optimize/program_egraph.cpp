@@ -1,7 +1,7 @@
-#include "optimize/program_egraph_state.h"
-
 #include <algorithm>
 #include <utility>
+
+#include "optimize/program_egraph_state.h"
 
 namespace rewright {
 

@@ -1,7 +1,6 @@
 #include "optimize/regions.h"
 
 #include <rewright/optimize/cost.h>
-#include "graph/data_flow.h"
 
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/boykov_kolmogorov_max_flow.hpp>
@@ -11,6 +10,7 @@
 #include <map>
 #include <utility>
 
+#include "graph/data_flow.h"
 #include "optimize/chain_form.h"
 
 namespace rewright {

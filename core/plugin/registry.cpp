@@ -1,6 +1,4 @@
 // The registry and the loader of plugins.
-#include "plugin/own_folder.h"
-
 #include <rewright/loop/target.h>
 #include <rewright/onnx/runtime.h>
 #include <rewright/operator/operator.h>
@@ -16,6 +14,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <set>
+
+#include "plugin/own_folder.h"
 
 namespace rewright {
 

@@ -1,12 +1,13 @@
 // What the parts of the Python module share: errors, plugins, objects that keep their plugins alive, long work.
 #pragma once
 
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
 #include <rewright/base/result.h>
 #include <rewright/plugin/registry.h>
 #include <rewright/rule/rule.h>
 #include <rewright/verify/verifier.h>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
 #include <atomic>
 #include <chrono>

@@ -1,9 +1,9 @@
 // The Python module rewright._native; core/python/rewright makes a package of it.
-#include "python/bindings.h"
-
 #include <tbb/global_control.h>
 
 #include <array>
+
+#include "python/bindings.h"
 
 namespace rewright::python {
 namespace {

@@ -1,6 +1,4 @@
 // SVG by the program `dot`, fed and read through unnamed temporary files, so that neither side waits for the other.
-#include "report/dot.h"
-
 #include <spawn.h>
 #include <sys/wait.h>
 
@@ -9,6 +7,8 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+
+#include "report/dot.h"
 
 extern char** environ;
 

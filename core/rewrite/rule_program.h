@@ -6,6 +6,7 @@
 #pragma once
 
 #include <rewright/rule/rule.h>
+#include <rewright/tensor/size_code.h>
 
 #include <cstdint>
 #include <optional>
@@ -13,7 +14,6 @@
 #include <vector>
 
 #include "rewrite/node_pool.h"
-#include "tensor/size_code.h"
 
 namespace rewright {
 

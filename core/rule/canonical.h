@@ -1,8 +1,6 @@
 // The canonical form of a rule: what two rules have in common that differ in names and in the order of nodes only.
 #pragma once
 
-#include "rule/conditions.h"
-
 #include <rewright/rule/rule.h>
 
 #include <functional>
@@ -10,6 +8,8 @@
 #include <span>
 #include <string>
 #include <vector>
+
+#include "rule/conditions.h"
 
 namespace rewright {
 

@@ -1,12 +1,12 @@
 // Rules as equations, in the form that provers and checkers know: axioms.
-#include "rule/canonical.h"
-#include "rule/conditions.h"
-#include "rule/usable.h"
-
 #include <rewright/verify/derivation.h>
 
 #include <algorithm>
 #include <map>
+
+#include "rule/canonical.h"
+#include "rule/conditions.h"
+#include "rule/usable.h"
 
 namespace rewright {
 namespace {

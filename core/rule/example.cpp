@@ -2,10 +2,11 @@
 
 #include <rewright/base/mixing.h>
 #include <rewright/tensor/linear.h>
-#include "rule/canonical.h"
 
 #include <algorithm>
 #include <numeric>
+
+#include "rule/canonical.h"
 
 namespace rewright {
 

@@ -8,15 +8,15 @@
 // and
 //          s1 = y.0; the rule is split[axis=0, sizes=[x.0, y.0]](concat[axis=0](x, y)) => x, y, whose source is defined
 //          where x.1 = y.1 and whose target asks for nothing more.
-#include "rule/canonical.h"
-#include "rule/conditions.h"
-#include "rule/identifier.h"
-
 #include <rewright/operator/map_sizes.h>
 #include <rewright/rule/rule.h>
 
 #include <algorithm>
 #include <set>
+
+#include "rule/canonical.h"
+#include "rule/conditions.h"
+#include "rule/identifier.h"
 
 namespace rewright {
 

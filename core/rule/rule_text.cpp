@@ -1,10 +1,10 @@
 // Rules as text, and the id that is its hash: core/rule/README.md has the grammar.
 //
 // Terms are written with an explicit stack: depth costs memory, not the program's stack.
+#include <rewright/rule/rule.h>
+
 #include "rule/canonical.h"
 #include "rule/identifier.h"
-
-#include <rewright/rule/rule.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

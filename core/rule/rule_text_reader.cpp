@@ -1,17 +1,17 @@
 // Reads the text form of rules: core/rule/README.md has its grammar.
 //
 // Terms are read with an explicit stack: depth costs memory, not the program's stack.
-#include "base/scanner.h"
-#include "rule/canonical.h"
-#include "rule/example.h"
-#include "rule/identifier.h"
-
 #include <rewright/plugin/registry.h>
 #include <rewright/rule/rule.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
+
+#include "base/scanner.h"
+#include "rule/canonical.h"
+#include "rule/example.h"
+#include "rule/identifier.h"
 
 namespace rewright {
 

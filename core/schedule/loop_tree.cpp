@@ -1,7 +1,8 @@
 #include "schedule/loop_tree.h"
 
-#include <fmt/ranges.h>
 #include <rewright/loop/buffer_owners.h>
+
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>

@@ -6,11 +6,11 @@
 // They are a component of the database with a version of its own, and go with the rules and goals that they speak of.
 #pragma once
 
-#include "store/store.h"
-
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "store/store.h"
 
 namespace rewright {
 

@@ -1,8 +1,5 @@
 #include "store/store.h"
 
-#include "base/sync_folder.h"
-#include "store/store_schema.h"
-
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -11,6 +8,9 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+
+#include "base/sync_folder.h"
+#include "store/store_schema.h"
 
 namespace rewright {
 namespace {

@@ -16,14 +16,14 @@
 #include <rewright/rule/rule.h>
 #include <rewright/verify/verifier.h>
 
-#include "store/sqlite_database.h"
-
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "store/sqlite_database.h"
 
 namespace rewright {
 

@@ -1,8 +1,9 @@
 // The rows of a store: one function per kind of row and direction.
-#include "store/store.h"
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+
+#include "store/store.h"
 
 namespace rewright {
 namespace {

@@ -1,10 +1,10 @@
 // Reads expressions of sizes.
 #include <rewright/tensor/dim.h>
 
-#include "tensor/dim_bounds.h"
-
 #include <algorithm>
 #include <cmath>
+
+#include "tensor/dim_bounds.h"
 
 namespace rewright {
 

@@ -1,12 +1,12 @@
 #include "verify/apart.h"
 
-#include "plugin/own_folder.h"
-#include "verify/worker_process.h"
-
 #include <rewright/axiom/axiom.h>
 
 #include <algorithm>
 #include <cstdlib>
+
+#include "plugin/own_folder.h"
+#include "verify/worker_process.h"
 
 namespace rewright {
 namespace {

@@ -1,7 +1,5 @@
 #include "verify/portfolio.h"
 
-#include "verify/worker_process.h"
-
 #include <rewright/verify/certificate.h>
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
@@ -12,6 +10,8 @@
 #include <algorithm>
 #include <mutex>
 #include <numeric>
+
+#include "verify/worker_process.h"
 
 namespace rewright {
 namespace {

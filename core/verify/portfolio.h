@@ -15,14 +15,14 @@
 #include <rewright/rule/rule.h>
 #include <rewright/verify/verifier.h>
 
-#include "verify/apart.h"
-
 #include <cstddef>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "verify/apart.h"
 
 namespace rewright {
 

@@ -1,7 +1,5 @@
 #include "verify/worker.h"
 
-#include "verify/worker_message.h"
-
 #include <rewright/axiom/axiom.h>
 #include <rewright/plugin/registry.h>
 
@@ -17,6 +15,8 @@
 #include <new>
 #include <set>
 #include <thread>
+
+#include "verify/worker_message.h"
 
 namespace rewright {
 namespace {

@@ -1,7 +1,5 @@
 #include "verify/worker_process.h"
 
-#include "plugin/own_folder.h"
-
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -11,6 +9,8 @@
 
 #include <cerrno>
 #include <cstring>
+
+#include "plugin/own_folder.h"
 
 extern char** environ;
 

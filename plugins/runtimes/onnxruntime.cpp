@@ -8,10 +8,11 @@
 // Sessions run on one thread, with all graph optimisations or none.
 // Units    wall-clock microseconds (onnx/batch_times.h).
 // Source   onnxruntime_c_api.h, API version 16 (ONNX Runtime 1.16 and later).
-#include <dlfcn.h>
 #include <rewright/onnx/batch_times.h>
 #include <rewright/onnx/runtime.h>
 #include <rewright/plugin/plugin.h>
+
+#include <dlfcn.h>
 
 #include <algorithm>
 #include <cctype>

@@ -7,6 +7,7 @@
 #include <rewright/plugin/registry.h>
 
 #include <CLI/CLI.hpp>
+
 #include <cstdio>
 #include <string>
 

@@ -7,20 +7,20 @@
 // once, seconds (wall clock of this level; user and system of the whole process), graphs a second and core, bytes a
 // graph, peak memory. With --candidates, of a campaign file, all passes up to the candidates instead: what each hands
 // to the next and how long it takes, and the candidates of each level.
+#include <CLI/CLI.hpp>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
 #include "campaign/config.h"
 #include "enumerate/fingerprints.h"
 #include "enumerate/operator_space.h"
 #include "enumerate/record.h"
 #include "enumerate/walk.h"
 #include "support/taso_space.h"
-
-#include <sys/resource.h>
-
-#include <CLI/CLI.hpp>
-#include <atomic>
-#include <chrono>
-#include <cstdio>
-#include <thread>
 
 namespace {
 

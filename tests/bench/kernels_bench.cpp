@@ -4,16 +4,16 @@
 //   rewright_bench_kernels [--benchmark_filter=REGEX]
 //
 // Units    items_per_second: applications, reductions, products, graphs or fingerprints a second, on one core.
+#include <benchmark/benchmark.h>
+
+#include <cstdio>
+#include <cstdlib>
+
 #include "campaign/config.h"
 #include "enumerate/fingerprints.h"
 #include "enumerate/operator_space.h"
 #include "enumerate/record.h"
 #include "enumerate/walk.h"
-
-#include <benchmark/benchmark.h>
-
-#include <cstdio>
-#include <cstdlib>
 
 namespace {
 

@@ -6,9 +6,9 @@
 // says what it found.
 #include <rewright/optimize/search.h>
 
+#include <CLI/CLI.hpp>
 #include <sys/resource.h>
 
-#include <CLI/CLI.hpp>
 #include <ctime>
 #include <string>
 #include <vector>

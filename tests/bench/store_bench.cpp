@@ -3,9 +3,9 @@
 //   rewright_bench_store STORE NEW_STORE [--candidates N]
 //
 // STORE is that of a campaign, NEW_STORE is made. tests/RESULTS.md says what it found.
+#include <CLI/CLI.hpp>
 #include <sys/resource.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <filesystem>

@@ -5,6 +5,7 @@
 #include "support/taso_generator.h"
 
 #include <CLI/CLI.hpp>
+
 #include <cstdio>
 #include <fstream>
 

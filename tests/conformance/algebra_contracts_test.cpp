@@ -1,12 +1,12 @@
 // Every loaded operator keeps the contracts of operators, and enough of each operator is looked at to say so.
-#include "contract/contracts.h"
-#include "support/operators.h"
-
 #include <rewright/onnx/runtime.h>
 
 #include <gtest/gtest.h>
 
 #include <map>
+
+#include "contract/contracts.h"
+#include "support/operators.h"
 
 namespace rewright::testing {
 namespace {

@@ -1,9 +1,9 @@
 // Values worked out by hand, and the sentences with which operators refuse.
-#include "support/operators.h"
-
 #include <gmock/gmock.h>
 
 #include <initializer_list>
+
+#include "support/operators.h"
 
 namespace rewright::testing {
 namespace {

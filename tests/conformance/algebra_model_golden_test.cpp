@@ -1,10 +1,10 @@
 // The operators of real models: values worked out by hand, and the sentences with which they refuse.
-#include "support/operators.h"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <initializer_list>
+
+#include "support/operators.h"
 
 namespace rewright::testing {
 namespace {

@@ -1,12 +1,12 @@
 // How operators read ONNX's nodes.
-#include "support/operators.h"
-
 #include <rewright/graph/graph.h>
 #include <rewright/onnx/onnx.h>
 
 #include <gmock/gmock.h>
 
 #include <map>
+
+#include "support/operators.h"
 
 namespace rewright::testing {
 namespace {

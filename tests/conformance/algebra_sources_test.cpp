@@ -1,12 +1,12 @@
 // Every operator's source file gives an operator, and the axiom files that it cites speak of it.
-#include "support/operators.h"
-
 #include <gmock/gmock.h>
 
 #include <filesystem>
 #include <fstream>
 #include <regex>
 #include <set>
+
+#include "support/operators.h"
 
 namespace rewright::testing {
 namespace {

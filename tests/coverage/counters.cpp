@@ -1,19 +1,19 @@
 // Preloaded while coverage is measured: processes that would end without writing their counters write them first.
 // libgcov writes where a process leaves by exit(); ours also leave by _exit() (after a fork), abort(), raise() or
 // execv(), or are killed once nobody needs them, some under limits that would cut a file of counters short.
-#include <atomic>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <ctime>
-#include <iterator>
-
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <iterator>
 
 namespace {
 

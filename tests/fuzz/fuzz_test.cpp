@@ -1,8 +1,6 @@
 // Every reader on inputs that were real once: bytes changed, cut out, doubled, joined from two files, with a seed that
 // does not change. REWRIGHT_FUZZ_RUNS says how many inputs a reader gets (4,000). An input that ends the program is
 // left in the working folder.
-#include "fuzz/targets.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -12,6 +10,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <random>
+
+#include "fuzz/targets.h"
 
 namespace rewright::fuzz {
 namespace {

@@ -2,14 +2,14 @@
 // REWRIGHT_FUZZ_READER says which reader. With REWRIGHT_FUZZ_SEEDS=FOLDER it writes the real inputs there, and the
 // words of the format as a dictionary FOLDER.dict, and ends; with REWRIGHT_FUZZ_READER=list it prints the readers'
 // names.
-#include "fuzz/targets.h"
-
 #include <fmt/format.h>
 
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+
+#include "fuzz/targets.h"
 
 namespace {
 

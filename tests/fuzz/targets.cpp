@@ -6,6 +6,15 @@
 #include <rewright/rule/rule.h>
 #include <rewright/verify/certificate.h>
 
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
 #include "campaign/config.h"
 #include "campaign/import_rules.h"
 #include "interchange/taso.h"
@@ -15,15 +24,6 @@
 #include "support/random_graph.h"
 #include "support/taso_file.h"
 #include "verify/certificate_text.h"
-
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
 namespace rewright::fuzz {
 

@@ -10,16 +10,17 @@
 //
 // A mutant may be true by chance; tests/gate/judge.mjs says by itself whether it is. With --half the model is taken in
 // half precision.
-#include <onnx/onnx_pb.h>
 #include <rewright/plugin/registry.h>
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <onnx/onnx_pb.h>
+
 #include <cctype>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
 #include <set>

@@ -8,7 +8,6 @@
 //   --- stdout                                 what they print; a stream that is left out is not looked at
 //   --- stderr
 #include <gtest/gtest.h>
-
 #include <sys/wait.h>
 
 #include <algorithm>

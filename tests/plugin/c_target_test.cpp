@@ -1,10 +1,11 @@
 // What the target c compiles computes what the interpreter computes: int32 to the bit, floating-point numbers within
 // rounding. A compiler that is missing, fails or hangs is named in one sentence.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <rewright/base/command.h>
 #include <rewright/loop/target.h>
 #include <rewright/plugin/registry.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdlib>

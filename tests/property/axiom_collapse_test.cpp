@@ -1,8 +1,9 @@
 // Consistency by collapse: our axioms make nothing equal that differs; a false one among them is found out through the
 // terms of the others, and named.
+#include <rewright/plugin/registry.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rewright/plugin/registry.h>
 
 #include <algorithm>
 #include <filesystem>

@@ -1,8 +1,9 @@
 // Axioms taken away come back: a small campaign is run once, one axiom is dropped, and what is suggested for the goals
 // that are open then must imply it. And what follows from axioms, what does not.
+#include <rewright/plugin/registry.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rewright/plugin/registry.h>
 
 #include <filesystem>
 #include <fstream>

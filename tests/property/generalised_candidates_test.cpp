@@ -1,10 +1,10 @@
 // What enumeration finds at one set of shapes, made into rules over all shapes: every pair of equal graphs of up to two
 // operators, in both directions.
-#include "enumerate/enumerator.h"
-#include "unit/rule/rules.h"
-
 #include <algorithm>
 #include <map>
+
+#include "enumerate/enumerator.h"
+#include "unit/rule/rules.h"
 
 namespace rewright::testing {
 namespace {

@@ -28,14 +28,29 @@ class DefinitionWalk {
       for (const IndexExpr& size : definition_.buffers[b].sizes) count *= *size.number();
       contents_[b].resize(static_cast<std::size_t>(count));
     }
-    for (const Stage& stage : definition_.stages) {
-      over(stage.axes, 0, [&] {
-        if (holds(stage.where)) element(stage.target, stage.at) = value(stage.value);
-      });
+    const auto& stages = definition_.stages;
+    for (std::size_t first = 0, end = 0; first < stages.size(); first = end) {
+      const AxisRange* const serial = serial_axis(stages[first]);
+      for (end = first + 1; end < stages.size() && serial != nullptr && serial_axis(stages[end]) != nullptr &&
+                            serial_axis(stages[end])->axis == serial->axis;)
+        ++end;
+      const auto run = [&] {
+        for (std::size_t s = first; s < end; ++s) walk(stages[s], serial == nullptr ? 0 : 1);
+      };
+      if (serial == nullptr) {
+        run();
+      } else {
+        over({serial, 1}, 0, run);
+      }
     }
   }
 
  private:
+  void walk(const Stage& stage, std::size_t outer) {
+    over(stage.axes, outer, [&] {
+      if (holds(stage.where)) element(stage.target, stage.at) = value(stage.value);
+    });
+  }
   template <class Visit>
   void over(std::span<const AxisRange> axes, std::size_t at, const Visit& visit) {
     if (at == axes.size()) return visit();

@@ -1,15 +1,15 @@
 // Isomorphism and the canonical form. Both rest on a hash of what each node computes, taken over its operands' hashes,
 // those of a commutative operator in sorted order.
 #include "support/isomorphism.h"
+
 #include "graph/data_flow.h"
 
 #define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/depth_first_search.hpp>
 #include <boost/graph/reverse_graph.hpp>
 #include <boost/graph/vf2_sub_graph_iso.hpp>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <map>

@@ -1,11 +1,10 @@
 #include "support/matcher.h"
 
-#include "rule/usable.h"
-
 #include <algorithm>
 #include <limits>
 #include <map>
 
+#include "rule/usable.h"
 #include "tensor/real.h"
 
 namespace rewright {

@@ -1,9 +1,6 @@
 // Rules that enumeration finds, and mutants of them: one change in the target, meant to make the rule false.
 #pragma once
 
-#include "enumerate/enumerator.h"
-#include "rule/canonical.h"
-
 #include <rewright/rule/rule.h>
 
 #include <map>
@@ -14,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "enumerate/enumerator.h"
+#include "rule/canonical.h"
 #include "support/operators.h"
 
 namespace rewright::testing {

@@ -5,7 +5,9 @@
 #include <rewright/operator/expression.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace test_support {
@@ -24,7 +26,7 @@ class RandomDefinition {
       const BufferId target = add_buffer((last ? "y" : "t") + std::to_string(i), sizes(),
                                          last || random_.one_in(4) ? BufferRole::kOutput : BufferRole::kTemporary);
       written_ = target.value;
-      add_stages(target);
+      if (!add_recurrence(target)) add_stages(target);
     }
     return std::move(definition_);
   }
@@ -67,6 +69,46 @@ class RandomDefinition {
     definition_.stages.push_back(std::move(stage));
   }
 
+  /// Row 0, and then row t + 1 from row t in turn, with or without a stage between. False: it is to be written
+  /// otherwise.
+  bool add_recurrence(BufferId target) {
+    const std::vector<IndexExpr> all = definition_[target].sizes;
+    if (all.empty() || *all[0].number() < 2 || !random_.one_in(3)) return false;
+    const std::string name = definition_[target].name;
+    add_row(name, target, {}, 0);
+    AxisRange serial = new_axis(*all[0].number() - 1, 't');
+    serial.is_serial = true;
+    const IndexExpr row(serial.axis);
+    own_ = {{target, row}};
+    if (random_.one_in(2)) {
+      std::vector<IndexExpr> sizes = all;
+      sizes[0] = *all[0].number() - 1;
+      const BufferId between = add_buffer(name + "m", sizes, BufferRole::kTemporary);
+      add_row(name + "m", between, serial, row);
+      own_.push_back({between, row});
+    }
+    add_row(name + "r", target, serial, row + 1);
+    own_.clear();
+    return true;
+  }
+  void add_row(const std::string& name, BufferId target, std::optional<AxisRange> serial, const IndexExpr& row) {
+    Stage stage{name, target};
+    scope_.clear();
+    if (serial) {
+      stage.axes.push_back(*serial);
+      scope_.push_back(serial->axis);
+    }
+    stage.at.push_back(row);
+    const std::vector<IndexExpr> all = definition_[target].sizes;
+    for (std::size_t d = 1; d < all.size(); ++d) {
+      stage.axes.push_back(new_axis(*all[d].number(), 'i'));
+      stage.at.emplace_back(stage.axes.back().axis);
+      scope_.push_back(stage.axes.back().axis);
+    }
+    stage.value = value(3);
+    definition_.stages.push_back(std::move(stage));
+  }
+
   // --- indices -------------------------------------------------------------------------------------------------
 
   IndexExpr affine_index() {
@@ -102,6 +144,13 @@ class RandomDefinition {
     return all;
   }
   ValueExpr load(Guard& needed) {
+    if (!own_.empty() && random_.one_in(2)) {
+      const auto& [buffer, row] = random_.pick(own_);
+      std::vector<IndexExpr> at = {row};
+      const std::vector<IndexExpr> sizes = definition_[buffer].sizes;
+      for (std::size_t d = 1; d < sizes.size(); ++d) at.push_back(place(*sizes[d].number(), needed));
+      return ValueExpr::load(buffer, std::move(at));
+    }
     const BufferId buffer{static_cast<std::uint32_t>(random_.below(written_))};
     std::vector<IndexExpr> at;
     for (const IndexExpr& size : definition_[buffer].sizes) at.push_back(place(*size.number(), needed));
@@ -157,7 +206,8 @@ class RandomDefinition {
 
   Random random_;
   Definition definition_;
-  std::size_t written_ = 0;  ///< Buffers before this one may be read.
+  std::vector<std::pair<BufferId, IndexExpr>> own_;  ///< In a recurrence: rows that may be read.
+  std::size_t written_ = 0;                          ///< Buffers before this one may be read.
   std::uint32_t next_axis_ = 0;
   std::vector<std::int64_t> extents_;
   std::vector<Axis> scope_;

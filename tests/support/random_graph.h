@@ -4,15 +4,15 @@
 // refuses is drawn again. Where no tensor fits, a new input is made.
 #pragma once
 
-#include "support/operators.h"
-#include "support/random.h"
-
 #include <rewright/graph/graph.h>
 
 #include <algorithm>
 #include <numeric>
 #include <string>
 #include <vector>
+
+#include "support/operators.h"
+#include "support/random.h"
 
 namespace rewright::testing {
 

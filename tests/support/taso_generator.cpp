@@ -1,13 +1,13 @@
 #include "support/taso_generator.h"
 
-#include "support/taso_space.h"
-
 #include <algorithm>
 #include <array>
 #include <functional>
 #include <memory>
 #include <unordered_map>
 #include <utility>
+
+#include "support/taso_space.h"
 
 namespace rewright::test {
 

@@ -9,11 +9,11 @@
 // Source  the program published with Jia et al., SOSP 2019: src/generator/generator.cc, restated.
 #pragma once
 
-#include "support/taso_file.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "support/taso_file.h"
 
 namespace rewright::test {
 

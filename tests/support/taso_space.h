@@ -11,12 +11,12 @@
 // were made; enlarge takes inputs only.
 #pragma once
 
-#include "enumerate/space.h"
-
 #include <array>
 #include <deque>
 #include <map>
 #include <vector>
+
+#include "enumerate/space.h"
 
 namespace rewright::test {
 

@@ -10,12 +10,12 @@
 //       row = "stage": stage, position, count, share (of the candidates)
 //       row = "sum":   operator (the last one taken), operators, graphs, classes, candidates, goals, proved, refuted,
 //                      unknown, rules, seconds, cpu_seconds
+#include <filesystem>
+#include <set>
+
 #include "campaign/runner.h"
 #include "experiment/kind.h"
 #include "experiment/kinds/clock.h"
-
-#include <filesystem>
-#include <set>
 
 namespace rewright::experiment {
 namespace {

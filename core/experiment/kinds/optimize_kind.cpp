@@ -16,6 +16,8 @@
 //       row = "curve": seconds, candidates, best_us, relative (of the cost before)
 //       row = "price": by, before_us, after_us, gain
 // and in each the parameters model, search, cost, rules (names of the files) and those of the search.
+#include <rewright/onnx/runtime.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -33,8 +35,6 @@
 #include "optimize/equivalence.h"
 #include "optimize/optimizer.h"
 #include "optimize/uses.h"
-
-#include <rewright/onnx/runtime.h>
 
 namespace rewright::experiment {
 namespace {

@@ -8,13 +8,13 @@
 //
 // Rows  level: operators, graphs, classes, made, found, lost: graphs and classes (the smaller ones of no more operators
 //       counted, too) of the whole space, graphs that the scheme makes, classes that it finds and does not find
+#include <algorithm>
+#include <unordered_map>
+
 #include "campaign/config.h"
 #include "enumerate/operator_space.h"
 #include "enumerate/walk.h"
 #include "experiment/kind.h"
-
-#include <algorithm>
-#include <unordered_map>
 
 namespace rewright::experiment {
 namespace {

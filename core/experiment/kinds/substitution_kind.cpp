@@ -11,6 +11,12 @@
 // Rows  row = "sum":   name, proved, follows, in_library, operators_before, operators_after, before_us, after_us, gain,
 //                      gain_low, gain_high (in ONNX Runtime), rule
 //       row = "price": name, by, before_us, after_us, gain
+#include <rewright/egraph/prover.h>
+#include <rewright/optimize/cost.h>
+
+#include <algorithm>
+#include <cmath>
+
 #include "campaign/rule_source.h"
 #include "discover/entailment.h"
 #include "experiment/kind.h"
@@ -20,12 +26,6 @@
 #include "optimize/equivalence.h"
 #include "optimize/rebuild.h"
 #include "verify/portfolio.h"
-
-#include <rewright/egraph/prover.h>
-#include <rewright/optimize/cost.h>
-
-#include <algorithm>
-#include <cmath>
 
 namespace rewright::experiment {
 namespace {

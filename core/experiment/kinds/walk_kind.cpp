@@ -8,15 +8,15 @@
 //   repetitions     true: graphs with a tensor that repeats another are extended, too
 //
 // Rows  operators, graphs, classes, seconds, cpu_seconds, graphs_per_cpu_second
+#include <atomic>
+#include <thread>
+
 #include "campaign/config.h"
 #include "enumerate/fingerprints.h"
 #include "enumerate/operator_space.h"
 #include "enumerate/walk.h"
 #include "experiment/kind.h"
 #include "experiment/kinds/clock.h"
-
-#include <atomic>
-#include <thread>
 
 namespace rewright::experiment {
 namespace {

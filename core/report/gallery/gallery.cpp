@@ -1,10 +1,11 @@
 #include "report/gallery.h"
 
+#include <rewright/verify/certificate.h>
+
 #include <fcntl.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
-#include <rewright/verify/certificate.h>
 #include <unistd.h>
 
 #include <atomic>

@@ -13,6 +13,7 @@
 #include <rewright/optimize/cost.h>
 #include <rewright/optimize/cost_key.h>
 #include <rewright/plugin/plugin.h>
+
 #include <sqlite3.h>
 
 #include <algorithm>

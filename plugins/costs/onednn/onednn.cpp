@@ -16,15 +16,16 @@
 ///
 /// Options  repetitions (10), batch_us (300), formats ("any")
 /// Source   Intel, oneDNN 2.6, developer guide: primitives, memory format propagation.
-#include <omp.h>
 #include <rewright/optimize/cost.h>
 #include <rewright/plugin/plugin.h>
+
+#include <omp.h>
+#include <oneapi/dnnl/dnnl.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <oneapi/dnnl/dnnl.hpp>
 
 #include "work.h"
 

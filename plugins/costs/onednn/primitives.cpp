@@ -1,9 +1,10 @@
 #include <rewright/kit/window.h>
 #include <rewright/plugin/plugin.h>
 
+#include <oneapi/dnnl/dnnl.hpp>
+
 #include <algorithm>
 #include <array>
-#include <oneapi/dnnl/dnnl.hpp>
 
 #include "work.h"
 

@@ -23,7 +23,6 @@ class SwiGlu final : public ElementwiseOf<SwiGlu> {
   static Scalar value(const Scalar& gate, const Scalar& x) {
     return gate * call(Function::kSigmoid, gate) * x;
   }
-  static double flops(const Params&, std::span<const Shape> in) { return 6.0 * static_cast<double>(in[0].elements()); }
 
   // ONNX has no such operator: it is written as the three of which it is made.
   Result<std::vector<std::string>> to_onnx(const Params&, std::span<const std::string> in, std::span<const Shape>,

@@ -4,10 +4,11 @@
 // Loops     run in order whatever their kind: a compiler may vectorise or unroll them, and parallel loops are not run
 //           in parallel.
 // Numbers   float32 arithmetic is float32, contracted nowhere; a function is libm's.
-#include <dlfcn.h>
 #include <rewright/base/command.h>
 #include <rewright/loop/target.h>
 #include <rewright/plugin/plugin.h>
+
+#include <dlfcn.h>
 
 #include <algorithm>
 #include <fstream>

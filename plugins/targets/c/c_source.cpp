@@ -1,8 +1,9 @@
 #include "c_source.h"
 
-#include <fmt/ranges.h>
 #include <rewright/loop/buffer_owners.h>
 #include <rewright/loop/target.h>
+
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>

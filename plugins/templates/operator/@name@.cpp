@@ -28,8 +28,6 @@ class @Name@ final : public OperatorOf<@Name@> {
     a.out(0).is("i", [&](auto i) { return x(i) * x(i); });
   }
 
-  static double flops(const Params&, std::span<const Shape> in) { return static_cast<double>(in[0].elements()); }
-
   // How it is written to ONNX, so that optimised models run everywhere.
   Result<std::vector<std::string>> to_onnx(const Params&, std::span<const std::string> in, std::span<const Shape>,
                                            OnnxWriter& writer) const override {

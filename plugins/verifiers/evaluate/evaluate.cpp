@@ -11,6 +11,7 @@
 ///         not.
 /// Answers Refuted with shapes, values and the outputs that differ; otherwise Unknown.
 #include <rewright/plugin/plugin.h>
+#include <rewright/tensor/size_code.h>
 #include <rewright/verify/verifier.h>
 
 #include <fmt/compile.h>
@@ -113,7 +114,8 @@ class Evaluation {
         algebras_(algebras),
         names_(goal.rule),
         program_(goal.rule, names_) {
-    for (const Constraint& constraint : rule_.precondition) precondition_.emplace_back(constraint, names_);
+    for (const Constraint& constraint : rule_.precondition)
+      precondition_.push_back(ConstraintCode::compile(constraint, names_.names()));
   }
 
   Verdict run() {
@@ -146,8 +148,9 @@ class Evaluation {
  private:
   /// A refutation at these sizes; nothing where the rule does not apply there, or both sides agree.
   std::optional<Verdict> try_at(const Sizes& sizes) {
-    const bool inside = std::ranges::all_of(sizes, [](std::int64_t size) { return size >= 1; }) &&
-                        std::ranges::all_of(precondition_, [&](const SizeCondition& c) { return c.holds(sizes); });
+    const bool inside =
+        std::ranges::all_of(sizes, [](std::int64_t size) { return size >= 1; }) &&
+        std::ranges::all_of(precondition_, [&](const auto& code) { return code && code->holds(sizes); });
     if (!inside || !program_.set_sizes(sizes)) return std::nullopt;
     work_ += static_cast<std::uint64_t>(program_.elements());
     if (work_ > goal_.budget.work) return std::nullopt;
@@ -316,7 +319,7 @@ class Evaluation {
   Algebras& algebras_;
   SizeNames names_;
   Program program_;
-  std::vector<SizeCondition> precondition_;
+  std::vector<std::optional<ConstraintCode>> precondition_;  ///< Nothing: never met.
   std::size_t tried_ = 0;
   std::uint64_t work_ = 0;
 };

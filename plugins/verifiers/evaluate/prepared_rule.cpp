@@ -40,7 +40,7 @@ std::uint32_t Program::add_step(const PatternNode& node, std::vector<Port> opera
   step.symbolic = &node.params;
   step.operands = std::move(operands);
   step.params = map_sizes(node.params, [&](const SymbolicDim& size) {
-    step.sizes.emplace_back(size, names);
+    step.sizes.push_back(SizeCode::compile(size, names.names()));
     return std::int64_t{0};
   });
   const Traits traits = node.op->traits(step.params);
@@ -58,7 +58,8 @@ bool Program::set_params(Step& step, std::span<const std::int64_t> sizes) {
     auto* list = std::get_if<SizeList<std::int64_t>>(&value);
     if (!list) continue;
     for (std::int64_t& size : list->values) {
-      const auto number = step.sizes[next++].value(sizes);
+      const auto& code = step.sizes[next++];
+      const auto number = code ? code->value(sizes) : std::nullopt;
       if (!number) return false;
       size = *number;
     }

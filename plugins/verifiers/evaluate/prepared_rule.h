@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rewright/rule/rule.h>
+#include <rewright/tensor/size_code.h>
 
 #include <cstdint>
 #include <optional>
@@ -67,11 +68,11 @@ class Program {
   struct Step {
     const rewright::Operator* op = nullptr;
     const rewright::SymbolicParams* symbolic = nullptr;
-    rewright::Params params;               ///< At the sizes set.
-    std::vector<SizeForm> sizes;           ///< Of all size lists, one after the other.
-    std::vector<rewright::Port> operands;  ///< Of inputs, then steps.
-    std::vector<std::size_t> in;           ///< Tensors, at the sizes set.
-    std::size_t first = 0, end = 0;        ///< Tensors of its outputs.
+    rewright::Params params;                               ///< At the sizes set.
+    std::vector<std::optional<rewright::SizeCode>> sizes;  ///< Of all size lists, one after the other.
+    std::vector<rewright::Port> operands;                  ///< Of inputs, then steps.
+    std::vector<std::size_t> in;                           ///< Tensors, at the sizes set.
+    std::size_t first = 0, end = 0;                        ///< Tensors of its outputs.
   };
 
   std::vector<rewright::Port> add_side(const rewright::Pattern& side, const SizeNames& names);

@@ -2,6 +2,7 @@
 
 #include <rewright/base/mixing.h>
 #include <rewright/tensor/linear.h>
+#include <rewright/tensor/size_code.h>
 
 #include <algorithm>
 
@@ -37,71 +38,11 @@ SizeNames::SizeNames(const Rule& rule) {
         if (!list) continue;
         for (const SymbolicDim& size : list->values) {
           for (const SizeVar name : size.variables())
-            if (number(name) < 0) names_.push_back(name);
+            if (std::ranges::find(names_, name) == names_.end()) names_.push_back(name);
         }
       }
     }
   }
-}
-
-int SizeNames::number(SizeVar name) const {
-  for (std::size_t i = 0; i < names_.size(); ++i) {
-    if (names_[i] == name) return static_cast<int>(i);
-  }
-  return -1;
-}
-
-// --- expressions -----------------------------------------------------------------------------------------------------
-
-SizeForm::SizeForm(const SymbolicDim& dim, const SizeNames& names) : constant_(dim.constant_term()) {
-  for (const SymbolicDim::Atom& atom : dim.atoms()) {
-    Term term;
-    term.coefficient = atom.coefficient;
-    switch (atom.kind) {
-      case SymbolicDim::Atom::Kind::kVariable: term.variable = names.number(*atom.variable); break;
-      case SymbolicDim::Atom::Kind::kQuotient:
-        term.divisor = atom.divisor;
-        term.parts.emplace_back(*atom.left, names);
-        break;
-      case SymbolicDim::Atom::Kind::kProduct:
-        term.parts.emplace_back(*atom.left, names);
-        term.parts.emplace_back(*atom.right, names);
-        break;
-    }
-    terms_.push_back(std::move(term));
-  }
-}
-
-std::optional<std::int64_t> SizeForm::value(std::span<const std::int64_t> sizes) const {
-  std::int64_t sum = constant_;
-  for (const Term& term : terms_) {
-    std::int64_t scaled = 1;
-    if (term.variable >= 0) {
-      scaled = sizes[static_cast<std::size_t>(term.variable)];
-    } else if (term.parts.empty()) {
-      return std::nullopt;
-    }
-    for (const SizeForm& part : term.parts) {
-      const auto value = part.value(sizes);
-      if (!value || __builtin_mul_overflow(scaled, *value, &scaled)) return std::nullopt;
-    }
-    if (term.divisor != 0) scaled = floor_divide(scaled, term.divisor);
-    if (__builtin_mul_overflow(scaled, term.coefficient, &scaled) || __builtin_add_overflow(sum, scaled, &sum))
-      return std::nullopt;
-  }
-  return sum;
-}
-
-bool SizeCondition::holds(std::span<const std::int64_t> sizes) const {
-  const auto left = left_.value(sizes), right = right_.value(sizes);
-  if (!left || !right) return false;
-  switch (kind_) {
-    case Constraint::Kind::kEqual: return *left == *right;
-    case Constraint::Kind::kNotEqual: return *left != *right;
-    case Constraint::Kind::kAtLeast: return *left >= *right;
-    case Constraint::Kind::kDivides: break;
-  }
-  return *left > 0 && *right % *left == 0;
 }
 
 // --- choice ----------------------------------------------------------------------------------------------------------
@@ -151,9 +92,10 @@ class Sampler {
       if (solved == system.solved().end())
         free_.push_back(i);
       else
-        solved_.emplace_back(i, SizeForm(solved->second, names));
+        solved_.emplace_back(i, SizeCode::compile(solved->second, names.names()));
     }
-    for (const Constraint& constraint : constraints) conditions_.emplace_back(constraint, names);
+    for (const Constraint& constraint : constraints)
+      conditions_.push_back(ConstraintCode::compile(constraint, names.names()));
     sizes_.resize(names.count());
   }
 
@@ -161,12 +103,13 @@ class Sampler {
   std::optional<Sizes> draw() {
     for (const std::size_t i : free_)
       sizes_[i] = 1 + static_cast<std::int64_t>(random_.bits() % static_cast<std::uint64_t>(options_.max_dim));
-    for (const auto& [i, form] : solved_) {
-      const auto value = form.value(sizes_);
+    for (const auto& [i, code] : solved_) {
+      const auto value = code ? code->value(sizes_) : std::nullopt;
       if (!value || *value < 1 || *value > 4 * options_.max_dim) return std::nullopt;
       sizes_[i] = *value;
     }
-    if (!std::ranges::all_of(conditions_, [&](const SizeCondition& c) { return c.holds(sizes_); })) return std::nullopt;
+    if (!std::ranges::all_of(conditions_, [&](const auto& code) { return code && code->holds(sizes_); }))
+      return std::nullopt;
     return sizes_;
   }
 
@@ -174,8 +117,8 @@ class Sampler {
   DrawOptions options_;
   Random random_;
   std::vector<std::size_t> free_;
-  std::vector<std::pair<std::size_t, SizeForm>> solved_;
-  std::vector<SizeCondition> conditions_;
+  std::vector<std::pair<std::size_t, std::optional<SizeCode>>> solved_;  ///< Nothing: never met.
+  std::vector<std::optional<ConstraintCode>> conditions_;
   Sizes sizes_;
 };
 

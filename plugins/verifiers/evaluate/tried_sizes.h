@@ -23,41 +23,9 @@ class SizeNames {
   explicit SizeNames(const rewright::Rule& rule);
   [[nodiscard]] std::size_t count() const { return names_.size(); }
   [[nodiscard]] const std::vector<rewright::SizeVar>& names() const { return names_; }
-  /// -1 if there is none of that name.
-  [[nodiscard]] int number(rewright::SizeVar name) const;
 
  private:
   std::vector<rewright::SizeVar> names_;
-};
-
-/// An expression over numbered sizes.
-class SizeForm {
- public:
-  /// A variable without a number makes a form without a value.
-  SizeForm(const rewright::SymbolicDim& dim, const SizeNames& names);
-  /// Nothing where a value does not fit 63 bits.
-  [[nodiscard]] std::optional<std::int64_t> value(std::span<const std::int64_t> sizes) const;
-
- private:
-  struct Term {
-    std::int64_t coefficient = 1;
-    int variable = -1;            ///< -1: a quotient or a product of `parts`.
-    std::int64_t divisor = 0;     ///< 0: no quotient.
-    std::vector<SizeForm> parts;  ///< Dividend, or factors; none for a variable without a number.
-  };
-  std::int64_t constant_ = 0;
-  std::vector<Term> terms_;
-};
-
-class SizeCondition {
- public:
-  SizeCondition(const rewright::Constraint& constraint, const SizeNames& names)
-      : kind_(constraint.kind), left_(constraint.left, names), right_(constraint.right, names) {}
-  [[nodiscard]] bool holds(std::span<const std::int64_t> sizes) const;
-
- private:
-  rewright::Constraint::Kind kind_;
-  SizeForm left_, right_;
 };
 
 /// The example's sizes; nothing where the rule has none, or none for a variable of the match.

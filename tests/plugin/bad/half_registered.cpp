@@ -1,7 +1,7 @@
 // Registers an operator, then fails.
-#include "minimal_operator.h"
-
 #include <stdexcept>
+
+#include "minimal_operator.h"
 
 namespace {
 struct Name {

@@ -1,10 +1,11 @@
 // The audit: what it must find, what it must say, and that it says the same on any number of threads.
+#include "axiom/audit.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 
-#include "axiom/audit.h"
 #include "axiom/counterexample.h"
 #include "axiom/domain.h"
 #include "axiom/typing_audit.h"
@@ -162,21 +163,6 @@ TEST(Audit, ShowsNoNumbersWhereASizeIsBeyondAllNumbers) {
   };
   EXPECT_THAT(shown(0), testing::StartsWith("ranks: x 1\nm = 0\nx (3) =\n"));
   EXPECT_EQ(shown(std::int64_t{1} << 62), "ranks: x 1\n");
-}
-
-TEST(SizeFormula, HasNoValueWhereOneWouldNotFit) {
-  const std::vector<SizeVar> names = {SizeVar::read("m"), SizeVar::read("n")};
-  const SymbolicDim m = SymbolicDim::variable(names[0]), n = SymbolicDim::variable(names[1]);
-  const std::int64_t huge = std::int64_t{1} << 62;
-  const auto value = [&](const SymbolicDim& dim, std::int64_t of_m, std::int64_t of_n) {
-    return SizeFormula(dim, names)(std::vector<std::int64_t>{of_m, of_n});
-  };
-  EXPECT_EQ(value(m * n, huge, 1), huge);
-  EXPECT_EQ(value(m * n, huge, 2), std::nullopt) << "a product";
-  EXPECT_EQ(value(m * SymbolicDim(2), huge, 1), std::nullopt) << "a multiple";
-  EXPECT_EQ(value(m + n, huge, huge), std::nullopt) << "a sum";
-  EXPECT_EQ(value(floor_divide(m + n, 2), huge, huge), std::nullopt) << "what is divided";
-  EXPECT_EQ(value(n * floor_divide(m + n, 2), huge, huge), std::nullopt) << "a factor";
 }
 
 TEST(Audit, CountsEveryCombinationOfSizes) {

@@ -1,7 +1,8 @@
 // Linear reasoning on sizes: what follows, what does not, and which sizes solve a system.
+#include <rewright/tensor/linear.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rewright/tensor/linear.h>
 
 namespace rewright {
 namespace {

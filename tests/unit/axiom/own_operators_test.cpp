@@ -1,9 +1,10 @@
 // Axioms over operators that a plugin brings: what they are read against, and how the audit evaluates them.
 #include "support/own_operators.h"
 
+#include <rewright/axiom/axiom.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rewright/axiom/axiom.h>
 
 #include <limits>
 

@@ -1,8 +1,9 @@
 // What is written is read as the same axiom.
+#include "axiom/writer.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "axiom/writer.h"
 #include "unit/axiom/loaded.h"
 
 namespace rewright {

@@ -1,10 +1,10 @@
 // TOML files with what toml++ must not be asked about.
 #include <rewright/base/toml.h>
 
-#include "base/stray_character.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "base/stray_character.h"
 
 namespace rewright {
 namespace {

@@ -1,16 +1,9 @@
 // A campaign gives the same rows whatever happens to it: threads, kills, interrupts, full disks.
-#include "campaign/runner.h"
-
-#include "campaign/config.h"
-#include "campaign/import_rules.h"
-#include "store/store.h"
-
 #include <rewright/plugin/registry.h>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -22,6 +15,11 @@
 #include <fstream>
 #include <random>
 #include <thread>
+
+#include "campaign/config.h"
+#include "campaign/import_rules.h"
+#include "campaign/runner.h"
+#include "store/store.h"
 
 namespace rewright {
 namespace {

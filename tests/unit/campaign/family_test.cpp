@@ -1,8 +1,4 @@
 // Families: which parameters of a rule may be free, and whether members hold.
-#include "campaign/family_members.h"
-
-#include "campaign/rule_source.h"
-
 #include <rewright/egraph/prover.h>
 #include <rewright/verify/certificate.h>
 
@@ -12,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "campaign/family_members.h"
+#include "campaign/rule_source.h"
 #include "unit/verify/rules.h"
 
 namespace rewright {

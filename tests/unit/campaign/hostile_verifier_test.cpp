@@ -1,14 +1,9 @@
 // A verifier that does harm costs a process: the campaign goes on, to the library that it has without that verifier,
 // and says what happened.
-#include "campaign/config.h"
-#include "campaign/runner.h"
-#include "store/store.h"
-
 #include <rewright/plugin/registry.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
 #include <sys/wait.h>
 
 #include <chrono>
@@ -19,6 +14,10 @@
 #include <sstream>
 #include <thread>
 #include <vector>
+
+#include "campaign/config.h"
+#include "campaign/runner.h"
+#include "store/store.h"
 
 namespace rewright {
 namespace {

@@ -1,12 +1,5 @@
 // Campaigns with pruners of proved rules: what the library keeps, what the store says of the rest, and the audit.
 #include "campaign/library.h"
-#include "base/files.h"
-#include "campaign/audit_library.h"
-#include "campaign/config.h"
-#include "campaign/rule_source.h"
-#include "campaign/runner.h"
-#include "store/derivations.h"
-#include "store/store.h"
 
 #include <rewright/axiom/axiom.h>
 #include <rewright/egraph/prover.h>
@@ -20,6 +13,14 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+
+#include "base/files.h"
+#include "campaign/audit_library.h"
+#include "campaign/config.h"
+#include "campaign/rule_source.h"
+#include "campaign/runner.h"
+#include "store/derivations.h"
+#include "store/store.h"
 
 namespace rewright {
 namespace {

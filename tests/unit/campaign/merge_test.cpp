@@ -1,6 +1,4 @@
 // Stores of several machines joined: nothing twice, nothing lost, and what cannot be joined left alone.
-#include "campaign/merge_stores.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -10,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "campaign/merge_stores.h"
 #include "store/compare.h"
 #include "store/derivations.h"
 #include "store/statistics.h"

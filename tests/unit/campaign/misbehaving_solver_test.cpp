@@ -1,18 +1,17 @@
 // A solver that hangs, eats memory or dies is ended: its goal stays unknown with the reason, and the campaign goes on.
-#include "campaign/config.h"
-#include "campaign/runner.h"
-#include "store/store.h"
-
 #include <rewright/plugin/registry.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
 #include <sys/wait.h>
 
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+
+#include "campaign/config.h"
+#include "campaign/runner.h"
+#include "store/store.h"
 
 namespace rewright {
 namespace {

@@ -1,17 +1,15 @@
 // Manual pages and completion from a small program's arguments, as they are written.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "cli/describe.h"
 
 #include <CLI/CLI.hpp>
-
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-
-#include "cli/describe.h"
 
 namespace rewright::cli {
 namespace {

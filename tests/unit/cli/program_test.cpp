@@ -1,11 +1,8 @@
 // The frame of the program: exit codes, and what becomes of an action that throws.
 #include "cli/program.h"
 
-#include "cli/interrupt.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <chrono>
@@ -14,6 +11,8 @@
 #include <cstdlib>
 #include <new>
 #include <stdexcept>
+
+#include "cli/interrupt.h"
 
 namespace rewright::cli {
 namespace {

@@ -1,9 +1,10 @@
 // Buffers that are in use at once do not overlap; those that are not share memory.
 #include "compile/memory_plan.h"
 
+#include <rewright/base/mixing.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rewright/base/mixing.h>
 
 namespace {
 

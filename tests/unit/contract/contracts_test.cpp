@@ -1,10 +1,6 @@
 // Plugins that break their contracts in one way each: the contract that says so is the one that is broken.
 #include "contract/contracts.h"
 
-#include "contract/isolation.h"
-#include "contract/operator_checks.h"
-#include "contract/samples.h"
-
 #include <rewright/kit/families.h>
 #include <rewright/onnx/onnx.h>
 #include <rewright/onnx/runtime.h>
@@ -24,6 +20,10 @@
 #include <limits>
 #include <set>
 #include <stdexcept>
+
+#include "contract/isolation.h"
+#include "contract/operator_checks.h"
+#include "contract/samples.h"
 
 namespace rewright::contract {
 namespace {
@@ -77,7 +77,6 @@ enum class Fault {
   kUnwritten,
   kThrows,
   kCrashes,
-  kWork,
   kSentence,
   kNameless,
   kNever,
@@ -131,9 +130,6 @@ struct Twice final : OperatorOf<Twice<kFault>> {
     if (kFault == Fault::kFewerInOnnx) return writer.emit("ReduceSum", writer.emit("Add", {in[0], in[0]}));
     if (kFault == Fault::kOpaqueInOnnx) return writer.emit("Sinh", {in[0]});
     return OperatorOf<Twice<kFault>>::to_onnx(params, in, shapes, writer);
-  }
-  static double flops(const Params&, std::span<const Shape>) {
-    return kFault == Fault::kWork ? std::numeric_limits<double>::quiet_NaN() : 1;
   }
 };
 
@@ -250,7 +246,6 @@ TEST(OperatorContracts, NameWhatIsBroken) {
   EXPECT_THAT(broken_by<Fault::kUnwritten>(), Contains("writes every element"));
   EXPECT_THAT(broken_by<Fault::kThrows>(), Contains(meaning));
   EXPECT_THAT(broken_by<Fault::kCrashes>(), Contains(meaning));
-  EXPECT_THAT(broken_by<Fault::kWork>(), ElementsAre("says what work it is"));
   const auto* sentence = "refuses what does not fit, in a sentence";
   EXPECT_THAT(broken_by<Fault::kSentence>(), ElementsAre(sentence));
   EXPECT_THAT(broken_by<Fault::kNameless>(), ElementsAre(sentence)) << "no space after its name";

@@ -1,9 +1,10 @@
 // Axioms as rules of a program.
 #include "discover/axiom_rules.h"
 
+#include <rewright/verify/certificate.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rewright/verify/certificate.h>
 
 #include <set>
 

@@ -1,11 +1,12 @@
 // Proofs and derivations over operators that a plugin brings.
 #include "support/own_operators.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <rewright/egraph/prover.h>
 #include <rewright/verify/certificate.h>
 #include <rewright/verify/derivation.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace rewright {
 namespace {

@@ -1,10 +1,6 @@
 // The enumerator against a naive one: no order, no pruning, no hash-consing.
 #include "enumerate/enumerator.h"
 
-#include "support/operators.h"
-
-#include "enumerate/record.h"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -15,6 +11,9 @@
 #include <random>
 #include <set>
 #include <thread>
+
+#include "enumerate/record.h"
+#include "support/operators.h"
 
 namespace rewright {
 namespace {

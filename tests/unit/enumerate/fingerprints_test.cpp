@@ -1,20 +1,17 @@
 #include "enumerate/fingerprints.h"
 
-#include "enumerate/space.h"
-
-#include "support/limit.h"
-
 #include <gtest/gtest.h>
-
-#include <algorithm>
-
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <numeric>
+
+#include "enumerate/space.h"
+#include "support/limit.h"
 
 namespace rewright::enumeration {
 namespace {

@@ -1,9 +1,5 @@
 // What `instances = false` leaves out follows from what it keeps: shown by rewriting, in an e-graph that shares nothing
 // with the program's.
-#include "enumerate/enumerator.h"
-
-#include "support/operators.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
@@ -11,6 +7,9 @@
 #include <optional>
 #include <random>
 #include <set>
+
+#include "enumerate/enumerator.h"
+#include "support/operators.h"
 
 namespace rewright {
 namespace {

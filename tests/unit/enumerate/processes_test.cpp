@@ -1,21 +1,18 @@
 // Processes that enumerate together: what one of them does not finish, the others do not wait for.
-#include "enumerate/enumerator.h"
-
-#include "support/limit.h"
-#include "support/operators.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <csignal>
-
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "enumerate/enumerator.h"
+#include "support/limit.h"
+#include "support/operators.h"
 
 namespace rewright {
 namespace {

@@ -1,12 +1,12 @@
 // What is left out because of smaller equalities is never all of a class.
 #include "enumerate/superseded.h"
 
-#include "support/operators.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
+
+#include "support/operators.h"
 
 namespace rewright::enumeration {
 namespace {

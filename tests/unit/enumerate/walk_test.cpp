@@ -1,15 +1,15 @@
 // The walk over TASO's own space against what TASO's program counts, and on few samples against all.
 #include "enumerate/walk.h"
-#include "enumerate/operator_space.h"
-
-#include "support/operators.h"
-#include "support/taso_space.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
 #include <tuple>
+
+#include "enumerate/operator_space.h"
+#include "support/operators.h"
+#include "support/taso_space.h"
 
 namespace rewright::enumeration {
 namespace {

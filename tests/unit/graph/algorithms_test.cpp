@@ -1,18 +1,16 @@
 // Boost.Graph on graphs, isomorphism, canonical form.
-#include "support/isomorphism.h"
-#include "support/operators.h"
-#include "support/random_graph.h"
-
-#include "graph/data_flow.h"
-
 #include <boost/graph/breadth_first_search.hpp>
 #include <boost/graph/graph_concepts.hpp>
 #include <boost/graph/topological_sort.hpp>
-
 #include <gmock/gmock.h>
 
 #include <map>
 #include <tuple>
+
+#include "graph/data_flow.h"
+#include "support/isomorphism.h"
+#include "support/operators.h"
+#include "support/random_graph.h"
 
 namespace rewright::testing {
 namespace {

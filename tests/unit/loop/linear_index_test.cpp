@@ -1,8 +1,9 @@
 // Simplified indices have the values that they had.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <rewright/base/mixing.h>
 #include <rewright/loop/linear_index.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace {
 

@@ -6,6 +6,7 @@
 
 #include "loop/composition.h"
 #include "support/definition_walk.h"
+#include "support/operators.h"
 #include "support/random_definitions.h"
 
 namespace {
@@ -15,6 +16,7 @@ using namespace rewright::loop;
 using test_support::DefinitionWalk;
 using test_support::random_contents;
 using test_support::RandomDefinition;
+using ::testing::HasSubstr;
 
 constexpr int kDefinitions = 400;
 
@@ -59,6 +61,17 @@ TEST(Lower, ComputesTheDefinitionOverEveryAlgebra) {
     expect_same<Wrapping>(definition, definition, seed);
     expect_same<Exact>(definition, definition, seed);
   }
+}
+
+TEST(Lower, ARecurrenceIsOneLoopAroundItsStages) {
+  const auto* cumsum = rewright::testing::loaded().find<Operator>("cumsum");
+  const auto definition =
+      cumsum->definition(Params({std::int64_t{0}, std::int64_t{0}, std::int64_t{0}}), std::vector{Shape{5, 2}});
+  ASSERT_TRUE(definition) << definition.error().message;
+  EXPECT_THAT(to_string(*definition), HasSubstr("sums[m + 1, j] = sums[m, j] + x[m, j] for m < 5 in order"));
+  const auto program = lower(*definition);
+  ASSERT_TRUE(program) << program.error().message;
+  EXPECT_THAT(to_string(*program), HasSubstr("for sums_part1.m 5 serial {\n"));
 }
 
 TEST(Lower, InliningChangesNoValue) {

@@ -1,8 +1,9 @@
 // The text form: what is wrong with a text is named with its line and column; no text crashes the reader.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <rewright/base/mixing.h>
 #include <rewright/loop/loop_program.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "loop/lower.h"
 #include "support/random_definitions.h"

@@ -1,8 +1,9 @@
 // Bounds and attributes by the element type of the node that has them: what is read, written and computed in float64
 // and float16 models, at the ends of the range too.
+#include <rewright/onnx/onnx.h>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <rewright/onnx/onnx.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // Element types: every field that holds a tensor's numbers is read, every type is written, numbers are rounded once.
-#include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <rewright/onnx/onnx.h>
 
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <sys/mman.h>
 
 #include <algorithm>

@@ -1,10 +1,11 @@
 // What export_model promises: weights folded, splats small, names and versions kept, opaque nodes rewired.
+#include <rewright/onnx/onnx.h>
+#include <rewright/operator/operator.h>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <onnx/checker.h>
 #include <onnx/shape_inference/implementation.h>
-#include <rewright/onnx/onnx.h>
-#include <rewright/operator/operator.h>
 
 #include <algorithm>
 

@@ -1,8 +1,9 @@
 // Types of tensors: at every opset, behind shapes that the model computes, behind graphs in nodes.
+#include "onnx/infer.h"
+
 #include <gmock/gmock.h>
 #include <google/protobuf/text_format.h>
 
-#include "onnx/infer.h"
 #include "support.h"
 
 namespace rewright::onnx_test {

@@ -1,8 +1,9 @@
 // What is computed of integers, booleans and a few numbers before the run: what ONNX Runtime computes, or nothing.
+#include "onnx/known_values.h"
+
 #include <gmock/gmock.h>
 #include <google/protobuf/text_format.h>
 
-#include "onnx/known_values.h"
 #include "onnx/proto.h"
 #include "support.h"
 

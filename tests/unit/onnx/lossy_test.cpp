@@ -1,9 +1,10 @@
 // What rounding destroys: it is not folded, and a rewrite that brings it is told.
 #include "onnx/lossy.h"
 
+#include <rewright/onnx/onnx.h>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <rewright/onnx/onnx.h>
 
 #include <algorithm>
 #include <limits>

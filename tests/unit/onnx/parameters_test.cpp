@@ -1,8 +1,9 @@
 // Real parameters keep their meaning through ONNX: what is written reads back as the same number, and what was rounded
 // to the model's type reads as the number that it was rounded from.
+#include <rewright/kit/onnx_mapping.h>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <rewright/kit/onnx_mapping.h>
 
 #include <limits>
 

@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <functional>
+#include <map>
+
 #include "support.h"
 
 namespace rewright::onnx_test {
@@ -83,6 +86,80 @@ TEST(Readers, AnExponentIsWrittenInTheModelsElementType) {
   EXPECT_EQ(difference(model, result), "");
   ASSERT_EQ(result.graph().initializer_size(), 1);
   EXPECT_EQ(result.graph().initializer(0).data_type(), Tensor::DOUBLE);
+}
+
+::onnx::AttributeProto& text_of(::onnx::NodeProto& node, const std::string& name, const std::string& text) {
+  auto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(::onnx::AttributeProto::STRING);
+  attribute.set_s(text);
+  return attribute;
+}
+
+struct Equation {
+  const char* name;
+  const char* text;
+  std::vector<std::vector<std::int64_t>> operands;
+  std::vector<std::int64_t> result;
+};
+
+class Einsums : public testing::TestWithParam<Equation> {
+ protected:
+  static Model model() {
+    Model model = make_model();
+    std::vector<std::string> names;
+    for (const auto& dims : GetParam().operands) {
+      names.push_back(fmt::format("x{}", names.size()));
+      add_input(model, names.back(), dims);
+    }
+    add_output(model, "y", GetParam().result);
+    text_of(add_node(model, "Einsum", names, {"y"}), "equation", GetParam().text);
+    return model;
+  }
+};
+
+TEST_P(Einsums, AreProductsOfMatrices) {
+  REQUIRE_RUNTIME();
+  const Model model = this->model();
+  EXPECT_EQ(reading(model), "(read)");
+  EXPECT_EQ(difference(model, round_trip(model)), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Readers, Einsums,
+    testing::Values(Equation{"Product", "ij,jk->ik", {{2, 3}, {3, 4}}, {2, 4}},
+                    Equation{"Implicit", "ij,jk", {{2, 3}, {3, 4}}, {2, 4}},
+                    Equation{"Exchanged", "ij, jk -> ki", {{2, 3}, {3, 4}}, {4, 2}},
+                    Equation{"Attention", "bqhd,bkhd->bhqk", {{2, 3, 4, 5}, {2, 6, 4, 5}}, {2, 4, 3, 6}},
+                    Equation{"Sum", "ijk->k", {{2, 3, 4}}, {4}},
+                    Equation{"Transpose", "ijk->kij", {{2, 3, 4}}, {4, 2, 3}},
+                    Equation{"Inner", "i,i->", {{5}, {5}}, {}}, Equation{"Outer", "i,j->ij", {{2}, {3}}, {2, 3}},
+                    Equation{"Elements", "ij,ij->ij", {{2, 3}, {2, 3}}, {2, 3}},
+                    Equation{"Dots", "...ij,...jk->...ik", {{5, 2, 3}, {5, 3, 4}}, {5, 2, 4}},
+                    Equation{"SumOfOne", "ij,k->k", {{2, 3}, {4}}, {4}},
+                    Equation{"Three", "ab,bc,cd->ad", {{2, 3}, {3, 4}, {4, 5}}, {2, 5}}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(Readers, RecurrentLayersAreReadInBothDirections) {
+  REQUIRE_RUNTIME();
+  const std::map<std::string, std::int64_t> gates = {{"LSTM", 4}, {"GRU", 3}, {"RNN", 1}};
+  for (const auto& [type, count] : gates) {
+    for (const auto& [direction, ways] : std::map<std::string, std::int64_t>{{"reverse", 1}, {"bidirectional", 2}}) {
+      Model model = make_model(14);
+      add_input(model, "x", {5, 2, 3});
+      add_input(model, "w", {ways, count * 4, 3});
+      add_input(model, "r", {ways, count * 4, 4});
+      add_input(model, "b", {ways, 2 * count * 4});
+      add_output(model, "y", {5, ways, 2, 4});
+      add_output(model, "last", {ways, 2, 4});
+      auto& node = add_node(model, type, {"x", "w", "r", "b"}, {"y", "last"});
+      set(node, "hidden_size", 4);
+      text_of(node, "direction", direction);
+      if (type == "GRU") set(node, "linear_before_reset", 1);
+      EXPECT_EQ(reading(model), "(read)");
+      EXPECT_EQ(difference(model, round_trip(model)), "") << type << " " << direction;
+    }
+  }
 }
 
 // --- carried ---------------------------------------------------------------------------------------------------
@@ -180,6 +257,51 @@ TEST(Readers, AttributesOfKindsThatNoOperatorReadsMakeTheNodeCarried) {
               extra.add_floats(1);
             }),
             "(read)");
+}
+
+TEST(Readers, RecurrentLayersOfAnotherMeaningAreCarried) {
+  const auto carried = [](const std::function<void(Model&, ::onnx::NodeProto&)>& change) {
+    Model model = make_model(14);
+    add_input(model, "x", {5, 2, 3});
+    add_input(model, "w", {1, 16, 3});
+    add_input(model, "r", {1, 16, 4});
+    add_output(model, "y", {5, 1, 2, 4});
+    auto& node = add_node(model, "LSTM", {"x", "w", "r"}, {"y"});
+    set(node, "hidden_size", 4);
+    change(model, node);
+    return reading(model);
+  };
+  EXPECT_EQ(carried([](Model&, auto&) {}), "(read)");
+  EXPECT_EQ(carried([](Model&, auto& node) { set(node, "input_forget", 1); }), "LSTM that couples its gates");
+  EXPECT_EQ(carried([](Model&, auto& node) {
+              auto& clip = *node.add_attribute();
+              clip.set_name("clip");
+              clip.set_type(::onnx::AttributeProto::FLOAT);
+              clip.set_f(3);
+            }),
+            "LSTM with clip of its own, in place of sigmoid and tanh");
+  EXPECT_EQ(carried([](Model& model, auto& node) {
+              add_input(model, "p", {1, 12});
+              for (const char* name : {"", "", "", "", "p"}) node.add_input(name);
+            }),
+            "LSTM with peepholes");
+  EXPECT_THAT(carried([](Model& model, auto& node) {
+                add_input(model, "lengths", {2}, Tensor::INT32);
+                for (const char* name : {"", "lengths"}) node.add_input(name);
+              }),
+              HasSubstr("input 4 is not known before the model runs"));
+}
+
+TEST(Readers, EinsumsThatAreNoProductsAreCarried) {
+  const auto carried = [](const std::string& equation, const std::vector<std::int64_t>& dims) {
+    Model model = make_model();
+    add_input(model, "x", dims);
+    add_output(model, "y", {});
+    leave_shape_open(model);
+    text_of(add_node(model, "Einsum", {"x"}, {"y"}), "equation", equation);
+    return reading(model);
+  };
+  EXPECT_EQ(carried("ii->i", {3, 3}), "Einsum 'ii->i': label i twice in one operand");
 }
 
 // --- refused ---------------------------------------------------------------------------------------------------

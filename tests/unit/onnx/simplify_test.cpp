@@ -1,10 +1,11 @@
 // Simplification: the nodes that go, the nodes that must stay, and that the rest computes the same at every size.
+#include "onnx/simplify.h"
+
 #include <gmock/gmock.h>
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
 
-#include "onnx/simplify.h"
 #include "support.h"
 
 namespace rewright::onnx_test {

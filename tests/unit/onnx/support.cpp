@@ -1,7 +1,8 @@
 #include "support.h"
 
-#include <fmt/format.h>
 #include <rewright/onnx/onnx.h>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,11 @@
 // What the tests of the ONNX room share: the loaded plugins, ONNX Runtime, small models, comparison of tensors.
 #pragma once
 
-#include <gtest/gtest.h>
-#include <onnx/onnx_pb.h>
 #include <rewright/onnx/runtime.h>
 #include <rewright/plugin/registry.h>
+
+#include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
 
 #include <span>
 #include <string>

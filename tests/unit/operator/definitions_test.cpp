@@ -1,7 +1,5 @@
 // What an operator's definition says, walked element by element, is what the operator computes: at numbers, and at
 // symbols that get their numbers afterwards.
-#include "contract/applications.h"
-
 #include <rewright/operator/map_sizes.h>
 #include <rewright/plugin/registry.h>
 
@@ -10,6 +8,7 @@
 
 #include <algorithm>
 
+#include "contract/applications.h"
 #include "support/definition_walk.h"
 #include "support/operators.h"
 

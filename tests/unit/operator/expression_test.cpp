@@ -1,8 +1,9 @@
 // Expressions: folding, equality of shared parts, affine forms, intervals, substitution, text.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <rewright/base/mixing.h>
 #include <rewright/operator/expression.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace {
 

@@ -4,12 +4,12 @@
 #include <rewright/plugin/plugin.h>
 #include <rewright/tensor/sum_of_products.h>
 
-#include "support/operators.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
 #include <set>
+
+#include "support/operators.h"
 
 namespace rewright {
 namespace {

@@ -1,11 +1,12 @@
 // What follows from definitions: traits that no operator may claim against, arithmetic, how operands are read.
+#include "operator/properties.h"
+
 #include <rewright/plugin/registry.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "contract/applications.h"
-#include "operator/properties.h"
 #include "support/operators.h"
 
 namespace rewright {
@@ -43,6 +44,10 @@ TEST(Properties, TraitsFollowFromTheFormula) {
   EXPECT_FALSE(traits_of(definition_of("pad[before=[1], after=[2], value=1]", {{3}})).multilinear);
   EXPECT_FALSE(traits_of(definition_of("ewadd", {{3}, {3}})).multilinear);  // x + 0 is not 0 where x is not.
   EXPECT_FALSE(traits_of(definition_of("concat[axis=0]", {{3}, {2}})).multilinear);
+  EXPECT_TRUE(traits_of(definition_of("cumsum[axis=0]", {{3}})).multilinear);
+  const Traits lstm =
+      traits_of(definition_of("lstm", {{3, 1, 2}, {1, 8, 2}, {1, 8, 2}, {1, 16}, {1, 1, 2}, {1, 1, 2}}));
+  EXPECT_TRUE(lstm.uses_functions && !lstm.multilinear && !lstm.uses_order);
   const Traits softmax = traits_of(definition_of("softmax[axis=0]", {{3}}));
   EXPECT_TRUE(softmax.uses_order && softmax.uses_functions && !softmax.multilinear);
 }
@@ -53,6 +58,16 @@ TEST(Properties, OperationsAreCountedByElement) {
   EXPECT_EQ(operations_of(definition_of("transpose", {{5, 2}})), 0);
   EXPECT_EQ(operations_of(definition_of("pad[before=[1], after=[2]]", {{3}})), 0);
   EXPECT_EQ(operations_of(definition_of("reduce_sum[axes=[1]]", {{4, 6}})), 4 * 6);
+  EXPECT_EQ(operations_of(definition_of("cumsum[axis=1]", {{4, 6}})), 4 * 6);
+}
+
+TEST(Properties, ATensorInOtherSizesIsNotMoved) {
+  EXPECT_TRUE(keeps_order(definition_of("reshape[sizes=[2, 6]]", {{3, 4}})));
+  EXPECT_TRUE(keeps_order(definition_of("reshape[sizes=[3, 4]]", {{3, 4}})));
+  EXPECT_FALSE(keeps_order(definition_of("transpose", {{3, 4}})));
+  EXPECT_FALSE(keeps_order(definition_of("neg", {{3}})));
+  EXPECT_FALSE(keeps_order(definition_of("slice[axes=[0], starts=[1], sizes=[2], steps=[1]]", {{3}})));
+  EXPECT_FALSE(keeps_order(definition_of("concat[axis=0]", {{3}, {2}})));
 }
 
 std::vector<AxisUse> axes_of(std::string_view call, const std::vector<Shape>& in, std::size_t operand) {
@@ -65,6 +80,7 @@ TEST(Properties, OperandsAreReadAxisByAxis) {
   EXPECT_THAT(axes_of("matmul", {{2, 3}, {3, 4}}, 1), ElementsAre(kAll, kSame));
   EXPECT_THAT(axes_of("softmax[axis=1]", {{2, 5}}, 0), ElementsAre(kSame, kAll));
   EXPECT_THAT(axes_of("concat[axis=1]", {{2, 5}, {2, 3}}, 1), ElementsAre(kSame, kSame));
+  EXPECT_THAT(axes_of("cumsum[axis=1]", {{2, 5, 3}}, 0), ElementsAre(kSame, kAll, kSame));
   EXPECT_THAT(axes_of("transpose", {{2, 5}}, 0), ElementsAre(kOther, kOther));
   EXPECT_THAT(axes_of("conv2d[padding=valid]", {{1, 3, 4, 4}, {2, 3, 2, 2}}, 0),
               ElementsAre(kSame, kWindow, kWindow, kWindow));

@@ -1,7 +1,8 @@
 // Operators that read an ONNX node of theirs where no operator that takes more does.
-#include <gmock/gmock.h>
 #include <rewright/graph/graph.h>
 #include <rewright/onnx/onnx.h>
+
+#include <gmock/gmock.h>
 
 #include <algorithm>
 

@@ -6,8 +6,6 @@
 // Operators that came later have nothing but their definitions, and no line.
 //
 // Over Real only operators without functions: libm's last bits are its own.
-#include "contract/applications.h"
-
 #include <rewright/base/mixing.h>
 #include <rewright/plugin/registry.h>
 
@@ -17,6 +15,8 @@
 #include <cmath>
 #include <fstream>
 #include <sstream>
+
+#include "contract/applications.h"
 
 namespace rewright {
 namespace {

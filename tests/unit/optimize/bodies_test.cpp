@@ -1,5 +1,7 @@
 // Bodies of If, Loop and Scan: what is searched in them, what becomes of what they share with the graph around them,
 // and that the whole model still computes the same.
+#include "optimize/bodies.h"
+
 #include <gmock/gmock.h>
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
@@ -8,7 +10,6 @@
 #include <tuple>
 
 #include "onnx/body.h"
-#include "optimize/bodies.h"
 #include "optimize/model_run.h"
 #include "support/true_rules.h"
 

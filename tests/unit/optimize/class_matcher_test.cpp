@@ -1,6 +1,7 @@
 // Matches in the classes of an e-graph: which are found, and which are none.
-#include <gtest/gtest.h>
 #include <rewright/optimize/program_egraph.h>
+
+#include <gtest/gtest.h>
 
 #include <utility>
 #include <vector>

@@ -1,7 +1,9 @@
 // From a model in bytes to a faster model in bytes, and the program `rewright optimize` on files, good and bad.
+#include <rewright/onnx/runtime.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rewright/onnx/runtime.h>
+#include <nlohmann/json.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,7 +13,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
 

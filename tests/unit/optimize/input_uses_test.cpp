@@ -1,9 +1,10 @@
 // What a model's inputs are fed when nobody says: by their uses, names, types and shapes.
 #include "optimize/input_uses.h"
 
+#include <rewright/onnx/onnx.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rewright/onnx/onnx.h>
 
 #include <cmath>
 

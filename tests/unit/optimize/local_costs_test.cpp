@@ -1,13 +1,15 @@
 // What a rewrite changes, worked out where it changes it, held against the whole graph after it.
-#include <gtest/gtest.h>
+#include "optimize/local_costs.h"
+
 #include <rewright/optimize/search.h>
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <limits>
 
 #include "optimize/hash_slopes.h"
 #include "optimize/kernel_costs.h"
-#include "optimize/local_costs.h"
 #include "rewrite/match_table.h"
 #include "rewrite/pool_rewriter.h"
 #include "support/grown_graph.h"

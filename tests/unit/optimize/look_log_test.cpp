@@ -1,7 +1,8 @@
 // Checkpoints: a search that was stopped or killed anywhere ends as if it had not been.
+#include "optimize/look_log.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
 #include <sys/resource.h>
 
 #include <csignal>
@@ -9,7 +10,6 @@
 #include <fstream>
 #include <set>
 
-#include "optimize/look_log.h"
 #include "optimize/optimizer.h"
 #include "support/true_rules.h"
 #include "unit/optimize/fixed_prices.h"

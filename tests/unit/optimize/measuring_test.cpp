@@ -24,8 +24,8 @@ namespace rewright {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::FixedPrices;
 using ::testing::AnyOf;
+using testing::FixedPrices;
 using ::testing::HasSubstr;
 using testing::loaded;
 using testing::Random;

@@ -1,10 +1,10 @@
 // Evaluation in exact and in a model's own arithmetic.
 #include "optimize/reference.h"
 
+#include <rewright/tensor/real_product.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <rewright/tensor/real_product.h>
 
 #include <array>
 #include <cmath>

@@ -1,7 +1,5 @@
 // Drawings: every node and edge is there, names cannot break the syntax, and Graphviz accepts what is written.
 #include "report/dot.h"
-#include "support/operators.h"
-#include "support/random_graph.h"
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
@@ -11,6 +9,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+
+#include "support/operators.h"
+#include "support/random_graph.h"
 
 namespace rewright::testing {
 namespace {

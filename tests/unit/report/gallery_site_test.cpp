@@ -1,6 +1,4 @@
 // A gallery of a store that a test fills: what each page says of a rule, and what stands where it cannot be made.
-#include "report/gallery.h"
-
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -10,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "report/gallery.h"
 #include "store/derivations.h"
 #include "support/operators.h"
 

@@ -1,8 +1,8 @@
 // What the gallery's pages are made of: text that cannot turn into markup, conditions in words.
+#include <gtest/gtest.h>
+
 #include "report/gallery/html.h"
 #include "report/gallery/words.h"
-
-#include <gtest/gtest.h>
 
 namespace rewright::gallery {
 namespace {

@@ -1,7 +1,8 @@
 // Rules as equations: which conditions each output's equation has, and the order of operands as an axiom.
+#include <rewright/verify/derivation.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rewright/verify/derivation.h>
 
 #include "axiom/writer.h"
 #include "support/own_operators.h"

@@ -1,10 +1,9 @@
 // From graphs of numbers to rules over all sizes: each case is a pair of graphs, the rule expected of it, and, by
 // evaluation over the prime field, that the rule holds inside its precondition and not outside.
-#include "rule/canonical.h"
-
-#include "rules.h"
-
 #include <gmock/gmock.h>
+
+#include "rule/canonical.h"
+#include "rules.h"
 
 namespace rewright::testing {
 namespace {

@@ -1,9 +1,9 @@
 // What rules do to floating-point numbers: exact, reassociating, range-changing.
 #include "rule/rule_class.h"
 
-#include "rules.h"
-
 #include <gtest/gtest.h>
+
+#include "rules.h"
 
 namespace rewright::testing {
 namespace {

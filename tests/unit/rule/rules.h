@@ -1,10 +1,6 @@
 // Rules from text, and what they compute.
 #pragma once
 
-#include "rule/canonical.h"
-#include "rule/conditions.h"
-#include "support/operators.h"
-
 #include <rewright/rule/rule.h>
 
 #include <gtest/gtest.h>
@@ -14,6 +10,10 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "rule/canonical.h"
+#include "rule/conditions.h"
+#include "support/operators.h"
 
 namespace rewright::testing {
 

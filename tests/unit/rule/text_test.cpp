@@ -1,7 +1,7 @@
 // The text form of rules: what it says, what it refuses and how, and that the id looks at meaning only.
-#include "rules.h"
-
 #include <gmock/gmock.h>
+
+#include "rules.h"
 
 namespace rewright::testing {
 namespace {

@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
 #include <sqlite3.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 // Size expressions over slots: the values that SymbolicDim::evaluate gives, in any arithmetic.
-#include "tensor/size_code.h"
+#include <rewright/tensor/size_code.h>
 
 #include <gtest/gtest.h>
 
@@ -65,6 +65,21 @@ TEST(SizeCode, KnowsASlotByItself) {
   for (const char* text : {"x.1 + 1", "2*x.1", "4", "x.0 + x.1"})
     EXPECT_EQ(SizeCode::compile(dim(text), slot_of)->slot(), std::nullopt) << text;
   EXPECT_FALSE(SizeCode::compile(dim("y.0"), slot_of)) << "it has no slot";
+}
+
+TEST(SizeCode, HasNoValueWhereOneWouldNotFit) {
+  const std::vector<SizeVar> names = {SizeVar::read("m"), SizeVar::read("n")};
+  const SymbolicDim m = SymbolicDim::variable(names[0]), n = SymbolicDim::variable(names[1]);
+  const std::int64_t huge = std::int64_t{1} << 62;
+  const auto value = [&](const SymbolicDim& dim, std::int64_t of_m, std::int64_t of_n) {
+    return SizeCode::compile(dim, names)->value(std::vector<std::int64_t>{of_m, of_n});
+  };
+  EXPECT_EQ(value(m * n, huge, 1), huge);
+  EXPECT_EQ(value(m * n, huge, 2), std::nullopt) << "a product";
+  EXPECT_EQ(value(m * SymbolicDim(2), huge, 1), std::nullopt) << "a multiple";
+  EXPECT_EQ(value(m + n, huge, huge), std::nullopt) << "a sum";
+  EXPECT_EQ(value(floor_divide(m + n, 2), huge, huge), std::nullopt) << "what is divided";
+  EXPECT_EQ(value(n * floor_divide(m + n, 2), huge, huge), std::nullopt) << "a factor";
 }
 
 }  // namespace

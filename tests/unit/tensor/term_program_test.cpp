@@ -1,7 +1,8 @@
 // Straight-line programs of terms, run over algebras that the tree does not know.
+#include <rewright/tensor/term_program.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rewright/tensor/term_program.h>
 
 #include <algorithm>
 #include <array>

@@ -1,10 +1,11 @@
 // Rules that enumeration finds and mutants of them, before all verifiers: no two may contradict each other, and what is
 // false must be found so.
+#include "support/mutants.h"
+
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "support/mutants.h"
 #include "unit/verify/rules.h"
 
 namespace rewright {

@@ -1,16 +1,11 @@
 // The judge of rules and what it remembers: who is believed, and for how long.
 #include "verify/rule_judge.h"
 
-#include "base/sha256.h"
-#include "campaign/rule_source.h"
-#include "plugin/own_folder.h"
-
 #include <rewright/axiom/axiom.h>
 #include <rewright/egraph/prover.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +16,9 @@
 #include <string>
 #include <vector>
 
+#include "base/sha256.h"
+#include "campaign/rule_source.h"
+#include "plugin/own_folder.h"
 #include "unit/verify/rules.h"
 
 namespace rewright {

@@ -99,7 +99,6 @@ class ConstantOf : public OperatorOf<Self> {
     REWRIGHT_CHECK(Self::check(params.sizes(0), where));
     return Shapes<Dim>{BasicShape<Dim>(params.sizes(0))};
   }
-  static double flops(const Params&, std::span<const Shape>) { return 0; }
 
   Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string>, std::span<const Shape>,
                                            OnnxWriter& writer) const override {
@@ -243,7 +242,6 @@ class ReduceOf : public OperatorOf<Self> {
     const auto x = a.view(0).along(params.integers(0));
     a.out(0).is("i", [&](auto i) { return Self::value(a, x(i)); });
   }
-  static double flops(const Params&, std::span<const Shape> in) { return static_cast<double>(in[0].elements()); }
 
   /// One application as the ONNX node has it: axes as an attribute or, in newer opsets, as an input.
   [[nodiscard]] Result<Port> reduce(const OnnxNode& node, GraphBuilder& graph, Port x) const {

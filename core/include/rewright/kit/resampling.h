@@ -50,7 +50,8 @@ struct ResamplingTap {
 
 class Resampling {
  public:
-  /// Errors: kUnsupported: sizes that the model computes, antialiasing, crops.
+  /// Errors: kUnsupported: sizes that the model computes, antialiasing, crops, and aligned corners where size *
+  /// scale is no whole number, for there the specification and runtimes differ.
   [[nodiscard]] static Result<Resampling> read(const OnnxNode& node, const Shape& shape) {
     Resampling resampling(shape);
     resampling.mode_ = node.text("mode", "nearest");
@@ -124,6 +125,10 @@ class Resampling {
       along.outputs = scales.empty() ? sizes[i] : static_cast<std::int64_t>(std::floor(size * along.scale));
       if (along.size < 1 || !(along.scale > 0) || along.outputs < 1 || along.outputs > kMostOutputs)
         return unsupported("{} of {} to {} elements", node.type, along.size, along.outputs);
+      // The specification's data divide by size * scale - 1, runtimes by its floor less 1.
+      if (!scales.empty() && coordinates_ == "align_corners" && size * along.scale != static_cast<float>(along.outputs))
+        return unsupported("{} of aligned corners by {}, which makes no whole number of {} elements", node.type,
+                           along.scale, along.size);
     }
     return {};
   }

@@ -20,6 +20,8 @@
 // Statements  out.is("i j", f): the element at (i, j) is f(i, j). out.is(view): the whole of a view. out.from(views...)
 //             .is(f): f of their elements at the same index. out.part(axis, first, size) is written in place of all.
 //             Every element of every output is written once.
+// Recurrences a.serial("t", n, [&](auto t) {...}) runs its statements for each t in turn. In it s.at(t + 1).is("j", f)
+//             writes a row of the stage s, and s.read()(t, j) reads one that was written. s.at(0) comes before.
 // Views       a.view(k), moved as a whole: permuted, sliced, part, repeated; a.padded(view, before, value).
 // Reductions  a.sum("k", over(n), f) and a.greatest: of f(k), over sizes, groups of axes (x.extent(1)) and the taps of
 //             windows (rows(i), where rows = a.windows(axis, outputs)). A sum of a.times(u, v) is a sum of products.

@@ -146,6 +146,17 @@ class Eager {
       return Groups<kGroups>(data_, sizes_);
     }
     [[nodiscard]] Size size(std::size_t group) const { return sizes_[group]; }
+    /// What was written so far.
+    [[nodiscard]] Groups<kGroups> read() const { return Groups<kGroups>(data_, sizes_); }
+    /// One row of the first group, to be written by itself.
+    [[nodiscard]] GroupedTarget<kGroups - 1> at(Index row) const {
+      static_assert(kGroups > 1, "a row is one index of the first of several groups");
+      std::array<Size, kGroups - 1> sizes;
+      std::copy_n(sizes_.begin() + 1, kGroups - 1, sizes.begin());
+      std::int64_t apart = 1;
+      for (const Size size : sizes) apart *= size;
+      return {data_ + row * apart, sizes};
+    }
 
    private:
     template <std::size_t kAt, class Function, class... I>
@@ -222,6 +233,11 @@ class Eager {
   template <class... Extent>
   [[nodiscard]] GroupedTarget<sizeof...(Extent)> stage(std::string_view /*name*/, Extent... extents) {
     return {room(static_cast<std::size_t>((std::int64_t{1} * ... * extents))), {extents...}};
+  }
+  /// For each index in turn, so that a statement may read what one before has written.
+  template <class Function>
+  static void serial(std::string_view /*name*/, Size size, const Function& function) {
+    for (Index index = 0; index < size; ++index) function(index);
   }
   /// The sizes of a size parameter.
   [[nodiscard]] std::span<const Size> sizes(std::size_t parameter) const { return params_.sizes(parameter); }

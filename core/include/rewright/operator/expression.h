@@ -205,7 +205,8 @@ struct Buffer {
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 
-/// For every value of the axes that meets the condition: target[at] = value.
+/// For every value of the axes that meets the condition: target[at] = value. Stages that follow each other and begin
+/// with one serial axis run together: all of them at each of its values, in turn.
 struct Stage {
   std::string name;  ///< Unique in its definition; loops are called after it.
   BufferId target = {};
@@ -215,6 +216,11 @@ struct Stage {
   Guard where = {};
   ValueExpr value = {};
 };
+
+/// The serial axis with which a stage begins; null if there is none.
+[[nodiscard]] inline const AxisRange* serial_axis(const Stage& stage) {
+  return !stage.axes.empty() && stage.axes.front().is_serial ? &stage.axes.front() : nullptr;
+}
 
 /// An operator's meaning at one set of parameters and ranks: stages in an order in which what is read was written.
 /// Each element of an output and a temporary is written by one stage, once.

@@ -4,7 +4,6 @@
 //     static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim>, Constraints<Dim>& where);
 //     template <class A>  // The meaning at an index, once: definition.h has the vocabulary.
 //     static void define(A& a, const Params&);
-//     static double flops(const Params&, std::span<const Shape>);        // If it is not one for each output element.
 //     static void kernel(const Params&, Inputs<Field>, Outputs<Field>);  // If the definition is slow over one algebra;
 //                                                                        // held against it.
 // and overrides from_onnx / to_onnx where ONNX has a counterpart.
@@ -95,8 +94,8 @@ class REWRIGHT_API Operator {
   /// At sizes that may be symbols; where they are no requirement is kept.
   [[nodiscard]] Result<Definition> definition(const SymbolicParams& params, std::span<const SymbolicShape> in) const;
 
-  /// The shapes must fit.
-  [[nodiscard]] virtual Work work(const Params& params, std::span<const Shape> in) const = 0;
+  /// Of the definition. The shapes must fit.
+  [[nodiscard]] Work work(const Params& params, std::span<const Shape> in) const;
 
   /// Builds `node` out of operators, in `graph`; gives one port per ONNX output that is used. kUnsupported, with the
   /// reason, leaves the node as it is in the model.
@@ -132,18 +131,6 @@ class OperatorOf : public Operator {
   void evaluate(const Params& params, Inputs<Exact> in, Outputs<Exact> out) const final { run(params, in, out); }
   void evaluate(const Params& params, Inputs<Real> in, Outputs<Real> out) const final { run(params, in, out); }
   void evaluate(const Params& params, Inputs<Term> in, Outputs<Term> out) const final { run(params, in, out); }
-  [[nodiscard]] Work work(const Params& params, std::span<const Shape> in) const override {
-    Work work;
-    for (const Shape& shape : in) work.bytes += 4.0 * static_cast<double>(shape.elements());
-    if (auto out = infer(params, in)) {
-      for (const Shape& shape : *out) {
-        work.bytes += 4.0 * static_cast<double>(shape.elements());
-        work.flops += static_cast<double>(shape.elements());
-      }
-    }
-    if constexpr (requires { Self::flops(params, in); }) work.flops = Self::flops(params, in);
-    return work;
-  }
   [[nodiscard]] Result<std::vector<BasicShape<std::int64_t>>> shape_of(const Params& params,
                                                                        std::span<const BasicShape<std::int64_t>> in,
                                                                        Constraints<std::int64_t>& where) const final {

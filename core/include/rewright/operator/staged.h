@@ -226,16 +226,33 @@ class REWRIGHT_API Staged {
         : owner_(owner), buffer_(buffer), extents_(std::move(extents)) {}
     template <class Function>
     staged::Groups<kGroups> is(std::string_view names, const Function& function) const {
-      const std::vector<Index> index = owner_->open(buffer_, names, extents_);
-      [&]<std::size_t... G>(std::index_sequence<G...>) { owner_->close(function(index[G]...)); }
-      (std::make_index_sequence<kGroups>());
-      return {buffer_, extents_};
+      write({}, names, extents_, function);
+      return read();
     }
-    [[nodiscard]] SymbolicDim size(std::size_t group) const {
-      return staged::Groups<kGroups>(buffer_, extents_).size(group);
-    }
+    [[nodiscard]] SymbolicDim size(std::size_t group) const { return read().size(group); }
+    /// What was written so far.
+    [[nodiscard]] staged::Groups<kGroups> read() const { return {buffer_, extents_}; }
+    struct Row {
+      GroupedTarget whole;
+      Index index;
+      template <class Function>
+      void is(std::string_view names, const Function& function) const {
+        std::array<Extent, kGroups - 1> extents;
+        std::copy(whole.extents_.begin() + 1, whole.extents_.end(), extents.begin());
+        whole.write(index.parts, names, extents, function);
+      }
+    };
+    /// One row of the first group, to be written by itself.
+    [[nodiscard]] Row at(const Index& row) const { return {*this, row}; }
 
    private:
+    template <std::size_t kWritten, class Function>
+    void write(std::span<const IndexExpr> row, std::string_view names, const std::array<Extent, kWritten>& extents,
+               const Function& function) const {
+      const std::vector<Index> index = owner_->open(buffer_, names, extents, row);
+      [&]<std::size_t... G>(std::index_sequence<G...>) { owner_->close(function(index[G]...)); }
+      (std::make_index_sequence<kWritten>());
+    }
     Staged* owner_;
     BufferId buffer_;
     std::array<Extent, kGroups> extents_;
@@ -271,6 +288,12 @@ class REWRIGHT_API Staged {
     std::array<Extent, sizeof...(E)> groups{extent_of(extents)...};
     const BufferId buffer = add_temporary(name, groups);
     return GroupedTarget<sizeof...(E)>(this, buffer, std::move(groups));
+  }
+  /// For each index in turn, so that a statement may read what one before has written.
+  template <class Function>
+  void serial(std::string_view name, const Size& size, const Function& function) {
+    function(open_serial(name, size));
+    serial_.reset();
   }
   [[nodiscard]] std::span<const Size> sizes(std::size_t parameter) const { return params_.sizes(parameter); }
   template <class Numbers>
@@ -394,8 +417,10 @@ class REWRIGHT_API Staged {
   [[nodiscard]] Index add_axes(std::vector<AxisRange>& axes, std::string_view name, const Extent& extent);
   BufferId add_temporary(std::string_view name, std::span<const Extent> groups);
   [[nodiscard]] std::string unique_stage_name(BufferId buffer) const;
-  /// Begins a stage; its value is what close() gets.
-  [[nodiscard]] std::vector<Index> open(BufferId buffer, std::string_view names, std::span<const Extent> groups);
+  [[nodiscard]] Index open_serial(std::string_view name, const Size& size);
+  /// Begins a stage; its value is what close() gets. `row`: where it is written, before the groups.
+  [[nodiscard]] std::vector<Index> open(BufferId buffer, std::string_view names, std::span<const Extent> groups,
+                                        std::span<const IndexExpr> row = {});
   void close(const ValueExpr& value);
   void write(const Place& place, const std::function<ValueExpr(std::span<const IndexExpr>)>& value);
 
@@ -404,6 +429,7 @@ class REWRIGHT_API Staged {
   Definition definition_;
   std::uint32_t next_axis_ = 0;
   std::optional<Stage> open_;
+  std::optional<AxisRange> serial_;  ///< Around the statements at hand.
 };
 
 }  // namespace rewright

@@ -28,7 +28,7 @@ struct OpaqueApplication {
   std::string_view type;  ///< As in ONNX: "Resize", "com.microsoft:FusedConv".
   std::span<const TensorType> in;
   std::span<const TensorType> out;
-  std::span<const std::byte> model;       ///< The node alone, for Runtime::load. Empty for a model that does not measure.
+  std::span<const std::byte> model;  ///< The node alone, for Runtime::load. Empty for a model that does not measure.
   std::span<const RuntimeTensor> inputs;  ///< Values for it.
 };
 
@@ -63,10 +63,11 @@ class REWRIGHT_API CostModel {
 };
 
 /// Microseconds of a graph: the sum over its kernels, without what depends on weights alone (done once, before the
-/// first run). A kernel is one application, an opaque node, or several applications that the model calls fused: each takes the one before as an operand of its output's shape, nothing else uses that, and its
-/// other operands are weights or of the same shape. Where an application could join one of two kernels it joins the one
-/// that grows less dear. A concat whose only use is another concat on the same axis counts as part of it: together they
-/// are one concat of more operands.
+/// first run). A kernel is one application, an opaque node, or several applications that the model calls fused: each
+/// takes the one before as an operand of its output's shape, nothing else uses that, and its other operands are weights
+/// or of the same shape. Where an application could join one of two kernels it joins the one that grows less dear. A
+/// concat whose only use is another concat on the same axis counts as part of it: together they are one concat of more
+/// operands.
 ///
 /// With `reorder`, the operator transpose, and a model that knows layouts, it is the cost in the layouts that were
 /// found best (optimize/layouts.h), what brings a tensor from one into another included. Inputs and outputs are in

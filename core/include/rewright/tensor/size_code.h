@@ -11,6 +11,8 @@
 #include <rewright/base/visibility.h>
 #include <rewright/tensor/dim.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -52,11 +54,19 @@ class REWRIGHT_API SizeCode {
  public:
   /// Nothing where a variable has no slot.
   [[nodiscard]] static std::optional<SizeCode> compile(const SymbolicDim& size, const SlotOf& slot_of);
+  /// A variable's slot is its position in `names`.
+  [[nodiscard]] static std::optional<SizeCode> compile(const SymbolicDim& size, std::span<const SizeVar> names);
 
   /// The slot where the expression is one variable.
   [[nodiscard]] std::optional<std::uint32_t> slot() const {
     if (!is_slot_) return std::nullopt;
     return terms_.front().slot;
+  }
+  /// One more than the last slot that it reads; 0 for a number.
+  [[nodiscard]] std::size_t reach() const;
+  /// Nothing where a number does not fit 63 bits.
+  [[nodiscard]] std::optional<std::int64_t> value(std::span<const std::int64_t> slots) const {
+    return run(CheckedNumbers{}, slots);
   }
   template <class Arithmetic>
   [[nodiscard]] typename Arithmetic::Value run(Arithmetic arithmetic,
@@ -94,12 +104,16 @@ class REWRIGHT_API SizeCode {
   bool is_slot_ = false;
 };
 
-struct ConstraintCode {
+struct REWRIGHT_API ConstraintCode {
   Constraint::Kind kind = Constraint::Kind::kEqual;
   SizeCode left;
   SizeCode right;
 
   [[nodiscard]] static std::optional<ConstraintCode> compile(const Constraint& constraint, const SlotOf& slot_of);
+  /// A variable's slot is its position in `names`.
+  [[nodiscard]] static std::optional<ConstraintCode> compile(const Constraint& constraint,
+                                                             std::span<const SizeVar> names);
+  [[nodiscard]] std::size_t reach() const { return std::max(left.reach(), right.reach()); }
   /// False also where a side cannot be computed.
   [[nodiscard]] bool holds(std::span<const std::int64_t> slots) const;
 };
