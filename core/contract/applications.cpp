@@ -1,10 +1,19 @@
 #include "contract/applications.h"
 
+#include <rewright/tensor/linear.h>
+
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 
 namespace rewright::contract {
+namespace {
+
+/// Operands of operators whose shapes are solved for.
+constexpr int kSolvedFrom = 4, kSolvedTo = 6;
+
+}  // namespace
 
 std::string to_string(const Application& application) {
   std::string text = application.op->name() + rewright::to_string(application.op->info().params, application.params);
@@ -21,8 +30,6 @@ Shape ApplicationSource::random_shape(std::int64_t rank) {
 }
 
 std::vector<Shape> ApplicationSource::random_shapes() {
-  pool_ = {random_.between(1, 3), random_.between(1, 5)};
-  if (random_.one_in(3)) pool_.push_back(random_.one_in(5) ? 0 : random_.between(1, 6));
   const OperatorInfo& info = op_.info();
   const std::int64_t most =
       info.max_arity < 0 ? info.min_arity + 2 : std::max<std::int64_t>(info.min_arity, info.max_arity);
@@ -97,11 +104,84 @@ ParamValue ApplicationSource::random_value(const ParamSpec& spec, const std::vec
   return spec.default_value;
 }
 
-Application ApplicationSource::draw() {
-  std::vector<Shape> in = random_shapes();
+std::vector<ParamValue> ApplicationSource::random_params(const std::vector<Shape>& in) {
   std::vector<ParamValue> values;
   for (const ParamSpec& spec : op_.info().params) values.push_back(random_value(spec, in));
-  return {&op_, Params(std::move(values)), std::move(in)};
+  return values;
+}
+
+namespace {
+
+std::vector<SymbolicShape> shapes_of_symbols(std::span<const int> ranks) {
+  std::vector<SymbolicShape> shapes;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    SymbolicShape& shape = shapes.emplace_back();
+    for (int axis = 0; axis < ranks[i]; ++axis)
+      shape.append(SymbolicDim::variable(SizeVar::axis(fmt::format("x{}", i), axis)));
+  }
+  return shapes;
+}
+
+}  // namespace
+
+const std::vector<std::vector<int>>& ApplicationSource::fitting_ranks() {
+  if (fitting_ranks_) return *fitting_ranks_;
+  constexpr int kHighest = 4;
+  fitting_ranks_.emplace();
+  const int arity = op_.info().min_arity;
+  if (arity < kSolvedFrom || arity > kSolvedTo) return *fitting_ranks_;
+  std::vector<int> ranks(static_cast<std::size_t>(arity), 0);
+  const auto next = [&] {  // In the manner of an odometer.
+    for (int& rank : ranks) {
+      if (++rank <= kHighest) return true;
+      rank = 0;
+    }
+    return false;
+  };
+  do {
+    Constraints<SymbolicDim> where;
+    if (op_.infer(to_symbolic(Params(random_params({}))), shapes_of_symbols(ranks), where))
+      fitting_ranks_->push_back(ranks);
+  } while (next());
+  return *fitting_ranks_;
+}
+
+std::optional<Application> ApplicationSource::solved() {
+  if (fitting_ranks().empty()) return std::nullopt;
+  const std::vector<SymbolicShape> shapes = shapes_of_symbols(random_.pick(fitting_ranks()));
+  Params params(random_params({}));
+  Constraints<SymbolicDim> where;
+  if (!op_.infer(to_symbolic(params), shapes, where)) return std::nullopt;
+  const SizeSystem system(where.conditions());
+  std::map<SizeVar, std::int64_t> sizes;
+  const DimBinding binding = [&](SizeVar name) -> std::optional<std::int64_t> {
+    const auto solved = system.solved().find(name);
+    if (solved != system.solved().end())
+      return solved->second.evaluate(
+          [&](SizeVar free) { return sizes.try_emplace(free, random_.pick(pool_)).first->second; });
+    return sizes.try_emplace(name, random_.pick(pool_)).first->second;
+  };
+  Application made{&op_, std::move(params), {}};
+  for (const SymbolicShape& shape : shapes) {
+    Shape& in = made.in.emplace_back();
+    for (const SymbolicDim& dim : shape) {
+      const auto size = dim.evaluate(binding);
+      if (!size || *size < 0) return std::nullopt;
+      in.append(*size);
+    }
+  }
+  return made;
+}
+
+Application ApplicationSource::draw() {
+  pool_ = {random_.between(1, 3), random_.between(1, 5)};
+  if (random_.one_in(3)) pool_.push_back(random_.one_in(5) ? 0 : random_.between(1, 6));
+  if (op_.info().min_arity >= kSolvedFrom && random_.one_in(2)) {
+    if (auto made = solved()) return *std::move(made);
+  }
+  std::vector<Shape> in = random_shapes();
+  Params params(random_params(in));
+  return {&op_, std::move(params), std::move(in)};
 }
 
 std::vector<Application> ApplicationSource::accepted(std::size_t count, std::int64_t max_elements,

@@ -1,13 +1,15 @@
 // Random applications of an operator, of which nothing is known but its specification.
 //
 // Parameters and operand shapes are drawn until enough are accepted by the shape rule. The draws are biased towards
-// what operators ask for: equal shapes, equal ranks, few different sizes, permutations, parts that add up to a size.
+// what operators ask for: equal shapes, equal ranks, few different sizes, permutations, parts that add up to a size. Of
+// four operands and more the ranks and sizes that meet are few: there the shape rule over symbols says which do.
 #pragma once
 
 #include <rewright/base/mixing.h>
 #include <rewright/operator/operator.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,11 @@ class REWRIGHT_API ApplicationSource {
  private:
   Shape random_shape(std::int64_t rank);
   std::vector<Shape> random_shapes();
+  std::vector<ParamValue> random_params(const std::vector<Shape>& in);
+  /// Ranks that the shape rule accepts at some sizes, found once.
+  const std::vector<std::vector<int>>& fitting_ranks();
+  /// An application whose sizes meet what the shape rule requires of them; nothing where there are none such.
+  std::optional<Application> solved();
   std::vector<std::int64_t> random_integers(int rank);
   std::vector<std::int64_t> random_sizes(const std::vector<Shape>& in);
   ParamValue random_value(const ParamSpec& spec, const std::vector<Shape>& in);
@@ -42,6 +49,7 @@ class REWRIGHT_API ApplicationSource {
   const Operator& op_;
   Random random_;
   std::vector<std::int64_t> pool_;  ///< The sizes of one draw.
+  std::optional<std::vector<std::vector<int>>> fitting_ranks_;
 };
 
 }  // namespace rewright::contract

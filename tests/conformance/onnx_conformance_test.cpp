@@ -23,8 +23,10 @@ namespace {
 namespace fs = std::filesystem;
 
 /// How many of the data's cases (ONNX 1.12) are computed by operators; more is progress, fewer is a loss.
-constexpr std::size_t kLeastCases = 476;
-constexpr std::size_t kLeastCompiledCases = 476;  ///< With nodes that graphs carry and loops compute.
+constexpr std::size_t kLeastCases = 490;
+constexpr std::size_t kLeastCompiledCases = 607;  ///< With nodes that graphs carry and loops compute.
+
+constexpr std::string_view kBitsAsIntegers = "test_cast_BFLOAT16_to_FLOAT";
 
 /// Operators with an ONNX counterpart that no case of the test data reaches, and why.
 const std::map<std::string, std::string> kWithoutCase = {
@@ -209,8 +211,12 @@ Summary judge_all(Judge judge, Carried carried = Carried::kRefused) {
   }
   std::ranges::sort(folders);
   for (const fs::path& folder : folders) {
-    const auto cases = read_cases(folder);
     const auto name = folder.filename().string();
+    if (name == kBitsAsIntegers) {
+      summary.skip(name, "its input holds the bits of bfloat16 as integers");
+      continue;
+    }
+    const auto cases = read_cases(folder);
     if (!cases) summary.skip(name, cases.error().message);
     summary.cases += cases ? cases->size() : 1;
     for (const OnnxCase& original : cases ? *cases : std::vector<OnnxCase>{}) {
