@@ -168,7 +168,7 @@ std::string ExpressionWriter::arithmetic(const ValueExpr& value, ElementType typ
 std::string ExpressionWriter::comparison(const ValueExpr& value, int around) {
   using Kind = ValueExpr::Kind;
   const auto parts = value.operands();
-  const ElementType type = type_of(parts[0], type_of(parts[1], ElementType::kFloat64));
+  const ElementType type = type_of(parts[0], type_of(parts[1], compared_));
   const bool is_equality = value.kind() == Kind::kEqual;
   const char* sign = is_equality ? "==" : value.kind() == Kind::kLess ? "<" : "<=";
   const int own = is_equality ? kEquality : kRelation;
@@ -227,6 +227,7 @@ std::string ExpressionWriter::text(const ValueExpr& value, ElementType type, int
 std::string ExpressionWriter::update(loop::StoreKind kind, const std::string& old, const ValueExpr& value,
                                      ElementType type) {
   using loop::StoreKind;
+  compared_ = is_floating(type) || type == ElementType::kBool ? ElementType::kFloat64 : type;
   const std::string next = text(value, type, kLowest);
   const char* const stems[] = {"", "add", "mul", "max", "min"};
   const bool is_sign = is_floating(type) && (kind == StoreKind::kAdd || kind == StoreKind::kMultiply);

@@ -67,6 +67,7 @@ class ExpressionWriter {
   const loop::Program& program_;
   Helpers& helpers_;
   loop::ElementTypes types_;
+  ElementType compared_ = ElementType::kFloat64;  ///< In comparisons of numbers and indices alone, in the store at hand.
   std::map<std::uint32_t, Variable> loops_;
   std::set<std::uint32_t> variables_;
   bool reads_data_ = false;
