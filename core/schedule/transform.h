@@ -10,18 +10,18 @@
 //
 //   split c.j 16 tail=cut; reorder c.i c.k c.j/0 c.j/1; vectorise c.j/1
 //
-// | transform          | what it does                                                  | needs |
-// |--------------------|---------------------------------------------------------------|--------------------------------|
-// | split l f          | l = f l/0 + l/1                                               | f divides the extent (divide)
-// | |   tail=mask        | the same, inside of "if l < extent"                           | | |   tail=cut         | the
-// rest in a loop of its own, l/2 (or the first free number) |                                | | fuse a b           |
-// one loop a&b over both                                        | b alone in a, of its kind      | | reorder a b ... |
-// these loops of one nest in this order                         | no dependence is turned round  | | distribute l | a
-// loop for each statement in l; the largest keeps the name    | none of them needs a later one | | parallelise l      |
-// iterations in any order, on threads                           | no dependence between them     | | vectorise l |
-// iterations in any order, as lanes                             | the same; no loop in l         | | unroll l |
-// iterations written one after the other                        | a number of at most 64         | | cache x l t | what
-// an iteration of l reads of x is copied to t first        | x is not written in l; affine  |
+// | transform       | what it does                                                  | needs                          |
+// |-----------------|---------------------------------------------------------------|--------------------------------|
+// | split l f       | l = f l/0 + l/1                                               | f divides the extent (divide)  |
+// |   tail=mask     | the same, inside of "if l < extent"                           |                                |
+// |   tail=cut      | the rest in a loop of its own, l/2 (or the first free number) |                                |
+// | fuse a b        | one loop a&b over both                                        | b alone in a, of its kind      |
+// | reorder a b ... | these loops of one nest in this order                         | no dependence is turned round  |
+// | distribute l    | a loop for each statement in l; the largest keeps the name    | none of them needs a later one |
+// | parallelise l   | iterations in any order, on threads                           | no dependence between them     |
+// | vectorise l     | iterations in any order, as lanes                             | the same; no loop in l         |
+// | unroll l        | iterations written one after the other                        | a number of at most 64         |
+// | cache x l t     | what an iteration of l reads of x is copied to t first        | x is not written in l; affine  |
 #pragma once
 
 #include <rewright/loop/loop_program.h>
