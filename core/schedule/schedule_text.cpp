@@ -38,6 +38,10 @@ std::string text_of(const Cache& cache) {
   return fmt::format("cache {} {} {}", cache.buffer, to_string(cache.loop), cache.name);
 }
 
+std::string text_of(const ComputeAt& compute) {
+  return fmt::format("compute-at {} {} {}", compute.buffer, to_string(compute.loop), compute.name);
+}
+
 /// The words of one step.
 class StepReader {
  public:
@@ -86,15 +90,17 @@ class StepReader {
       REWRIGHT_TRY(LoopName loop, name());
       return Transform(Distribute{std::move(loop)});
     }
-    if (kind == "cache") {
+    if (kind == "cache" || kind == "compute-at") {
       REWRIGHT_TRY(std::string buffer, word("a buffer"));
       REWRIGHT_TRY(LoopName loop, name());
       REWRIGHT_TRY(std::string copy, word("a name for the copy"));
+      if (kind == "compute-at") return Transform(ComputeAt{std::move(buffer), std::move(loop), std::move(copy)});
       return Transform(Cache{std::move(buffer), std::move(loop), std::move(copy)});
     }
     const auto mark = std::ranges::find(kMarks, kind);
     if (mark == kMarks.end())
-      return error("split, fuse, reorder, distribute, serial, parallelise, vectorise, unroll or cache", kind);
+      return error("split, fuse, reorder, distribute, serial, parallelise, vectorise, unroll, cache or compute-at",
+                   kind);
     REWRIGHT_TRY(LoopName loop, name());
     return Transform(Mark{std::move(loop), static_cast<LoopKind>(mark - kMarks.begin())});
   }

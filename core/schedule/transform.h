@@ -6,7 +6,7 @@
 //   transform := "split" loop factor ["tail=" ("divide" | "mask" | "cut")]
 //              | "fuse" loop loop | "reorder" loop loop+ | "distribute" loop
 //              | "serial" loop | "parallelise" loop | "vectorise" loop | "unroll" loop
-//              | "cache" buffer loop name
+//              | ("cache" | "compute-at") buffer loop name
 //
 //   split c.j 16 tail=cut; reorder c.i c.k c.j/0 c.j/1; vectorise c.j/1
 //
@@ -22,6 +22,7 @@
 // | vectorise l     | iterations in any order, as lanes                             | the same; no loop in l         |
 // | unroll l        | iterations written one after the other                        | a number of at most 64         |
 // | cache x l t     | what an iteration of l reads of x is copied to t first        | x is not written in l; affine  |
+// | compute-at      | the same, not copied but computed; loops that made x may go   | one nest makes x, before l     |
 #pragma once
 
 #include <rewright/loop/loop_program.h>
@@ -67,7 +68,13 @@ struct Cache {
   std::string name;
   friend bool operator==(const Cache&, const Cache&) = default;
 };
-using Transform = std::variant<Split, Fuse, Reorder, Distribute, Mark, Cache>;
+struct ComputeAt {
+  std::string buffer;
+  LoopName loop;
+  std::string name;
+  friend bool operator==(const ComputeAt&, const ComputeAt&) = default;
+};
+using Transform = std::variant<Split, Fuse, Reorder, Distribute, Mark, Cache, ComputeAt>;
 
 /// What to do where a transform cannot be applied: to end there, to go on without it, or to take the loop that has come
 /// of the one that is gone.

@@ -11,5 +11,6 @@ namespace rewright::schedule {
 [[nodiscard]] Outcome transformed(const Program& program, const Distribute& distribute);
 [[nodiscard]] Outcome transformed(const Program& program, const Mark& mark);
 [[nodiscard]] Outcome transformed(const Program& program, const Cache& cache);
+[[nodiscard]] Outcome transformed(const Program& program, const ComputeAt& compute);
 
 }  // namespace rewright::schedule

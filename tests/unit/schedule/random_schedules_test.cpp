@@ -23,7 +23,7 @@ class RandomTransforms {
     std::vector<LoopName> names;
     collect(program.body, names);
     const auto any = [&] { return names[random_.below(names.size())]; };
-    switch (random_.below(7)) {
+    switch (random_.below(8)) {
       case 0: return Reorder{{any(), any()}};
       case 1: return Distribute{any()};
       case 2: return Mark{any(), static_cast<loop::LoopKind>(random_.below(4))};
@@ -31,6 +31,12 @@ class RandomTransforms {
       case 4: {
         const std::string buffer = program.buffers[random_.below(program.buffers.size())].name;
         return Cache{buffer, any(), "copy" + std::to_string(copies_++)};
+      }
+      case 5: {
+        std::vector<std::string> temporaries = {"none"};
+        for (const Buffer& buffer : program.buffers)
+          if (buffer.role == BufferRole::kTemporary) temporaries.push_back(buffer.name);
+        return ComputeAt{random_.pick(temporaries), any(), "made" + std::to_string(copies_++)};
       }
       default: return Split{any(), random_.between(1, 4), static_cast<Tail>(random_.below(3))};
     }
@@ -59,7 +65,7 @@ std::vector<std::vector<Scalar>> outputs(const Program& program, std::uint64_t s
 }
 
 TEST(RandomSchedules, ChangeNoValue) {
-  std::size_t applied = 0, refused = 0;
+  std::size_t applied = 0, refused = 0, computed = 0;
   for (std::uint64_t seed = 0; seed < 1000 && !HasFailure(); ++seed) {
     auto lowered = loop::lower(test_support::RandomDefinition(seed).make());
     ASSERT_TRUE(lowered) << lowered.error().message;
@@ -77,6 +83,7 @@ TEST(RandomSchedules, ChangeNoValue) {
         continue;
       }
       ++applied;
+      computed += std::holds_alternative<ComputeAt>(transform) ? 1 : 0;
       program = std::get<Program>(std::move(outcome));
       schedule.push_back({transform});
     }
@@ -92,6 +99,7 @@ TEST(RandomSchedules, ChangeNoValue) {
   }
   EXPECT_GT(applied, refused / 4) << "few transforms were applied";
   EXPECT_GT(applied, 2000U);
+  EXPECT_GT(computed, 3U);
 }
 
 }  // namespace

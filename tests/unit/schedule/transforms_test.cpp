@@ -128,6 +128,28 @@ TEST(Transforms, CacheCopiesWhatAnIterationReads) {
   EXPECT_THAT(refusal(kProduct, "cache a c.i b"), HasSubstr("a word that is no buffer's name"));
 }
 
+constexpr const char* kBlur =
+    "buffer x[12] float32 in\nbuffer y[10] float32 out\nbuffer t[12] float32 temporary\nbuffer s[] float32 temporary\n"
+    "for t.i 12 serial { store s[] = 0\nfor t.k 2 serial { store s[] += x[t.i] }\nstore t[t.i] = s[] }\n"
+    "for y.i 10 serial { store y[y.i] = t[y.i] + t[y.i + 2] }";
+
+TEST(Transforms, ComputeAtComputesWhatAnIterationReads) {
+  EXPECT_THAT(refusal(kBlur, "compute-at t y.i u"), HasSubstr("several"));
+  const std::string one =
+      "buffer x[12] float32 in\nbuffer y[12] float32 out\nbuffer t[12] float32 temporary\nbuffer s[] float32 "
+      "temporary\nfor t.i 12 serial { store s[] = 0\nfor t.k 2 serial { store s[] += x[t.i] }\nstore t[t.i] = s[] }\n"
+      "for y.i 12 serial { store y[y.i] = t[y.i] * 2 }";
+  const std::string result = scheduled(one, "split y.i 4; compute-at t y.i/0 u");
+  EXPECT_THAT(result, HasSubstr("buffer u[4]"));
+  EXPECT_THAT(result, HasSubstr("store u[t.i/0] = s_2[]"));
+  EXPECT_THAT(result, HasSubstr("x[y.i/0*4 + t.i/0]"));
+  EXPECT_THAT(result, HasSubstr("u[y.i/1] * 2"));
+  EXPECT_THAT(result, testing::Not(HasSubstr("for t.i 12"))) << "nothing else reads t";
+  EXPECT_THAT(refusal(one, "compute-at x y.i u"), HasSubstr("none"));
+  EXPECT_THAT(refusal(one, "compute-at x t.i u"), HasSubstr("x, which is no temporary"));
+  EXPECT_THAT(refusal(kSteps, "compute-at y y.j u"), HasSubstr("a store to it"));
+}
+
 TEST(Schedules, GoOnWithoutWhatDoesNotApplyIfTheySaySo) {
   const auto steps =
       *parse_schedule("split c.j 5; vectorise c.j or retarget; unroll c.z or skip; parallelise c.j or retarget");
@@ -145,7 +167,8 @@ TEST(Schedules, AreReadBackAsTheyWereWritten) {
   const std::string text =
       "split c.j 16 tail=cut\nsplit c.i 6 tail=mask or skip\nfuse c.i/0 c.j/0\nreorder c.k c.i/1 c.j/1\ndistribute "
       "c.j/1\n"
-      "serial c.i\nparallelise c.i&c.j/0 or retarget\nvectorise c.j/1\nunroll c.i/1\ncache b c.k panel\n";
+      "serial c.i\nparallelise c.i&c.j/0 or retarget\nvectorise c.j/1\nunroll c.i/1\ncache b c.k panel\ncompute-at t "
+      "c.i u\n";
   const auto read = parse_schedule(text);
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(to_string(*read), text);
