@@ -5,6 +5,7 @@
 //           in parallel.
 // Numbers   float32 arithmetic is float32, contracted nowhere; a function is libm's.
 #include <rewright/base/command.h>
+#include <rewright/loop/element_types.h>
 #include <rewright/loop/target.h>
 #include <rewright/plugin/plugin.h>
 
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <fstream>
 
-#include "c_expression.h"
 #include "c_source.h"
 
 namespace {
@@ -47,8 +47,8 @@ class LoadedCode final : public loop::CompiledProgram {
 std::string entry_source(const loop::NamedProgram& named) {
   std::string arguments;
   for (const BufferId id : loop::parameters(named.program)) {
-    arguments += fmt::format("{}({} *)buffers[{}]", arguments.empty() ? "" : ", ", c::c_type(named.program[id].element),
-                             id.value);
+    arguments += fmt::format("{}({} *)buffers[{}]", arguments.empty() ? "" : ", ",
+                             loop::c_type(named.program[id].element), id.value);
   }
   return fmt::format("\nint rewright_entry(void *const *buffers) {{\n  (void)buffers;\n  return {}({});\n}}\n",
                      named.name, arguments);

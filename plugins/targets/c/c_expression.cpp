@@ -12,16 +12,6 @@ std::string parenthesised(std::string text, bool needed) { return needed ? fmt::
 
 }  // namespace
 
-const char* c_type(ElementType type) {
-  switch (type) {
-    case ElementType::kFloat32: return "float";
-    case ElementType::kFloat64: return "double";
-    case ElementType::kInt32: return "int32_t";
-    case ElementType::kInt64: return "int64_t";
-    default: return "bool";
-  }
-}
-
 const char* suffix(ElementType type) {
   switch (type) {
     case ElementType::kFloat32: return "f32";
@@ -118,7 +108,7 @@ std::string ExpressionWriter::whole(const IndexExpr& index, ElementType type, in
     return *number == std::numeric_limits<std::int64_t>::min() ? "INT64_MIN" : fmt::format("INT64_C({})", *number);
   }
   if (type == ElementType::kInt64) return text(index, around);
-  return parenthesised(fmt::format("({}){}", c_type(type), text(index, kAtom)), around > kUnary);
+  return parenthesised(fmt::format("({}){}", loop::c_type(type), text(index, kAtom)), around > kUnary);
 }
 
 std::string ExpressionWriter::number(const ValueExpr& value, ElementType type, int around) const {
@@ -197,7 +187,8 @@ std::string ExpressionWriter::converted(const ValueExpr& value, int around) {
   if (value.element() == ElementType::kBool) {
     return parenthesised(text(inner, from, kEquality) + " != 0", around > kEquality);
   }
-  return parenthesised(fmt::format("({}){}", c_type(value.element()), text(inner, from, kUnary)), around > kUnary);
+  return parenthesised(fmt::format("({}){}", loop::c_type(value.element()), text(inner, from, kUnary)),
+                       around > kUnary);
 }
 
 std::string ExpressionWriter::text(const ValueExpr& value, ElementType type, int around) {

@@ -13,8 +13,6 @@
 
 namespace rewright::c {
 
-/// "float", "int64_t", ...
-[[nodiscard]] const char* c_type(ElementType type);
 /// "f32", "i64", ...: what names of helpers end in.
 [[nodiscard]] const char* suffix(ElementType type);
 

@@ -1,6 +1,7 @@
 #include "c_source.h"
 
 #include <rewright/loop/buffer_owners.h>
+#include <rewright/loop/element_types.h>
 #include <rewright/loop/target.h>
 
 #include <fmt/ranges.h>

@@ -17,6 +17,17 @@ namespace rewright::loop {
 /// Types that programs compute with.
 [[nodiscard]] REWRIGHT_API bool is_computable(ElementType type);
 
+/// Such a type in C: "float", "int64_t", ...
+[[nodiscard]] constexpr const char* c_type(ElementType type) {
+  switch (type) {
+    case ElementType::kFloat32: return "float";
+    case ElementType::kFloat64: return "double";
+    case ElementType::kInt32: return "int32_t";
+    case ElementType::kInt64: return "int64_t";
+    default: return "bool";
+  }
+}
+
 /// Types of the values over given buffers; asks each shared value once. The values asked about must outlive it.
 class REWRIGHT_API ElementTypes {
  public:
