@@ -1,21 +1,28 @@
 // rewright compile MODEL.onnx -o DIR
 //
-// import -> simplify -> kernels -> loop programs -> C -> compared with the runtime -> DIR. Nothing is handed over that
+// import -> simplify -> kernels -> loop programs -> C -> compared with the original -> DIR. Nothing is handed over that
 // was not compared.
+#include <rewright/base/command.h>
+
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <thread>
 
 #include "base/files.h"
 #include "cli/commands.h"
+#include "cli/interrupt.h"
 #include "cli/optimize_arguments.h"
+#include "cli/optimize_outcome.h"
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/progress.h"
+#include "compile/child_processes.h"
 #include "compile/compile_model.h"
-#include "loop/reserved_words.h"
+#include "compile/staged_folder.h"
 
 namespace rewright::cli {
 namespace {
@@ -69,11 +76,38 @@ class StepLine {
   std::thread thread_;
 };
 
-Status check_folder(const CompileArguments& arguments) {
-  std::error_code ignored;
-  if (arguments.force || !fs::exists(arguments.folder, ignored)) return {};
-  return make_error(ErrorCode::kUsage, "{}: it exists; give another folder, or --force to write into it",
-                    arguments.folder);
+/// What is gone when the command ends, however it does: what was begun to be written, and temporary files, the
+/// compiler's among them.
+class Workplace {
+ public:
+  static Result<std::unique_ptr<Workplace>> make(const CompileArguments& arguments) {
+    REWRIGHT_TRY(auto staged, compile::StagedFolder::make(arguments.folder, arguments.force));
+    REWRIGHT_TRY(TemporaryFolder temporary, TemporaryFolder::make());
+    ::setenv("TMPDIR", temporary.path().c_str(), 1);
+    return std::unique_ptr<Workplace>(new Workplace(std::move(staged), std::move(temporary)));
+  }
+  [[nodiscard]] compile::StagedFolder& staged() { return *staged_; }
+  /// Beside the work, from another thread: the process ends next. False: it was written before.
+  bool clear() {
+    std::error_code ignored;
+    compile::end_child_processes();
+    const bool is_discarded = staged_->discard();
+    fs::remove_all(temporary_.path(), ignored);
+    compile::end_child_processes();  // What was started meanwhile.
+    return is_discarded;
+  }
+
+ private:
+  Workplace(std::unique_ptr<compile::StagedFolder> staged, TemporaryFolder temporary)
+      : staged_(std::move(staged)), temporary_(std::move(temporary)) {}
+
+  std::unique_ptr<compile::StagedFolder> staged_;
+  TemporaryFolder temporary_;
+};
+
+/// Why it is not equal, or not comparable.
+std::string reason_of(const compile::CompileReport& report) {
+  return report.equivalence.difference + report.equivalence.reason;
 }
 
 Json to_json(const compile::CompileReport& report, double seconds) {
@@ -81,16 +115,18 @@ Json to_json(const compile::CompileReport& report, double seconds) {
   for (const auto& [node, reason] : report.not_compiled) not_compiled.push_back({{"node", node}, {"reason", reason}});
   Json json = {{"kernels", report.kernels},
                {"seconds", seconds},
-               {"equal", report.equal},
-               {"comparable", report.comparable},
-               {"max_abs_error", report.max_abs_error},
+               {"equal", report.equivalence.equal()},
+               {"comparable", report.equivalence.verdict != GateVerdict::kNotComparable},
+               {"max_abs_error", report.equivalence.max_abs_error},
+               {"noise_floor", report.equivalence.tolerance},
+               {"runs", report.equivalence.runs},
                {"ours_us", report.ours_us ? Json(*report.ours_us) : Json()},
                {"onnxruntime_us", report.runtime_us ? Json(*report.runtime_us) : Json()},
                {"ratio", report.ours_us ? Json(*report.ours_us / *report.runtime_us) : Json()},
                {"memory_bytes", report.artefact.memory_bytes},
                {"artefact_bytes", report.artefact.bytes()},
                {"not_compiled", std::move(not_compiled)}};
-  if (!report.reason.empty()) json["reason"] = report.reason;
+  if (const std::string reason = reason_of(report); !reason.empty()) json["reason"] = reason;
   return json;
 }
 
@@ -100,12 +136,14 @@ void print_report(const compile::CompileReport& report, const std::string& folde
   print_line(fmt::format("{} in {}, {} of memory, {} of code and weights", counted(report.kernels, "kernel"),
                          duration(seconds), bytes(static_cast<std::uint64_t>(report.artefact.memory_bytes)),
                          bytes(static_cast<std::uint64_t>(report.artefact.bytes()))));
-  if (!report.equal) {
-    print_line(
-        fmt::format("{}: {}; nothing was written", report.comparable ? "not equal" : "not comparable", report.reason));
-    return;
+  if (report.equivalence.equal()) {
+    print_line(sentence_of_equality(report.equivalence));
+    print_line("Written to " + folder + ".");
+  } else {
+    const bool is_different = report.equivalence.verdict == GateVerdict::kDifferent;
+    print_line(fmt::format("{}: {}; nothing was written.",
+                           is_different ? "NOT EQUAL to the original" : "NOT COMPARABLE", reason_of(report)));
   }
-  print_line(fmt::format("equal to the runtime's outputs within {:.3g}; written to {}", report.max_abs_error, folder));
   if (!report.ours_us) return;
   print_line(fmt::format("{:.0f} us a run, the runtime {:.0f} us: {:.2f} times", *report.ours_us, *report.runtime_us,
                          *report.ours_us / *report.runtime_us));
@@ -123,8 +161,8 @@ Result<ModelSource> read_source(const CompileArguments& arguments) {
   return source;
 }
 
-Result<compile::CompileReport> compiled(const Settings& settings, const CompileArguments& arguments) {
-  REWRIGHT_CHECK(check_folder(arguments));
+Result<compile::CompileReport> compiled(const Settings& settings, const CompileArguments& arguments,
+                                        compile::StagedFolder& staged) {
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const Target* target, registry.get<Target>(arguments.target));
   REWRIGHT_CHECK(target->version());
@@ -135,25 +173,52 @@ Result<compile::CompileReport> compiled(const Settings& settings, const CompileA
   REWRIGHT_TRY(OpenedModel opened, open_model(source, registry, runtime));
   REWRIGHT_CHECK(check_given(opened.imported.graph, source.inputs));
   if (!arguments.as_it_is) simplify(opened);
-  compile::CompileOptions options{.name = loop::as_word(fs::path(arguments.model).stem().string()),
+  compile::CompileOptions options{.name = compile::artefact_name(fs::path(arguments.model).stem().string()),
+                                  .folder = staged.path(),
                                   .measure = arguments.measure,
                                   .seconds = arguments.seconds};
   options.begins = [&](const char* step) { line.begin(step); };
   REWRIGHT_TRY(compile::CompileReport report, compile::compile_model(opened, *target, *runtime, options));
-  if (report.equal) REWRIGHT_CHECK(compile::write_artefact(report.artefact, arguments.folder));
+  if (report.equivalence.equal() && !interrupted()) REWRIGHT_CHECK(staged.commit());
   return report;
+}
+
+/// What is said of a file by the name that it was to have.
+Error in_place(Error error, const std::string& staged, const std::string& folder) {
+  for (std::size_t at = 0; (at = error.message.find(staged, at)) != std::string::npos; at += folder.size()) {
+    error.message.replace(at, staged.size(), folder);
+  }
+  return error;
+}
+
+/// Once, whichever thread is first.
+void stop(const Settings& settings, Workplace& workplace, std::once_flag& once) {
+  std::call_once(once, [&] {
+    const bool is_written = !workplace.clear();
+    if (settings.json) print_json({{"stopped_early", true}, {"written", is_written}});
+    note(is_written ? "stopped after the result was written" : "stopped; nothing was written", settings.quiet);
+  });
 }
 
 Result<ExitCode> compile_command(const Settings& settings, const CompileArguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
-  REWRIGHT_TRY(const compile::CompileReport report, compiled(settings, arguments));
+  heed_interrupts();
+  REWRIGHT_TRY(const auto workplace, Workplace::make(arguments));
+  std::once_flag stopped;
+  const StopInTime stop_in_time([&] { stop(settings, *workplace, stopped); });
+  const auto report = compiled(settings, arguments, workplace->staged());
+  if (interrupted()) {
+    stop(settings, *workplace, stopped);
+    return ExitCode::kStopped;
+  }
+  if (!report) return in_place(report.error(), workplace->staged().path(), arguments.folder);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   if (settings.json) {
-    print_json(to_json(report, seconds.count()));
+    print_json(to_json(*report, seconds.count()));
   } else {
-    print_report(report, arguments.folder, seconds.count());
+    print_report(*report, arguments.folder, seconds.count());
   }
-  return report.equal ? ExitCode::kDone : ExitCode::kNegative;
+  return report->equivalence.equal() ? ExitCode::kDone : ExitCode::kNegative;
 }
 
 }  // namespace

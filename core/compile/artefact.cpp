@@ -1,48 +1,53 @@
 #include "compile/artefact.h"
 
+#include <rewright/loop/element_types.h>
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <numeric>
-#include <set>
 
 #include "base/files.h"
 #include "compile/artefact_texts.h"
 #include "compile/memory_plan.h"
 #include "loop/interpreter.h"
-#include "onnx/element.h"
+#include "loop/reserved_words.h"
 
 namespace rewright::compile {
 namespace {
 
-const char* c_type(ElementType type) {
-  switch (type) {
-    case ElementType::kFloat32: return "float";
-    case ElementType::kFloat64: return "double";
-    case ElementType::kInt32: return "int32_t";
-    case ElementType::kInt64: return "int64_t";
-    default: return "bool";
-  }
-}
+/// Names that another file of the artefact, a header it includes, a module of Python, a target of make or a function
+/// of libc has.
+constexpr std::string_view kTakenNames[] = {"all",    "clean",  "ctypes", "fcntl",  "main",   "math", "mman",
+                                            "mq",     "os",     "numpy",  "sem",    "shm",    "stat", "stdbool",
+                                            "stddef", "stdint", "stdio",  "stdlib", "string", "time", "unistd"};
 
+/// Of any bytes. Question marks could make trigraphs; '@' is what names are filled in by.
 std::string c_string(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_plain = byte >= 0x20 && byte != 0x7f && c != '?' && c != '@' && c != '"' && c != '\\';
+    result += is_plain ? std::string(1, c) : fmt::format("\\{:03o}", byte);
   }
   return result + '"';
 }
 
+/// What stays inside a comment.
+std::string in_comment(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '/' && result.ends_with('*')) result += ' ';
+    result += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+  }
+  return result;
+}
+
 class ArtefactWriter {
  public:
-  ArtefactWriter(const std::string& name, const Graph& graph, const Kernels& kernels)
-      : name_(name), graph_(graph), kernels_(kernels) {
+  ArtefactWriter(const std::string& name, const ImportedModel& model, const Kernels& kernels)
+      : name_(name), graph_(model.graph), external_(model.external), kernels_(kernels) {
     artefact_.name = name;
   }
 
@@ -54,9 +59,10 @@ class ArtefactWriter {
     for (const Kernel& kernel : kernels_.kernels) programs.push_back({kernel.name, kernel.program});
     REWRIGHT_TRY(const std::string functions, target.source(programs, {}));
     const bool beside = artefact_.weight_bytes > kMostEmbeddedBytes;
+    REWRIGHT_TRY(const std::string weights, beside ? mapped() : embedded());
     auto& files = artefact_.files;
     files[name_ + ".h"] = header();
-    files[name_ + ".c"] = "#define _POSIX_C_SOURCE 200809L\n" + functions + "\n" + interface(beside);
+    files[name_ + ".c"] = std::string(kFeatureText) + functions + "\n" + interface(weights);
     files["main.c"] = filled(kMainText);
     files["Makefile"] = filled(kMakefileText);
     files["CMakeLists.txt"] = filled(kCMakeText);
@@ -98,7 +104,11 @@ class ArtefactWriter {
       if (!node.is_weight() || !is_used({id, 0})) continue;
       const std::int64_t offset = aligned(artefact_.weight_bytes);
       places_[{id, 0}] = fmt::format("(w + {})", offset);
-      artefact_.weights.push_back({offset, node.constant()});
+      if (const auto lies = external_.find(node.name); lies != external_.end()) {
+        artefact_.weights.push_back({offset, lies->second});
+      } else {
+        artefact_.weights.push_back({offset, node.constant()});
+      }
       artefact_.weight_bytes = offset + bytes_of({id, 0});
     }
   }
@@ -147,17 +157,16 @@ class ArtefactWriter {
     std::string text;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       const TensorType& type = tensors[i].type;
-      text += fmt::format(" *   {}[{}]  {}, {} {}, {} bytes\n", word, i, tensors[i].name, name_of(type.element),
-                          to_string(type.shape), bytes_of(tensors[i].port));
+      text += fmt::format(" *   {}[{}]  {}, {} {}, {} bytes\n", word, i, in_comment(tensors[i].name),
+                          name_of(type.element), to_string(type.shape), bytes_of(tensors[i].port));
     }
-    for (std::size_t at = 0; (at = text.find("*/", at)) != std::string::npos;) text.replace(at, 2, "* ");
     return text;
   }
   [[nodiscard]] std::string header() const {
-    return filled(fmt::format(
-        fmt::runtime(kHeaderText), fmt::arg("inputs", rows(artefact_.inputs, "inputs")),
-        fmt::arg("outputs", rows(artefact_.outputs, "outputs")), fmt::arg("input_count", artefact_.inputs.size()),
-        fmt::arg("output_count", artefact_.outputs.size()), fmt::arg("memory", artefact_.memory_bytes)));
+    return fmt::format(fmt::runtime(filled(kHeaderText)), fmt::arg("inputs", rows(artefact_.inputs, "inputs")),
+                       fmt::arg("outputs", rows(artefact_.outputs, "outputs")),
+                       fmt::arg("input_count", artefact_.inputs.size()),
+                       fmt::arg("output_count", artefact_.outputs.size()), fmt::arg("memory", artefact_.memory_bytes));
   }
   [[nodiscard]] std::string table(const std::vector<NamedTensor>& tensors, std::string_view word) const {
     std::string text;
@@ -176,25 +185,20 @@ class ArtefactWriter {
     if (tensors.empty()) text += "  {0}\n";
     return text + "};\n";
   }
-  [[nodiscard]] std::string embedded() const {
-    std::vector<std::byte> all(static_cast<std::size_t>(artefact_.weight_bytes));
-    for (const PlacedWeight& weight : artefact_.weights) {
-      std::ranges::copy(model::bytes_of(*weight.constant), all.begin() + weight.offset);
-    }
+  [[nodiscard]] Result<std::string> embedded() const {
+    REWRIGHT_TRY(const std::vector<std::byte> all, compile::bytes_of(artefact_.weights, artefact_.weight_bytes));
     std::string text = "static const _Alignas(64) unsigned char weight_bytes[] = {";
     for (std::size_t i = 0; i < all.size(); ++i) {
       fmt::format_to(std::back_inserter(text), "{}{},", i % 32 == 0 ? "\n  " : "", static_cast<unsigned>(all[i]));
     }
-    return text + (all.empty() ? "0};\n" : "\n};\n");
+    return text + (all.empty() ? "0};\n" : "\n};\n") + std::string(kEmbeddedText);
   }
-  [[nodiscard]] std::string interface(bool beside) const {
+  [[nodiscard]] Result<std::string> mapped() const {
+    return fmt::format("#define WEIGHT_BYTES UINT64_C({})\n", artefact_.weight_bytes) + std::string(kMappedText);
+  }
+  [[nodiscard]] std::string interface(const std::string& weights) const {
     std::string text = fmt::format("#include <stddef.h>\n#include <string.h>\n\n#include \"{}.h\"\n\n", name_);
-    text += table(artefact_.inputs, "input") + table(artefact_.outputs, "output") + "\n";
-    if (beside) {
-      text += fmt::format("#define WEIGHT_BYTES {}u\n", artefact_.weight_bytes) + std::string(kMappedText);
-    } else {
-      text += embedded() + std::string(kEmbeddedText);
-    }
+    text += table(artefact_.inputs, "input") + table(artefact_.outputs, "output") + "\n" + weights;
     text += kTableText;
     text += fmt::format("size_t @name@_memory_bytes(void) {{ return {}; }}\n\n", artefact_.memory_bytes);
     return filled(text + run_function());
@@ -222,31 +226,19 @@ class ArtefactWriter {
       const auto port = kernel.tensors[id.value];
       const std::string place = port ? places_.at(*port) : own_places_.at({k, id.value});
       const bool given = buffer.role == BufferRole::kInput || buffer.role == BufferRole::kWeight;
-      arguments.push_back(fmt::format("({}{} *){}", given ? "const " : "", c_type(buffer.element), place));
+      arguments.push_back(fmt::format("({}{} *){}", given ? "const " : "", loop::c_type(buffer.element), place));
     }
     return fmt::format("  fault |= {}({});\n", kernel.name, fmt::join(arguments, ", "));
   }
 
   std::string name_;
   const Graph& graph_;
+  const std::map<std::string, ExternalWeight>& external_;
   const Kernels& kernels_;
   Artefact artefact_;
   std::map<Port, std::string> places_;  ///< In C.
   std::map<std::pair<std::size_t, std::size_t>, std::string> own_places_;
 };
-
-Status write_weights(const Artefact& artefact, const std::string& file) {
-  std::ofstream stream(file, std::ios::binary);
-  std::int64_t written = 0;
-  for (const PlacedWeight& weight : artefact.weights) {
-    const std::vector<std::byte> bytes = model::bytes_of(*weight.constant);
-    stream << std::string(static_cast<std::size_t>(weight.offset - written), '\0');
-    stream.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    written = weight.offset + static_cast<std::int64_t>(bytes.size());
-  }
-  if (stream.flush()) return {};
-  return make_error(ErrorCode::kIo, "{}: the weights cannot be written: {}", file, std::strerror(errno));
-}
 
 }  // namespace
 
@@ -257,18 +249,20 @@ std::int64_t Artefact::bytes() const {
   });
 }
 
-Result<Artefact> make_artefact(const std::string& name, const Graph& graph, const Kernels& kernels,
+std::string artefact_name(std::string_view stem) {
+  const std::string word = loop::as_word(stem);
+  return std::ranges::find(kTakenNames, word) == std::end(kTakenNames) ? word : word + "_model";
+}
+
+Result<Artefact> make_artefact(const std::string& name, const ImportedModel& model, const Kernels& kernels,
                                const Target& target) {
-  return ArtefactWriter(name, graph, kernels).write(target);
+  return ArtefactWriter(name, model, kernels).write(target);
 }
 
 Status write_artefact(const Artefact& artefact, const std::string& folder) {
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) return make_error(ErrorCode::kIo, "{}: the folder cannot be made: {}", folder, failed.message());
   for (const auto& [name, content] : artefact.files) REWRIGHT_CHECK(write_file(folder + "/" + name, content));
   if (artefact.weights.empty()) return {};
-  return write_weights(artefact, folder + "/" + artefact.name + ".weights");
+  return write_weights(artefact.weights, artefact.weight_bytes, folder + "/" + artefact.name + ".weights");
 }
 
 }  // namespace rewright::compile

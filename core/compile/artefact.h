@@ -13,11 +13,13 @@
 #include <rewright/loop/target.h>
 
 #include <map>
-#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compile/kernels.h"
+#include "compile/weights_file.h"
+#include "onnx/imported_model.h"
 
 namespace rewright::compile {
 
@@ -28,14 +30,8 @@ struct NamedTensor {
   TensorType type;
 };
 
-/// A weight at a place in the file of weights.
-struct PlacedWeight {
-  std::int64_t offset = 0;
-  std::shared_ptr<const ConstantData> constant;
-};
-
 struct REWRIGHT_API Artefact {
-  std::string name;                          ///< A word, of the model's file.
+  std::string name;                          ///< As artefact_name gives it.
   std::map<std::string, std::string> files;  ///< All but that of the weights, by name.
   std::vector<PlacedWeight> weights;         ///< In NAME.weights, by offset; none: they are in the code.
   std::int64_t weight_bytes = 0;
@@ -48,12 +44,14 @@ struct REWRIGHT_API Artefact {
 /// Weights of more bytes than this lie beside the code.
 inline constexpr std::int64_t kMostEmbeddedBytes = 64 << 10;
 
-/// Errors: of the target.
-[[nodiscard]] REWRIGHT_API Result<Artefact> make_artefact(const std::string& name, const Graph& graph,
+/// What a model's functions begin with: a word of the name of its file, that is no file's or target's of an artefact.
+[[nodiscard]] REWRIGHT_API std::string artefact_name(std::string_view stem);
+
+/// `kernels` are the model's. Errors: of the target; kIo, weights that cannot be read.
+[[nodiscard]] REWRIGHT_API Result<Artefact> make_artefact(const std::string& name, const ImportedModel& model,
                                                           const Kernels& kernels, const Target& target);
 
-/// Writes the files into a folder, which is made; weights one after another, so that they are not in memory twice.
-/// Errors: kIo.
+/// Writes the files into a folder, which is there. Errors: kIo.
 [[nodiscard]] REWRIGHT_API Status write_artefact(const Artefact& artefact, const std::string& folder);
 
 }  // namespace rewright::compile

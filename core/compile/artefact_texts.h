@@ -5,6 +5,9 @@
 
 namespace rewright::compile {
 
+/// What the C file begins with: files of 4 GiB where file offsets have 32 bits by default.
+inline constexpr std::string_view kFeatureText = "#define _POSIX_C_SOURCE 200809L\n#define _FILE_OFFSET_BITS 64\n";
+
 /// For fmt: inputs, outputs, input_count, output_count, memory.
 inline constexpr std::string_view kHeaderText = R"(/* The model @name@, compiled by rewright.
  *
@@ -93,11 +96,11 @@ int @name@_open(@name@_weights *weights, const char *file) {
   weights->mapped = 0;
   weights->owned = NULL;
   if (descriptor < 0) return 1;
-  if (fstat(descriptor, &status) == 0 && (size_t)status.st_size == WEIGHT_BYTES) {
-    void *place = mmap(NULL, WEIGHT_BYTES, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  if (fstat(descriptor, &status) == 0 && (uint64_t)status.st_size == WEIGHT_BYTES && WEIGHT_BYTES <= SIZE_MAX) {
+    void *place = mmap(NULL, (size_t)WEIGHT_BYTES, PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (place != MAP_FAILED) {
       weights->bytes = place;
-      weights->mapped = WEIGHT_BYTES;
+      weights->mapped = (size_t)WEIGHT_BYTES;
     }
   }
   close(descriptor);
@@ -116,8 +119,8 @@ int @name@_open(@name@_weights *weights, const char *file) {
   weights->mapped = 0;
   weights->owned = NULL;
   if (stream == NULL) return 1;
-  weights->owned = malloc(WEIGHT_BYTES);
-  if (weights->owned != NULL && fread(weights->owned, 1, WEIGHT_BYTES, stream) == WEIGHT_BYTES) {
+  if (WEIGHT_BYTES <= SIZE_MAX) weights->owned = malloc((size_t)WEIGHT_BYTES);
+  if (weights->owned != NULL && fread(weights->owned, 1, (size_t)WEIGHT_BYTES, stream) == WEIGHT_BYTES) {
     weights->bytes = weights->owned;
   }
   fclose(stream);

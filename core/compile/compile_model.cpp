@@ -1,166 +1,131 @@
 #include "compile/compile_model.h"
 
-#include <rewright/base/command.h>
-
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <cstring>
+#include <map>
 
 #include "base/files.h"
+#include "compile/artefact_session.h"
+#include "onnx/defaults.h"
 #include "onnx/element.h"
+#include "onnx/proto.h"
+#include "optimize/equivalence.h"
 #include "optimize/random_inputs.h"
 
 namespace rewright::compile {
 namespace {
 
-constexpr double kTolerance = 1e-4;
-constexpr std::uint64_t kSeeds[] = {1, 2};
-constexpr int kTrials = 8;
+constexpr std::string_view kWords = "compiled code beside ";
+constexpr double kMeasuredUs = 400'000;
+constexpr int kMeasurements = 5;
 
-/// The artefact in a folder of its own, built.
-class BuiltArtefact {
+/// Outputs by the inputs' bytes.
+using KnownRuns = std::map<std::string, std::vector<RuntimeTensor>>;
+
+/// Of values that the model has for inputs and that are not given. Each run is kept: the gate asks for it twice, with
+/// and without the runtime's optimisations.
+class RememberingSession final : public RuntimeSession {
  public:
-  static Result<BuiltArtefact> build(const Artefact& artefact, const Graph& graph, int seconds) {
-    REWRIGHT_TRY(TemporaryFolder folder, TemporaryFolder::make());
-    REWRIGHT_CHECK(write_artefact(artefact, folder.path()));
-    const std::string base = folder.path() + "/";
-    REWRIGHT_CHECK(run_c_compiler(
-        {"-std=c11", "-O3", "-o", base + "run", base + "main.c", base + artefact.name + ".c", "-lm"}, seconds));
-    return BuiltArtefact(std::move(folder), artefact, graph);
+  RememberingSession(ArtefactSession& session, const std::vector<RuntimeTensor>& defaults, KnownRuns& known)
+      : session_(session), defaults_(defaults), known_(known) {}
+  Result<std::vector<RuntimeTensor>> run(std::span<const RuntimeTensor> inputs) override {
+    std::string key;
+    for (const RuntimeTensor& input : inputs) {
+      key += content_hash({reinterpret_cast<const char*>(input.bytes.data()), input.bytes.size()});
+    }
+    if (const auto found = known_.find(key); found != known_.end()) return found->second;
+    std::vector<RuntimeTensor> all(inputs.begin(), inputs.end());
+    all.insert(all.end(), defaults_.begin(), defaults_.end());  // Where both are there the first counts.
+    REWRIGHT_TRY(auto outputs, session_.run(all));
+    return known_.emplace(std::move(key), std::move(outputs)).first->second;
   }
-
-  /// Outputs by name; `repeats` > 0: `least_us` is the least time of a run.
-  Result<std::vector<RuntimeTensor>> run(std::span<const RuntimeTensor> inputs, int seconds, int repeats,
-                                         double& least_us) const {
-    std::vector<std::string> words = {path("run")};
-    if (repeats > 0) words.insert(words.end(), {"-n", std::to_string(repeats)});
-    words.push_back(path(artefact_->name + ".weights"));
-    for (std::size_t i = 0; i < artefact_->inputs.size(); ++i) {
-      const auto given = std::ranges::find(inputs, artefact_->inputs[i].name, &RuntimeTensor::name);
-      if (given == inputs.end()) return make_error(ErrorCode::kInternal, "no input {}", artefact_->inputs[i].name);
-      words.push_back(path(fmt::format("in{}", i)));
-      const auto* bytes = reinterpret_cast<const char*>(given->bytes.data());
-      REWRIGHT_CHECK(write_file(words.back(), {bytes, given->bytes.size()}));
-    }
-    for (std::size_t i = 0; i < artefact_->outputs.size(); ++i) words.push_back(path(fmt::format("out{}", i)));
-    REWRIGHT_TRY(const CommandOutcome outcome, run_command(words, seconds));
-    if (outcome.timed_out)
-      return make_error(ErrorCode::kUnsupported, "the compiled model took more than {} s", seconds);
-    if (outcome.exit_code != 0) {
-      return make_error(ErrorCode::kInternal, "the compiled model failed (exit code {}): {}", outcome.exit_code,
-                        outcome.first_error_line());
-    }
-    least_us = std::atof(outcome.text.c_str());
-    return read_outputs();
+  Result<RunTimes> measure(std::span<const RuntimeTensor> inputs, int repetitions, double batch_us) override {
+    return session_.measure(inputs, repetitions, batch_us);
   }
 
  private:
-  BuiltArtefact(TemporaryFolder folder, const Artefact& artefact, const Graph& graph)
-      : folder_(std::move(folder)), artefact_(&artefact), graph_(&graph) {}
-  [[nodiscard]] std::string path(const std::string& file) const { return folder_.path() + "/" + file; }
-  [[nodiscard]] Result<std::vector<RuntimeTensor>> read_outputs() const {
-    std::vector<RuntimeTensor> outputs;
-    for (std::size_t i = 0; i < artefact_->outputs.size(); ++i) {
-      REWRIGHT_TRY(const std::string text, read_file(path(fmt::format("out{}", i))));
-      RuntimeTensor tensor{artefact_->outputs[i].name, graph_->type(artefact_->outputs[i].port), {}};
-      tensor.bytes.resize(text.size());
-      std::memcpy(tensor.bytes.data(), text.data(), text.size());
-      outputs.push_back(std::move(tensor));
-    }
-    return outputs;
-  }
-
-  TemporaryFolder folder_;
-  const Artefact* artefact_;
-  const Graph* graph_;
+  ArtefactSession& session_;
+  const std::vector<RuntimeTensor>& defaults_;
+  KnownRuns& known_;
 };
 
-std::vector<double> numbers_of(const RuntimeTensor& tensor) {
-  const std::size_t size = element_size(tensor.type.element);
-  std::vector<double> numbers;
-  for (std::size_t at = 0; at + size <= tensor.bytes.size(); at += size) {
-    numbers.push_back(model::read_element(tensor.type.element, tensor.bytes.data() + at));
+/// A runtime, to the gate: it runs models as the given one does, and the artefact as what stands for it.
+class BesideRuntime final : public Runtime {
+ public:
+  BesideRuntime(const Runtime& runtime, ArtefactSession& session, std::vector<RuntimeTensor> defaults,
+                const std::string& candidate)
+      : runtime_(runtime), session_(session), defaults_(std::move(defaults)), candidate_(candidate) {}
+  [[nodiscard]] std::string name() const override { return runtime_.name(); }
+  [[nodiscard]] std::string summary() const override { return runtime_.summary(); }
+  [[nodiscard]] Result<std::string> version() const override {
+    REWRIGHT_TRY(const std::string version, runtime_.version());
+    return std::string(kWords) + version;
   }
-  return numbers;
-}
-
-/// What is wrong with the comparison of one output goes into the report.
-void compare(const RuntimeTensor& expected, const RuntimeTensor& found, CompileReport& report) {
-  const std::vector<double> a = numbers_of(expected), b = numbers_of(found);
-  if (a.size() != b.size()) {
-    report.equal = false;
-    report.reason = fmt::format("output {} has {} elements; expected {}", found.name, b.size(), a.size());
-    return;
-  }
-  double greatest = 0;
-  for (const double x : a) greatest = std::max(greatest, std::abs(x));
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (!std::isfinite(a[i])) {
-      report.comparable = false;
-      report.reason = fmt::format("output {} is not finite on random inputs", expected.name);
-      return;
+  [[nodiscard]] Result<std::unique_ptr<RuntimeSession>> load(std::span<const std::byte> model,
+                                                             const LoadOptions& options) const override {
+    if (std::ranges::equal(model, std::as_bytes(std::span(candidate_)))) {
+      return std::unique_ptr<RuntimeSession>(new RememberingSession(session_, defaults_, known_));
     }
-    const double error = std::abs(a[i] - b[i]);
-    report.max_abs_error = std::max(report.max_abs_error, error);
-    if (error <= kTolerance * greatest + 1e-7) continue;
-    if (report.equal)
-      report.reason = fmt::format("element {} of output {} is {}; expected {}", i, found.name, b[i], a[i]);
-    report.equal = false;
+    auto session = runtime_.load(model, options);
+    if (!session && trouble_.empty()) trouble_ = session.error().message;
+    return session;
   }
+  [[nodiscard]] bool has_run() const { return !known_.empty(); }
+  /// Why some model could not be loaded; may be empty.
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+
+ private:
+  const Runtime& runtime_;
+  ArtefactSession& session_;
+  std::vector<RuntimeTensor> defaults_;
+  const std::string& candidate_;
+  mutable KnownRuns known_;
+  mutable std::string trouble_;
+};
+
+/// What the gate takes for the model of the compiled graph: all of that but the graph, and a mark that no model has.
+std::string stand_in(const ImportedModel& compiled) {
+  model::ModelProto mark;
+  auto& property = *mark.add_metadata_props();
+  property.set_key("rewright.compiled");
+  return compiled.skeleton + mark.SerializeAsString();
 }
 
-/// Of two inputs of one distribution. True: some output differs between them.
-Result<bool> compare_draws(const BuiltArtefact& built, RuntimeSession& session, const Graph& graph,
-                           const GivenInputs& given, int trial, int seconds, CompileReport& report) {
-  std::vector<RuntimeTensor> before;
-  bool varies = false;
-  for (const std::uint64_t seed : kSeeds) {
-    double ignored = 0;
-    REWRIGHT_TRY(const auto inputs, random_inputs(graph, seed, given, {.trial = trial}));
-    REWRIGHT_TRY(const auto expected, session.run(inputs));
-    REWRIGHT_TRY(const auto found, built.run(inputs, seconds, 0, ignored));
-    for (const RuntimeTensor& output : found) {
-      const auto same = std::ranges::find(expected, output.name, &RuntimeTensor::name);
-      if (same == expected.end())
-        return make_error(ErrorCode::kInternal, "the runtime gives no output {}", output.name);
-      compare(*same, output, report);
-    }
-    for (std::size_t i = 0; i < before.size(); ++i) varies |= before[i].bytes != expected[i].bytes;
-    before = expected;
-  }
-  return varies;
+/// Of the original, not of what is compared with it.
+std::string without_words(std::string sentence) {
+  for (std::size_t at = 0; (at = sentence.find(kWords)) != std::string::npos;) sentence.erase(at, kWords.size());
+  return sentence;
 }
 
-/// By one distribution after another, until an output varies.
-Status compare_runs(const BuiltArtefact& built, RuntimeSession& session, const Graph& graph, const GivenInputs& given,
-                    int seconds, CompileReport& report) {
-  const bool has_inputs = std::ranges::any_of(graph.inputs(), [&](NodeId id) { return graph.node(id).is_data(); });
-  bool varies = false;
-  report.equal = true;
-  for (int trial = 0; trial < kTrials && report.equal && report.comparable && !varies; ++trial) {
-    REWRIGHT_TRY(varies, compare_draws(built, session, graph, given, trial, seconds, report));
-    varies |= !has_inputs;
-  }
-  if (report.equal && report.comparable && !varies) {
-    report.comparable = false;
-    report.reason = "no output varies with the inputs; give other ones with --input";
-  }
-  report.equal &= report.comparable;
-  return {};
+Result<std::vector<RuntimeTensor>> default_tensors(const OpenedModel& model) {
+  REWRIGHT_TRY(const auto defaults, default_inputs(model.source->bytes, model.source->directory));
+  std::vector<RuntimeTensor> tensors;
+  for (const auto& [name, value] : defaults) tensors.push_back({name, value.type, model::bytes_of(value)});
+  return tensors;
 }
 
-Status measure(const BuiltArtefact& built, RuntimeSession& session, const Graph& graph, const GivenInputs& given,
-               int seconds, CompileReport& report) {
-  REWRIGHT_TRY(const auto inputs, random_inputs(graph, kSeeds[0], given));
-  double us = 0;
-  REWRIGHT_CHECK(built.run(inputs, seconds, 1, us));
-  const int repeats = static_cast<int>(std::clamp(2e6 / std::max(us, 1.0), 3.0, 10'000.0));
-  REWRIGHT_CHECK(built.run(inputs, seconds, repeats, us));
-  REWRIGHT_TRY(const RunTimes times, session.measure(inputs, 5, 100'000));
-  report.ours_us = us;
-  report.runtime_us = times.least_us;
-  return {};
+Result<Equivalence> compare(const OpenedModel& model, ArtefactSession& session, const Runtime& runtime) {
+  const std::string candidate = stand_in(model.start());
+  REWRIGHT_TRY(auto defaults, default_tensors(model));
+  const BesideRuntime beside(runtime, session, std::move(defaults), candidate);
+  EquivalenceOptions options;
+  options.runtime = &beside;
+  options.original_model = model.source->bytes;
+  options.directory = model.source->directory;
+  options.registry = model.registry;
+  options.external = &model.imported.external;
+  options.inputs = model.source->inputs;
+  options.draws_weights = false;
+  const GateCase single{to_text(model.sizes.front()), &model.imported.graph};
+  REWRIGHT_TRY(const EquivalenceGate gate, EquivalenceGate::create({&single, 1}, std::move(options)));
+  REWRIGHT_TRY(Equivalence found, gate.check(model.start().graph, candidate));
+  found.reason = without_words(std::move(found.reason));
+  if (found.equal() && !beside.has_run()) {
+    REWRIGHT_TRY(const std::string version, runtime.version());
+    found.verdict = GateVerdict::kNotComparable;
+    found.reason = fmt::format("{} does not run the original{}{}", version, beside.trouble().empty() ? "" : ": ",
+                               beside.trouble());
+  }
+  return found;
 }
 
 }  // namespace
@@ -171,24 +136,29 @@ Result<CompileReport> compile_model(const OpenedModel& model, const Target& targ
     if (options.begins) options.begins(step);
   };
   CompileReport report;
-  const Graph& graph = model.start().graph;
+  const ImportedModel& compiled = model.start();
   begin("make loops");
-  REWRIGHT_TRY(const Kernels kernels, kernels_of(graph, model.start().carried));
+  REWRIGHT_TRY(const Kernels kernels, kernels_of(compiled.graph, compiled.carried, compiled.external));
   report.not_compiled = kernels.not_compiled;
   report.kernels = kernels.kernels.size();
   if (!report.not_compiled.empty()) return report;
-  REWRIGHT_TRY(report.artefact, make_artefact(options.name, graph, kernels, target));
+  REWRIGHT_TRY(report.artefact, make_artefact(options.name, compiled, kernels, target));
+  begin("write");
+  REWRIGHT_CHECK(write_artefact(report.artefact, options.folder));
   begin("compile");
-  REWRIGHT_TRY(const BuiltArtefact built, BuiltArtefact::build(report.artefact, graph, options.seconds));
+  REWRIGHT_TRY(const auto session, ArtefactSession::build(report.artefact, options.folder, options.seconds));
   begin("compare");
-  const std::string& original = model.source->bytes;
-  const std::span bytes(reinterpret_cast<const std::byte*>(original.data()), original.size());
-  REWRIGHT_TRY(const auto session, runtime.load(bytes, {.directory = model.source->directory}));
-  const GivenInputs& given = model.source->inputs;
-  REWRIGHT_CHECK(compare_runs(built, *session, graph, given, options.seconds, report));
+  REWRIGHT_TRY(report.equivalence, compare(model, *session, runtime));
   if (!options.measure) return report;
   begin("measure");
-  REWRIGHT_CHECK(measure(built, *session, graph, given, options.seconds, report));
+  REWRIGHT_TRY(const auto inputs, random_inputs(compiled.graph, 1, model.source->inputs));
+  REWRIGHT_TRY(const RunTimes ours, session->measure(inputs, kMeasurements, kMeasuredUs));
+  const std::string& original = model.source->bytes;
+  REWRIGHT_TRY(const auto theirs,
+               runtime.load(std::as_bytes(std::span(original)), {.directory = model.source->directory}));
+  REWRIGHT_TRY(const RunTimes times, theirs->measure(inputs, kMeasurements, kMeasuredUs));
+  report.ours_us = ours.least_us;
+  report.runtime_us = times.least_us;
   return report;
 }
 

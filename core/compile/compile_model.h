@@ -1,9 +1,7 @@
 // A model from ONNX to C that computes the same: kernels, artefact, and the comparison before it is handed over.
 //
-// The artefact is built by the system's compiler and run, as its user would, on files; a runtime runs the original. Two
-// inputs of a distribution are tried, of others where no output varies between them. Outputs are equal if no element
-// differs by more than 1e-4 of the output's greatest magnitude; they must be finite and vary, or they are not
-// comparable.
+// The artefact is written, built from what was written and run as its user would run it; the equivalence gate
+// (optimize/equivalence.h) compares it with the original in a runtime and in double precision.
 #pragma once
 
 #include <rewright/onnx/runtime.h>
@@ -19,7 +17,8 @@
 namespace rewright::compile {
 
 struct CompileOptions {
-  std::string name;      ///< A word: what the model's functions begin with.
+  std::string name;      ///< As artefact_name gives it.
+  std::string folder;    ///< An empty one, that the artefact is written into.
   bool measure = false;  ///< Time the artefact and the runtime.
   int seconds = 300;     ///< For the compiler, and for a run.
   /// Called with what is done next: "compile".
@@ -30,14 +29,12 @@ struct CompileReport {
   Artefact artefact;
   std::size_t kernels = 0;
   std::vector<NotCompiled> not_compiled;  ///< There is no artefact where there is one.
-  bool comparable = true;
-  bool equal = false;
-  std::string reason;  ///< Why it is not equal, or not comparable.
-  double max_abs_error = 0;
+  Equivalence equivalence;
   std::optional<double> ours_us, runtime_us;  ///< Least times, where they were measured.
 };
 
-/// Errors: of the compiler, the runtime, kIo; kInternal where definitions give no valid loops.
+/// What the folder holds is the original's equal only where the report says so. Errors: of the target, the compiler,
+/// the runtime, kIo; kInternal where definitions give no valid loops.
 [[nodiscard]] REWRIGHT_API Result<CompileReport> compile_model(const OpenedModel& model, const Target& target,
                                                                const Runtime& runtime, const CompileOptions& options);
 

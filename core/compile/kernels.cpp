@@ -40,8 +40,9 @@ std::optional<BufferId> buffer_named(const Definition& definition, const std::st
 
 class Grouping {
  public:
-  Grouping(const Graph& graph, std::span<const CarriedNode> carried)
-      : graph_(graph), carried_(carried), groups_(graph.nodes().size()) {
+  Grouping(const Graph& graph, std::span<const CarriedNode> carried,
+           const std::map<std::string, ExternalWeight>& external)
+      : graph_(graph), carried_(carried), external_(external), groups_(graph.nodes().size()) {
     for (const Node& node : graph.nodes()) {
       std::set<Port> read(node.inputs.begin(), node.inputs.end());
       for (const Port& port : read) ++uses_[port];
@@ -85,7 +86,9 @@ class Grouping {
   }
   /// Nothing for what can be compiled.
   [[nodiscard]] std::optional<std::string> reason_against(const Node& node) const {
-    if (node.is_weight() && node.constant() == nullptr) return "the weight's values are not known";
+    if (node.is_weight() && node.constant() == nullptr && !external_.contains(node.name)) {
+      return "the weight's values are not known";
+    }
     for (const TensorType& type : node.outputs) {
       if (loop::is_computable(type.element)) continue;
       return fmt::format("loop programs do not compute with {}", name_of(type.element));
@@ -239,14 +242,16 @@ class Grouping {
 
   const Graph& graph_;
   std::span<const CarriedNode> carried_;
+  const std::map<std::string, ExternalWeight>& external_;
   std::map<Port, int> uses_;
   std::vector<std::unique_ptr<Group>> groups_;  ///< By their last node.
 };
 
 }  // namespace
 
-Result<Kernels> kernels_of(const Graph& graph, std::span<const CarriedNode> carried) {
-  return Grouping(graph, carried).run();
+Result<Kernels> kernels_of(const Graph& graph, std::span<const CarriedNode> carried,
+                           const std::map<std::string, ExternalWeight>& external) {
+  return Grouping(graph, carried, external).run();
 }
 
 }  // namespace rewright::compile

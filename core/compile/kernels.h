@@ -8,6 +8,7 @@
 #include <rewright/graph/graph.h>
 #include <rewright/loop/loop_program.h>
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,8 +36,9 @@ struct Kernels {
   std::vector<NotCompiled> not_compiled;  ///< Kernels are none where there is one.
 };
 
-/// `carried`: why nodes have no operator, as the import said it. Errors: kInternal, a definition that cannot be lowered
-/// or is refused by the validator, with the node.
-[[nodiscard]] REWRIGHT_API Result<Kernels> kernels_of(const Graph& graph, std::span<const CarriedNode> carried = {});
+/// `carried`: why nodes have no operator, as the import said it. `external`: weights whose values lie in files. Errors:
+/// kInternal, a definition that cannot be lowered or is refused by the validator, with the node.
+[[nodiscard]] REWRIGHT_API Result<Kernels> kernels_of(const Graph& graph, std::span<const CarriedNode> carried = {},
+                                                      const std::map<std::string, ExternalWeight>& external = {});
 
 }  // namespace rewright::compile

@@ -36,9 +36,9 @@ struct LoadedModel::Call {
 };
 
 Result<std::unique_ptr<LoadedModel>> LoadedModel::make(const ImportedModel& model, const Target& target, int seconds) {
-  REWRIGHT_TRY(const Kernels kernels, kernels_of(model.graph, model.carried));
+  REWRIGHT_TRY(const Kernels kernels, kernels_of(model.graph, model.carried, model.external));
   if (!kernels.not_compiled.empty()) return not_compiled(kernels.not_compiled);
-  REWRIGHT_TRY(Artefact artefact, make_artefact("model", model.graph, kernels, target));
+  REWRIGHT_TRY(Artefact artefact, make_artefact("model", model, kernels, target));
   REWRIGHT_TRY(TemporaryFolder folder, TemporaryFolder::make());
   REWRIGHT_CHECK(write_artefact(artefact, folder.path()));
   const std::string source = folder.path() + "/model.c", object = folder.path() + "/model.so";

@@ -1,0 +1,82 @@
+#include "compile/artefact_session.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/files.h"
+
+namespace rewright::compile {
+
+Result<std::unique_ptr<ArtefactSession>> ArtefactSession::build(const Artefact& artefact, const std::string& folder,
+                                                                int seconds) {
+  REWRIGHT_TRY(TemporaryFolder built, TemporaryFolder::make());
+  const std::string sources = folder + "/";
+  REWRIGHT_CHECK(run_c_compiler(
+      {"-std=c11", "-O3", "-o", built.path() + "/run", sources + "main.c", sources + artefact.name + ".c", "-lm"},
+      seconds));
+  return std::unique_ptr<ArtefactSession>(new ArtefactSession(std::move(built), artefact, folder, seconds));
+}
+
+ArtefactSession::ArtefactSession(TemporaryFolder built, const Artefact& artefact, const std::string& folder,
+                                 int seconds)
+    : built_(std::move(built)),
+      inputs_(artefact.inputs),
+      outputs_(artefact.outputs),
+      weights_(artefact.weights.empty() ? "-" : folder + "/" + artefact.name + ".weights"),
+      seconds_(seconds) {}
+
+Status ArtefactSession::write_inputs(std::span<const RuntimeTensor> inputs) const {
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const auto given = std::ranges::find(inputs, inputs_[i].name, &RuntimeTensor::name);
+    if (given == inputs.end()) return make_error(ErrorCode::kUsage, "input '{}' is not given", inputs_[i].name);
+    const auto* bytes = reinterpret_cast<const char*>(given->bytes.data());
+    REWRIGHT_CHECK(write_file(path(fmt::format("in{}", i)), {bytes, given->bytes.size()}));
+  }
+  return {};
+}
+
+Result<std::string> ArtefactSession::execute(int repeats) const {
+  std::vector<std::string> words = {path("run")};
+  if (repeats > 0) words.insert(words.end(), {"-n", std::to_string(repeats)});
+  words.push_back(weights_);
+  for (std::size_t i = 0; i < inputs_.size(); ++i) words.push_back(path(fmt::format("in{}", i)));
+  for (std::size_t i = 0; i < outputs_.size(); ++i) words.push_back(path(fmt::format("out{}", i)));
+  REWRIGHT_TRY(const CommandOutcome outcome, run_command(words, seconds_));
+  if (outcome.timed_out) {
+    return make_error(ErrorCode::kUnsupported, "the compiled model took more than {} s", seconds_);
+  }
+  if (outcome.exit_code == 0) return outcome.text;
+  const std::string line = outcome.first_error_line();
+  return make_error(ErrorCode::kInternal, "the compiled model failed{}{}",
+                    outcome.exit_code < 0 ? " by a signal" : fmt::format(" (exit code {})", outcome.exit_code),
+                    line.empty() ? "" : ": " + line);
+}
+
+Result<std::vector<RuntimeTensor>> ArtefactSession::run(std::span<const RuntimeTensor> inputs) {
+  REWRIGHT_CHECK(write_inputs(inputs));
+  REWRIGHT_CHECK(execute(0));
+  std::vector<RuntimeTensor> outputs;
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    REWRIGHT_TRY(const std::string text, read_file(path(fmt::format("out{}", i))));
+    const auto bytes = std::as_bytes(std::span(text));
+    outputs.push_back({outputs_[i].name, outputs_[i].type, {bytes.begin(), bytes.end()}});
+  }
+  return outputs;
+}
+
+Result<RunTimes> ArtefactSession::measure(std::span<const RuntimeTensor> inputs, int repetitions, double batch_us) {
+  REWRIGHT_CHECK(write_inputs(inputs));
+  REWRIGHT_TRY(const std::string first, execute(1));
+  const double once_us = std::max(std::atof(first.c_str()), 1.0);
+  const int repeats = static_cast<int>(std::clamp(batch_us / once_us, 1.0, 1e6));
+  std::vector<double> samples;
+  while (samples.size() < static_cast<std::size_t>(std::max(repetitions, 1))) {
+    REWRIGHT_TRY(const std::string text, execute(repeats));
+    samples.push_back(std::atof(text.c_str()));
+  }
+  std::ranges::sort(samples);
+  const auto at = [&](std::size_t quarter) { return samples[quarter * (samples.size() - 1) / 4]; };
+  return RunTimes{samples.front(), at(1), at(2), at(3)};
+}
+
+}  // namespace rewright::compile

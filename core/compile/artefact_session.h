@@ -1,0 +1,42 @@
+// An artefact as a session: built by the system's compiler, and run as its user would, on files, in a process of its
+// own. So a model that crashes or does not end is a sentence.
+#pragma once
+
+#include <rewright/base/command.h>
+#include <rewright/onnx/runtime.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compile/artefact.h"
+
+namespace rewright::compile {
+
+class ArtefactSession final : public RuntimeSession {
+ public:
+  /// Builds what was written into `folder`. `seconds`: for the compiler, and for each run. Errors: of the compiler,
+  /// kIo.
+  [[nodiscard]] static Result<std::unique_ptr<ArtefactSession>> build(const Artefact& artefact,
+                                                                      const std::string& folder, int seconds);
+
+  /// Inputs by name, in any order. Errors: kUnsupported, it takes too long; kInternal, it fails; kIo.
+  [[nodiscard]] Result<std::vector<RuntimeTensor>> run(std::span<const RuntimeTensor> inputs) override;
+  /// The least times of as many processes. Errors: as `run`.
+  [[nodiscard]] Result<RunTimes> measure(std::span<const RuntimeTensor> inputs, int repetitions,
+                                         double batch_us) override;
+
+ private:
+  ArtefactSession(TemporaryFolder built, const Artefact& artefact, const std::string& folder, int seconds);
+  [[nodiscard]] std::string path(const std::string& file) const { return built_.path() + "/" + file; }
+  [[nodiscard]] Status write_inputs(std::span<const RuntimeTensor> inputs) const;
+  /// What it prints. `repeats`: 0 for a run that is not timed.
+  [[nodiscard]] Result<std::string> execute(int repeats) const;
+
+  TemporaryFolder built_;
+  std::vector<NamedTensor> inputs_, outputs_;
+  std::string weights_;
+  int seconds_;
+};
+
+}  // namespace rewright::compile
