@@ -155,7 +155,12 @@ inline constexpr std::string_view kMainText = R"(/* Runs the model @name@ on raw
 
 #include "@name@.h"
 
-static void *block(size_t bytes) { return aligned_alloc(64, (bytes + 64) / 64 * 64); }
+static void *block(size_t bytes) {
+  void *place = aligned_alloc(64, (bytes + 64) / 64 * 64);
+  if (place != NULL) return place;
+  fprintf(stderr, "there is no room for %zu bytes\n", bytes);
+  exit(1);
+}
 
 static int read_file(const char *file, void *to, size_t bytes) {
   FILE *stream = fopen(file, "rb");
@@ -184,9 +189,9 @@ static double now_us(void) {
 int main(int argc, char **argv) {
   const int repeats = argc > 2 && strcmp(argv[1], "-n") == 0 ? atoi(argv[2]) : 0;
   char **files = argv + 1 + (repeats > 0 ? 2 : 0);
-  const void *inputs[@name@_input_count + 1];
+  void *inputs[@name@_input_count + 1];
   void *outputs[@name@_output_count + 1];
-  void *memory = block(@name@_memory_bytes());
+  void *memory;
   @name@_weights weights;
   double least = 0;
   if (argc - (files - argv) != 1 + @name@_input_count + @name@_output_count) {
@@ -198,14 +203,14 @@ int main(int argc, char **argv) {
     return 1;
   }
   for (int i = 0; i < @name@_input_count; ++i) {
-    void *input = block(@name@_input(i)->bytes);
-    inputs[i] = input;
-    if (read_file(files[1 + i], input, @name@_input(i)->bytes) != 0) return 1;
+    inputs[i] = block(@name@_input(i)->bytes);
+    if (read_file(files[1 + i], inputs[i], @name@_input(i)->bytes) != 0) return 1;
   }
+  memory = block(@name@_memory_bytes());
   for (int i = 0; i < @name@_output_count; ++i) outputs[i] = block(@name@_output(i)->bytes);
   for (int i = 0; i <= repeats; ++i) {
     const double before = now_us();
-    if (@name@_run(&weights, inputs, outputs, memory) != 0) {
+    if (@name@_run(&weights, (const void *const *)inputs, outputs, memory) != 0) {
       fprintf(stderr, "an index in an input is out of its range\n");
       return 1;
     }
@@ -216,6 +221,9 @@ int main(int argc, char **argv) {
     if (write_file(files[1 + @name@_input_count + i], outputs[i], @name@_output(i)->bytes) != 0) return 1;
   }
   if (repeats > 0) printf("%.3f\n", least);
+  for (int i = 0; i < @name@_input_count; ++i) free(inputs[i]);
+  for (int i = 0; i < @name@_output_count; ++i) free(outputs[i]);
+  free(memory);
   @name@_close(&weights);
   return 0;
 }
