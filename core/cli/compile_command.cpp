@@ -87,12 +87,12 @@ class Workplace {
     return std::unique_ptr<Workplace>(new Workplace(std::move(staged), std::move(temporary)));
   }
   [[nodiscard]] compile::StagedFolder& staged() { return *staged_; }
+  [[nodiscard]] const std::string& built() const { return temporary_.path(); }
   /// Beside the work, from another thread: the process ends next. False: it was written before.
   bool clear() {
-    std::error_code ignored;
     compile::end_child_processes();
     const bool is_discarded = staged_->discard();
-    fs::remove_all(temporary_.path(), ignored);
+    compile::remove_at_once(temporary_.path());
     compile::end_child_processes();  // What was started meanwhile.
     return is_discarded;
   }
@@ -162,7 +162,7 @@ Result<ModelSource> read_source(const CompileArguments& arguments) {
 }
 
 Result<compile::CompileReport> compiled(const Settings& settings, const CompileArguments& arguments,
-                                        compile::StagedFolder& staged) {
+                                        Workplace& workplace) {
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const Target* target, registry.get<Target>(arguments.target));
   REWRIGHT_CHECK(target->version());
@@ -174,12 +174,16 @@ Result<compile::CompileReport> compiled(const Settings& settings, const CompileA
   REWRIGHT_CHECK(check_given(opened.imported.graph, source.inputs));
   if (!arguments.as_it_is) simplify(opened);
   compile::CompileOptions options{.name = compile::artefact_name(fs::path(arguments.model).stem().string()),
-                                  .folder = staged.path(),
+                                  .folder = workplace.staged().path(),
+                                  .built = workplace.built(),
                                   .measure = arguments.measure,
                                   .seconds = arguments.seconds};
-  options.begins = [&](const char* step) { line.begin(step); };
+  options.goes_on = [&](const char* step) {
+    line.begin(step);
+    return !interrupted();
+  };
   REWRIGHT_TRY(compile::CompileReport report, compile::compile_model(opened, *target, *runtime, options));
-  if (report.equivalence.equal() && !interrupted()) REWRIGHT_CHECK(staged.commit());
+  if (report.equivalence.equal() && !interrupted()) REWRIGHT_CHECK(workplace.staged().commit());
   return report;
 }
 
@@ -206,7 +210,7 @@ Result<ExitCode> compile_command(const Settings& settings, const CompileArgument
   REWRIGHT_TRY(const auto workplace, Workplace::make(arguments));
   std::once_flag stopped;
   const StopInTime stop_in_time([&] { stop(settings, *workplace, stopped); });
-  const auto report = compiled(settings, arguments, workplace->staged());
+  const auto report = compiled(settings, arguments, *workplace);
   if (interrupted()) {
     stop(settings, *workplace, stopped);
     return ExitCode::kStopped;

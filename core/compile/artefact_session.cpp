@@ -1,5 +1,7 @@
 #include "compile/artefact_session.h"
 
+#include <rewright/base/command.h>
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -8,17 +10,14 @@
 namespace rewright::compile {
 
 Result<std::unique_ptr<ArtefactSession>> ArtefactSession::build(const Artefact& artefact, const std::string& folder,
-                                                                int seconds) {
-  REWRIGHT_TRY(TemporaryFolder built, TemporaryFolder::make());
+                                                                const std::string& built, int seconds) {
   const std::string sources = folder + "/";
   REWRIGHT_CHECK(run_c_compiler(
-      {"-std=c11", "-O3", "-o", built.path() + "/run", sources + "main.c", sources + artefact.name + ".c", "-lm"},
-      seconds));
-  return std::unique_ptr<ArtefactSession>(new ArtefactSession(std::move(built), artefact, folder, seconds));
+      {"-std=c11", "-O3", "-o", built + "/run", sources + "main.c", sources + artefact.name + ".c", "-lm"}, seconds));
+  return std::unique_ptr<ArtefactSession>(new ArtefactSession(built, artefact, folder, seconds));
 }
 
-ArtefactSession::ArtefactSession(TemporaryFolder built, const Artefact& artefact, const std::string& folder,
-                                 int seconds)
+ArtefactSession::ArtefactSession(std::string built, const Artefact& artefact, const std::string& folder, int seconds)
     : built_(std::move(built)),
       inputs_(artefact.inputs),
       outputs_(artefact.outputs),

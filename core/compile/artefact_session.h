@@ -2,9 +2,9 @@
 // own. So a model that crashes or does not end is a sentence.
 #pragma once
 
-#include <rewright/base/command.h>
 #include <rewright/onnx/runtime.h>
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,10 +15,11 @@ namespace rewright::compile {
 
 class ArtefactSession final : public RuntimeSession {
  public:
-  /// Builds what was written into `folder`. `seconds`: for the compiler, and for each run. Errors: of the compiler,
-  /// kIo.
+  /// Builds what was written into `folder`, in the folder `built`, where inputs and outputs will lie, too. `seconds`:
+  /// for the compiler, and for each run. Errors: of the compiler.
   [[nodiscard]] static Result<std::unique_ptr<ArtefactSession>> build(const Artefact& artefact,
-                                                                      const std::string& folder, int seconds);
+                                                                      const std::string& folder,
+                                                                      const std::string& built, int seconds);
 
   /// Inputs by name, in any order. Errors: kUnsupported, it takes too long; kInternal, it fails; kIo.
   [[nodiscard]] Result<std::vector<RuntimeTensor>> run(std::span<const RuntimeTensor> inputs) override;
@@ -27,13 +28,13 @@ class ArtefactSession final : public RuntimeSession {
                                          double batch_us) override;
 
  private:
-  ArtefactSession(TemporaryFolder built, const Artefact& artefact, const std::string& folder, int seconds);
-  [[nodiscard]] std::string path(const std::string& file) const { return built_.path() + "/" + file; }
+  ArtefactSession(std::string built, const Artefact& artefact, const std::string& folder, int seconds);
+  [[nodiscard]] std::string path(const std::string& file) const { return built_ + "/" + file; }
   [[nodiscard]] Status write_inputs(std::span<const RuntimeTensor> inputs) const;
   /// What it prints. `repeats`: 0 for a run that is not timed.
   [[nodiscard]] Result<std::string> execute(int repeats) const;
 
-  TemporaryFolder built_;
+  std::string built_;
   std::vector<NamedTensor> inputs_, outputs_;
   std::string weights_;
   int seconds_;

@@ -132,25 +132,27 @@ Result<Equivalence> compare(const OpenedModel& model, ArtefactSession& session, 
 
 Result<CompileReport> compile_model(const OpenedModel& model, const Target& target, const Runtime& runtime,
                                     const CompileOptions& options) {
-  const auto begin = [&](const char* step) {
-    if (options.begins) options.begins(step);
+  const auto begin = [&](const char* step) -> Status {
+    if (!options.goes_on || options.goes_on(step)) return {};
+    return make_error(ErrorCode::kBudget, "stopped before it came to {}", step);
   };
   CompileReport report;
   const ImportedModel& compiled = model.start();
-  begin("make loops");
+  REWRIGHT_CHECK(begin("make loops"));
   REWRIGHT_TRY(const Kernels kernels, kernels_of(compiled.graph, compiled.carried, compiled.external));
   report.not_compiled = kernels.not_compiled;
   report.kernels = kernels.kernels.size();
   if (!report.not_compiled.empty()) return report;
   REWRIGHT_TRY(report.artefact, make_artefact(options.name, compiled, kernels, target));
-  begin("write");
+  REWRIGHT_CHECK(begin("write"));
   REWRIGHT_CHECK(write_artefact(report.artefact, options.folder));
-  begin("compile");
-  REWRIGHT_TRY(const auto session, ArtefactSession::build(report.artefact, options.folder, options.seconds));
-  begin("compare");
+  REWRIGHT_CHECK(begin("compile"));
+  REWRIGHT_TRY(const auto session,
+               ArtefactSession::build(report.artefact, options.folder, options.built, options.seconds));
+  REWRIGHT_CHECK(begin("compare"));
   REWRIGHT_TRY(report.equivalence, compare(model, *session, runtime));
   if (!options.measure) return report;
-  begin("measure");
+  REWRIGHT_CHECK(begin("measure"));
   REWRIGHT_TRY(const auto inputs, random_inputs(compiled.graph, 1, model.source->inputs));
   REWRIGHT_TRY(const RunTimes ours, session->measure(inputs, kMeasurements, kMeasuredUs));
   const std::string& original = model.source->bytes;

@@ -18,11 +18,12 @@ namespace rewright::compile {
 
 struct CompileOptions {
   std::string name;      ///< As artefact_name gives it.
-  std::string folder;    ///< An empty one, that the artefact is written into.
+  std::string folder;    ///< An empty one, that the artefact is written into;
+  std::string built;     ///< and one for what is built of it and its runs.
   bool measure = false;  ///< Time the artefact and the runtime.
   int seconds = 300;     ///< For the compiler, and for a run.
-  /// Called with what is done next: "compile".
-  std::function<void(const char*)> begins = {};
+  /// Called with what is done next: "compile". False: it is not to be done.
+  std::function<bool(const char*)> goes_on = {};
 };
 
 struct CompileReport {
@@ -34,7 +35,7 @@ struct CompileReport {
 };
 
 /// What the folder holds is the original's equal only where the report says so. Errors: of the target, the compiler,
-/// the runtime, kIo; kInternal where definitions give no valid loops.
+/// the runtime, kIo; kBudget, it does not go on; kInternal where definitions give no valid loops.
 [[nodiscard]] REWRIGHT_API Result<CompileReport> compile_model(const OpenedModel& model, const Target& target,
                                                                const Runtime& runtime, const CompileOptions& options);
 

@@ -18,6 +18,13 @@ Error not_made(const fs::path& folder, const std::error_code& why) {
 
 }  // namespace
 
+void remove_at_once(const fs::path& folder) {
+  std::error_code failed;
+  const fs::path gone = folder.string() + ".gone";
+  fs::rename(folder, gone, failed);
+  if (!failed) fs::remove_all(gone, failed);
+}
+
 Result<std::unique_ptr<StagedFolder>> StagedFolder::make(const std::string& folder, bool into) {
   std::error_code ignored;
   const bool is_there = fs::exists(fs::symlink_status(folder, ignored));
@@ -82,7 +89,7 @@ Status StagedFolder::move_files() const {
 bool StagedFolder::discard() {
   const std::scoped_lock lock(mutex_);
   std::error_code ignored;
-  fs::remove_all(staged_, ignored);  // Empty, or renamed, where it was committed.
+  remove_at_once(staged_);  // Empty, or no longer there, where it was committed.
   if (is_committed_) return false;
   is_discarded_ = true;
   for (auto above = made_.rbegin(); above != made_.rend(); ++above) fs::remove(*above, ignored);  // Where it is empty.

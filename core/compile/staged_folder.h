@@ -13,6 +13,9 @@
 
 namespace rewright::compile {
 
+/// Removes a folder that others may be writing into: from the first moment on nothing can be made under its name.
+REWRIGHT_API void remove_at_once(const std::filesystem::path& folder);
+
 class REWRIGHT_API StagedFolder {
  public:
   /// Makes the folder that is to be filled, and those above it. Errors: kUsage, `folder` is there and not `into` what
