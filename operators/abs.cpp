@@ -2,7 +2,7 @@
 ///
 /// Shapes  x (any) -> y (the same).
 /// Errors  none but a wrong number of operands.
-/// Source  ONNX operator Abs. Softsign becomes x / (1 + |x|).
+/// Source  ONNX operator Abs. Softsign is read as a formula of it (<rewright/kit/onnx_activations.h>).
 /// Laws    axioms/activation.smt2.
 #include <rewright/kit/families.h>
 #include <rewright/plugin/plugin.h>
@@ -17,13 +17,6 @@ struct Abs final : UnaryOf<Abs> {
   template <class Scalar>
   static Scalar value(const Params&, const Scalar& x) {
     return magnitude(x);
-  }
-  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
-    REWRIGHT_TRY(auto y, UnaryOf::from_onnx(node, graph));
-    if (node.type == "Abs") return y;
-    REWRIGHT_TRY(const Port divisor, graph.apply1("broadcast_add", {}, {y[0], scalar_like(graph, y[0], 1)}));
-    REWRIGHT_TRY(y[0], graph.apply1("broadcast_div", {}, {*node.inputs[0], divisor}));
-    return y;
   }
 };
 }  // namespace

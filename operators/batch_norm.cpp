@@ -10,14 +10,14 @@
 namespace {
 using namespace rewright;
 
-class BatchNorm final : public OperatorOf<BatchNorm> {
+class BatchNorm final : public OnnxNodeOf<BatchNorm> {
  public:
   static OperatorInfo describe() {
     return {.name = "batch_norm",
             .summary = "Batch normalisation at inference",
             .min_arity = 5,
             .max_arity = 5,
-            .params = {{.name = "epsilon", .kind = ParamKind::kReal, .default_value = 1e-5}},
+            .params = {real_param("epsilon", 1e-5)},
             .uses_functions = true,
             .onnx = {"BatchNormalization"}};
   }
@@ -54,10 +54,6 @@ class BatchNorm final : public OperatorOf<BatchNorm> {
       return unsupported("BatchNormalization with statistics per element");
     REWRIGHT_TRY(auto params, params_from_attributes(info(), node));
     return graph.apply(*this, std::move(params), in, node.name);
-  }
-  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
-                                           std::span<const Shape>, OnnxWriter& writer) const override {
-    return writer.emit("BatchNormalization", {in.begin(), in.end()}, attributes_from_params(info(), params));
   }
 };
 }  // namespace

@@ -18,20 +18,17 @@ class BiasAdd final : public OperatorOf<BiasAdd> {
             .summary = "Adds a vector along one axis",
             .min_arity = 2,
             .max_arity = 2,
-            .params = {{.name = "axis", .default_value = std::int64_t{1}}},
+            .params = {integer_param("axis", 1)},
             .onnx = {"Add"}};
   }
 
   template <class Dim>
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
-    const std::int64_t axis = params.integer(0);
-    if (axis < 0 || axis >= in[0].rank())
-      return shape_error("bias_add: there is no axis {} in a tensor of rank {}", axis, in[0].rank());
+    REWRIGHT_TRY(const int axis, checked_axis("bias_add", params.integer(0), in[0].rank()));
     if (in[1].rank() != 1) return shape_error("bias_add: the bias has rank {}, expected 1", in[1].rank());
-    const int at = static_cast<int>(axis);
-    where.equal(in[0][at], in[1][0], "sizes of the operand along the axis and of the bias");
+    where.equal(in[0][axis], in[1][0], "sizes of the operand along the axis and of the bias");
     BasicShape<Dim> out = in[0];
-    out[at] = same(in[0][at], in[1][0]);
+    out[axis] = same(in[0][axis], in[1][0]);
     return Shapes<Dim>{std::move(out)};
   }
 

@@ -20,8 +20,7 @@ struct Clip final : UnaryOf<Clip> {
   static OperatorInfo describe() {
     return {.name = "clip",
             .summary = "Clamp between two numbers",
-            .params = {{.name = "low", .kind = ParamKind::kReal, .default_value = -kInfinity},
-                       {.name = "high", .kind = ParamKind::kReal, .default_value = kInfinity}},
+            .params = {real_param("low", -kInfinity), real_param("high", kInfinity)},
             .uses_order = true,
             .onnx = {"Clip"}};
   }
@@ -79,14 +78,11 @@ struct Clip final : UnaryOf<Clip> {
   static Result<std::vector<Port>> open_ended(GraphBuilder& graph, Port x, double low, double high, double greatest) {
     if (low == high) return unsupported("Clip: both bounds are one infinity");
     if (low == -greatest || high == greatest) return unsupported("Clip: one bound is infinite, one is left out");
-    Port y = x;
-    if (std::isfinite(low)) {
-      REWRIGHT_TRY(y, graph.apply1("broadcast_max", {}, {y, scalar_like(graph, x, low)}));
-    }
-    if (std::isfinite(high)) {
-      REWRIGHT_TRY(y, graph.apply1("broadcast_min", {}, {y, scalar_like(graph, x, high)}));
-    }
-    return std::vector{y};
+    const OnnxFormula f(graph);
+    Result<Port> y = x;
+    if (std::isfinite(low)) y = f.with("broadcast_max", y, low);
+    if (std::isfinite(high)) y = f.with("broadcast_min", y, high);
+    return single(y);
   }
 
   static bool is_computed(const OnnxNode& node, std::size_t i) { return node.has_input(i) && !node.constants[i]; }

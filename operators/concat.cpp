@@ -5,21 +5,21 @@
 /// Source  ONNX operator Concat.
 /// Laws    axioms/layout.smt2: associative; undone by split; goes through elementwise operators.
 #include <rewright/kit/onnx_mapping.h>
+#include <rewright/kit/param_specs.h>
 #include <rewright/operator/hash_reduction.h>
-#include <rewright/operator/operator.h>
 #include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;
 
-class Concat final : public OperatorOf<Concat>, public HashReduction {
+class Concat final : public OnnxNodeOf<Concat>, public HashReduction {
  public:
   static OperatorInfo describe() {
     return {.name = "concat",
             .summary = "Concatenation along an axis",
             .min_arity = 2,
             .max_arity = -1,
-            .params = {{.name = "axis", .kind = ParamKind::kInt}},
+            .params = {integer_param("axis", 0)},
             .onnx = {"Concat"}};
   }
 
@@ -68,10 +68,6 @@ class Concat final : public OperatorOf<Concat>, public HashReduction {
     REWRIGHT_TRY(const std::int64_t axis, axis_from_front(node.integer("axis", 1), graph.shape(in[0]).rank()));
     if (in.size() == 1) return in;
     return graph.apply(*this, Params({axis}), in, node.name);
-  }
-  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
-                                           std::span<const Shape>, OnnxWriter& writer) const override {
-    return writer.emit("Concat", {in.begin(), in.end()}, {{"axis", params.integer(0)}});
   }
 };
 }  // namespace

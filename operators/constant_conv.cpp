@@ -14,11 +14,7 @@ using namespace rewright;
 
 struct ConstantConv final : ConstantOf<ConstantConv> {
   static OperatorInfo describe() {
-    return {.name = "constant_conv",
-            .summary = "The convolution weight that changes nothing",
-            .min_arity = 0,
-            .max_arity = 0,
-            .params = constant_params()};
+    return constant_info("constant_conv", "The convolution weight that changes nothing");
   }
   template <class Dim>
   static Status check(const std::vector<Dim>& sizes, Constraints<Dim>& where) {

@@ -11,13 +11,7 @@ namespace {
 using namespace rewright;
 
 struct ConstantIdentity final : ConstantOf<ConstantIdentity> {
-  static OperatorInfo describe() {
-    return {.name = "constant_identity",
-            .summary = "Identity matrix",
-            .min_arity = 0,
-            .max_arity = 0,
-            .params = constant_params()};
-  }
+  static OperatorInfo describe() { return constant_info("constant_identity", "Identity matrix"); }
   template <class Dim>
   static Status check(const std::vector<Dim>& sizes, Constraints<Dim>& where) {
     const std::size_t rank = sizes.size();

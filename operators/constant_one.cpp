@@ -11,9 +11,7 @@ namespace {
 using namespace rewright;
 
 struct ConstantOne final : ConstantOf<ConstantOne> {
-  static OperatorInfo describe() {
-    return {.name = "constant_one", .summary = "Ones", .min_arity = 0, .max_arity = 0, .params = constant_params()};
-  }
+  static OperatorInfo describe() { return constant_info("constant_one", "Ones"); }
   template <class Dim>
   static Status check(const std::vector<Dim>& sizes, Constraints<Dim>& where) {
     if (sizes.size() > kMaxRank)

@@ -12,13 +12,7 @@ namespace {
 using namespace rewright;
 
 struct ConstantPool final : ConstantOf<ConstantPool> {
-  static OperatorInfo describe() {
-    return {.name = "constant_pool",
-            .summary = "The convolution weight that averages",
-            .min_arity = 0,
-            .max_arity = 0,
-            .params = constant_params()};
-  }
+  static OperatorInfo describe() { return constant_info("constant_pool", "The convolution weight that averages"); }
   template <class Dim>
   static Status check(const std::vector<Dim>& sizes, Constraints<Dim>& where) {
     return check_weight_sizes("constant_pool", sizes, where);

@@ -1,16 +1,15 @@
 /// Transposed two-dimensional convolution with groups, the adjoint of conv2d in x:
-///   y[n,o,i,j] = sum over c, s, t of x[n, g*I + c, (i + top - s*dilation_h) / stride_h, (j + left - t*dilation_w) /
-///   stride_w] * w[g*I + c, o - g*O, s, t]
+///   y[n,o,i,j] = sum over c, s, t of w[g*I + c, o - g*O, s, t] *
+///                x[n, g*I + c, (i + top - s*dilation_h) / stride_h, (j + left - t*dilation_w) / stride_w]
 /// over those s and t for which the quotients are whole and inside of x, where O = w.1 is the number of output channels
 /// of a group, I = C / groups that of input channels, and g = floor(o / O).
 ///
-/// Shapes  x [N,C,H,W], w [C,O,KH,KW] -> [N,groups*O,H',W'], H' = (H - 1) * stride_h + (KH - 1) * dilation_h + 1 - top
-/// -
-///         bottom + extra_h; pads are top, left, bottom, right.
+/// Shapes  x [N,C,H,W], w [C,O,KH,KW] -> [N,groups*O,H',W'],
+///         H' = (H - 1) * stride_h + (KH - 1) * dilation_h + 1 - top - bottom + extra_h; pads are top, left, bottom,
+///         right.
 /// Errors  kShape unless the ranks are 4, groups divides C, which is w.0, and every size is 1 or more.
 /// Source  ONNX operator ConvTranspose; Dumoulin & Visin, A guide to convolution arithmetic (arXiv:1603.07285), 4.
-#include <rewright/kit/families.h>
-#include <rewright/kit/onnx_window.h>
+#include <rewright/kit/convolution.h>
 #include <rewright/plugin/plugin.h>
 
 namespace {
@@ -21,35 +20,24 @@ enum Param : std::size_t { kStrides, kPads, kDilations, kExtra, kGroups };
 class ConvTranspose2d final : public OperatorOf<ConvTranspose2d> {
  public:
   static OperatorInfo describe() {
-    const auto numbers = [](const char* name, std::vector<std::int64_t> usual) {
-      return ParamSpec{.name = name, .kind = ParamKind::kInts, .default_value = std::move(usual)};
-    };
-    return {.name = "conv_transpose2d",
-            .summary = "Transposed two-dimensional convolution with groups",
-            .min_arity = 2,
-            .max_arity = 2,
-            .params = {numbers("strides", {1, 1}),
-                       numbers("pads", {0, 0, 0, 0}),
-                       numbers("dilations", {1, 1}),
-                       numbers("extra", {0, 0}),
-                       {.name = "groups", .default_value = std::int64_t{1}}},
-            .multilinear = true,
-            .onnx = {"ConvTranspose"}};
+    return {
+        .name = "conv_transpose2d",
+        .summary = "Transposed two-dimensional convolution with groups",
+        .min_arity = 2,
+        .max_arity = 2,
+        .params = {integers_param("strides", {1, 1}), integers_param("pads", {0, 0, 0, 0}),
+                   integers_param("dilations", {1, 1}), integers_param("extra", {0, 0}), integer_param("groups", 1)},
+        .multilinear = true,
+        .onnx = {"ConvTranspose"}};
   }
 
   template <class Dim>
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
     const BasicShape<Dim>&x = in[0], &w = in[1];
-    if (x.rank() != 4 || w.rank() != 4)
-      return shape_error("conv_transpose2d: ranks {} and {}, expected 4 (N, C, H, W) and 4 (C, O, KH, KW)", x.rank(),
-                         w.rank());
+    REWRIGHT_CHECK(check_convolution_ranks("conv_transpose2d", "C, O, KH, KW", in));
     REWRIGHT_TRY(const Steps steps, Steps::read(params));
     const std::int64_t groups = params.integer(kGroups);
-    if (groups < 1 || groups > kMaxWindowParameter)
-      return shape_error("conv_transpose2d: groups is {}, expected 1 or more", groups);
-    if (known(w[1]).value_or(0) > kFar / groups)
-      return shape_error("conv_transpose2d: {} groups of {} channels are more than any tensor has", groups,
-                         *known(w[1]));
+    REWRIGHT_CHECK(check_groups("conv_transpose2d", groups, w));
     where.equal(x[1], w[0], "channels of x and of the weight");
     where.divides(groups, x[1], "groups, against the input channels");
     BasicShape<Dim> out{x[0], w[1] * Dim(groups)};
@@ -119,26 +107,8 @@ class ConvTranspose2d final : public OperatorOf<ConvTranspose2d> {
     }
   }
 
-  /// ConvTranspose on [N,C,H,W], and on [N,C,L] as on images of height 1; the bias becomes a bias_add.
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
-    REWRIGHT_TRY(const std::vector<Port> in, node.operands(node.has_input(2) ? 3 : 2));
-    const Shape x = graph.shape(in[0]), w = graph.shape(in[1]);
-    if (x.rank() == 3 && w.rank() == 3) {
-      OnnxNode on_images = on_images_of_height_one(node);
-      REWRIGHT_TRY(on_images.inputs[0], reshaped(graph, in[0], with_height_one(x)));
-      REWRIGHT_TRY(on_images.inputs[1], reshaped(graph, in[1], with_height_one(w)));
-      REWRIGHT_TRY(const auto y, from_onnx(on_images, graph));
-      REWRIGHT_TRY(const Port result, reshaped(graph, y[0], without_height(graph.shape(y[0]))));
-      return std::vector{result};
-    }
-    if (x.rank() != 4 || w.rank() != 4) return unsupported("conv_transpose2d takes tensors of rank 4, and of rank 3");
-    REWRIGHT_TRY(const Steps steps, steps_of(node, x, w));
-    const auto list = [](const auto& numbers) { return std::vector<std::int64_t>(numbers.begin(), numbers.end()); };
-    Params params(
-        {list(steps.strides), list(steps.pads), list(steps.dilations), list(steps.extra), node.integer("group", 1)});
-    REWRIGHT_TRY(const auto y, graph.apply(*this, std::move(params), {in[0], in[1]}, node.name));
-    if (in.size() == 2) return y;
-    return graph.apply("bias_add", std::vector<NamedParam>{{"axis", std::int64_t{1}}}, {y[0], in[2]});
+    return read_convolution(*this, node, graph, params_from_onnx);
   }
   Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
                                            std::span<const Shape> shapes, OnnxWriter& writer) const override {
@@ -186,13 +156,17 @@ class ConvTranspose2d final : public OperatorOf<ConvTranspose2d> {
     }
   }
 
+  static Result<Params> params_from_onnx(const OnnxNode& node, const Shape& x, const Shape& w) {
+    REWRIGHT_TRY(const Steps steps, steps_of(node, x, w));
+    return Params({list_of(steps.strides), list_of(steps.pads), list_of(steps.dilations), list_of(steps.extra),
+                   node.integer("group", 1)});
+  }
   /// The node's attributes, with the pads that auto_pad or output_shape ask for.
   static Result<Steps> steps_of(const OnnxNode& node, const Shape& x, const Shape& w) {
     Steps steps;
-    if (!Window::copy(node.type, "strides", node.integers("strides", {1, 1}), 1, steps.strides) ||
-        !Window::copy(node.type, "dilations", node.integers("dilations", {1, 1}), 1, steps.dilations) ||
-        !Window::copy(node.type, "output_padding", node.integers("output_padding", {0, 0}), 0, steps.extra) ||
-        !Window::copy(node.type, "pads", node.integers("pads", {0, 0, 0, 0}), 0, steps.pads))
+    if (!copy_attribute(node, "strides", 1, 1, steps.strides) ||
+        !copy_attribute(node, "dilations", 1, 1, steps.dilations) ||
+        !copy_attribute(node, "output_padding", 0, 0, steps.extra) || !copy_attribute(node, "pads", 0, 0, steps.pads))
       return unsupported("ConvTranspose: only two strides, dilations and paddings are handled");
     if (steps.extra[0] >= steps.strides[0] || steps.extra[1] >= steps.strides[1])
       return unsupported("ConvTranspose: output_padding is not below the strides");

@@ -15,24 +15,15 @@ class CumSum final : public OperatorOf<CumSum> {
   static OperatorInfo describe() {
     return {.name = "cumsum",
             .summary = "Sums of all elements up to each along an axis",
-            .params = {{.name = "axis", .default_value = std::int64_t{0}},
-                       {.name = "exclusive",
-                        .kind = ParamKind::kChoice,
-                        .default_value = std::int64_t{0},
-                        .choices = {"no", "yes"}},
-                       {.name = "reverse",
-                        .kind = ParamKind::kChoice,
-                        .default_value = std::int64_t{0},
-                        .choices = {"no", "yes"}}},
+            .params = {integer_param("axis", 0), choice_param("exclusive", {"no", "yes"}),
+                       choice_param("reverse", {"no", "yes"})},
             .multilinear = true,
             .onnx = {"CumSum"}};
   }
 
   template <class Dim>
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>&) {
-    const std::int64_t axis = params.integer(0);
-    if (axis < 0 || axis >= in[0].rank())
-      return shape_error("cumsum: there is no axis {} in a tensor of rank {}", axis, in[0].rank());
+    REWRIGHT_CHECK(checked_axis("cumsum", params.integer(0), in[0].rank()));
     return Shapes<Dim>{in[0]};
   }
   template <class A>

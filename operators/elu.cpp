@@ -2,7 +2,8 @@
 ///
 /// Shapes  x (any) -> y (the same).
 /// Errors  none but a wrong number of operands.
-/// Source  ONNX operators Elu (gamma = 1) and Selu. Celu becomes alpha * elu(x / alpha).
+/// Source  ONNX operators Elu (gamma = 1) and Selu. Celu is read as a formula of it
+///         (<rewright/kit/onnx_activations.h>).
 /// Laws    axioms/activation.smt2.
 #include <rewright/kit/families.h>
 #include <rewright/plugin/plugin.h>
@@ -14,8 +15,7 @@ struct Elu final : UnaryOf<Elu> {
   static OperatorInfo describe() {
     return {.name = "elu",
             .summary = "Exponential linear unit",
-            .params = {{.name = "alpha", .kind = ParamKind::kReal, .default_value = 1.0},
-                       {.name = "gamma", .kind = ParamKind::kReal, .default_value = 1.0}},
+            .params = {real_param("alpha", 1), real_param("gamma", 1)},
             .uses_order = true,
             .uses_functions = true,
             .onnx = {"Selu", "Elu", "Celu"}};
@@ -27,11 +27,11 @@ struct Elu final : UnaryOf<Elu> {
   }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    if (node.type == "Celu") return UnaryOf::from_onnx(node, graph);
     REWRIGHT_TRY(const auto in, node.operands(1));
-    if (node.type == "Celu") return celu(node, graph, in[0]);
     const bool scaled = node.type == "Selu";
-    const double alpha = node.real("alpha", scaled ? kSeluAlpha : 1),
-                 gamma = scaled ? node.real("gamma", kSeluGamma) : 1;
+    const double alpha = node.real("alpha", scaled ? 1.67326319217681884765625 : 1),
+                 gamma = scaled ? node.real("gamma", 1.05070102214813232421875) : 1;
     return graph.apply(*this, Params({alpha, gamma}), in, node.name);
   }
   Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
@@ -39,18 +39,6 @@ struct Elu final : UnaryOf<Elu> {
     if (params.real(1) == 1) return writer.emit("Elu", {in[0]}, {{"alpha", params.real(0)}});
     return UnaryOf::to_onnx(params, in, shapes, writer);
   }
-
- private:
-  Result<std::vector<Port>> celu(const OnnxNode& node, GraphBuilder& graph, Port x) const {
-    const double alpha = node.real("alpha", 1);
-    if (!(alpha > 0)) return unsupported("Celu: alpha is {}", alpha);
-    REWRIGHT_TRY(const Port scaled, graph.apply1("broadcast_div", {}, {x, scalar_like(graph, x, alpha)}));
-    REWRIGHT_TRY(const auto y, graph.apply(*this, Params({1.0, 1.0}), {scaled}));
-    REWRIGHT_TRY(const Port result, graph.apply1("smul", {}, {y[0], scalar_like(graph, x, alpha)}));
-    return std::vector{result};
-  }
-  static constexpr double kSeluAlpha = 1.67326319217681884765625;  // ONNX's defaults
-  static constexpr double kSeluGamma = 1.05070102214813232421875;
 };
 }  // namespace
 

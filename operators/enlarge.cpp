@@ -20,7 +20,7 @@ class Enlarge final : public OperatorOf<Enlarge> {
   static OperatorInfo describe() {
     return {.name = "enlarge",
             .summary = "Zeros around the kernels of a convolution weight",
-            .params = {{.name = "kernel", .kind = ParamKind::kInts, .required = true}},
+            .params = {required_param("kernel", ParamKind::kInts)},
             .multilinear = true};
   }
 

@@ -11,15 +11,12 @@
 namespace {
 using namespace rewright;
 
-class ElementwiseAdd final : public ElementwiseOf<ElementwiseAdd>, public HashReduction {
- public:
+struct ElementwiseAdd final : ElementwiseOf<ElementwiseAdd>, HashReduction {
   static OperatorInfo describe() {
-    return {.name = "ewadd",
-            .summary = "Elementwise sum of two tensors of equal shape",
-            .min_arity = 2,
-            .max_arity = 2,
-            .commutative = true,
-            .onnx = {"Add"}};
+    return elementwise_info({.name = "ewadd",
+                             .summary = "Elementwise sum of two tensors of equal shape",
+                             .commutative = true,
+                             .onnx = {"Add"}});
   }
   template <class Scalar>
   static Scalar value(const Scalar& x, const Scalar& y) {

@@ -8,21 +8,16 @@
 #include <rewright/operator/hash_reduction.h>
 #include <rewright/plugin/plugin.h>
 
-#include <algorithm>
-
 namespace {
 using namespace rewright;
 
-class ElementwiseMul final : public ElementwiseOf<ElementwiseMul>, public HashReduction {
- public:
+struct ElementwiseMul final : ElementwiseOf<ElementwiseMul>, HashReduction {
   static OperatorInfo describe() {
-    return {.name = "ewmul",
-            .summary = "Elementwise product of two tensors of equal shape",
-            .min_arity = 2,
-            .max_arity = 2,
-            .commutative = true,
-            .multilinear = true,
-            .onnx = {"Mul"}};
+    return elementwise_info({.name = "ewmul",
+                             .summary = "Elementwise product of two tensors of equal shape",
+                             .commutative = true,
+                             .multilinear = true,
+                             .onnx = {"Mul"}});
   }
   template <class Scalar>
   static Scalar value(const Scalar& x, const Scalar& y) {
@@ -35,10 +30,8 @@ class ElementwiseMul final : public ElementwiseOf<ElementwiseMul>, public HashRe
   }
   void reduce(const Params&, std::size_t operand, std::span<const Shape> in, TensorView<const Field> value,
               const HashPoint& point, std::span<Field> out) const override {
-    std::copy_n(value.data(), out.size(), out.data());
-    if (operand == 1) return;
-    const std::vector<Field> weights = point.weights(in[0]);
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = out[i] * weights[i];
+    const std::vector<Field> weights = operand == 0 ? point.weights(in[0]) : std::vector<Field>{};
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = operand == 0 ? value[i] * weights[i] : value[i];
   }
 };
 }  // namespace

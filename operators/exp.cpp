@@ -10,13 +10,9 @@
 namespace {
 using namespace rewright;
 
-struct Exp final : UnaryOf<Exp> {
+struct Exp final : FunctionOf<Exp, Function::kExp> {
   static OperatorInfo describe() {
     return {.name = "exp", .summary = "Exponential", .uses_functions = true, .onnx = {"Exp"}};
-  }
-  template <class Scalar>
-  static Scalar value(const Params&, const Scalar& x) {
-    return call(Function::kExp, x);
   }
 };
 }  // namespace

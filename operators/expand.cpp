@@ -15,8 +15,7 @@ class Expand final : public OperatorOf<Expand> {
   static OperatorInfo describe() {
     return {.name = "expand",
             .summary = "Repeats along axes of size 1",
-            .params = {{.name = "axes", .kind = ParamKind::kInts, .default_value = std::vector<std::int64_t>{}},
-                       {.name = "sizes", .kind = ParamKind::kSizes, .default_value = SizeList<std::int64_t>{}}},
+            .params = {integers_param("axes", {}), sizes_param("sizes", {})},
             .multilinear = true,
             .onnx = {"Expand", "Tile"}};
   }
@@ -45,9 +44,8 @@ class Expand final : public OperatorOf<Expand> {
     REWRIGHT_TRY(const auto in, node.operands(1));
     REWRIGHT_TRY(const auto wanted, node.constant_integers(1));
     const Shape from = graph.shape(in[0]);
-    REWRIGHT_TRY(const Port result,
-                 node.type == "Tile" ? tiled(graph, in[0], from, wanted) : expanded(graph, in[0], from, Shape(wanted)));
-    return std::vector{result};
+    return single(node.type == "Tile" ? tiled(graph, in[0], from, wanted)
+                                      : expanded(graph, in[0], from, Shape(wanted)));
   }
   Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
                                            std::span<const Shape> shapes, OnnxWriter& writer) const override {

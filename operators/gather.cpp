@@ -18,25 +18,22 @@ class Gather final : public OperatorOf<Gather> {
   static OperatorInfo describe() {
     return {.name = "gather",
             .summary = "Slices at given places along an axis",
-            .params = {{.name = "axis", .default_value = std::int64_t{0}},
-                       {.name = "indices", .kind = ParamKind::kInts, .required = true}},
+            .params = {integer_param("axis", 0), required_param("indices", ParamKind::kInts)},
             .multilinear = true,
             .onnx = {"Gather", "Resize", "Upsample"}};
   }
 
   template <class Dim>
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
-    const std::int64_t axis = params.integer(0);
-    if (axis < 0 || axis >= in[0].rank())
-      return shape_error("gather: there is no axis {} in a tensor of rank {}", axis, in[0].rank());
+    REWRIGHT_TRY(const int axis, checked_axis("gather", params.integer(0), in[0].rank()));
     std::int64_t greatest = -1;
     for (const std::int64_t index : params.integers(1)) {
       if (index < 0 || index > kFar) return shape_error("gather: index {}, expected 0 or more and at most 2^41", index);
       greatest = std::max(greatest, index);
     }
     BasicShape<Dim> out = in[0];
-    where.at_least(in[0][static_cast<int>(axis)], Dim(greatest) + Dim(1), "the size and the greatest index");
-    out[static_cast<int>(axis)] = Dim(static_cast<std::int64_t>(params.integers(1).size()));
+    where.at_least(in[0][axis], Dim(greatest) + Dim(1), "the size and the greatest index");
+    out[axis] = Dim(static_cast<std::int64_t>(params.integers(1).size()));
     return Shapes<Dim>{std::move(out)};
   }
   template <class A>
@@ -75,8 +72,7 @@ class Gather final : public OperatorOf<Gather> {
         for (const std::int64_t length : node.constants[1]->type.shape) shape.append(length);
       }
     }
-    REWRIGHT_TRY(const Port result, reshaped(graph, flat[0], shape));
-    return std::vector{result};
+    return single(reshaped(graph, flat[0], shape));
   }
   Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
                                            std::span<const Shape>, OnnxWriter& writer) const override {
@@ -114,11 +110,7 @@ class Gather final : public OperatorOf<Gather> {
       for (int i = axis + 1; i < graph.shape(x).rank(); ++i)
         if (graph.shape(x)[i] != 1) stretched.push_back(i);
       REWRIGHT_TRY(const Port part, graph.apply1("broadcast_mul", {{"stretch_right", stretched}}, {seen, factor}));
-      if (sum) {
-        REWRIGHT_TRY(sum, graph.apply1("ewadd", {}, {*sum, part}));
-      } else {
-        sum = part;
-      }
+      REWRIGHT_TRY(sum, sum ? graph.apply1("ewadd", {}, {*sum, part}) : part);
     }
     return *sum;
   }

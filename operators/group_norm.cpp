@@ -18,8 +18,7 @@ class GroupNorm final : public OperatorOf<GroupNorm> {
             .summary = "Normalisation over groups of channels",
             .min_arity = 3,
             .max_arity = 3,
-            .params = {{.name = "groups", .required = true},
-                       {.name = "epsilon", .kind = ParamKind::kReal, .default_value = 1e-5}},
+            .params = {required_param("groups", ParamKind::kInt), real_param("epsilon", 1e-5)},
             .uses_functions = true,
             .onnx = {"InstanceNormalization", "GroupNormalization"}};
   }

@@ -4,8 +4,7 @@
 ///     h' = (1 - z) g + z h
 ///
 /// Shapes  x [T,B,I], w [D,3H,I], r [D,3H,H], bias [D,6H], h [D,B,H] -> all h' [T,D,B,H], the last h' [D,B,H]; D = 2
-/// for
-///         both directions, else 1.
+///         for both directions, else 1.
 /// Errors  kShape unless the ranks and sizes are these.
 /// Source  Cho et al., Learning phrase representations (EMNLP'14); ONNX operator GRU.
 #include <rewright/kit/recurrent.h>
@@ -14,28 +13,13 @@
 namespace {
 using namespace rewright;
 
-constexpr RecurrentLayer kLayer{.name = "gru", .onnx_type = "GRU", .gates = 3, .states = 1};
-
-class Gru final : public OperatorOf<Gru> {
- public:
+struct Gru final : RecurrentOf<Gru> {
+  static constexpr RecurrentLayer kLayer{
+      .name = "gru", .onnx_type = "GRU", .gates = 3, .states = 1, .activations = "sigmoid and tanh"};
   static OperatorInfo describe() {
-    return {.name = kLayer.name,
-            .summary = "Gated recurrent unit over a sequence",
-            .min_arity = kLayer.arity(),
-            .max_arity = kLayer.arity(),
-            .params = {RecurrentLayer::direction(),
-                       {.name = "reset",
-                        .kind = ParamKind::kChoice,
-                        .default_value = std::int64_t{0},
-                        .choices = {"before", "after"}}},
-            .uses_functions = true,
-            .onnx = {kLayer.onnx_type}};
+    return described("Gated recurrent unit over a sequence", {choice_param("reset", {"before", "after"})});
   }
 
-  template <class Dim>
-  static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
-    return kLayer.shape(params.choice(0), in, where);
-  }
   template <class A>
   static void define(A& a, const Params& params) {
     const bool is_after = params.choice(1) != 0;
@@ -72,7 +56,7 @@ class Gru final : public OperatorOf<Gru> {
   }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
-    REWRIGHT_TRY(const auto found, kLayer.read(node, graph, "sigmoid and tanh"));
+    REWRIGHT_TRY(const auto found, kLayer.read(node, graph));
     const std::int64_t reset = node.integer("linear_before_reset", 0) != 0;
     return graph.apply(*this, Params({found.direction, reset}), found.in, node.name);
   }

@@ -2,7 +2,7 @@
 ///
 /// Shapes  x (any) -> y (the same).
 /// Errors  kShape if alpha is 0.
-/// Source  ONNX operator HardSigmoid. ONNX's HardSwish is taken apart: x * hard_sigmoid[alpha=1/6, beta=1/2](x).
+/// Source  ONNX operator HardSigmoid; HardSwish is read as a formula of it (<rewright/kit/onnx_activations.h>).
 ///         Written so that x itself is compared, with -5/2 and 5/2 where alpha is 1/5 and beta 1/2: over the prime
 ///         field fifths have no place in the order.
 /// Laws    axioms/activation.smt2.
@@ -16,8 +16,7 @@ struct HardSigmoid final : UnaryOf<HardSigmoid> {
   static OperatorInfo describe() {
     return {.name = "hard_sigmoid",
             .summary = "Piecewise linear sigmoid",
-            .params = {{.name = "alpha", .kind = ParamKind::kReal, .default_value = 0.2},
-                       {.name = "beta", .kind = ParamKind::kReal, .default_value = 0.5}},
+            .params = {real_param("alpha", 0.2), real_param("beta", 0.5)},
             .uses_order = true,
             .onnx = {"HardSigmoid", "HardSwish"}};
   }
@@ -34,14 +33,6 @@ struct HardSigmoid final : UnaryOf<HardSigmoid> {
     const Scalar zero_at = (Scalar{} - beta) / alpha, one_at = (one - beta) / alpha;
     const bool rises = params.real(0) > 0;
     return alpha * minimum(max(x, rises ? zero_at : one_at), rises ? one_at : zero_at) + beta;
-  }
-
-  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
-    if (node.type == "HardSigmoid") return UnaryOf::from_onnx(node, graph);
-    REWRIGHT_TRY(const auto in, node.operands(1));
-    REWRIGHT_TRY(const auto gate, graph.apply(*this, Params({node.real("alpha", 1.0 / 6), 0.5}), in));
-    REWRIGHT_TRY(const Port product, graph.apply1("ewmul", {}, {in[0], gate[0]}));
-    return std::vector{product};
   }
 };
 }  // namespace

@@ -12,24 +12,22 @@
 namespace {
 using namespace rewright;
 
-class LayerNorm final : public OperatorOf<LayerNorm> {
+class LayerNorm final : public OnnxNodeOf<LayerNorm> {
  public:
   static OperatorInfo describe() {
     return {.name = "layer_norm",
             .summary = "Layer normalisation over the last axes",
             .min_arity = 2,
             .max_arity = 3,
-            .params = {{.name = "axis", .default_value = std::int64_t{1}},
-                       {.name = "epsilon", .kind = ParamKind::kReal, .default_value = 1e-5}},
+            .params = {integer_param("axis", 1), real_param("epsilon", 1e-5)},
             .uses_functions = true,
             .onnx = {"LayerNormalization"}};
   }
 
   template <class Dim>
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
-    const int rank = in[0].rank(), axis = static_cast<int>(params.integer(0));
-    if (axis < 0 || axis >= rank)
-      return shape_error("layer_norm: there is no axis {} in a tensor of rank {}", axis, rank);
+    const int rank = in[0].rank();
+    REWRIGHT_TRY(const int axis, checked_axis("layer_norm", params.integer(0), rank));
     for (int i = axis; i < rank; ++i) where.at_least(in[0][i], Dim(1), "a normalised size");
     for (std::size_t k = 1; k < in.size(); ++k) {
       if (in[k].rank() != rank - axis)
@@ -76,19 +74,13 @@ class LayerNorm final : public OperatorOf<LayerNorm> {
     ports.push_back(mean);
     REWRIGHT_TRY(const Port centred,
                  graph.apply1("broadcast_sub", {{"stretch_right", stretched(graph, in[0], axes)}}, {in[0], mean}));
-    REWRIGHT_TRY(const Port squares, graph.apply1("ewmul", {}, {centred, centred}));
-    REWRIGHT_TRY(const Port variance, graph.apply1("reduce_mean", {{"axes", axes}}, {squares}));
-    REWRIGHT_TRY(const Port shifted, graph.apply1("broadcast_add", {}, {variance, scalar_like(graph, mean, epsilon)}));
-    REWRIGHT_TRY(const Port deviation, graph.apply1("sqrt", {}, {shifted}));
-    REWRIGHT_TRY(const Port inverse, graph.apply1("power", {{"exponent", std::int64_t{-1}}}, {deviation}));
+    const OnnxFormula f(graph);
+    const auto variance = f.apply("reduce_mean", {{"axes", axes}}, f.product(centred, centred));
+    const auto deviation = f("sqrt", f.plus(variance, epsilon));
+    REWRIGHT_TRY(const Port inverse, f.apply("power", {{"exponent", std::int64_t{-1}}}, deviation));
     ports.push_back(inverse);
     ports.resize(node.output_count);
     return ports;
-  }
-  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
-                                           std::span<const Shape>, OnnxWriter& writer) const override {
-    return writer.emit("LayerNormalization", {in.begin(), in.end()},
-                       {{"axis", params.integer(0)}, {"epsilon", params.real(1)}});
   }
 
  private:

@@ -15,7 +15,7 @@ struct LeakyRelu final : UnaryOf<LeakyRelu> {
   static OperatorInfo describe() {
     return {.name = "leaky_relu",
             .summary = "Leaky rectifier",
-            .params = {{.name = "alpha", .kind = ParamKind::kReal, .default_value = 0.01}},
+            .params = {real_param("alpha", 0.01)},
             .uses_order = true,
             .onnx = {"LeakyRelu"}};
   }

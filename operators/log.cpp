@@ -10,13 +10,9 @@
 namespace {
 using namespace rewright;
 
-struct Log final : UnaryOf<Log> {
+struct Log final : FunctionOf<Log, Function::kLog> {
   static OperatorInfo describe() {
     return {.name = "log", .summary = "Natural logarithm", .uses_functions = true, .onnx = {"Log"}};
-  }
-  template <class Scalar>
-  static Scalar value(const Params&, const Scalar& x) {
-    return call(Function::kLog, x);
   }
 };
 }  // namespace

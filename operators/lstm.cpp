@@ -3,8 +3,7 @@
 ///     c' = sigmoid(f) c + sigmoid(i) tanh(g)        h' = sigmoid(o) tanh(c')
 ///
 /// Shapes  x [T,B,I], w [D,4H,I], r [D,4H,H], bias [D,8H], h [D,B,H], c [D,B,H] -> all h' [T,D,B,H], the last h' and
-/// the
-///         last c' [D,B,H]; D = 2 for both directions, else 1.
+///         the last c' [D,B,H]; D = 2 for both directions, else 1.
 /// Errors  kShape unless the ranks and sizes are these.
 /// Source  Hochreiter and Schmidhuber, Long Short-Term Memory (1997); ONNX operator LSTM.
 #include <rewright/kit/recurrent.h>
@@ -13,24 +12,11 @@
 namespace {
 using namespace rewright;
 
-constexpr RecurrentLayer kLayer{.name = "lstm", .onnx_type = "LSTM", .gates = 4, .states = 2};
+struct Lstm final : RecurrentOf<Lstm> {
+  static constexpr RecurrentLayer kLayer{
+      .name = "lstm", .onnx_type = "LSTM", .gates = 4, .states = 2, .activations = "sigmoid and tanh"};
+  static OperatorInfo describe() { return described("Long short-term memory over a sequence"); }
 
-class Lstm final : public OperatorOf<Lstm> {
- public:
-  static OperatorInfo describe() {
-    return {.name = kLayer.name,
-            .summary = "Long short-term memory over a sequence",
-            .min_arity = kLayer.arity(),
-            .max_arity = kLayer.arity(),
-            .params = {RecurrentLayer::direction()},
-            .uses_functions = true,
-            .onnx = {kLayer.onnx_type}};
-  }
-
-  template <class Dim>
-  static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
-    return kLayer.shape(params.choice(0), in, where);
-  }
   template <class A>
   static void define(A& a, const Params& params) {
     const auto r = a.in(2).grouped(1, 1, 1), h0 = a.in(4).grouped(1, 1, 1), c0 = a.in(5).grouped(1, 1, 1);
@@ -61,12 +47,7 @@ class Lstm final : public OperatorOf<Lstm> {
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
     if (node.integer("input_forget", 0) != 0) return unsupported("LSTM that couples its gates");
-    REWRIGHT_TRY(const auto found, kLayer.read(node, graph, "sigmoid and tanh"));
-    return graph.apply(*this, Params({found.direction}), found.in, node.name);
-  }
-  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
-                                           std::span<const Shape> shapes, OnnxWriter& writer) const override {
-    return kLayer.write(params.choice(0), in, shapes, writer);
+    return RecurrentOf::from_onnx(node, graph);
   }
 };
 }  // namespace

@@ -8,14 +8,12 @@
 #include <rewright/kit/einsum.h>
 #include <rewright/kit/onnx_mapping.h>
 #include <rewright/operator/hash_reduction.h>
-#include <rewright/operator/operator.h>
 #include <rewright/plugin/plugin.h>
 #include <rewright/tensor/real_product.h>
 #include <rewright/tensor/sum_of_products.h>
 
 #include <algorithm>
 #include <array>
-#include <type_traits>
 
 namespace {
 using namespace rewright;
@@ -25,7 +23,7 @@ constexpr std::int64_t kLeastColumns = 4;
 /// Over Real: products of fewer multiplications are made as the definition says.
 constexpr std::int64_t kLeastByRows = 1 << 10;
 
-class MatMul final : public OperatorOf<MatMul>, public HashReduction {
+class MatMul final : public OnnxNodeOf<MatMul>, public HashReduction {
  public:
   static OperatorInfo describe() {
     return {.name = "matmul",
@@ -122,10 +120,7 @@ class MatMul final : public OperatorOf<MatMul>, public HashReduction {
   }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
-    if (node.type == "Einsum") {
-      REWRIGHT_TRY(const Port product, Einsum::read(node, graph));
-      return std::vector{product};
-    }
+    if (node.type == "Einsum") return single(Einsum::read(node, graph));
     REWRIGHT_TRY(const std::vector<Port> in, node.operands(2));
     const auto a = graph.shape(in[0]).dims(), b = graph.shape(in[1]).dims();
     if (a.size() != b.size() || a.size() < 2 || a.size() > 4 ||
@@ -133,10 +128,6 @@ class MatMul final : public OperatorOf<MatMul>, public HashReduction {
       return unsupported("matmul takes two tensors of rank 2 to 4 with equal batch sizes");
     }
     return graph.apply(*this, Params{}, in, node.name);
-  }
-  Result<std::vector<std::string>> to_onnx(const Params&, std::span<const std::string> in, std::span<const Shape>,
-                                           OnnxWriter& writer) const override {
-    return writer.emit("MatMul", {in[0], in[1]});
   }
 };
 }  // namespace

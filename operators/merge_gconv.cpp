@@ -25,8 +25,7 @@ class MergeGconv final : public OperatorOf<MergeGconv> {
   static OperatorInfo describe() {
     return {.name = "merge_gconv",
             .summary = "The weight of a grouped convolution for one with fewer groups",
-            .params = {{.name = "count", .kind = ParamKind::kInt, .required = true},
-                       {.name = "groups", .kind = ParamKind::kInt, .default_value = std::int64_t{1}}},
+            .params = {required_param("count", ParamKind::kInt), integer_param("groups", 1)},
             .multilinear = true};
   }
 

@@ -16,9 +16,8 @@ class Pad final : public OperatorOf<Pad> {
   static OperatorInfo describe() {
     return {.name = "pad",
             .summary = "Puts a constant around a tensor",
-            .params = {{.name = "before", .kind = ParamKind::kInts, .required = true},
-                       {.name = "after", .kind = ParamKind::kInts, .required = true},
-                       {.name = "value", .kind = ParamKind::kReal, .default_value = 0.0}},
+            .params = {required_param("before", ParamKind::kInts), required_param("after", ParamKind::kInts),
+                       real_param("value", 0.0)},
             .onnx = {"Pad"}};
   }
   [[nodiscard]] Traits traits(const Params& params) const override { return {.multilinear = params.real(2) == 0}; }

@@ -18,7 +18,7 @@ struct Power final : UnaryOf<Power> {
   static OperatorInfo describe() {
     return {.name = "power",
             .summary = "Integer power",
-            .params = {{.name = "exponent", .default_value = std::int64_t{3}}},
+            .params = {integer_param("exponent", 3)},
             .onnx = {"Pow", "Reciprocal"}};
   }
   template <class Dim>
@@ -46,12 +46,11 @@ struct Power final : UnaryOf<Power> {
       return unsupported("Pow: the exponent raises the rank");
     const double whole = *exponent;
     if (std::floor(whole) != whole || std::abs(whole) > static_cast<double>(kLimit))
-      return unsupported("Pow: exponent {} is no small integer", *exponent);
+      return unsupported("Pow: exponent {} is no small integer", whole);
     if (whole == 1) return std::vector{x};
     if (whole == 0) return unsupported("Pow: exponent 0 gives a constant");
     if (whole != 2) return graph.apply(*this, Params({static_cast<std::int64_t>(whole)}), {x}, node.name);
-    REWRIGHT_TRY(const Port square, graph.apply1("ewmul", {}, {x, x}));
-    return std::vector{square};
+    return single(graph.apply1("ewmul", {}, {x, x}));
   }
   Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
                                            std::span<const Shape>, OnnxWriter& writer) const override {

@@ -1,10 +1,10 @@
 /// Rectifier with slopes with broadcasting: c = max(a, 0) - b * max(-a, 0), element by element.
 ///
-/// Shapes  a, b -> c, as rewright::BroadcastOf has them: stretch_left and stretch_right name the axes along which an
-///         operand of size 1 is repeated.
+/// Shapes  a, b -> c, broadcast as rewright::BroadcastOf has it, along the axes of stretch_left and stretch_right.
 /// Errors  kShape if a stretched size is not 1 or sizes along another axis differ; b is never the one of higher rank, a
-/// never stretched. Source  ONNX operator PRelu, of x = a and slope = b; before opset 7 a slope of rank 1 goes along
-/// axis 1. Laws    axioms/broadcast.smt2.
+///         never stretched.
+/// Source  ONNX operator PRelu, of x = a and slope = b; before opset 7 a slope of rank 1 goes along axis 1.
+/// Laws    axioms/broadcast.smt2.
 #include <rewright/kit/families.h>
 #include <rewright/plugin/plugin.h>
 
@@ -13,13 +13,8 @@ using namespace rewright;
 
 struct Prelu final : BroadcastOf<Prelu> {
   static OperatorInfo describe() {
-    return {.name = "prelu",
-            .summary = "Rectifier with slopes with broadcasting",
-            .min_arity = 2,
-            .max_arity = 2,
-            .params = stretch_params(),
-            .uses_order = true,
-            .onnx = {"PRelu"}};
+    return broadcast_info(
+        {.name = "prelu", .summary = "Rectifier with slopes with broadcasting", .uses_order = true, .onnx = {"PRelu"}});
   }
   template <class Dim>
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
@@ -43,8 +38,7 @@ struct Prelu final : BroadcastOf<Prelu> {
     if (shape.rank() > graph.shape(x).rank() || !stretches(graph.shape(x), shape).integers(0).empty())
       return unsupported("PRelu: the slopes stretch x");
     REWRIGHT_TRY(slope, reshaped(graph, slope, shape));
-    REWRIGHT_TRY(const Port y, combine(graph, x, slope, node.name));
-    return std::vector{y};
+    return single(combine(graph, x, slope, node.name));
   }
 };
 }  // namespace

@@ -12,25 +12,16 @@ using namespace rewright;
 
 struct ReduceMean final : ReduceOf<ReduceMean> {
   static constexpr bool kNeedsElements = true;
+  static constexpr std::string_view kGlobalPool = "GlobalAveragePool";
   static OperatorInfo describe() {
-    return {.name = "reduce_mean",
-            .summary = "Mean along axes",
-            .params = reduce_params(),
-            .multilinear = true,
-            .onnx = {"ReduceMean", "GlobalAveragePool"}};
+    return reduce_info({.name = "reduce_mean",
+                        .summary = "Mean along axes",
+                        .multilinear = true,
+                        .onnx = {"ReduceMean", "GlobalAveragePool"}});
   }
   template <class A, class Elements>
   static auto value(A& a, const Elements& x) {
     return a.quotient(a.sum(x), a.count(x));
-  }
-
-  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
-    return node.type == "GlobalAveragePool" ? global_pool(node, graph) : ReduceOf::from_onnx(node, graph);
-  }
-  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
-                                           std::span<const Shape> shapes, OnnxWriter& writer) const override {
-    if (is_global_pool(params, shapes[0])) return writer.emit("GlobalAveragePool", {in[0]});
-    return ReduceOf::to_onnx(params, in, shapes, writer);
   }
 };
 }  // namespace

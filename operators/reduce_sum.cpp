@@ -12,37 +12,20 @@ namespace {
 using namespace rewright;
 
 struct ReduceSum final : ReduceOf<ReduceSum> {
-  static constexpr bool kNeedsElements = false;
+  static constexpr bool kNeedsElements = false, kAxesAreAnInput = true;
+  static constexpr OnnxReduction kFormulas[] = {{"ReduceSumSquare", "ewmul", ""},
+                                                {"ReduceL1", "abs", ""},
+                                                {"ReduceL2", "ewmul", "sqrt"},
+                                                {"ReduceLogSum", "", "log"}};
   static OperatorInfo describe() {
-    return {.name = "reduce_sum",
-            .summary = "Sum along axes",
-            .params = reduce_params(),
-            .multilinear = true,
-            .onnx = {"ReduceSum", "ReduceSumSquare", "ReduceL1", "ReduceL2", "ReduceLogSum"}};
+    return reduce_info({.name = "reduce_sum",
+                        .summary = "Sum along axes",
+                        .multilinear = true,
+                        .onnx = {"ReduceSum", "ReduceSumSquare", "ReduceL1", "ReduceL2", "ReduceLogSum"}});
   }
   template <class A, class Elements>
   static auto value(A& a, const Elements& x) {
     return a.sum(x);
-  }
-
-  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
-    REWRIGHT_TRY(const auto in, node.operands(1));
-    Port x = in[0];
-    if (node.type == "ReduceSumSquare" || node.type == "ReduceL2") {
-      REWRIGHT_TRY(x, graph.apply1("ewmul", {}, {x, x}));
-    } else if (node.type == "ReduceL1") {
-      REWRIGHT_TRY(x, graph.apply1("abs", {}, {x}));
-    }
-    REWRIGHT_TRY(Port y, reduce(node, graph, x));
-    if (node.type == "ReduceL2" || node.type == "ReduceLogSum") {
-      REWRIGHT_TRY(y, graph.apply1(node.type == "ReduceL2" ? "sqrt" : "log", {}, {y}));
-    }
-    return std::vector{y};
-  }
-  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
-                                           std::span<const Shape>, OnnxWriter& writer) const override {
-    if (params.integers(0).empty()) return writer.emit("Identity", {in[0]});
-    return writer.emit("ReduceSum", {in[0], writer.integers(params.integers(0))}, {{"keepdims", params.integer(1)}});
   }
 };
 }  // namespace

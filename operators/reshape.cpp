@@ -16,7 +16,7 @@ class Reshape final : public OperatorOf<Reshape> {
   static OperatorInfo describe() {
     return {.name = "reshape",
             .summary = "The same elements in another shape",
-            .params = {{.name = "sizes", .kind = ParamKind::kSizes, .required = true}},
+            .params = {required_param("sizes", ParamKind::kSizes)},
             .multilinear = true,
             .onnx = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout", "Cast"}};
   }
@@ -41,8 +41,7 @@ class Reshape final : public OperatorOf<Reshape> {
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
     REWRIGHT_TRY(const auto in, node.operands(1));
     REWRIGHT_TRY(const Shape shape, target(node, graph.type(in[0])));
-    REWRIGHT_TRY(const Port result, reshaped(graph, in[0], shape));
-    return std::vector{result};
+    return single(reshaped(graph, in[0], shape));
   }
   Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
                                            std::span<const Shape>, OnnxWriter& writer) const override {

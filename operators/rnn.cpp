@@ -10,24 +10,11 @@
 namespace {
 using namespace rewright;
 
-constexpr RecurrentLayer kLayer{.name = "rnn", .onnx_type = "RNN", .gates = 1, .states = 1};
+struct Rnn final : RecurrentOf<Rnn> {
+  static constexpr RecurrentLayer kLayer{
+      .name = "rnn", .onnx_type = "RNN", .gates = 1, .states = 1, .activations = "tanh"};
+  static OperatorInfo describe() { return described("Recurrent layer over a sequence"); }
 
-class Rnn final : public OperatorOf<Rnn> {
- public:
-  static OperatorInfo describe() {
-    return {.name = kLayer.name,
-            .summary = "Recurrent layer over a sequence",
-            .min_arity = kLayer.arity(),
-            .max_arity = kLayer.arity(),
-            .params = {RecurrentLayer::direction()},
-            .uses_functions = true,
-            .onnx = {kLayer.onnx_type}};
-  }
-
-  template <class Dim>
-  static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
-    return kLayer.shape(params.choice(0), in, where);
-  }
   template <class A>
   static void define(A& a, const Params& params) {
     const auto r = a.in(2).grouped(1, 1, 1), h0 = a.in(4).grouped(1, 1, 1);
@@ -44,15 +31,6 @@ class Rnn final : public OperatorOf<Rnn> {
       });
     });
     kLayer.outputs(a, params.choice(0), h_at);
-  }
-
-  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
-    REWRIGHT_TRY(const auto found, kLayer.read(node, graph, "tanh"));
-    return graph.apply(*this, Params({found.direction}), found.in, node.name);
-  }
-  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
-                                           std::span<const Shape> shapes, OnnxWriter& writer) const override {
-    return kLayer.write(params.choice(0), in, shapes, writer);
   }
 };
 }  // namespace

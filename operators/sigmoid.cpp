@@ -10,13 +10,9 @@
 namespace {
 using namespace rewright;
 
-struct Sigmoid final : UnaryOf<Sigmoid> {
+struct Sigmoid final : FunctionOf<Sigmoid, Function::kSigmoid> {
   static OperatorInfo describe() {
     return {.name = "sigmoid", .summary = "Logistic function", .uses_functions = true, .onnx = {"Sigmoid"}};
-  }
-  template <class Scalar>
-  static Scalar value(const Params&, const Scalar& x) {
-    return call(Function::kSigmoid, x);
   }
 };
 }  // namespace

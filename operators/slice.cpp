@@ -18,10 +18,8 @@ class Slice final : public OperatorOf<Slice> {
   static OperatorInfo describe() {
     return {.name = "slice",
             .summary = "Every n-th element along axes",
-            .params = {{.name = "axes", .kind = ParamKind::kInts, .default_value = std::vector<std::int64_t>{0}},
-                       {.name = "starts", .kind = ParamKind::kSizes, .default_value = SizeList<std::int64_t>{{0}}},
-                       {.name = "sizes", .kind = ParamKind::kSizes, .required = true},
-                       {.name = "steps", .kind = ParamKind::kInts, .default_value = std::vector<std::int64_t>{1}}},
+            .params = {integers_param("axes", {0}), sizes_param("starts", {0}),
+                       required_param("sizes", ParamKind::kSizes), integers_param("steps", {1})},
             .multilinear = true,
             .onnx = {"Slice"}};
   }

@@ -6,13 +6,12 @@
 /// Laws    axioms/elementwise.smt2: associative; goes through linear operators.
 #include <rewright/kit/onnx_mapping.h>
 #include <rewright/operator/hash_reduction.h>
-#include <rewright/operator/operator.h>
 #include <rewright/plugin/plugin.h>
 
 namespace {
 using namespace rewright;
 
-class ScalarMul final : public OperatorOf<ScalarMul>, public HashReduction {
+class ScalarMul final : public OnnxNodeOf<ScalarMul>, public HashReduction {
  public:
   static OperatorInfo describe() {
     return {.name = "smul",
@@ -48,7 +47,7 @@ class ScalarMul final : public OperatorOf<ScalarMul>, public HashReduction {
     REWRIGHT_TRY(const std::vector<Port> in, node.operands(2));
     for (const std::size_t factor : {std::size_t{1}, std::size_t{0}}) {
       const Port x = in[1 - factor], s = in[factor];
-      if (graph.shape(s).elements() != 1 || graph.shape(s).rank() > graph.shape(x).rank()) continue;
+      if (!is_factor(graph.shape(s), graph.shape(x))) continue;
       if (graph.shape(s).rank() == 0) return graph.apply(*this, Params{}, {x, s}, node.name);
       if (const auto& value = node.constants[factor]) {
         ConstantData scalar = *value;
@@ -57,10 +56,6 @@ class ScalarMul final : public OperatorOf<ScalarMul>, public HashReduction {
       }
     }
     return unsupported("smul needs a scalar or a constant of one element");
-  }
-  Result<std::vector<std::string>> to_onnx(const Params&, std::span<const std::string> in, std::span<const Shape>,
-                                           OnnxWriter& writer) const override {
-    return writer.emit("Mul", {in[0], in[1]});
   }
 };
 }  // namespace

@@ -13,12 +13,12 @@ namespace {
 using namespace rewright;
 
 template <bool kLogarithm>
-class SoftmaxOf final : public OperatorOf<SoftmaxOf<kLogarithm>> {
+class SoftmaxOf final : public OnnxNodeOf<SoftmaxOf<kLogarithm>> {
  public:
   static OperatorInfo describe() {
     return {.name = kLogarithm ? "log_softmax" : "softmax",
             .summary = kLogarithm ? "Logarithm of softmax along an axis" : "Softmax along an axis",
-            .params = {{.name = "axis", .default_value = std::int64_t{0}}},
+            .params = {integer_param("axis", 0)},
             .uses_order = true,
             .uses_functions = true,
             .onnx = {kLogarithm ? "LogSoftmax" : "Softmax"}};
@@ -26,10 +26,8 @@ class SoftmaxOf final : public OperatorOf<SoftmaxOf<kLogarithm>> {
 
   template <class Dim>
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
-    const std::int64_t axis = params.integer(0);
-    if (axis < 0 || axis >= in[0].rank())
-      return shape_error("softmax: there is no axis {} in a tensor of rank {}", axis, in[0].rank());
-    where.at_least(in[0][static_cast<int>(axis)], Dim(1), "the size along the axis");
+    REWRIGHT_TRY(const int axis, checked_axis("softmax", params.integer(0), in[0].rank()));
+    where.at_least(in[0][axis], Dim(1), "the size along the axis");
     return Shapes<Dim>{in[0]};
   }
 
@@ -60,12 +58,7 @@ class SoftmaxOf final : public OperatorOf<SoftmaxOf<kLogarithm>> {
     flat.append(Shape(std::vector<std::int64_t>(middle, shape.end())).elements());
     REWRIGHT_TRY(const Port x, reshaped(graph, in[0], flat));
     REWRIGHT_TRY(const auto y, graph.apply(*this, Params({axis}), {x}, node.name));
-    REWRIGHT_TRY(const Port result, reshaped(graph, y[0], shape));
-    return std::vector{result};
-  }
-  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
-                                           std::span<const Shape>, OnnxWriter& writer) const override {
-    return writer.emit(kLogarithm ? "LogSoftmax" : "Softmax", {in[0]}, {{"axis", params.integer(0)}});
+    return single(reshaped(graph, y[0], shape));
   }
 
  private:

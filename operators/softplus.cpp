@@ -2,7 +2,8 @@
 ///
 /// Shapes  x (any) -> y (the same).
 /// Errors  none but a wrong number of operands.
-/// Source  ONNX operator Softplus. Computed as max(x, 0) + ln(1 + e^-|x|), which never overflows.
+/// Source  ONNX operator Softplus; Mish is read as a formula of it (<rewright/kit/onnx_activations.h>).
+///         Computed as max(x, 0) + ln(1 + e^-|x|), which never overflows.
 /// Laws    axioms/activation.smt2.
 #include <rewright/kit/families.h>
 #include <rewright/plugin/plugin.h>
@@ -22,14 +23,6 @@ struct Softplus final : UnaryOf<Softplus> {
   static Scalar value(const Params&, const Scalar& x) {
     const Scalar small = call(Function::kExp, Scalar{} - magnitude(x));
     return relu(x) + call(Function::kLog, Scalar::from_integer(1) + small);
-  }
-  /// Mish is x * tanh(softplus(x)).
-  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
-    REWRIGHT_TRY(auto y, UnaryOf::from_onnx(node, graph));
-    if (node.type == "Softplus") return y;
-    REWRIGHT_TRY(const Port gate, graph.apply1("tanh", {}, y));
-    REWRIGHT_TRY(y[0], graph.apply1("ewmul", {}, {*node.inputs[0], gate}));
-    return y;
   }
 };
 }  // namespace

@@ -5,7 +5,7 @@
 /// Source  ONNX operator Split.
 /// Laws    axioms/layout.smt2: undoes concat.
 #include <rewright/kit/onnx_mapping.h>
-#include <rewright/operator/operator.h>
+#include <rewright/kit/param_specs.h>
 #include <rewright/plugin/plugin.h>
 
 namespace {
@@ -18,8 +18,7 @@ class Split final : public OperatorOf<Split> {
   static OperatorInfo describe() {
     return {.name = "split",
             .summary = "Consecutive parts along an axis",
-            .params = {{.name = "axis", .kind = ParamKind::kInt},
-                       {.name = "sizes", .kind = ParamKind::kSizes, .required = true}},
+            .params = {integer_param("axis", 0), required_param("sizes", ParamKind::kSizes)},
             .multilinear = true,
             .onnx = {"Split"}};
   }

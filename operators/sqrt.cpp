@@ -10,13 +10,9 @@
 namespace {
 using namespace rewright;
 
-struct Sqrt final : UnaryOf<Sqrt> {
+struct Sqrt final : FunctionOf<Sqrt, Function::kSqrt> {
   static OperatorInfo describe() {
     return {.name = "sqrt", .summary = "Square root", .uses_functions = true, .onnx = {"Sqrt"}};
-  }
-  template <class Scalar>
-  static Scalar value(const Params&, const Scalar& x) {
-    return call(Function::kSqrt, x);
   }
 };
 }  // namespace

@@ -10,13 +10,9 @@
 namespace {
 using namespace rewright;
 
-struct Tanh final : UnaryOf<Tanh> {
+struct Tanh final : FunctionOf<Tanh, Function::kTanh> {
   static OperatorInfo describe() {
     return {.name = "tanh", .summary = "Hyperbolic tangent", .uses_functions = true, .onnx = {"Tanh"}};
-  }
-  template <class Scalar>
-  static Scalar value(const Params&, const Scalar& x) {
-    return call(Function::kTanh, x);
   }
 };
 }  // namespace

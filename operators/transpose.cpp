@@ -5,11 +5,11 @@
 /// Source  ONNX operator Transpose. DepthToSpace and SpaceToDepth become one between two reshapes.
 /// Laws    axioms/layout.smt2: its own inverse for matrices; reverses matmul; goes through elementwise operators.
 #include <rewright/kit/onnx_mapping.h>
-#include <rewright/operator/operator.h>
+#include <rewright/kit/param_specs.h>
 #include <rewright/plugin/plugin.h>
 #include <rewright/tensor/strides.h>
 
-#include <numeric>
+#include <algorithm>
 
 namespace {
 using namespace rewright;
@@ -19,7 +19,7 @@ class Transpose final : public OperatorOf<Transpose> {
   static OperatorInfo describe() {
     return {.name = "transpose",
             .summary = "Permutation of axes",
-            .params = {{.name = "perm", .kind = ParamKind::kInts, .default_value = std::vector<std::int64_t>{1, 0}}},
+            .params = {integers_param("perm", {1, 0})},
             .multilinear = true,
             .onnx = {"Transpose", "DepthToSpace", "SpaceToDepth"}};
   }
@@ -27,20 +27,13 @@ class Transpose final : public OperatorOf<Transpose> {
   template <class Dim>
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>&) {
     const std::vector<std::int64_t>& perm = params.integers(0);
-    const std::int64_t rank = in[0].rank();
-    BasicShape<Dim> out;
-    std::vector<bool> taken(static_cast<std::size_t>(rank), false);
-    bool fits = static_cast<std::int64_t>(perm.size()) == rank;
-    for (std::size_t i = 0; fits && i < perm.size(); ++i) {
-      fits = 0 <= perm[i] && perm[i] < rank && !taken[static_cast<std::size_t>(perm[i])];
-      if (!fits) break;
-      taken[static_cast<std::size_t>(perm[i])] = true;
-      out.append(in[0][static_cast<int>(perm[i])]);
-    }
-    if (!fits) {
+    std::vector<std::int64_t> ascending = perm;
+    std::ranges::sort(ascending);
+    if (ascending != other_axes(in[0].rank(), {}))
       return shape_error("transpose: perm [{}] is not a permutation of the {} axes of the operand",
-                         fmt::join(perm, ", "), rank);
-    }
+                         fmt::join(perm, ", "), in[0].rank());
+    BasicShape<Dim> out;
+    for (const std::int64_t axis : perm) out.append(in[0][static_cast<int>(axis)]);
     return Shapes<Dim>{out};
   }
 
@@ -52,8 +45,8 @@ class Transpose final : public OperatorOf<Transpose> {
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
     REWRIGHT_TRY(const std::vector<Port> in, node.operands(1));
     if (node.type != "Transpose") return moved_blocks(node, graph, in[0]);
-    std::vector<std::int64_t> reversed(static_cast<std::size_t>(graph.shape(in[0]).rank()));
-    std::iota(reversed.rbegin(), reversed.rend(), 0);
+    std::vector<std::int64_t> reversed = other_axes(graph.shape(in[0]).rank(), {});
+    std::ranges::reverse(reversed);
     return graph.apply(*this, Params({node.integers("perm", reversed)}), in, node.name);
   }
   Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
@@ -83,8 +76,7 @@ class Transpose final : public OperatorOf<Transpose> {
                                      const Shape& result) const {
     REWRIGHT_TRY(const Port apart, reshaped(graph, x, parts));
     REWRIGHT_TRY(const auto moved, graph.apply(*this, Params({std::move(perm)}), {apart}));
-    REWRIGHT_TRY(const Port y, reshaped(graph, moved[0], result));
-    return std::vector{y};
+    return single(reshaped(graph, moved[0], result));
   }
 };
 }  // namespace

@@ -16,16 +16,14 @@ struct Doubled final : UnaryOf<Doubled> {
   }
 };
 struct Difference final : ElementwiseOf<Difference> {
-  static OperatorInfo describe() { return {.name = "difference", .summary = "x - y", .min_arity = 2, .max_arity = 2}; }
+  static OperatorInfo describe() { return elementwise_info({.name = "difference", .summary = "x - y"}); }
   template <class Scalar>
   static Scalar value(const Scalar& x, const Scalar& y) {
     return x - y;
   }
 };
 struct Product final : BroadcastOf<Product> {
-  static OperatorInfo describe() {
-    return {.name = "product", .summary = "x * y", .min_arity = 2, .max_arity = 2, .params = stretch_params()};
-  }
+  static OperatorInfo describe() { return broadcast_info({.name = "product", .summary = "x * y"}); }
   template <class Scalar>
   static Scalar value(const Scalar& x, const Scalar& y) {
     return x * y;
@@ -33,7 +31,7 @@ struct Product final : BroadcastOf<Product> {
 };
 struct Total final : ReduceOf<Total> {
   static constexpr bool kNeedsElements = false;
-  static OperatorInfo describe() { return {.name = "total", .summary = "the sum", .params = reduce_params()}; }
+  static OperatorInfo describe() { return reduce_info({.name = "total", .summary = "the sum"}); }
   template <class A, class Elements>
   static auto value(A& a, const Elements& x) {
     return a.sum(x);
@@ -41,9 +39,7 @@ struct Total final : ReduceOf<Total> {
 };
 /// y[i,j] = 10 i + j.
 struct Numbered final : ConstantOf<Numbered> {
-  static OperatorInfo describe() {
-    return {.name = "numbered", .summary = "10 i + j", .min_arity = 0, .max_arity = 0, .params = constant_params()};
-  }
+  static OperatorInfo describe() { return constant_info("numbered", "10 i + j"); }
   template <class Dim>
   static Status check(const std::vector<Dim>& sizes, Constraints<Dim>&) {
     if (sizes.size() != 2) return shape_error("numbered: {} sizes, expected 2", sizes.size());

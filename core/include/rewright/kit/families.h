@@ -2,7 +2,8 @@
 // broadcasting, of all elements along some axes; constants. A member gives describe() and that formula, value().
 #pragma once
 
-#include <rewright/kit/onnx_mapping.h>
+#include <rewright/kit/onnx_activations.h>
+#include <rewright/kit/param_specs.h>
 #include <rewright/operator/operator.h>
 #include <rewright/tensor/strides.h>
 
@@ -21,9 +22,9 @@ namespace rewright {
 /// y[i] = value<Value>(params, x[i]), where Value is a scalar algebra or, where the definition is written down, values
 /// as data: both have from_integer, from_double, + - * /, max, minimum, relu, magnitude and call.
 ///
-/// ONNX  the first type of info().onnx, its attributes being the real parameters of the same names.
+/// ONNX  as OnnxNodeOf; types behind the first of info().onnx may be formulas of onnx_activations.h.
 template <class Self>
-class UnaryOf : public OperatorOf<Self> {
+class UnaryOf : public OnnxNodeOf<Self> {
  public:
   template <class Dim>
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>&) {
@@ -36,22 +37,36 @@ class UnaryOf : public OperatorOf<Self> {
   }
 
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    const auto& types = this->info().onnx;
+    const bool is_first = types.empty() || node.type == types[0];
+    const OnnxActivation formula = is_first ? nullptr : onnx_activation(node.type);
+    if (formula == nullptr) return OnnxNodeOf<Self>::from_onnx(node, graph);
     REWRIGHT_TRY(const auto in, node.operands(1));
-    REWRIGHT_TRY(Params params, params_from_attributes(this->info(), node));
-    return graph.apply(*this, std::move(params), in, node.name);
-  }
-  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
-                                           std::span<const Shape> shapes, OnnxWriter& writer) const override {
-    if (this->info().onnx.empty()) return Operator::to_onnx(params, in, shapes, writer);
-    return writer.emit(this->info().onnx[0], {in[0]}, attributes_from_params(this->info(), params));
+    return single(formula(OnnxFormula(graph), node, in[0]));
   }
 };
 
+/// y[i] = kFunction(x[i]).
+template <class Self, Function kFunction>
+class FunctionOf : public UnaryOf<Self> {
+ public:
+  template <class Scalar>
+  static Scalar value(const Params&, const Scalar& x) {
+    return call(kFunction, x);
+  }
+};
+
+/// What members of ElementwiseOf have in common.
+[[nodiscard]] inline OperatorInfo elementwise_info(OperatorInfo info) {
+  info.min_arity = info.max_arity = 2;
+  return info;
+}
+
 /// c[i] = value(a[i], b[i]), a and b of equal shape.
 ///
-/// ONNX  the first type of info().onnx.
+/// ONNX  as OnnxNodeOf.
 template <class Self>
-class ElementwiseOf : public OperatorOf<Self> {
+class ElementwiseOf : public OnnxNodeOf<Self> {
  public:
   template <class Dim>
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>&, ShapeInputs<Dim> in, Constraints<Dim>& where) {
@@ -75,16 +90,15 @@ class ElementwiseOf : public OperatorOf<Self> {
     if (graph.shape(in[0]) != graph.shape(in[1])) return unsupported("{} does not broadcast", this->name());
     return graph.apply(*this, Params{}, in, node.name);
   }
-  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
-                                           std::span<const Shape> shapes, OnnxWriter& writer) const override {
-    if (this->info().onnx.empty()) return Operator::to_onnx(params, in, shapes, writer);
-    return writer.emit(this->info().onnx[0], {in[0], in[1]});
-  }
 };
 
-/// The parameters of ConstantOf.
-[[nodiscard]] inline std::vector<ParamSpec> constant_params() {
-  return {{.name = "sizes", .kind = ParamKind::kSizes, .required = true}};
+/// What a member of ConstantOf is described by.
+[[nodiscard]] inline OperatorInfo constant_info(std::string name, std::string summary) {
+  return {.name = std::move(name),
+          .summary = std::move(summary),
+          .min_arity = 0,
+          .max_arity = 0,
+          .params = {required_param("sizes", ParamKind::kSizes)}};
 }
 
 /// A tensor of the shape `sizes` without operands. define() in Self says what is in it, check() which sizes there may
@@ -116,10 +130,11 @@ Status check_weight_sizes(std::string_view name, const std::vector<Dim>& sizes, 
   return {};
 }
 
-/// The parameters of BroadcastOf.
-[[nodiscard]] inline std::vector<ParamSpec> stretch_params() {
-  return {{.name = "stretch_left", .kind = ParamKind::kInts, .default_value = std::vector<std::int64_t>{}},
-          {.name = "stretch_right", .kind = ParamKind::kInts, .default_value = std::vector<std::int64_t>{}}};
+/// What members of BroadcastOf, and others that use broadcast_shape, have in common.
+[[nodiscard]] inline OperatorInfo broadcast_info(OperatorInfo info) {
+  info.min_arity = info.max_arity = 2;
+  info.params = {integers_param("stretch_left", {}), integers_param("stretch_right", {})};
+  return info;
 }
 
 /// The shape that two operands are broadcast to. Shapes are aligned at their last axes, the operand of lower rank is
@@ -172,10 +187,13 @@ Result<BasicShape<Dim>> broadcast_shape(const BasicParams<Dim>& params, const Ba
 
 /// c[i] = value(a[i], b[i]), a and b broadcast as broadcast_shape says.
 ///
-/// ONNX  the first type of info().onnx.
+/// ONNX  as OnnxNodeOf.
 template <class Self>
-class BroadcastOf : public OperatorOf<Self> {
+class BroadcastOf : public OnnxNodeOf<Self> {
  public:
+  /// The operator that has operands of equal shapes in place of this one, if there is one.
+  static constexpr std::string_view kOfEqualShapes = {};
+
   template <class Dim>
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
     REWRIGHT_TRY(auto out, broadcast_shape(params, in[0], in[1], where));
@@ -191,6 +209,8 @@ class BroadcastOf : public OperatorOf<Self> {
 
   /// One application with the axes to stretch read off the shapes.
   [[nodiscard]] Result<Port> combine(GraphBuilder& graph, Port a, Port b, std::string name_hint = {}) const {
+    if (!Self::kOfEqualShapes.empty() && graph.shape(a) == graph.shape(b))
+      return graph.apply1(Self::kOfEqualShapes, {}, {a, b});
     REWRIGHT_TRY(const auto ports,
                  graph.apply(*this, stretches(graph.shape(a), graph.shape(b)), {a, b}, std::move(name_hint)));
     return ports[0];
@@ -199,30 +219,41 @@ class BroadcastOf : public OperatorOf<Self> {
   Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
     REWRIGHT_TRY(auto in, node.operands(node.inputs.size()));
     if (in.empty()) return unsupported("{} has no input", node.type);
+    if (!Self::kOfEqualShapes.empty() && node.type == this->info().onnx[0] && in.size() == 2 &&
+        graph.shape(in[0]) == graph.shape(in[1]))
+      return unsupported("equal shapes are {}'s", Self::kOfEqualShapes);
     for (std::size_t i = 1; i < in.size(); ++i) {
       REWRIGHT_TRY(in[i], broadcast_operand(node, graph, i));
       REWRIGHT_TRY(in[0], combine(graph, in[0], in[i], node.name));
     }
     return std::vector{in[0]};
   }
-  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
-                                           std::span<const Shape> shapes, OnnxWriter& writer) const override {
-    if (this->info().onnx.empty()) return Operator::to_onnx(params, in, shapes, writer);
-    return writer.emit(this->info().onnx[0], {in[0], in[1]});
-  }
 };
 
-/// The parameters of ReduceOf.
-[[nodiscard]] inline std::vector<ParamSpec> reduce_params() {
-  return {{.name = "axes", .kind = ParamKind::kInts, .default_value = std::vector<std::int64_t>{}},
-          {.name = "keepdims", .kind = ParamKind::kChoice, .default_value = std::int64_t{1}, .choices = {"no", "yes"}}};
+/// What members of ReduceOf have in common.
+[[nodiscard]] inline OperatorInfo reduce_info(OperatorInfo info) {
+  info.params = {integers_param("axes", {}), choice_param("keepdims", {"no", "yes"}, 1)};
+  return info;
 }
+
+/// An ONNX type that is a reduction of before(x) and then after(y): operators of one operand, or ewmul, of x and x.
+struct OnnxReduction {
+  std::string_view type, before, after;
+};
 
 /// y = value(a, all x along `axes`), for each index of the other axes; the reduced axes stay, with size 1, if keepdims
 /// is yes. kNeedsElements in Self: sizes along `axes` are at least 1.
+///
+/// ONNX  the first type of info().onnx, and what Self names of the following.
 template <class Self>
 class ReduceOf : public OperatorOf<Self> {
  public:
+  static constexpr std::array<OnnxReduction, 0> kFormulas = {};
+  /// The type that reduces all axes behind the first two.
+  static constexpr std::string_view kGlobalPool = {};
+  /// Up to opset 17, of all types ReduceSum alone: the others have an attribute.
+  static constexpr bool kAxesAreAnInput = false;
+
   template <class Dim>
   static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
     if (!are_axes(params.integers(0), in[0].rank()))
@@ -243,7 +274,41 @@ class ReduceOf : public OperatorOf<Self> {
     a.out(0).is("i", [&](auto i) { return Self::value(a, x(i)); });
   }
 
-  /// One application as the ONNX node has it: axes as an attribute or, in newer opsets, as an input.
+  /// Axes are an attribute or, in newer opsets, an input.
+  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    REWRIGHT_TRY(const auto in, node.operands(1));
+    if (!Self::kGlobalPool.empty() && node.type == Self::kGlobalPool)
+      return graph.apply(*this, Params({axes_of_global_pool(graph.shape(in[0])), std::int64_t{1}}), in, node.name);
+    for (const OnnxReduction& formula : Self::kFormulas) {
+      if (formula.type != node.type) continue;
+      const OnnxFormula f(graph);
+      const auto applied = [&](std::string_view op, Port x) -> Result<Port> {
+        return op.empty() ? Result<Port>(x) : op == "ewmul" ? f.product(x, x) : f(op, x);
+      };
+      REWRIGHT_TRY(const Port x, applied(formula.before, in[0]));
+      REWRIGHT_TRY(const Port y, reduce(node, graph, x));
+      return single(applied(formula.after, y));
+    }
+    return single(reduce(node, graph, in[0]));
+  }
+  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
+                                           std::span<const Shape> shapes, OnnxWriter& writer) const override {
+    const auto& types = this->info().onnx;
+    if (types.empty()) return Operator::to_onnx(params, in, shapes, writer);
+    const std::vector<std::int64_t>& axes = params.integers(0);
+    const OnnxAttribute keeps = params.integer(1);
+    const bool is_global = shapes[0].rank() > 2 && params.integer(1) != 0 && axes == axes_of_global_pool(shapes[0]);
+    if (!Self::kGlobalPool.empty() && is_global) return writer.emit(Self::kGlobalPool, {in[0]});
+    if (axes.empty()) return writer.emit("Identity", {in[0]});
+    if (Self::kAxesAreAnInput) return writer.emit(types[0], {in[0], writer.integers(axes)}, {{"keepdims", keeps}});
+    return writer.emit(types[0], {in[0]}, {{"axes", axes}, {"keepdims", keeps}});
+  }
+
+ private:
+  [[nodiscard]] static std::vector<std::int64_t> axes_of_global_pool(const Shape& x) {
+    return other_axes(x.rank(), std::array<std::int64_t, 2>{0, 1});
+  }
+  /// One application along the axes that the node names.
   [[nodiscard]] Result<Port> reduce(const OnnxNode& node, GraphBuilder& graph, Port x) const {
     const int rank = graph.shape(x).rank();
     REWRIGHT_TRY(auto axes, listed(node, "axes", 1, {}));
@@ -254,28 +319,6 @@ class ReduceOf : public OperatorOf<Self> {
     REWRIGHT_TRY(auto ports,
                  graph.apply(*this, Params({axes, std::int64_t{node.integer("keepdims", 1) != 0}}), {x}, node.name));
     return ports[0];
-  }
-  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
-    REWRIGHT_TRY(const auto in, node.operands(1));
-    REWRIGHT_TRY(const Port result, reduce(node, graph, in[0]));
-    return std::vector{result};
-  }
-  /// Axes as an attribute: every Reduce type up to opset 17 but ReduceSum.
-  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
-                                           std::span<const Shape> shapes, OnnxWriter& writer) const override {
-    if (this->info().onnx.empty()) return Operator::to_onnx(params, in, shapes, writer);
-    if (params.integers(0).empty()) return writer.emit("Identity", {in[0]});
-    return writer.emit(this->info().onnx[0], {in[0]}, {{"axes", params.integers(0)}, {"keepdims", params.integer(1)}});
-  }
-  /// All axes behind the first two: what a global pool reduces.
-  [[nodiscard]] static bool is_global_pool(const Params& params, const Shape& in) {
-    return in.rank() > 2 && params.integer(1) != 0 &&
-           params.integers(0) == other_axes(in.rank(), std::vector<std::int64_t>{0, 1});
-  }
-  [[nodiscard]] Result<std::vector<Port>> global_pool(const OnnxNode& node, GraphBuilder& graph) const {
-    REWRIGHT_TRY(const auto in, node.operands(1));
-    auto axes = other_axes(graph.shape(in[0]).rank(), std::vector<std::int64_t>{0, 1});
-    return graph.apply(*this, Params({std::move(axes), std::int64_t{1}}), in, node.name);
   }
 };
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <rewright/onnx/onnx.h>
+#include <rewright/operator/operator.h>
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +18,12 @@ namespace rewright {
 template <class... Args>
 [[nodiscard]] Error unsupported(fmt::format_string<Args...> format, Args&&... args) {
   return make_error(ErrorCode::kUnsupported, format, std::forward<Args>(args)...);
+}
+
+/// The outputs of a node that has one.
+[[nodiscard]] inline Result<std::vector<Port>> single(const Result<Port>& port) {
+  if (!port) return port.error();
+  return std::vector{*port};
 }
 
 /// An ONNX axis counted from the front. Errors: kShape if there is no such axis.
@@ -57,6 +65,11 @@ template <class... Args>
   return graph.apply1("reshape", {{"sizes", std::vector<std::int64_t>(shape.begin(), shape.end())}}, {x});
 }
 
+/// Whether a broadcasting product with x is one with a number: s has one element and does not raise the rank.
+[[nodiscard]] inline bool is_factor(const Shape& s, const Shape& x) {
+  return s.elements() == 1 && s.rank() <= x.rank();
+}
+
 /// Operand `i` of a broadcasting node as today's ONNX has it: before opset 7, "axis" says where its first axis belongs.
 [[nodiscard]] inline Result<Port> broadcast_operand(const OnnxNode& node, GraphBuilder& graph, std::size_t i) {
   const Port operand = *node.inputs[i];
@@ -68,13 +81,15 @@ template <class... Args>
   return reshaped(graph, operand, shape);
 }
 
-/// The operator's parameters: real ones from the attributes of the same names, or as ONNX has their defaults; the
-/// others at the operator's own.
+/// The operator's parameters: integers and real ones from the attributes of the same names, or as ONNX has their
+/// defaults; the others at the operator's own.
 [[nodiscard]] inline Result<Params> params_from_attributes(const OperatorInfo& info, const OnnxNode& node) {
   std::vector<NamedParam> named;
   for (const ParamSpec& spec : info.params) {
     if (spec.kind == ParamKind::kReal)
       named.push_back({spec.name, node.real(spec.name, std::get<double>(spec.default_value))});
+    if (spec.kind == ParamKind::kInt && node.attributes.contains(spec.name))
+      named.push_back({spec.name, node.integer(spec.name, 0)});
   }
   return make_params(info.name, info.params, named);
 }
@@ -84,9 +99,28 @@ template <class... Args>
                                                                                  const Params& params) {
   std::map<std::string, OnnxAttribute> attributes;
   for (std::size_t i = 0; i < info.params.size(); ++i) {
-    if (info.params[i].kind == ParamKind::kReal) attributes[info.params[i].name] = params.real(i);
+    const ParamSpec& spec = info.params[i];
+    if (spec.kind == ParamKind::kReal) attributes[spec.name] = params.real(i);
+    if (spec.kind == ParamKind::kInt) attributes[spec.name] = params.integer(i);
   }
   return attributes;
 }
+
+/// An operator that is a node of the first type of info().onnx, on the same operands, its integer and real parameters
+/// being attributes of the same names. If there is no such type it is not written.
+template <class Self>
+class OnnxNodeOf : public OperatorOf<Self> {
+ public:
+  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    REWRIGHT_TRY(const auto in, node.operands(static_cast<std::size_t>(this->info().min_arity)));
+    REWRIGHT_TRY(Params params, params_from_attributes(this->info(), node));
+    return graph.apply(*this, std::move(params), in, node.name);
+  }
+  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
+                                           std::span<const Shape> shapes, OnnxWriter& writer) const override {
+    if (this->info().onnx.empty()) return Operator::to_onnx(params, in, shapes, writer);
+    return writer.emit(this->info().onnx[0], {in.begin(), in.end()}, attributes_from_params(this->info(), params));
+  }
+};
 
 }  // namespace rewright

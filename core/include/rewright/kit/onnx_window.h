@@ -1,4 +1,4 @@
-// Windows (window.h) to and from the attributes of ONNX's Conv, MaxPool and AveragePool on [N, C, H, W].
+// Windows (window.h) to and from the attributes of ONNX's Conv, MaxPool and AveragePool.
 #pragma once
 
 #include <rewright/kit/onnx_mapping.h>
@@ -12,6 +12,15 @@
 
 namespace rewright {
 
+/// Copies an attribute, a list of numbers that are `usual` if it is left out; says whether it has the length of `to`
+/// and numbers of `least` or more.
+template <std::size_t kLength>
+[[nodiscard]] bool copy_attribute(const OnnxNode& node, const char* name, std::int64_t usual, std::int64_t least,
+                                  std::array<std::int64_t, kLength>& to) {
+  return Window::copy(node.type, name, node.integers(name, std::vector<std::int64_t>(kLength, usual)), least, to)
+      .has_value();
+}
+
 /// Strides, dilations and padding of `node`, for an input and a kernel of these sizes (height, width). Always the same
 /// spelling for the same zeros: `same` before `valid` before `explicit`. Errors: kUnsupported.
 [[nodiscard]] inline Result<Window> window_from_onnx(const OnnxNode& node, const std::array<std::int64_t, 2>& size,
@@ -20,9 +29,8 @@ namespace rewright {
     return unsupported("{} {}: {}", node.type, node.name, reason);
   };
   Window window;
-  if (!Window::copy(node.type, "strides", node.integers("strides", {1, 1}), 1, window.strides) ||
-      !Window::copy(node.type, "dilations", node.integers("dilations", {1, 1}), 1, window.dilations) ||
-      !Window::copy(node.type, "pads", node.integers("pads", {0, 0, 0, 0}), 0, window.pads)) {
+  if (!copy_attribute(node, "strides", 1, 1, window.strides) ||
+      !copy_attribute(node, "dilations", 1, 1, window.dilations) || !copy_attribute(node, "pads", 0, 0, window.pads)) {
     return refuse("only two strides and dilations of at least 1 and four pads of at least 0 are handled");
   }
   if (!std::all_of(kernel.begin(), kernel.end(), [](auto k) { return 1 <= k && k <= kMaxWindowParameter; })) {
@@ -68,53 +76,32 @@ namespace rewright {
   raise("pads", 0, 2);
   return node;
 }
-/// [N, C, L] as [N, C, 1, L], and back.
-[[nodiscard]] inline Shape with_height_one(const Shape& shape) { return {shape[0], shape[1], 1, shape[2]}; }
-[[nodiscard]] inline Shape without_height(const Shape& shape) { return {shape[0], shape[1], shape[3]}; }
-
-/// The pooling of a MaxPool or AveragePool of `shape`. Errors: kUnsupported.
-[[nodiscard]] inline Result<Pooling> pooling_from_onnx(const OnnxNode& node, const Shape& shape) {
-  const auto refuse = [&node](std::string_view reason) {
-    return unsupported("{} {}: {}", node.type, node.name, reason);
-  };
-  Pooling pooling;
-  if (shape.rank() != 4) return refuse("only tensors of rank 4 (N, C, H, W) are handled");
-  if (node.output_count != 1) return refuse("the second output (indices) is not handled");
-  if (!Window::copy(node.type, "kernel_shape", node.integers("kernel_shape", {}), 1, pooling.kernel)) {
-    return refuse("kernel_shape is not two integers of at least 1");
+/// The output of such a node, its first `operands` inputs over [N, C, L], by `read` of the one over images.
+template <class Read>
+[[nodiscard]] Result<std::vector<Port>> read_on_images(const OnnxNode& node, GraphBuilder& graph, std::size_t operands,
+                                                       const Read& read) {
+  OnnxNode on_images = on_images_of_height_one(node);
+  for (std::size_t i = 0; i < operands; ++i) {
+    const Shape x = graph.shape(*node.inputs[i]);
+    REWRIGHT_TRY(on_images.inputs[i], reshaped(graph, *node.inputs[i], {x[0], x[1], 1, x[2]}));
   }
-  REWRIGHT_TRY(pooling.window, window_from_onnx(node, {shape[2], shape[3]}, pooling.kernel));
-  if (pooling.window.dilations != std::array<std::int64_t, 2>{1, 1}) return refuse("dilations are not handled");
-  if (!pooling.never_empty()) return refuse("pads as large as the kernel are not handled");
-  for (int a = 0; node.integer("ceil_mode", 0) != 0 && a < 2; ++a) {
-    const auto axis = static_cast<std::size_t>(a);
-    const std::int64_t k = pooling.kernel[axis], zeros = pooling.window.before(a, k) + pooling.window.after(a, k);
-    if ((shape[2 + a] + zeros - k) % pooling.window.strides[axis] != 0) {
-      return refuse("ceil_mode is not handled where it gives another size than floor");
-    }
-  }
-  return pooling;
+  REWRIGHT_TRY(const std::vector<Port> y, read(on_images));
+  const Shape& shape = graph.shape(y[0]);
+  return single(reshaped(graph, y[0], {shape[0], shape[1], shape[3]}));
 }
 
 /// The window as the parameters `strides`, `padding` and `pads`.
 [[nodiscard]] inline std::vector<NamedParam> named_params(const Window& window) {
-  return {{"strides", std::vector<std::int64_t>(window.strides.begin(), window.strides.end())},
+  return {{"strides", list_of(window.strides)},
           {"padding", static_cast<std::int64_t>(window.padding)},
-          {"pads", std::vector<std::int64_t>(window.pads.begin(), window.pads.end())}};
-}
-
-/// The same and `kernel`.
-[[nodiscard]] inline std::vector<NamedParam> named_params(const Pooling& pooling) {
-  std::vector<NamedParam> params = named_params(pooling.window);
-  params.push_back({"kernel", std::vector<std::int64_t>(pooling.kernel.begin(), pooling.kernel.end())});
-  return params;
+          {"pads", list_of(window.pads)}};
 }
 
 /// The attributes kernel_shape, strides and pads.
 [[nodiscard]] inline std::map<std::string, OnnxAttribute> onnx_attributes(const Window& window, std::int64_t height,
                                                                           std::int64_t width) {
   return {{"kernel_shape", std::vector<std::int64_t>{height, width}},
-          {"strides", std::vector<std::int64_t>(window.strides.begin(), window.strides.end())},
+          {"strides", list_of(window.strides)},
           {"pads", window.explicit_pads(height, width)}};
 }
 

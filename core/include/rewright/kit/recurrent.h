@@ -8,6 +8,7 @@
 #pragma once
 
 #include <rewright/kit/onnx_mapping.h>
+#include <rewright/kit/param_specs.h>
 #include <rewright/operator/operator.h>
 
 #include <cstddef>
@@ -19,20 +20,15 @@
 
 namespace rewright {
 
+/// One kind of layers.
 struct RecurrentLayer {
   const char* name;
   const char* onnx_type;
   std::int64_t gates;
-  std::size_t states;  ///< With an initial value each.
+  std::size_t states;       ///< With an initial value each.
+  const char* activations;  ///< Those that it has, for messages: "sigmoid and tanh".
 
   static constexpr std::int64_t kForward = 0, kReverse = 1, kBoth = 2;
-  [[nodiscard]] static ParamSpec direction() {
-    return {.name = "direction",
-            .kind = ParamKind::kChoice,
-            .default_value = std::int64_t{0},
-            .choices = {"forward", "reverse", "bidirectional"}};
-  }
-  [[nodiscard]] constexpr int arity() const { return 4 + static_cast<int>(states); }
 
   /// Errors: kShape unless the ranks are as above.
   template <class Dim>
@@ -99,15 +95,15 @@ struct RecurrentLayer {
     std::vector<Port> in;
     std::int64_t direction;
   };
-  /// Errors: kUnsupported: other activations than those of `usual`, clipping, sequences of different lengths,
+  /// Errors: kUnsupported: other activations, clipping, sequences of different lengths,
   /// peepholes.
-  [[nodiscard]] Result<Node> read(const OnnxNode& node, GraphBuilder& graph, const std::string& usual) const {
+  [[nodiscard]] Result<Node> read(const OnnxNode& node, GraphBuilder& graph) const {
     const std::string way = node.text("direction", "forward");
     const std::int64_t direction = way == "forward" ? kForward : way == "reverse" ? kReverse : kBoth;
     if (direction == kBoth && way != "bidirectional") return unsupported("{}: direction {}", node.type, way);
     for (const char* name : {"activations", "activation_alpha", "activation_beta", "clip"}) {
       if (node.attributes.contains(name))
-        return unsupported("{} with {} of its own, in place of {}", node.type, name, usual);
+        return unsupported("{} with {} of its own, in place of {}", node.type, name, activations);
     }
     if (node.integer("layout", 0) != 0) return unsupported("{} whose first axis is the sequence", node.type);
     REWRIGHT_TRY(auto in, node.operands(3));
@@ -138,6 +134,37 @@ struct RecurrentLayer {
     all.emplace_back();  // Sequences of one length.
     all.insert(all.end(), in.begin() + 4, in.end());
     return writer.emit(onnx_type, std::move(all), std::move(attributes), 1 + states);
+  }
+};
+
+/// A layer kLayer of Self, whose first parameter is the direction. define() in Self says what a step computes.
+template <class Self>
+class RecurrentOf : public OperatorOf<Self> {
+ public:
+  /// `params`: those behind the direction.
+  static OperatorInfo described(std::string summary, std::vector<ParamSpec> params = {}) {
+    params.insert(params.begin(), choice_param("direction", {"forward", "reverse", "bidirectional"}));
+    const int arity = 4 + static_cast<int>(Self::kLayer.states);
+    return {.name = Self::kLayer.name,
+            .summary = std::move(summary),
+            .min_arity = arity,
+            .max_arity = arity,
+            .params = std::move(params),
+            .uses_functions = true,
+            .onnx = {Self::kLayer.onnx_type}};
+  }
+  template <class Dim>
+  static Result<Shapes<Dim>> shape(const BasicParams<Dim>& params, ShapeInputs<Dim> in, Constraints<Dim>& where) {
+    return Self::kLayer.shape(params.choice(0), in, where);
+  }
+
+  Result<std::vector<Port>> from_onnx(const OnnxNode& node, GraphBuilder& graph) const override {
+    REWRIGHT_TRY(const auto found, Self::kLayer.read(node, graph));
+    return graph.apply(*this, Params({found.direction}), found.in, node.name);
+  }
+  Result<std::vector<std::string>> to_onnx(const Params& params, std::span<const std::string> in,
+                                           std::span<const Shape> shapes, OnnxWriter& writer) const override {
+    return Self::kLayer.write(params.choice(0), in, shapes, writer);
   }
 };
 

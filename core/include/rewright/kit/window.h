@@ -1,4 +1,4 @@
-// Windows that slide over the two last axes of [N, C, H, W]: what convolution and pooling have in common.
+// Windows that slide over the two last axes of [N, C, H, W]: what convolution and pooling (pooling.h) have in common.
 //
 // A kernel of k taps, `dilation` apart, has the extent e = (k - 1) * dilation + 1. Output position o looks at the input
 // positions o * stride - before + tap * dilation; those outside [0, size) are padding. With zeros before and after:
@@ -11,6 +11,7 @@
 #pragma once
 
 #include <rewright/base/result.h>
+#include <rewright/kit/param_specs.h>
 #include <rewright/operator/params.h>
 #include <rewright/operator/window_axis.h>
 #include <rewright/tensor/dim.h>
@@ -18,11 +19,17 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace rewright {
+
+/// Of an array that a window has, as a parameter has it.
+[[nodiscard]] inline std::vector<std::int64_t> list_of(std::span<const std::int64_t> numbers) {
+  return {numbers.begin(), numbers.end()};
+}
 
 enum class Padding : std::uint8_t { kSame, kValid, kExplicit };
 
@@ -36,13 +43,13 @@ struct Window {
   std::array<std::int64_t, 4> pads = {0, 0, 0, 0};  ///< Top, left, bottom, right; 0 unless explicit.
   Padding padding = Padding::kSame;
 
-  /// The specs of `strides`, `padding` and `pads`, to be listed in this order.
-  [[nodiscard]] static std::vector<ParamSpec> specs() {
-    return {
-        {.name = "strides", .kind = ParamKind::kInts, .default_value = std::vector<std::int64_t>{1, 1}},
-        {.name = "padding", .kind = ParamKind::kChoice, .choices = {"same", "valid", "explicit"}},
-        {.name = "pads", .kind = ParamKind::kInts, .default_value = std::vector<std::int64_t>{0, 0, 0, 0}},
-    };
+  /// The specs of `strides`, `padding` and `pads`, to be listed in this order, and `more`.
+  [[nodiscard]] static std::vector<ParamSpec> specs(const std::vector<ParamSpec>& more = {}) {
+    std::vector<ParamSpec> specs = {integers_param("strides", {1, 1}),
+                                    choice_param("padding", {"same", "valid", "explicit"}),
+                                    integers_param("pads", {0, 0, 0, 0})};
+    specs.insert(specs.end(), more.begin(), more.end());
+    return specs;
   }
 
   /// Reads those three, of which `strides` is parameter `at`. Errors: kShape, wrong lengths or values.
@@ -109,55 +116,6 @@ struct Window {
   template <class Dim>
   [[nodiscard]] Dim extent(int axis, const Dim& kernel) const {
     return (kernel - Dim(1)) * Dim(dilations[static_cast<std::size_t>(axis)]) + Dim(1);
-  }
-};
-
-/// The window of a pool: it has a kernel of its own, no dilation, and never lies in the padding alone.
-struct Pooling {
-  std::array<std::int64_t, 2> kernel = {1, 1};
-  Window window;
-
-  /// `kernel`, then Window::specs().
-  [[nodiscard]] static std::vector<ParamSpec> specs() {
-    std::vector<ParamSpec> specs = Window::specs();
-    specs.insert(specs.begin(), {.name = "kernel", .kind = ParamKind::kInts, .required = true});
-    return specs;
-  }
-
-  /// Reads those parameters, which are an operator's first ones. Errors: kShape.
-  template <class Dim>
-  [[nodiscard]] static Result<Pooling> read(std::string_view op, const BasicParams<Dim>& params) {
-    Pooling pooling;
-    REWRIGHT_CHECK(Window::copy(op, "kernel", params.integers(0), 1, pooling.kernel));
-    REWRIGHT_TRY(pooling.window, Window::read(op, params, 1));
-    if (!pooling.never_empty()) {
-      return shape_error("{}: pads [{}] are not all smaller than the kernel [{}]", op,
-                         fmt::join(pooling.window.pads, ", "), fmt::join(pooling.kernel, ", "));
-    }
-    return pooling;
-  }
-  /// Whether every window meets the input.
-  [[nodiscard]] bool never_empty() const {
-    const auto& pads = window.pads;
-    return std::max(pads[0], pads[2]) < kernel[0] && std::max(pads[1], pads[3]) < kernel[1];
-  }
-
-  /// [N,C,H,W] -> [N,C,H',W'].
-  template <class Dim>
-  [[nodiscard]] Result<std::vector<BasicShape<Dim>>> shape(std::string_view op, const BasicShape<Dim>& in,
-                                                           Constraints<Dim>& where) const {
-    if (in.rank() != 4) return shape_error("{}: the operand has rank {}, expected 4 (N, C, H, W)", op, in.rank());
-    BasicShape<Dim> out = in;
-    for (int a = 0; a < 2; ++a) {
-      if (window.padding == Padding::kExplicit) where.at_least(in[2 + a], Dim(1), "input size");
-      out[2 + a] = window.output_size(a, in[2 + a], Dim(kernel[static_cast<std::size_t>(a)]), where);
-    }
-    return std::vector<BasicShape<Dim>>{out};
-  }
-
-  template <class Dim>
-  [[nodiscard]] BasicWindowAxis<Dim> axis(int axis, const Dim& size) const {
-    return window.axis(axis, size, Dim(kernel[static_cast<std::size_t>(axis)]));
   }
 };
 
