@@ -16,7 +16,8 @@ using namespace rewright;
 
 class RandomDefinition {
  public:
-  explicit RandomDefinition(std::uint64_t seed) : random_(seed) {}
+  /// Sizes are at most `most`.
+  explicit RandomDefinition(std::uint64_t seed, std::int64_t most = 4) : random_(seed), most_(most) {}
 
   Definition make() {
     const std::size_t inputs = 1 + random_.below(3), stages = 1 + random_.below(3);
@@ -38,7 +39,7 @@ class RandomDefinition {
   }
   std::vector<IndexExpr> sizes() {
     std::vector<IndexExpr> sizes;
-    for (std::size_t rank = random_.below(4); rank > 0; --rank) sizes.emplace_back(random_.between(1, 4));
+    for (std::size_t rank = random_.below(4); rank > 0; --rank) sizes.emplace_back(random_.between(1, most_));
     return sizes;
   }
   AxisRange new_axis(std::int64_t extent, char stem) {
@@ -205,6 +206,7 @@ class RandomDefinition {
   }
 
   Random random_;
+  std::int64_t most_;
   Definition definition_;
   std::vector<std::pair<BufferId, IndexExpr>> own_;  ///< In a recurrence: rows that may be read.
   std::size_t written_ = 0;                          ///< Buffers before this one may be read.

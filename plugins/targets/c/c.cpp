@@ -1,9 +1,12 @@
 // C as a target: portable C11 without a dependency but libm, compiled by the system's compiler.
 //
 // Compiler  that of base/command.h, in a process of its own, with a time limit.
-// Loops     run in order whatever their kind: a compiler may vectorise or unroll them, and parallel loops are not run
-//           in parallel.
-// Numbers   float32 arithmetic is float32, contracted nowhere; a function is libm's.
+// Dialects  c11: loops run in order whatever their kind; a compiler may vectorise them. Functions are libm's.
+//           vectors: vector loops are explicit vectors (GNU C), unrolled loops written out, small temporaries of known
+//           places variables; a product that is added is fused; functions of vectors are polynomials. vectors is for
+//           the processor at hand, vectors-avx512, vectors-avx2 and vectors-portable for others.
+// Loops     that are parallel do not run in parallel.
+// Numbers   float32 arithmetic is float32, contracted nowhere else.
 #include <rewright/base/command.h>
 #include <rewright/loop/element_types.h>
 #include <rewright/loop/target.h>
@@ -13,6 +16,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <sstream>
 
 #include "c_source.h"
 
@@ -64,21 +68,48 @@ class CTarget final : public Target {
   }
   [[nodiscard]] Result<std::string> source(std::span<const loop::NamedProgram> programs,
                                            const loop::TargetOptions& options) const override {
-    if (!options.dialect.empty() && options.dialect != "c11") {
-      return make_error(ErrorCode::kUsage, "target c: there is no dialect '{}'; there is c11", options.dialect);
-    }
-    return c::c_source(programs);
+    REWRIGHT_TRY(const auto instructions, instructions_of(options.dialect));
+    return c::c_source(programs, instructions ? &*instructions : nullptr);
   }
   [[nodiscard]] Result<std::unique_ptr<loop::CompiledProgram>> compile(
       const loop::Program& program, const loop::TargetOptions& options) const override {
     const loop::NamedProgram named{"kernel", program};
+    REWRIGHT_TRY(const auto instructions, instructions_of(options.dialect));
+    if (instructions && !is_here(*instructions)) {
+      return make_error(ErrorCode::kUnsupported,
+                        "target c: this processor has no {}, so that code of dialect '{}' cannot be run here",
+                        instructions->name, options.dialect);
+    }
     REWRIGHT_TRY(const std::string functions, source({&named, 1}, options));
     REWRIGHT_TRY(const TemporaryFolder folder, TemporaryFolder::make());
     const std::string file = folder.path() + "/kernel.c", object = folder.path() + "/kernel.so";
     std::ofstream(file) << functions << entry_source(named);
-    REWRIGHT_CHECK(run_c_compiler(
-        {"-std=c11", "-O3", "-ffp-contract=off", "-fPIC", "-shared", "-o", object, file, "-lm"}, options.seconds));
+    std::vector<std::string> arguments = {"-std=c11", "-O3", "-ffp-contract=off", "-fPIC", "-shared"};
+    if (instructions) {
+      arguments = {"-std=gnu11", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-Wno-psabi"};
+      std::istringstream flags(instructions->flags);
+      for (std::string flag; flags >> flag;) arguments.push_back(flag);
+    }
+    arguments.insert(arguments.end(), {"-o", object, file, "-lm"});
+    REWRIGHT_CHECK(run_c_compiler(arguments, options.seconds));
     return LoadedCode::load(object);
+  }
+
+ private:
+  static bool is_here(const c::Instructions& instructions) {
+    return std::ranges::any_of(c::instructions_here(),
+                               [&](const auto& here) { return here.name == instructions.name; });
+  }
+  /// Of a dialect with vectors.
+  static Result<std::optional<c::Instructions>> instructions_of(const std::string& dialect) {
+    if (dialect.empty() || dialect == "c11") return std::optional<c::Instructions>();
+    if (dialect == "vectors") return std::optional(c::instructions_here().front());
+    const c::Instructions* named = dialect.starts_with("vectors-") ? c::instructions_named(dialect.substr(8)) : nullptr;
+    if (named != nullptr) return std::optional(*named);
+    return make_error(ErrorCode::kUsage,
+                      "target c: there is no dialect '{}'; there are c11, vectors (as this processor has them), "
+                      "vectors-avx512, vectors-avx2 and vectors-portable",
+                      dialect);
   }
 };
 

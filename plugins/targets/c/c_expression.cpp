@@ -80,11 +80,16 @@ std::string ExpressionWriter::condition(const Guard& guard) {
 }
 
 std::string ExpressionWriter::place(BufferId buffer, std::span<const IndexExpr> at) {
-  const Buffer& target = program_[buffer];
-  if (variables_.contains(buffer.value)) return target.name;
+  const IndexExpr index = flat(buffer, at);
+  if (auto name = naming_(buffer, index)) return *std::move(name);
+  const std::string& name = program_[buffer].name;
+  return variables_.contains(buffer.value) ? name : fmt::format("{}[{}]", name, text(index, kLowest));
+}
+
+IndexExpr ExpressionWriter::flat(BufferId buffer, std::span<const IndexExpr> at) const {
   IndexExpr flat = 0;
-  for (std::size_t d = 0; d < at.size(); ++d) flat = flat * target.sizes[d] + at[d];
-  return fmt::format("{}[{}]", target.name, text(loop::simplified(flat, ranges()), kLowest));
+  for (std::size_t d = 0; d < at.size(); ++d) flat = flat * program_[buffer].sizes[d] + at[d];
+  return loop::simplified(flat, ranges());
 }
 
 // --- values ----------------------------------------------------------------------------------------------------

@@ -5,7 +5,9 @@
 #include <rewright/loop/linear_index.h>
 #include <rewright/loop/loop_program.h>
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,10 @@ class ExpressionWriter {
   ExpressionWriter(const loop::Program& program, Helpers& helpers)
       : program_(program), helpers_(helpers), types_(program.buffers) {}
 
+  /// Names places that are no elements of an array: asked first, with the flat index. Nothing: it is one.
+  using Naming = std::function<std::optional<std::string>(BufferId, const IndexExpr& flat)>;
+  void set_naming(Naming naming) { naming_ = std::move(naming); }
+
   /// What a loop's variable is called, and where it lies.
   void enter(const Axis& axis, std::string name, IndexRange range);
   void leave(const Axis& axis) { loops_.erase(axis.id); }
@@ -35,6 +41,12 @@ class ExpressionWriter {
   [[nodiscard]] std::string update(loop::StoreKind kind, const std::string& old, const ValueExpr& value,
                                    ElementType type);
 
+  /// The place in the buffer, row-major.
+  [[nodiscard]] IndexExpr flat(BufferId buffer, std::span<const IndexExpr> at) const;
+  /// What is known of the loops around.
+  [[nodiscard]] loop::AxisRanges ranges() const;
+  [[nodiscard]] ElementType type_of(const ValueExpr& value, ElementType otherwise);
+
   void add_variable(BufferId buffer) { variables_.insert(buffer.value); }
   [[nodiscard]] bool reads_data() const { return reads_data_; }
 
@@ -45,13 +57,11 @@ class ExpressionWriter {
     IndexRange range;
   };
 
-  [[nodiscard]] loop::AxisRanges ranges() const;
   [[nodiscard]] std::string text(const IndexExpr& index, int around);
   [[nodiscard]] std::string infix(const IndexExpr& index, const char* sign, int own, int around);
   [[nodiscard]] std::string divided(const IndexExpr& index, int around);
   [[nodiscard]] std::string data(const IndexExpr& index);
 
-  [[nodiscard]] ElementType type_of(const ValueExpr& value, ElementType otherwise);
   [[nodiscard]] std::string text(const ValueExpr& value, ElementType type, int around);
   [[nodiscard]] std::string number(const ValueExpr& value, ElementType type, int around) const;
   [[nodiscard]] std::string whole(const IndexExpr& index, ElementType type, int around);
@@ -65,9 +75,11 @@ class ExpressionWriter {
   const loop::Program& program_;
   Helpers& helpers_;
   loop::ElementTypes types_;
-  ElementType compared_ = ElementType::kFloat64;  ///< In comparisons of numbers and indices alone, in the store at hand.
+  ElementType compared_ =
+      ElementType::kFloat64;  ///< In comparisons of numbers and indices alone, in the store at hand.
   std::map<std::uint32_t, Variable> loops_;
   std::set<std::uint32_t> variables_;
+  Naming naming_ = [](BufferId, const IndexExpr&) { return std::nullopt; };
   bool reads_data_ = false;
 };
 

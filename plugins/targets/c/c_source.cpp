@@ -11,6 +11,9 @@
 #include <set>
 
 #include "c_expression.h"
+#include "c_registers.h"
+#include "c_unroll.h"
+#include "c_vectors.h"
 
 namespace rewright::c {
 namespace {
@@ -32,17 +35,32 @@ const std::set<std::string, std::less<>>& taken_words() {
 
 class FunctionWriter {
  public:
+  /// Plain C11.
   FunctionWriter(const NamedProgram& named, Helpers& helpers)
       : name_(named.name),
+        taken_(parameters(named.program)),
         program_(with_c_names(named.program)),
         owners_(owners(program_)),
         expressions_(program_, helpers) {}
+  /// With vectors.
+  FunctionWriter(const NamedProgram& named, Helpers& helpers, VectorHelpers& vectors, Registers& registers)
+      : name_(named.name),
+        taken_(parameters(named.program)),
+        program_(with_c_names(unrolled(named.program))),
+        owners_(owners(program_)),
+        expressions_(program_, helpers),
+        registers_(&registers) {
+    vectors_.emplace(program_, owners_, expressions_, vectors, registers);
+    vector_types_ = &vectors;
+    expressions_.set_naming([this](BufferId buffer, const IndexExpr& flat) { return vectors_->name(buffer, flat); });
+  }
+  FunctionWriter(const FunctionWriter&) = delete;
+  FunctionWriter& operator=(const FunctionWriter&) = delete;
 
   std::string write() {
-    const std::vector<BufferId> taken = parameters(program_);
     std::vector<std::string> declared;
     std::set<std::uint32_t> is_parameter;
-    for (const BufferId id : taken) {
+    for (const BufferId id : taken_) {
       declared.push_back(pointer(program_[id]));
       is_parameter.insert(id.value);
     }
@@ -51,6 +69,7 @@ class FunctionWriter {
       if (is_parameter.contains(b)) continue;
       locals_.push_back({b});
       if (program_.buffers[b].sizes.empty()) expressions_.add_variable({b});
+      if (registers_ != nullptr) registers_->consider({b});
     }
     depth_ = 1;
     declare_locals(std::nullopt);
@@ -98,6 +117,12 @@ class FunctionWriter {
     for (const BufferId id : locals_) {
       if (owners_[id.value] != owner) continue;
       const Buffer& buffer = program_[id];
+      if (registers_ != nullptr && registers_->holds(id)) {
+        for (const auto& [first, piece] : registers_->pieces(id))
+          line("{} {}_{};", piece.is_vector ? vector_types_->type(buffer.element) : c_type(buffer.element), buffer.name,
+               first);
+        continue;
+      }
       std::int64_t count = 1;
       for (const IndexExpr& size : buffer.sizes) count *= *size.number();
       const std::string extent = buffer.sizes.empty() ? "" : fmt::format("[{}]", std::max<std::int64_t>(count, 1));
@@ -126,6 +151,12 @@ class FunctionWriter {
     line("}}");
   }
   void write(const Loop& loop) {
+    if (vectors_ && loop.kind == LoopKind::kVector && vectors_->can(loop)) {
+      const std::string begin = variable(loop.axis);
+      for (const std::string& text : vectors_->write(loop, begin)) line("{}", text);
+      names_.erase(begin);
+      return;
+    }
     const std::string extent = expressions_.index(loop.extent), name = variable(loop.axis);
     const auto last = range_of(loop.extent, [](const Axis&) { return std::nullopt; });
     expressions_.enter(loop.axis, name, {0, last ? std::max<std::int64_t>(last->high - 1, 0) : kMostIterations});
@@ -160,9 +191,13 @@ class FunctionWriter {
   static constexpr std::int64_t kMostIterations = std::int64_t{1} << 40;
 
   std::string name_;
+  std::vector<BufferId> taken_;
   Program program_;
   std::vector<std::optional<std::uint32_t>> owners_;
   ExpressionWriter expressions_;
+  std::optional<VectorWriter> vectors_;
+  VectorHelpers* vector_types_ = nullptr;
+  Registers* registers_ = nullptr;
   std::vector<BufferId> locals_;
   std::set<std::string> names_;
   std::string text_;
@@ -177,16 +212,28 @@ bool is_word(std::string_view text) {
 
 }  // namespace
 
-Result<std::string> c_source(std::span<const NamedProgram> programs) {
+Result<std::string> c_source(std::span<const NamedProgram> programs, const Instructions* instructions) {
   Helpers helpers;
+  std::optional<VectorHelpers> vectors;
+  if (instructions != nullptr) vectors.emplace(static_cast<int>(instructions->bytes / sizeof(float)));
   std::string functions;
   for (const NamedProgram& named : programs) {
     if (!is_word(named.name) || taken_words().contains(named.name)) {
       return make_error(ErrorCode::kUnsupported, "'{}' is no name for a function in C", named.name);
     }
-    functions += fmt::format("{}{}", functions.empty() ? "" : "\n", FunctionWriter(named, helpers).write());
+    if (!functions.empty()) functions += "\n";
+    if (!vectors) {
+      functions += FunctionWriter(named, helpers).write();
+      continue;
+    }
+    Registers registers;
+    Helpers seen;
+    VectorHelpers seen_vectors = *vectors;
+    (void)FunctionWriter(named, seen, seen_vectors, registers).write();
+    registers.settle();
+    functions += FunctionWriter(named, helpers, *vectors, registers).write();
   }
-  return helpers.text() + functions;
+  return helpers.text() + (vectors ? vectors->text() : "") + functions;
 }
 
 }  // namespace rewright::c

@@ -6,10 +6,13 @@
 #include <span>
 #include <string>
 
+#include "c_vector_helpers.h"
+
 namespace rewright::c {
 
-/// The definitions that the programs carry as notes stand above their loops as comments. Errors: kUnsupported, a name
-/// that is no word, or is C's.
-[[nodiscard]] Result<std::string> c_source(std::span<const loop::NamedProgram> programs);
+/// With explicit vectors where there are instructions for them, else in plain C11. The definitions that the programs
+/// carry as notes stand above their loops as comments. Errors: kUnsupported, a name that is no word, or is C's.
+[[nodiscard]] Result<std::string> c_source(std::span<const loop::NamedProgram> programs,
+                                           const Instructions* instructions);
 
 }  // namespace rewright::c

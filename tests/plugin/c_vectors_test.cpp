@@ -1,0 +1,276 @@
+// The dialects of target c with vectors compute what the interpreter computes, whatever is vectorised and unrolled;
+// their functions keep the errors that c_vector_helpers.h states.
+#include <rewright/loop/target.h>
+#include <rewright/plugin/registry.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "loop/compiled_run.h"
+#include "loop/composition.h"
+#include "loop/lower.h"
+#include "schedule/apply.h"
+#include "support/random_definitions.h"
+
+namespace {
+
+using namespace rewright;
+using namespace rewright::loop;
+using test_support::random_contents;
+using test_support::RandomDefinition;
+using testing::HasSubstr;
+using testing::Not;
+
+const Target& c_target() {
+  static Registry registry = [] {
+    Registry all;
+    EXPECT_TRUE(all.load_default());
+    return all;
+  }();
+  const Target* target = registry.find<Target>("c");
+  if (target == nullptr) fail("there is no target c");
+  return *target;
+}
+
+std::string source_of(const Program& program, const std::string& dialect) {
+  const NamedProgram named{"kernel", program};
+  TargetOptions options;
+  options.dialect = dialect;
+  auto source = c_target().source({&named, 1}, options);
+  EXPECT_TRUE(source) << source.error().message;
+  return source ? *source : "";
+}
+
+/// What the buffers hold after a run.
+std::vector<std::vector<double>> computed(const Program& program, const std::string& dialect,
+                                          std::vector<std::vector<double>> contents) {
+  TargetOptions options;
+  options.dialect = dialect;
+  const auto code = c_target().compile(program, options);
+  EXPECT_TRUE(code) << code.error().message << to_string(program);
+  if (!code) return contents;
+  const auto run = run_compiled(**code, program, contents);
+  EXPECT_TRUE(run) << run.error().message;
+  return contents;
+}
+
+template <class Scalar>
+std::vector<std::vector<double>> numbers(const Contents<Scalar>& contents) {
+  std::vector<std::vector<double>> all;
+  for (const auto& elements : contents) {
+    auto& row = all.emplace_back();
+    for (const Scalar& element : elements) row.push_back(static_cast<double>(element.value));
+  }
+  return all;
+}
+
+void collect(const Body& body, std::vector<LoopName>& names) {
+  for (const Statement& statement : body) {
+    if (statement.loop() != nullptr) names.push_back(*parse_loop_name(statement.loop()->axis.name));
+    collect(body_of(statement), names);
+  }
+}
+
+/// Loops split, distributed and reordered at random, then as many as possible vectorised and unrolled.
+Program scheduled(Program program, std::uint64_t seed) {
+  Random random(seed);
+  const auto try_step = [&](const schedule::Transform& step) {
+    auto outcome = schedule::apply(program, step);
+    if (auto* made = std::get_if<Program>(&outcome)) program = std::move(*made);
+  };
+  for (int step = 0; step < 6; ++step) {
+    std::vector<LoopName> names;
+    collect(program.body, names);
+    if (names.empty()) return program;
+    const auto any = [&] { return names[random.below(names.size())]; };
+    switch (random.below(3)) {
+      case 0:
+        try_step(schedule::Split{any(), random.between(1, 9), static_cast<schedule::Tail>(random.below(3))});
+        break;
+      case 1: try_step(schedule::Distribute{any()}); break;
+      default: try_step(schedule::Reorder{{any(), any()}});
+    }
+  }
+  std::vector<LoopName> names;
+  collect(program.body, names);
+  for (const LoopName& name : names) {
+    if (random.one_in(3)) try_step(schedule::Mark{name, LoopKind::kUnroll});
+    try_step(schedule::Mark{name, LoopKind::kVector});
+  }
+  return program;
+}
+
+const char* const kDialects[] = {"vectors", "vectors-portable"};
+
+TEST(CVectors, ComputeWrappingIntegersToTheBit) {
+  int with_vectors = 0;
+  for (std::uint64_t seed = 0; seed < 40 && !HasFailure(); ++seed) {
+    const auto lowered = lower(inlined(RandomDefinition(seed, seed % 2 == 0 ? 4 : 19).make()));
+    ASSERT_TRUE(lowered);
+    const Program plain = over_wrapping_integers(*lowered);
+    const Program program = scheduled(plain, seed);
+    Contents<Wrapping> contents = random_contents<Wrapping>(plain.buffers, seed);
+    auto given = numbers(contents);
+    given.resize(program.buffers.size());
+    ASSERT_TRUE(interpret(plain, contents));
+    const std::string dialect = kDialects[seed % 4 == 3 ? 1 : 0];
+    with_vectors += source_of(program, dialect).find("store_") != std::string::npos ? 1 : 0;
+    const auto compiled = computed(program, dialect, given);
+    for (std::size_t b = 0; b < plain.buffers.size(); ++b) {
+      if (plain.buffers[b].role != BufferRole::kOutput) continue;
+      EXPECT_EQ(numbers(contents)[b], compiled[b]) << "seed " << seed << "\n" << to_string(program);
+    }
+  }
+  EXPECT_GT(with_vectors, 15);
+}
+
+TEST(CVectors, ComputeFloat32WithinRounding) {
+  for (std::uint64_t seed = 100; seed < 120 && !HasFailure(); ++seed) {
+    const auto lowered = lower(inlined(RandomDefinition(seed, 19).make()));
+    ASSERT_TRUE(lowered);
+    const Program program = scheduled(*lowered, seed);
+    auto given = numbers(random_contents<Real>(lowered->buffers, seed));
+    for (auto& row : given)
+      for (double& x : row) x = static_cast<float>(x);
+    const auto plain = computed(*lowered, "c11", given);
+    given.resize(program.buffers.size());
+    const auto compiled = computed(program, kDialects[seed % 2], given);
+    for (std::size_t b = 0; b < lowered->buffers.size(); ++b) {
+      if (lowered->buffers[b].role != BufferRole::kOutput) continue;
+      for (std::size_t i = 0; i < plain[b].size(); ++i) {
+        const double a = plain[b][i], c = compiled[b][i];
+        const bool same = std::isnan(a) ? std::isnan(c) : a == c;
+        const bool near = std::abs(a - c) <= 1e-3 * std::max(1.0, std::abs(a)) || std::abs(a) > 1e4 || std::isnan(a);
+        EXPECT_TRUE(same || near) << "seed " << seed << ", " << lowered->buffers[b].name << " at " << i << ": " << a
+                                  << " and " << c << "\n"
+                                  << to_string(program);
+      }
+    }
+  }
+}
+
+Program program_of(const std::string& text) {
+  auto program = parse_program(text);
+  EXPECT_TRUE(program) << program.error().message;
+  return *std::move(program);
+}
+
+TEST(CVectors, KeepARegisterTileInVariables) {
+  Program program = program_of(
+      "buffer x[12, 7] float32 in buffer w[7, 40] float32 weight buffer acc[] float32 temporary\n"
+      "buffer y[12, 40] float32 out\n"
+      "for y.i 12 serial { for y.j 40 serial { store acc[] = 0 for y.k 7 serial {\n"
+      "store acc[] += x[y.i, y.k] * w[y.k, y.j] } store y[y.i, y.j] = max(acc[], 0) } }");
+  const auto steps = schedule::parse_schedule(
+      "split y.j 16 tail=cut; split y.i 6; distribute y.i/1; reorder y.j/0 y.i/1; distribute y.j/1; distribute y.i/1;"
+      "reorder y.k y.i/1 y.j/1; unroll y.i/1; vectorise y.j/1; unroll y.i/1/4; vectorise y.j/1/3; unroll y.i/1/5;"
+      "vectorise y.j/1/4");
+  ASSERT_TRUE(steps) << steps.error().message;
+  const auto made = schedule::apply(program, *steps);
+  ASSERT_TRUE(made) << made.error().message;
+  const std::string source = source_of(made->program, "vectors-avx2");
+  EXPECT_THAT(source, HasSubstr("acc_88 = fma_v8f32(splat_v8f32("));
+}
+
+/// Greatest error in units in the last place, over floats of every exponent.
+double greatest_error(const std::string& function, double (*exact)(double), double low, double high) {
+  constexpr int kCount = 1 << 16;
+  const Program program = program_of(
+      "buffer x[65536] float32 in buffer y[65536] float32 out\n"
+      "for y.i 65536 vector { store y[y.i] = " +
+      function + "(x[y.i]) }");
+  double worst = 0;
+  for (const char* dialect : kDialects) {
+    std::vector<std::vector<double>> given(2);
+    Random random(7);
+    for (int i = 0; i < kCount; ++i) {
+      const float any = std::bit_cast<float>(static_cast<std::uint32_t>(random.below(std::uint64_t{1} << 32)));
+      const double even = low + (high - low) * i / kCount;
+      given[0].push_back(i % 4 == 0 && any >= low && any <= high ? any : static_cast<float>(even));
+    }
+    const auto found = computed(program, dialect, given);
+    for (int i = 0; i < kCount; ++i) {
+      const double right = exact(found[0][static_cast<std::size_t>(i)]);
+      const double was = found[1][static_cast<std::size_t>(i)];
+      const float near = static_cast<float>(std::abs(right));
+      const double unit =
+          std::max<double>(std::nextafter(near, std::numeric_limits<float>::infinity()) - near, 0x1p-149);
+      worst = std::max(worst, std::abs(was - right) / unit);
+    }
+  }
+  return worst;
+}
+
+TEST(CVectors, FunctionsKeepTheirErrors) {
+  EXPECT_LT(greatest_error(
+                "exp", [](double x) { return std::exp(x); }, -103.9, 88.7),
+            2);
+  EXPECT_LT(greatest_error(
+                "log", [](double x) { return std::log(x); }, 1e-44, 1e38),
+            2);
+  EXPECT_LT(greatest_error(
+                "log", [](double x) { return std::log(x); }, 0.5, 2),
+            2);
+  EXPECT_LT(greatest_error(
+                "tanh", [](double x) { return std::tanh(x); }, -10, 10),
+            3);
+  EXPECT_LT(greatest_error(
+                "erf", [](double x) { return std::erf(x); }, -5, 5),
+            3);
+  EXPECT_LT(greatest_error(
+                "sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }, -80, 80),
+            4);
+  EXPECT_LT(greatest_error(
+                "sqrt", [](double x) { return std::sqrt(x); }, 0, 1e30),
+            1);
+}
+
+TEST(CVectors, FunctionsAtTheEndsOfTheType) {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const auto at = [&](const std::string& function, std::vector<double> x) {
+    const std::string n = std::to_string(x.size());
+    const Program program = program_of("buffer x[" + n + "] float32 in buffer y[" + n + "] float32 out for y.i " + n +
+                                       " vector { store y[y.i] = " + function + "(x[y.i]) }");
+    return computed(program, "vectors", {std::move(x), {}})[1];
+  };
+  EXPECT_THAT(at("exp", {-inf, -200, 200, inf, 0}), testing::ElementsAre(0, 0, inf, inf, 1));
+  EXPECT_THAT(at("log", {0, inf, 1}), testing::ElementsAre(-inf, inf, 0));
+  EXPECT_THAT(at("tanh", {-inf, inf, 0}), testing::ElementsAre(-1, 1, 0));
+  EXPECT_THAT(at("erf", {-inf, inf, 0}), testing::ElementsAre(-1, 1, 0));
+  EXPECT_THAT(at("sigmoid", {-inf, inf, 0}), testing::ElementsAre(0, 1, 0.5));
+  for (const char* function : {"exp", "log", "tanh", "erf", "sigmoid", "sqrt"})
+    EXPECT_TRUE(std::isnan(at(function, {nan})[0])) << function;
+  EXPECT_TRUE(std::isnan(at("log", {-1})[0]));
+}
+
+TEST(CVectors, MaskTailsAndConditionsOnTheLane) {
+  for (const char* dialect : kDialects) {
+    const Program guarded = program_of(
+        "buffer x[21] float32 in buffer y[21] float32 out\n"
+        "for y.i 2 serial { for y.j 16 vector { if y.i * 16 + y.j < 21 {\n"
+        "store y[y.i * 16 + y.j] = select(index(y.j) < 3, x[y.i * 16 + y.j] + 1, x[20 - (y.i * 16 + y.j)]) } } }");
+    std::vector<std::vector<double>> given(2);
+    for (int i = 0; i < 21; ++i) given[0].push_back(i);
+    const auto found = computed(guarded, dialect, given);
+    for (int i = 0; i < 21; ++i)
+      EXPECT_EQ(found[1][static_cast<std::size_t>(i)], i % 16 < 3 ? i + 1 : 20 - i) << dialect << " " << i;
+  }
+}
+
+TEST(CVectors, KnowTheirDialects) {
+  const NamedProgram named{"kernel", program_of("buffer y[] float32 out store y[] = 1")};
+  TargetOptions options;
+  options.dialect = "vectors-mmx";
+  const auto source = c_target().source({&named, 1}, options);
+  ASSERT_FALSE(source);
+  EXPECT_THAT(source.error().message, HasSubstr("there is no dialect 'vectors-mmx'; there are c11, vectors"));
+  EXPECT_THAT(source_of(program_of("buffer y[4] float32 out for y.i 4 vector { store y[y.i] = 1 }"), "c11"),
+              Not(HasSubstr("v8")));
+}
+
+}  // namespace
