@@ -262,6 +262,32 @@ TEST(CVectors, MaskTailsAndConditionsOnTheLane) {
   }
 }
 
+TEST(CVectors, RunParallelLoopsOnThreads) {
+  const Program program = program_of(
+      "buffer n[3] int64 in buffer x[3, 500] float32 in buffer t[500] float32 temporary buffer y[3, 500] float32 out\n"
+      "for y.b 3 serial { for y.i 500 parallel { if y.b < 2 {\n"
+      "store t[y.i] = x[y.b, y.i] * 2 store y[y.b, y.i] = t[y.i] + x[data(n[y.b], 0, 3), y.i] } }\n"
+      "for y.k 500 parallel { if 2 <= y.b { store y[y.b, y.k] = 7 } } }");
+  EXPECT_THAT(source_of(program, "vectors"), HasSubstr("run_parallel(500, kernel_1_run, &loop_shared);"));
+  TargetOptions options;
+  options.dialect = "vectors";
+  for (const int threads : {1, 2}) {
+    options.threads = threads;
+    const auto code = c_target().compile(program, options);
+    ASSERT_TRUE(code) << code.error().message;
+    std::vector<std::vector<double>> contents(4);
+    contents[0] = {1, 2, 0};
+    for (int i = 0; i < 1500; ++i) contents[1].push_back(i);
+    ASSERT_TRUE(run_compiled(**code, program, contents));
+    for (int i = 0; i < 1500; ++i) {
+      const int expected = i >= 1000 ? 7 : i * 2 + (i / 500 + 1) * 500 + i % 500;
+      ASSERT_EQ(contents[3][static_cast<std::size_t>(i)], expected) << i;
+    }
+    contents[0] = {1, 5, 0};
+    EXPECT_FALSE(run_compiled(**code, program, contents));
+  }
+}
+
 TEST(CVectors, KnowTheirDialects) {
   const NamedProgram named{"kernel", program_of("buffer y[] float32 out store y[] = 1")};
   TargetOptions options;

@@ -5,7 +5,7 @@
 //           vectors: vector loops are explicit vectors (GNU C), unrolled loops written out, small temporaries of known
 //           places variables; a product that is added is fused; functions of vectors are polynomials. vectors is for
 //           the processor at hand, vectors-avx512, vectors-avx2 and vectors-portable for others.
-// Loops     that are parallel do not run in parallel.
+// Threads   parallel loops of the vectors dialects run on TBB's, if TargetOptions asks for more than one.
 // Numbers   float32 arithmetic is float32, contracted nowhere else.
 #include <rewright/base/command.h>
 #include <rewright/loop/element_types.h>
@@ -13,6 +13,9 @@
 #include <rewright/plugin/plugin.h>
 
 #include <dlfcn.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <fstream>
@@ -27,24 +30,38 @@ using namespace rewright;
 /// Keeps the shared object for as long as it may be run.
 class LoadedCode final : public loop::CompiledProgram {
  public:
-  static Result<std::unique_ptr<loop::CompiledProgram>> load(const std::string& file) {
+  static Result<std::unique_ptr<loop::CompiledProgram>> load(const std::string& file, int threads) {
     void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) return make_error(ErrorCode::kInternal, "compiled code cannot be loaded: {}", ::dlerror());
     auto* entry = reinterpret_cast<Entry*>(::dlsym(library, "rewright_entry"));
     if (entry == nullptr) return make_error(ErrorCode::kInternal, "{}: there is no rewright_entry", file);
-    return std::unique_ptr<loop::CompiledProgram>(new LoadedCode(library, entry));
+    if (auto* parallel = reinterpret_cast<Parallel*>(::dlsym(library, "rewright_parallel")); parallel && threads > 1)
+      *parallel = &run_parallel;
+    return std::unique_ptr<loop::CompiledProgram>(new LoadedCode(library, entry, threads));
   }
   ~LoadedCode() override { ::dlclose(library_); }
   [[nodiscard]] Status run(std::span<std::byte* const> buffers) const override {
-    if (entry_(buffers.data()) == 0) return {};
+    int failed = 0;
+    if (threads_ > 1)
+      tbb::task_arena(threads_).execute([&] { failed = entry_(buffers.data()); });
+    else
+      failed = entry_(buffers.data());
+    if (failed == 0) return {};
     return shape_error("an index that was read from data lay outside of its declared range");
   }
 
  private:
   using Entry = int(std::byte* const*);
-  LoadedCode(void* library, Entry* entry) : library_(library), entry_(entry) {}
+  using LoopBody = void(void* context, std::int64_t begin, std::int64_t end);
+  using Parallel = void (*)(std::int64_t count, LoopBody* body, void* context);
+  static void run_parallel(std::int64_t count, LoopBody* body, void* context) {
+    tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count),
+                      [=](const auto& part) { body(context, part.begin(), part.end()); });
+  }
+  LoadedCode(void* library, Entry* entry, int threads) : library_(library), entry_(entry), threads_(threads) {}
   void* library_;
   Entry* entry_;
+  int threads_;
 };
 
 /// One symbol over an array of pointers, one for each buffer.
@@ -92,7 +109,7 @@ class CTarget final : public Target {
     }
     arguments.insert(arguments.end(), {"-o", object, file, "-lm"});
     REWRIGHT_CHECK(run_c_compiler(arguments, options.seconds));
-    return LoadedCode::load(object);
+    return LoadedCode::load(object, options.threads);
   }
 
  private:

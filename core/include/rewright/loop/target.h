@@ -33,6 +33,7 @@ class REWRIGHT_API CompiledProgram {
 struct TargetOptions {
   int seconds = 120;         ///< For the compiler.
   std::string dialect = {};  ///< "" is the target's plainest: c11.
+  int threads = 1;           ///< For parallel loops.
 };
 
 /// The buffers that the code of a program takes, in their order: all but temporaries that one iteration owns, or that
@@ -45,7 +46,7 @@ namespace rewright {
 
 class Target;
 template <>
-inline constexpr std::uint32_t kAbiVersion<Target> = 5;
+inline constexpr std::uint32_t kAbiVersion<Target> = 6;
 
 class REWRIGHT_API Target {
  public:
