@@ -84,14 +84,19 @@ class Interpreter {
     } else if (cell == Cell::kUnset) {
       fail_at(store.buffer, store.at, "is updated before it was set");
     } else {
+      const Cell neutral = store.kind == StoreKind::kMaximum ? Cell::kLowest : Cell::kHighest;
+      const bool has_order = store.kind == StoreKind::kMaximum || store.kind == StoreKind::kMinimum;
+      if (has_order && cell_of(store.value) == neutral) return;
       element = updated(store.kind, cell, element, value);
       cell = Cell::kSet;
     }
   }
-  static Cell cell_of(const ValueExpr& value) {
-    if (kHasInfinity<Scalar> || value.kind() != ValueExpr::Kind::kNumber || !std::isinf(value.number())) {
-      return Cell::kSet;
-    }
+  /// Of an infinite number, or of a copy of an element that was set to one.
+  Cell cell_of(const ValueExpr& value) {
+    if constexpr (kHasInfinity<Scalar>) return Cell::kSet;
+    if (value.kind() == ValueExpr::Kind::kLoad)
+      return cells_[value.buffer().value][flat(value.buffer(), value.indices())];
+    if (value.kind() != ValueExpr::Kind::kNumber || !std::isinf(value.number())) return Cell::kSet;
     return value.number() < 0 ? Cell::kLowest : Cell::kHighest;
   }
   static Scalar updated(StoreKind kind, Cell cell, const Scalar& old, const Scalar& value) {

@@ -5,7 +5,7 @@
 // Every access is checked: an index outside of its buffer, a read of what was not written, data outside of its range
 // and a division of an index by 0 end the run with a sentence that names the buffer, the indices and the loops.
 // Parallel and vector loops run in order. Over Field and Exact, which have no infinity, an element that was set to
-// -inf or inf gives way to whatever max= and min= bring first.
+// -inf or inf, or to a copy of one such, gives way to whatever max= and min= bring first.
 #pragma once
 
 #include <rewright/loop/loop_program.h>

@@ -51,7 +51,7 @@ Transform retargeted(const Program& program, Transform transform) {
           for (LoopName& name : each.loops) retarget(name);
         } else if constexpr (std::is_same_v<Kind, Fuse>) {
           retarget(each.outer), retarget(each.inner);
-        } else {
+        } else if constexpr (requires { each.loop; }) {
           retarget(each.loop);
         }
       },

@@ -15,15 +15,6 @@ namespace {
 
 using loop::Access;
 
-/// The program with a temporary for the box, at the end.
-Program with_copy(const Program& program, BufferId of, const ReadBox& box, const std::string& name) {
-  Program result = program;
-  Buffer made{name, {}, program[of].element, BufferRole::kTemporary};
-  for (const ReadExtent& extent : box) made.sizes.emplace_back(extent.size);
-  result.buffers.push_back(std::move(made));
-  return result;
-}
-
 /// Statements in front of what the loop does.
 Body with_front(const Program& program, const LoopPath& path, Body front, const Body& rest) {
   const Loop& loop = loop_at(program, path);
@@ -135,23 +126,16 @@ Outcome transformed(const Program& program, const Cache& cache) {
   const auto path = path_to(program, cache.loop);
   if (!path) return gone(program, cache.loop);
   const Loop& loop = loop_at(program, *path);
-  const auto found = read_box(program, cache.buffer, loop, cache.name);
+  const auto found = read_box(program, cache.buffer, *path, cache.name);
   if (const auto* conflict = std::get_if<Conflict>(&found)) return *conflict;
   const auto& box = std::get<ReadBox>(found);
   const BufferId buffer = buffer_named(program, cache.buffer), copy = buffer_named(program, cache.name);
   Program result = with_copy(program, buffer, box, cache.name);
   Copies copies(result);
-  std::vector<IndexExpr> from, to;
-  std::vector<Axis> axes;
-  for (std::size_t d = 0; d < box.size(); ++d) {
-    axes.push_back(copies.new_axis({{{cache.name, fmt::format("d{}", d)}}}));
-    to.emplace_back(axes.back());
-    from.push_back(box[d].first.index() + IndexExpr(axes.back()));
-  }
-  Body fill = only(loop::Store{copy, to, loop::StoreKind::kSet, ValueExpr::load(buffer, from)});
-  for (std::size_t d = box.size(); d-- > 0;)
-    fill = only(Loop{axes[d], box[d].size, loop::LoopKind::kSerial, std::move(fill)});
-  result.body = with_front(program, *path, std::move(fill), reading_copy(loop.body, buffer, copy, box));
+  const std::vector<Loop> over = loops_over(copies, box, cache.name, 'd');
+  Body fill = nested(over, loop::Store{copy, places_in_copy(over), loop::StoreKind::kSet,
+                                       ValueExpr::load(buffer, places_in_buffer(over, box))});
+  result.body = with_front(program, *path, std::move(fill), in_copy(loop.body, buffer, copy, box));
   return result;
 }
 
@@ -159,7 +143,7 @@ Outcome transformed(const Program& program, const ComputeAt& compute) {
   const auto path = path_to(program, compute.loop);
   if (!path) return gone(program, compute.loop);
   const Loop& loop = loop_at(program, *path);
-  const auto found = read_box(program, compute.buffer, loop, compute.name);
+  const auto found = read_box(program, compute.buffer, *path, compute.name);
   if (const auto* conflict = std::get_if<Conflict>(&found)) return *conflict;
   const auto& box = std::get<ReadBox>(found);
   const BufferId buffer = buffer_named(program, compute.buffer), copy = buffer_named(program, compute.name);
@@ -171,7 +155,7 @@ Outcome transformed(const Program& program, const ComputeAt& compute) {
   Copies copies(result);
   Body nest = copies.copy(only(outermost), copies.free_step(only(outermost), 0));
   nest = BoxOfNest(buffer, copy, box).run(nest);
-  result.body = with_front(program, *path, std::move(nest), reading_copy(loop.body, buffer, copy, box));
+  result.body = with_front(program, *path, std::move(nest), in_copy(loop.body, buffer, copy, box));
   const auto reads = [&](const Access& access) {
     return access.buffer == buffer && (access.loops.empty() || access.loops.front()->axis.id != outermost.axis.id);
   };

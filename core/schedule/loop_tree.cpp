@@ -24,13 +24,6 @@ bool find(const Body& body, const std::string& name, LoopPath& path) {
   return false;
 }
 
-void for_each_loop(const Body& body, const std::function<void(const Loop&)>& visit) {
-  for (const Statement& statement : body) {
-    if (const Loop* loop = statement.loop()) visit(*loop);
-    for_each_loop(body_of(statement), visit);
-  }
-}
-
 Statement with_body(const Statement& statement, Body body) {
   if (const Loop* loop = statement.loop())
     return {Loop{loop->axis, loop->extent, loop->kind, std::move(body)}, statement.note()};
@@ -51,16 +44,25 @@ Body replaced_from(const Body& body, const LoopPath& path, std::size_t depth, co
 
 }  // namespace
 
+void for_each_loop(const Body& body, const std::function<void(const Loop&)>& visit) {
+  for (const Statement& statement : body) {
+    if (const Loop* loop = statement.loop()) visit(*loop);
+    for_each_loop(body_of(statement), visit);
+  }
+}
+
 std::optional<LoopPath> path_to(const Program& program, const LoopName& name) {
   LoopPath path;
   return find(program.body, to_string(name), path) ? std::optional(path) : std::nullopt;
 }
 
-const Loop& loop_at(const Program& program, const LoopPath& path) {
+const Statement& statement_at(const Program& program, const LoopPath& path) {
   const Body* body = &program.body;
   for (std::size_t depth = 0; depth + 1 < path.size(); ++depth) body = &body_of((*body)[path[depth]]);
-  return *(*body)[path.back()].loop();
+  return (*body)[path.back()];
 }
+
+const Loop& loop_at(const Program& program, const LoopPath& path) { return *statement_at(program, path).loop(); }
 
 std::vector<std::string> loop_names(const Program& program) {
   std::vector<std::string> names;
@@ -96,6 +98,18 @@ Statement substituted(const Statement& statement, const Substitution& parts) {
 Body substituted(const Body& body, const Substitution& parts) {
   Body result;
   for (const Statement& statement : body) result.push_back(substituted(statement, parts));
+  return result;
+}
+
+Body with_stores(const Body& body, const std::function<Store(Store)>& other) {
+  Body result;
+  for (const Statement& statement : body) {
+    if (statement.store() != nullptr) {
+      result.emplace_back(other(*statement.store()), statement.note());
+    } else {
+      result.push_back(with_body(statement, with_stores(body_of(statement), other)));
+    }
+  }
   return result;
 }
 

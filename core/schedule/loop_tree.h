@@ -23,7 +23,10 @@ using loop::Statement;
 using LoopPath = std::vector<std::size_t>;
 
 [[nodiscard]] std::optional<LoopPath> path_to(const Program& program, const LoopName& name);
+[[nodiscard]] const Statement& statement_at(const Program& program, const LoopPath& path);
 [[nodiscard]] const Loop& loop_at(const Program& program, const LoopPath& path);
+/// Outermost first.
+void for_each_loop(const Body& body, const std::function<void(const Loop&)>& visit);
 /// The names of all loops, outermost first, for conflicts.
 [[nodiscard]] std::vector<std::string> loop_names(const Program& program);
 /// kGone: there is no such loop.
@@ -37,6 +40,8 @@ using LoopPath = std::vector<std::size_t>;
 [[nodiscard]] Body substituted(const Body& body, const Substitution& parts);
 /// The same for one statement.
 [[nodiscard]] Statement substituted(const Statement& statement, const Substitution& parts);
+/// The body with other stores; notes stay.
+[[nodiscard]] Body with_stores(const Body& body, const std::function<loop::Store(loop::Store)>& other);
 
 [[nodiscard]] std::uint32_t unused_axis(const Program& program);
 /// The name with one more step on the path of each part.

@@ -1,6 +1,9 @@
 #include "schedule/read_box.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <span>
 
 #include "loop/accesses.h"
 #include "loop/bounds.h"
@@ -44,50 +47,164 @@ BufferId buffer_named(const Program& program, const std::string& name) {
   return {static_cast<std::uint32_t>(named - program.buffers.begin())};
 }
 
-std::variant<ReadBox, Conflict> read_box(const Program& program, const std::string& buffer, const Loop& loop,
-                                         const std::string& name) {
+std::variant<BufferId, Conflict> copied_buffer(const Program& program, const std::string& buffer, const Loop& loop,
+                                               const std::string& name) {
   const BufferId id = buffer_named(program, buffer);
   if (id.value == program.buffers.size())
     return Conflict{Conflict::Kind::kGone, "a buffer " + buffer, "none of that name"};
-  if (loop::as_word(name) != name || buffer_named(program, name).value != program.buffers.size())
-    return form("a word that is no buffer's name", name);
+  const auto is_stage = [&](const std::string& text) {
+    const LoopName loop_name = *loop::parse_loop_name(text);
+    return std::ranges::find(loop_name.parts, name, &LoopName::Part::stage) != loop_name.parts.end();
+  };
+  if (loop::as_word(name) != name || buffer_named(program, name).value != program.buffers.size() ||
+      std::ranges::any_of(loop_names(program), is_stage))
+    return form("a word that is no buffer's name and no stage's", name);
   if (loop.kind == loop::LoopKind::kVector) return form("a loop that is not vectorised", loop.axis.name);
+  return id;
+}
+
+std::vector<const Loop*> loops_to(const Program& program, const LoopPath& path) {
+  std::vector<const Loop*> loops;
+  const Body* body = &program.body;
+  for (const std::size_t position : path) {
+    const Statement& statement = (*body)[position];
+    if (statement.loop() != nullptr) loops.push_back(statement.loop());
+    body = &body_of(statement);
+  }
+  return loops;
+}
+
+std::vector<Access> accesses_in(const Program& program, const LoopPath& path, BufferId buffer) {
+  const std::vector<const Loop*> around = loops_to(program, path);
+  Program inside = program;
+  inside.body = around.back()->body;
+  std::vector<Access> found;
+  for (Access& access : accesses(inside)) {
+    if (access.buffer != buffer) continue;
+    access.loops.insert(access.loops.begin(), around.begin(), around.end());
+    found.push_back(std::move(access));
+  }
+  return found;
+}
+
+std::variant<ReadBox, Conflict> box_of(const Program& program, const std::vector<Access>& accesses,
+                                       std::size_t around) {
   std::optional<ReadBox> box;
-  for (const Access& access : accesses(program)) {
-    if (access.buffer != id) continue;
-    const auto at = std::ranges::find(access.loops, &loop);
-    if (at == access.loops.end()) continue;
-    if (access.is_write)
-      return form(fmt::format("{} not to be written in {}", buffer, loop.axis.name), "a store to it");
+  for (const Access& access : accesses) {
+    const Buffer& buffer = program[access.buffer];
     ReadBox own;
     for (const IndexExpr& index : access.at) {
-      const auto extent = extent_of(index, access.loops, static_cast<std::size_t>(at - access.loops.begin()) + 1);
-      if (!extent) return form("indices that are sums of axes", "another index of " + buffer);
+      const auto extent = extent_of(index, access.loops, around);
+      if (!extent) return form("indices that are sums of axes", "another index of " + buffer.name);
       own.push_back(*extent);
     }
     Access unconditional = access;
     unconditional.when.clear();
-    if (!loop::stays_inside(unconditional, program[id]))
-      return form("reads that lie inside without a condition", "conditions around them");
+    if (!loop::stays_inside(unconditional, buffer))
+      return form("accesses that lie inside without a condition", "conditions around them");
     const auto differs = [](const ReadExtent& a, const ReadExtent& b) {
       return !(a.first.index() == b.first.index()) || a.size != b.size;
     };
     for (std::size_t d = 0; box && d < own.size(); ++d)
-      if (differs((*box)[d], own[d])) return form("one part of " + buffer + " that all of them read", "several");
+      if (differs((*box)[d], own[d])) return form("one part of " + buffer.name + " that is touched", "several");
     box = std::move(own);
   }
-  if (!box) return form(fmt::format("reads of {} in {}", buffer, loop.axis.name), "none");
   return *std::move(box);
 }
 
-Body reading_copy(const Body& body, BufferId buffer, BufferId copy, const ReadBox& box) {
-  return substituted(body, {.load = [&](const ValueExpr& load) -> std::optional<ValueExpr> {
-                       if (load.buffer() != buffer) return std::nullopt;
-                       std::vector<IndexExpr> at;
-                       for (std::size_t d = 0; d < box.size(); ++d)
-                         at.push_back(behind(load.indices()[d], box[d].first));
-                       return ValueExpr::load(copy, std::move(at));
-                     }});
+bool covers_box(const Access& access, std::size_t around) {
+  if (!access.when.empty()) return false;
+  const std::span<const Loop* const> inside = std::span(access.loops).subspan(around);
+  const auto axes = loop::ranges_of(access.loops);
+  std::set<std::uint32_t> used;
+  for (const Loop* loop : inside)
+    if (loop->extent.number().value_or(0) < 1) return false;
+  for (const IndexExpr& index : access.at) {
+    const auto form = loop::linear(loop::simplified(index, axes));
+    if (!form) return false;
+    std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // Size of the step, and the number of places.
+    for (const auto& [atom, coefficient] : form->terms) {
+      if (atom.kind() != IndexExpr::Kind::kAxis) return false;
+      const auto own = std::ranges::find(inside, atom.axis().id, [](const Loop* loop) { return loop->axis.id; });
+      if (own == inside.end()) continue;
+      if (!used.insert(atom.axis().id).second) return false;
+      steps.emplace_back(std::abs(coefficient), *(*own)->extent.number());
+    }
+    std::ranges::sort(steps);
+    std::int64_t reached = 1;  // All of 0 .. reached - 1 are places.
+    for (const auto& [step, count] : steps) {
+      if (step > reached) return false;
+      reached += step * (count - 1);
+    }
+  }
+  return true;
+}
+
+std::variant<ReadBox, Conflict> read_box(const Program& program, const std::string& buffer, const LoopPath& path,
+                                         const std::string& name) {
+  const Loop& loop = loop_at(program, path);
+  const auto id = copied_buffer(program, buffer, loop, name);
+  if (const auto* conflict = std::get_if<Conflict>(&id)) return *conflict;
+  const std::vector<Access> all = accesses_in(program, path, std::get<BufferId>(id));
+  if (std::ranges::any_of(all, &Access::is_write))
+    return form(fmt::format("{} not to be written in {}", buffer, loop.axis.name), "a store to it");
+  if (all.empty()) return form(fmt::format("reads of {} in {}", buffer, loop.axis.name), "none");
+  return box_of(program, all, loops_to(program, path).size());
+}
+
+Program with_copy(const Program& program, BufferId of, const ReadBox& box, const std::string& name) {
+  Program result = program;
+  Buffer made{name, {}, program[of].element, BufferRole::kTemporary};
+  for (const ReadExtent& extent : box) made.sizes.emplace_back(extent.size);
+  result.buffers.push_back(std::move(made));
+  return result;
+}
+
+Body in_copy(const Body& body, BufferId buffer, BufferId copy, const ReadBox& box) {
+  const auto moved = [&](std::span<const IndexExpr> at) {
+    std::vector<IndexExpr> places;
+    for (std::size_t d = 0; d < box.size(); ++d) places.push_back(behind(at[d], box[d].first));
+    return places;
+  };
+  return with_stores(substituted(body, {.load = [&](const ValueExpr& load) -> std::optional<ValueExpr> {
+                                          if (load.buffer() != buffer) return std::nullopt;
+                                          return ValueExpr::load(copy, moved(load.indices()));
+                                        },
+                                        .data = [&](const IndexExpr& data) -> std::optional<IndexExpr> {
+                                          if (data.buffer() != buffer) return std::nullopt;
+                                          const auto parts = data.operands();
+                                          return IndexExpr::data(copy, moved(parts.subspan(2)), parts[0], parts[1]);
+                                        }}),
+                     [&](loop::Store store) {
+                       if (store.buffer == buffer) store.at = moved(store.at), store.buffer = copy;
+                       return store;
+                     });
+}
+
+std::vector<Loop> loops_over(Copies& copies, const ReadBox& box, const std::string& name, char stem) {
+  std::vector<Loop> loops;
+  for (std::size_t d = 0; d < box.size(); ++d)
+    loops.push_back({copies.new_axis({{{name, fmt::format("{}{}", stem, d)}}}), box[d].size});
+  return loops;
+}
+
+Body nested(const std::vector<Loop>& loops, Statement::Content statement) {
+  Body body = only(std::move(statement));
+  for (std::size_t d = loops.size(); d-- > 0;)
+    body = only(Loop{loops[d].axis, loops[d].extent, loops[d].kind, std::move(body)});
+  return body;
+}
+
+std::vector<IndexExpr> places_in_copy(const std::vector<Loop>& loops) {
+  std::vector<IndexExpr> places;
+  for (const Loop& loop : loops) places.emplace_back(loop.axis);
+  return places;
+}
+
+std::vector<IndexExpr> places_in_buffer(const std::vector<Loop>& loops, const ReadBox& box) {
+  std::vector<IndexExpr> places;
+  for (std::size_t d = 0; d < box.size(); ++d) places.push_back(box[d].first.index() + IndexExpr(loops[d].axis));
+  return places;
 }
 
 }  // namespace rewright::schedule

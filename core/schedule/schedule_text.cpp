@@ -37,7 +37,13 @@ std::string text_of(const Mark& mark) {
 std::string text_of(const Cache& cache) {
   return fmt::format("cache {} {} {}", cache.buffer, to_string(cache.loop), cache.name);
 }
-
+std::string text_of(const CacheWrite& cache) {
+  return fmt::format("cache-write {} {} {}", cache.buffer, to_string(cache.loop), cache.name);
+}
+std::string text_of(const ReductionFactor& factor) {
+  return fmt::format("rfactor {} {}", to_string(factor.loop), factor.name);
+}
+std::string text_of(const Inline& inlined) { return fmt::format("inline {}", inlined.buffer); }
 std::string text_of(const ComputeAt& compute) {
   return fmt::format("compute-at {} {} {}", compute.buffer, to_string(compute.loop), compute.name);
 }
@@ -90,19 +96,33 @@ class StepReader {
       REWRIGHT_TRY(LoopName loop, name());
       return Transform(Distribute{std::move(loop)});
     }
-    if (kind == "cache" || kind == "compute-at") {
-      REWRIGHT_TRY(std::string buffer, word("a buffer"));
+    if (kind == "cache") return read_copy<Cache>();
+    if (kind == "cache-write") return read_copy<CacheWrite>();
+    if (kind == "compute-at") return read_copy<ComputeAt>();
+    if (kind == "rfactor") {
       REWRIGHT_TRY(LoopName loop, name());
-      REWRIGHT_TRY(std::string copy, word("a name for the copy"));
-      if (kind == "compute-at") return Transform(ComputeAt{std::move(buffer), std::move(loop), std::move(copy)});
-      return Transform(Cache{std::move(buffer), std::move(loop), std::move(copy)});
+      REWRIGHT_TRY(std::string partial, word("a name for the partial results"));
+      return Transform(ReductionFactor{std::move(loop), std::move(partial)});
+    }
+    if (kind == "inline") {
+      REWRIGHT_TRY(std::string buffer, word("a buffer"));
+      return Transform(Inline{std::move(buffer)});
     }
     const auto mark = std::ranges::find(kMarks, kind);
     if (mark == kMarks.end())
-      return error("split, fuse, reorder, distribute, serial, parallelise, vectorise, unroll, cache or compute-at",
-                   kind);
+      return error(
+          "split, fuse, reorder, distribute, serial, parallelise, vectorise, unroll, cache, cache-write, rfactor, "
+          "inline or compute-at",
+          kind);
     REWRIGHT_TRY(LoopName loop, name());
     return Transform(Mark{std::move(loop), static_cast<LoopKind>(mark - kMarks.begin())});
+  }
+  template <class Copy>
+  Result<Transform> read_copy() {
+    REWRIGHT_TRY(std::string buffer, word("a buffer"));
+    REWRIGHT_TRY(LoopName loop, name());
+    REWRIGHT_TRY(std::string copy, word("a name for the copy"));
+    return Transform(Copy{std::move(buffer), std::move(loop), std::move(copy)});
   }
   Result<Transform> read_split() {
     Split split;

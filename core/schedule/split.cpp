@@ -57,12 +57,6 @@ class Splitting {
   Axis inner_ = copies_.new_axis(extended(split_.loop, 1));
 };
 
-const Statement& statement_at(const Program& program, const LoopPath& path) {
-  const Body* body = &program.body;
-  for (std::size_t depth = 0; depth + 1 < path.size(); ++depth) body = &body_of((*body)[path[depth]]);
-  return (*body)[path.back()];
-}
-
 }  // namespace
 
 Outcome transformed(const Program& program, const Split& split) {
@@ -81,6 +75,10 @@ Outcome transformed(const Program& program, const Split& split) {
     return Conflict{Conflict::Kind::kForm,
                     fmt::format("a factor that divides the extent {} of {}, or tail=mask or tail=cut", *extent, name),
                     fmt::format("{}", split.factor)};
+  for (const int part : {0, 1})
+    if (path_to(program, extended(split.loop, part)))
+      return Conflict{Conflict::Kind::kForm, fmt::format("names {0}/0 and {0}/1 that no loop has", name),
+                      to_string(extended(split.loop, part))};
   Splitting splitting(program, split, loop, statement_at(program, *path).note());
   const Body parts = splitting.run(*extent);
   Program result = splitting.take();

@@ -6,7 +6,8 @@
 //   transform := "split" loop factor ["tail=" ("divide" | "mask" | "cut")]
 //              | "fuse" loop loop | "reorder" loop loop+ | "distribute" loop
 //              | "serial" loop | "parallelise" loop | "vectorise" loop | "unroll" loop
-//              | ("cache" | "compute-at") buffer loop name
+//              | ("cache" | "cache-write" | "compute-at") buffer loop name
+//              | "rfactor" loop name | "inline" buffer
 //
 //   split c.j 16 tail=cut; reorder c.i c.k c.j/0 c.j/1; vectorise c.j/1
 //
@@ -22,6 +23,9 @@
 // | vectorise l     | iterations in any order, as lanes                             | the same; no loop in l         |
 // | unroll l        | iterations written one after the other                        | a number of at most 64         |
 // | cache x l t     | what an iteration of l reads of x is copied to t first        | x is not written in l; affine  |
+// | cache-write     | what it writes of x goes to t first, and to x at its end      | one box; set first, or updated |
+// | rfactor l t     | updates in l go to t, one for each iteration; combined later  | l only sums (or * max min) up  |
+// | inline t        | its value is computed where t is read; the loops of t go      | one nest sets t, no reduction  |
 // | compute-at      | the same, not copied but computed; loops that made x may go   | one nest makes x, before l     |
 #pragma once
 
@@ -68,13 +72,29 @@ struct Cache {
   std::string name;
   friend bool operator==(const Cache&, const Cache&) = default;
 };
+struct CacheWrite {
+  std::string buffer;
+  LoopName loop;
+  std::string name;
+  friend bool operator==(const CacheWrite&, const CacheWrite&) = default;
+};
+struct ReductionFactor {
+  LoopName loop;
+  std::string name;
+  friend bool operator==(const ReductionFactor&, const ReductionFactor&) = default;
+};
+struct Inline {
+  std::string buffer;
+  friend bool operator==(const Inline&, const Inline&) = default;
+};
 struct ComputeAt {
   std::string buffer;
   LoopName loop;
   std::string name;
   friend bool operator==(const ComputeAt&, const ComputeAt&) = default;
 };
-using Transform = std::variant<Split, Fuse, Reorder, Distribute, Mark, Cache, ComputeAt>;
+using Transform =
+    std::variant<Split, Fuse, Reorder, Distribute, Mark, Cache, CacheWrite, ReductionFactor, Inline, ComputeAt>;
 
 /// What to do where a transform cannot be applied: to end there, to go on without it, or to take the loop that has come
 /// of the one that is gone.

@@ -12,5 +12,8 @@ namespace rewright::schedule {
 [[nodiscard]] Outcome transformed(const Program& program, const Mark& mark);
 [[nodiscard]] Outcome transformed(const Program& program, const Cache& cache);
 [[nodiscard]] Outcome transformed(const Program& program, const ComputeAt& compute);
+[[nodiscard]] Outcome transformed(const Program& program, const CacheWrite& cache);
+[[nodiscard]] Outcome transformed(const Program& program, const ReductionFactor& factor);
+[[nodiscard]] Outcome transformed(const Program& program, const Inline& inlined);
 
 }  // namespace rewright::schedule

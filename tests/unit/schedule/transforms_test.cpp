@@ -145,9 +145,80 @@ TEST(Transforms, ComputeAtComputesWhatAnIterationReads) {
   EXPECT_THAT(result, HasSubstr("x[y.i/0*4 + t.i/0]"));
   EXPECT_THAT(result, HasSubstr("u[y.i/1] * 2"));
   EXPECT_THAT(result, testing::Not(HasSubstr("for t.i 12"))) << "nothing else reads t";
+  const std::string read_twice = one + "\nfor z.i 12 serial { store z[z.i] = t[z.i] }";
+  EXPECT_THAT(refusal("buffer z[12] float32 out\n" + read_twice, "compute-at t y.i u; split t.i 4"),
+              HasSubstr("names t.i/0 and t.i/1 that no loop has"));
   EXPECT_THAT(refusal(one, "compute-at x y.i u"), HasSubstr("none"));
   EXPECT_THAT(refusal(one, "compute-at x t.i u"), HasSubstr("x, which is no temporary"));
   EXPECT_THAT(refusal(kSteps, "compute-at y y.j u"), HasSubstr("a store to it"));
+}
+
+constexpr const char* kSum =
+    "buffer x[4, 16] float32 in\nbuffer y[4] float32 out\n"
+    "for y.i 4 serial { store y[y.i] = 0\nfor y.k 16 serial { store y[y.i] += x[y.i, y.k] } }";
+
+TEST(Transforms, CacheWriteKeepsWhatAnIterationWritesUntilItsEnd) {
+  EXPECT_EQ(scheduled(kSum, "cache-write y y.i acc"),
+            same("buffer x[4, 16] float32 in\nbuffer y[4] float32 out\nbuffer acc[1] float32 temporary\n"
+                 "for y.i 4 serial { store acc[0] = 0\nfor y.k 16 serial { store acc[0] += x[y.i, y.k] }\n"
+                 "for acc.d0 1 serial { store y[y.i + acc.d0] = acc[acc.d0] } }"));
+  const std::string tile = scheduled(
+      kProduct, "split c.j 5; distribute c.j/1; reorder c.k c.j/1; cache-write c c.j/0 tile; parallelise c.i");
+  EXPECT_THAT(tile, HasSubstr("buffer tile[1, 5]"));
+  EXPECT_THAT(tile, HasSubstr("store c[c.i + tile.d0, c.j/0*5 + tile.d1] = tile[tile.d0, tile.d1]"));
+  EXPECT_THAT(refusal(kProduct, "cache-write c c.k t"), HasSubstr("stores to c in c.k"));
+  EXPECT_THAT(refusal(kProduct, "cache-write s c.j t"), HasSubstr("a buffer that outlives an iteration of c.j"));
+  EXPECT_THAT(refusal(kSteps, "cache-write y y.i t"), HasSubstr("several"));
+}
+
+TEST(Transforms, CacheWriteCopiesOldValuesOrSumsUpNewOnes) {
+  const std::string of_output = scheduled(kSum, "split y.k 4; cache-write y y.k/0 acc");
+  EXPECT_THAT(of_output, HasSubstr("store acc[acc.i0] = 0"));
+  EXPECT_THAT(of_output, HasSubstr("store y[y.i + acc.d0] += acc[acc.d0]"));
+  const std::string of_temporary = scheduled(kProduct, "split c.k 4; cache-write s c.k/0 acc");
+  EXPECT_THAT(of_temporary, HasSubstr("store acc[] = s[]"));
+  EXPECT_THAT(of_temporary, HasSubstr("store s[] = acc[]"));
+  const char* const kLate =
+      "buffer x[4] float32 in\nbuffer y[4] float32 out\nbuffer t[4] float32 temporary\n"
+      "for t.i 4 serial { store t[t.i] = 0 }\n"
+      "for r.i 2 serial { for r.k 4 serial { store t[r.k] += x[r.k] store t[r.k] = t[r.k] * 2 } }\n"
+      "for y.i 4 serial { store y[y.i] = t[y.i] }";
+  EXPECT_THAT(refusal(kLate, "cache-write t r.i u"), HasSubstr("elements that are set later"));
+}
+
+TEST(Transforms, ReductionFactorSumsUpInParts) {
+  EXPECT_EQ(scheduled(kSum, "split y.k 8; rfactor y.k/1 part; vectorise y.k/1"),
+            same("buffer x[4, 16] float32 in\nbuffer y[4] float32 out\nbuffer part[8, 1] float32 temporary\n"
+                 "for y.i 4 serial { store y[y.i] = 0\n"
+                 "for part.i0 8 serial { for part.i1 1 serial { store part[part.i0, part.i1] = 0 } }\n"
+                 "for y.k/0 2 serial { for y.k/1 8 vector { store part[y.k/1, 0] += x[y.i, y.k/0*8 + y.k/1] } }\n"
+                 "for part.d0 8 serial { for part.d1 1 serial {"
+                 " store y[y.i + part.d1] += part[part.d0, part.d1] } } }"));
+  EXPECT_THAT(scheduled(kProduct, "rfactor c.k part; parallelise c.k"), HasSubstr("store part[c.k] += a[c.i, c.k]"));
+  EXPECT_THAT(refusal(kProduct, "rfactor c.i part"), HasSubstr("one place that iterations of c.i update"));
+  EXPECT_THAT(refusal(kSteps, "rfactor y.i part"), HasSubstr("none that they do not set or read too"));
+  EXPECT_THAT(refusal(kSum, "split y.k 5 tail=mask; rfactor y.k/1 part"), HasSubstr("a condition does not hold"));
+}
+
+TEST(Transforms, InlineComputesWhereItIsRead) {
+  const char* const kTwo =
+      "buffer x[12] float32 in\nbuffer y[10] float32 out\nbuffer t[12] float32 temporary\n"
+      "for t.i 12 serial { store t[t.i] = exp(x[t.i]) }\n"
+      "for y.i 10 serial { store y[y.i] = t[y.i] + t[y.i + 2] }";
+  const std::string wanted = same(
+      "buffer x[12] float32 in\nbuffer y[10] float32 out\n"
+      "for y.i 10 serial { store y[y.i] = exp(x[y.i]) + exp(x[y.i + 2]) }");
+  EXPECT_EQ(scheduled(kTwo, "inline t"), wanted);
+  EXPECT_EQ(scheduled(kTwo, "split t.i 4; inline t"), wanted);
+  EXPECT_THAT(scheduled(kTwo, "split y.i 5; inline t"), HasSubstr("exp(x[y.i/0*5 + y.i/1 + 2])"));
+  EXPECT_THAT(refusal(kProduct, "inline s"), HasSubstr("updates, as of a reduction"));
+  EXPECT_THAT(refusal(kTwo, "inline x"), HasSubstr("x, which is no temporary"));
+  const std::string overwritten = refusal(
+      "buffer y[4] float32 out\nbuffer t[4] float32 temporary\nbuffer u[4] float32 temporary\n"
+      "for u.i 4 serial { store u[u.i] = 1 }\nfor t.i 4 serial { store t[t.i] = u[t.i] }\n"
+      "for v.i 4 serial { store u[v.i] = 2 }\nfor y.i 4 serial { store y[y.i] = t[y.i] + u[y.i] }",
+      "inline t");
+  EXPECT_THAT(overwritten, HasSubstr("a later store to u"));
 }
 
 TEST(Schedules, GoOnWithoutWhatDoesNotApplyIfTheySaySo) {
@@ -168,7 +239,7 @@ TEST(Schedules, AreReadBackAsTheyWereWritten) {
       "split c.j 16 tail=cut\nsplit c.i 6 tail=mask or skip\nfuse c.i/0 c.j/0\nreorder c.k c.i/1 c.j/1\ndistribute "
       "c.j/1\n"
       "serial c.i\nparallelise c.i&c.j/0 or retarget\nvectorise c.j/1\nunroll c.i/1\ncache b c.k panel\ncompute-at t "
-      "c.i u\n";
+      "c.i u\ncache-write c c.i tile\nrfactor c.k/1 part or skip\ninline t\n";
   const auto read = parse_schedule(text);
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(to_string(*read), text);
