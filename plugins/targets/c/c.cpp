@@ -3,8 +3,9 @@
 // Compiler  that of base/command.h, in a process of its own, with a time limit.
 // Dialects  c11: loops run in order whatever their kind; a compiler may vectorise them. Functions are libm's.
 //           vectors: vector loops are explicit vectors (GNU C), unrolled loops written out, small temporaries of known
-//           places variables; a product that is added is fused; functions of vectors are polynomials. vectors is for
-//           the processor at hand, vectors-avx512, vectors-avx2 and vectors-portable for others.
+//           places variables; a product that is added is fused; functions of vectors are polynomials, quotients by one
+//           number products. vectors is for the processor at hand, vectors-avx512, vectors-avx2 and vectors-portable
+//           for others.
 // Threads   parallel loops of the vectors dialects run on TBB's, if TargetOptions asks for more than one.
 // Numbers   float32 arithmetic is float32, contracted nowhere else.
 #include <rewright/base/command.h>
@@ -103,7 +104,8 @@ class CTarget final : public Target {
     std::ofstream(file) << functions << entry_source(named);
     std::vector<std::string> arguments = {"-std=c11", "-O3", "-ffp-contract=off", "-fPIC", "-shared"};
     if (instructions) {
-      arguments = {"-std=gnu11", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-Wno-psabi"};
+      arguments = {"-std=gnu11",         "-O2",   "-ffp-contract=off", "-fno-math-errno",
+                   "-fno-trapping-math", "-fPIC", "-shared",           "-Wno-psabi"};
       std::istringstream flags(instructions->flags);
       for (std::string flag; flags >> flag;) arguments.push_back(flag);
     }

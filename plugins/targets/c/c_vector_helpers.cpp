@@ -100,6 +100,13 @@ static inline VEC fma_VEC(VEC a, VEC b, VEC c) {
     Template{"add", "i32 i64", "", "static inline VEC add_VEC(VEC a, VEC b) { return (VEC)((UNS)a + (UNS)b); }\n"},
     Template{"sub", "i32 i64", "", "static inline VEC sub_VEC(VEC a, VEC b) { return (VEC)((UNS)a - (UNS)b); }\n"},
     Template{"mul", "i32 i64", "", "static inline VEC mul_VEC(VEC a, VEC b) { return (VEC)((UNS)a * (UNS)b); }\n"},
+    Template{"divide", "f32", "splat",
+             R"(/* x / d for one d: a product with 1 / d, as long as that is a normal number. */
+static inline VEC divide_VEC(VEC x, float d) {
+  const float r = 1.0f / d;
+  return fabsf(d) > 1e-37f && fabsf(d) < 1e37f ? x * splat_VEC(r) : x / splat_VEC(d);
+}
+)"},
     Template{"sqrt", "f32", "", R"(static inline VEC sqrt_VEC(VEC x) {
 #if defined(__AVX512F__) && !defined(__clang__) && LANES == 16
   return __builtin_ia32_sqrtps512_mask(x, x, -1, 4);
@@ -130,41 +137,41 @@ static inline VEC exp_VEC(VEC x) {
 }
 )"},
     Template{"sigmoid", "f32", "exp", "static inline VEC sigmoid_VEC(VEC x) { return 1.0f / (1.0f + exp_VEC(-x)); }\n"},
-    Template{"tanh", "f32", "exp",
-             R"(/* |x| < 0.625: x (1 + z q(z)), z = x^2; beyond: 1 - 2 / (e^2x + 1), with the sign of x */
+    Template{"tanh", "f32", "splat fma select", R"(/* x p(z) / q(z), z = x^2; 1 with the sign of x from 9.05 on */
 static inline VEC tanh_VEC(VEC x) {
   const INT sign = (INT)x & (INT)splat_VEC(-0.0f);
   const VEC a = (VEC)((INT)x ^ sign), z = x * x;
-  VEC q = splat_VEC(-0.00569351006f);
-  q = fma_VEC(q, z, splat_VEC(0.0206304023f));
-  q = fma_VEC(q, z, splat_VEC(-0.0537376101f));
-  q = fma_VEC(q, z, splat_VEC(0.133314248f));
-  q = fma_VEC(q, z, splat_VEC(-0.333332816f));
-  const VEC near = fma_VEC(x * z, q, x);
-  const VEC far = 1.0f - 2.0f / (exp_VEC(a + a) + 1.0f);
-  return select_VEC(a < 0.625f, near, (VEC)((INT)far | sign));
+  VEC p = splat_VEC(1.85515923e-14f);
+  p = fma_VEC(p, z, splat_VEC(9.95973512e-12f));
+  p = fma_VEC(p, z, splat_VEC(-1.08412899e-08f));
+  p = fma_VEC(p, z, splat_VEC(8.74543139e-06f));
+  p = fma_VEC(p, z, splat_VEC(0.00286831405f));
+  p = fma_VEC(p, z, splat_VEC(0.128715332f));
+  p = fma_VEC(p, z, splat_VEC(0.999999911f));
+  VEC q = splat_VEC(0.000220613309f);
+  q = fma_VEC(q, z, splat_VEC(0.0235519598f));
+  q = fma_VEC(q, z, splat_VEC(0.462047939f));
+  q = fma_VEC(q, z, splat_VEC(1.0f));
+  return select_VEC(a >= 9.05f, (VEC)((INT)splat_VEC(1.0f) | sign), x * p / q);
 }
 )"},
-    Template{"erf", "f32", "exp", R"(/* |x| < 1: x q(x^2); beyond: 1 - e^-p(|x|), with the sign of x */
+    Template{"erf", "f32", "splat fma select", R"(/* x p(z) / q(z), z = x^2; 1 with the sign of x from 3.9375 on */
 static inline VEC erf_VEC(VEC x) {
   const INT sign = (INT)x & (INT)splat_VEC(-0.0f);
-  const VEC a = (VEC)((INT)x ^ sign), z = x * x, b = min_VEC(a, splat_VEC(4.0f));
-  VEC q = splat_VEC(7.85385427e-5f);
-  q = fma_VEC(q, z, splat_VEC(-0.000801019139f));
-  q = fma_VEC(q, z, splat_VEC(0.00518832742f));
-  q = fma_VEC(q, z, splat_VEC(-0.0268538118f));
-  q = fma_VEC(q, z, splat_VEC(0.112835851f));
-  q = fma_VEC(q, z, splat_VEC(-0.376126258f));
-  q = fma_VEC(q, z, splat_VEC(1.12837917f));
-  VEC p = splat_VEC(-0.000186065294f);
-  p = fma_VEC(p, b, splat_VEC(0.00294468801f));
-  p = fma_VEC(p, b, splat_VEC(-0.0218266007f));
-  p = fma_VEC(p, b, splat_VEC(0.10308364f));
-  p = fma_VEC(p, b, splat_VEC(0.638170538f));
-  p = fma_VEC(p, b, splat_VEC(1.12707423f));
-  p = fma_VEC(p, b, splat_VEC(0.000345088533f));
-  const VEC far = 1.0f - exp_VEC(-p);
-  return select_VEC(x != x, x, select_VEC(a < 1.0f, x * q, (VEC)((INT)far | sign)));
+  const VEC a = (VEC)((INT)x ^ sign), z = x * x;
+  VEC p = splat_VEC(1.98312351e-08f);
+  p = fma_VEC(p, z, splat_VEC(-1.93733989e-06f));
+  p = fma_VEC(p, z, splat_VEC(0.000138753096f));
+  p = fma_VEC(p, z, splat_VEC(0.0035910519f));
+  p = fma_VEC(p, z, splat_VEC(0.0502385537f));
+  p = fma_VEC(p, z, splat_VEC(0.197462176f));
+  p = fma_VEC(p, z, splat_VEC(1.12837919f));
+  VEC q = splat_VEC(0.000927729468f);
+  q = fma_VEC(q, z, splat_VEC(0.0141357015f));
+  q = fma_VEC(q, z, splat_VEC(0.113971421f));
+  q = fma_VEC(q, z, splat_VEC(0.508328941f));
+  q = fma_VEC(q, z, splat_VEC(1.0f));
+  return select_VEC(a >= 3.9375f, (VEC)((INT)splat_VEC(1.0f) | sign), x * p / q);
 }
 )"},
     Template{"log", "f32", "splat fma select",

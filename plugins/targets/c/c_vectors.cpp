@@ -376,7 +376,11 @@ std::string VectorWriter::arithmetic(const ValueExpr& value, ElementType type) {
       return infix('+');
     case Kind::kSubtract: return floating ? infix('-') : call("sub");
     case Kind::kMultiply: return floating ? infix('*') : call("mul");
-    case Kind::kDivide: return floating ? infix('/') : by_lanes(value, type);
+    case Kind::kDivide:
+      if (type == ElementType::kFloat32 && !depends(parts[1])) {
+        return fmt::format("{}({}, {})", helpers_.use("divide", type), text(parts[0], type), scalar(parts[1], type, 0));
+      }
+      return floating ? infix('/') : by_lanes(value, type);
     case Kind::kMaximum: return call("max");
     default: return call("min");
   }
