@@ -267,7 +267,9 @@ std::string VectorHelpers::use(std::string_view stem, ElementType element) {
 
 std::string VectorHelpers::text() const {
   if (used_.empty()) return {};
-  std::string text = "/* vNf32: N lanes of float; ...u: in memory, where they may not be aligned. */\n";
+  std::string text =
+      "/* vNf32: N lanes of float; ...u: in memory, where they may not be aligned. */\n"
+      "#define shuffled(x, ...) __builtin_shufflevector(x, x, __VA_ARGS__)\n";
   std::string lane_numbers;
   for (int l = 0; l < lanes_; ++l) lane_numbers += fmt::format("{}{}", l == 0 ? "" : ", ", l);
   for (const ElementType element : kElements) {

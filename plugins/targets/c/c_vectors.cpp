@@ -294,6 +294,25 @@ std::string VectorWriter::loaded(BufferId buffer, const IndexExpr& flat, Element
   return fmt::format("{}({}, {})", helpers_.use("load_part", type), place, live_.text());
 }
 
+std::optional<std::string> VectorWriter::shuffled(BufferId buffer, const IndexExpr& flat, ElementType type) {
+  const std::int64_t lanes = helpers_.lanes();
+  if (!live_.is_full(helpers_.lanes()) || registers_.holds(buffer)) return std::nullopt;
+  const IndexExpr first = simplified(at_lane(flat, 0), expressions_.ranges());
+  std::vector<std::int64_t> places;
+  for (int l = 0; l < lanes; ++l) {
+    const auto place = simplified(at_lane(flat, l) - first, expressions_.ranges()).number();
+    if (!place || *place < 0 || *place >= lanes) return std::nullopt;
+    places.push_back(*place);
+  }
+  std::int64_t elements = 1;
+  for (const IndexExpr& size : program_[buffer].sizes) elements *= *size.number();
+  const auto range = range_of(first, expressions_.ranges());
+  if (!range || range->low < 0 || range->high + lanes > elements) return std::nullopt;
+  registers_.touch(buffer, std::nullopt, {});
+  return fmt::format("shuffled({}(&{}[{}]), {})", helpers_.use("load", type), program_[buffer].name,
+                     expressions_.index(first), fmt::join(places, ", "));
+}
+
 std::string VectorWriter::scalar(const ValueExpr& value, ElementType type, int lane) {
   lane_ = lane;
   return expressions_.value(at_lane(value, lane), type);
@@ -326,7 +345,8 @@ std::string VectorWriter::text(const ValueExpr& value, ElementType type) {
       if (program_[value.buffer()].element != type) return by_lanes(value, type);
       const IndexExpr flat = expressions_.flat(value.buffer(), value.indices());
       if (owns(value.buffer()) || stride(flat) == std::int64_t{1}) return loaded(value.buffer(), flat, type);
-      return by_lanes(value, type);
+      const auto moved = shuffled(value.buffer(), flat, type);
+      return moved ? *moved : by_lanes(value, type);
     }
     case Kind::kIndex: {
       const auto numbers = type == ElementType::kFloat32 || type == ElementType::kInt32 ? indices(value) : std::nullopt;
