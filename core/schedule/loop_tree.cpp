@@ -101,18 +101,6 @@ Body substituted(const Body& body, const Substitution& parts) {
   return result;
 }
 
-Body with_stores(const Body& body, const std::function<Store(Store)>& other) {
-  Body result;
-  for (const Statement& statement : body) {
-    if (statement.store() != nullptr) {
-      result.emplace_back(other(*statement.store()), statement.note());
-    } else {
-      result.push_back(with_body(statement, with_stores(body_of(statement), other)));
-    }
-  }
-  return result;
-}
-
 std::uint32_t unused_axis(const Program& program) {
   std::uint32_t next = 0;
   for_each_loop(program.body, [&](const Loop& loop) { next = std::max(next, loop.axis.id + 1); });

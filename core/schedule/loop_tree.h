@@ -40,8 +40,6 @@ void for_each_loop(const Body& body, const std::function<void(const Loop&)>& vis
 [[nodiscard]] Body substituted(const Body& body, const Substitution& parts);
 /// The same for one statement.
 [[nodiscard]] Statement substituted(const Statement& statement, const Substitution& parts);
-/// The body with other stores; notes stay.
-[[nodiscard]] Body with_stores(const Body& body, const std::function<loop::Store(loop::Store)>& other);
 
 [[nodiscard]] std::uint32_t unused_axis(const Program& program);
 /// The name with one more step on the path of each part.

@@ -8,6 +8,7 @@
 #include "loop/accesses.h"
 #include "loop/bounds.h"
 #include "loop/reserved_words.h"
+#include "schedule/places.h"
 
 namespace rewright::schedule {
 namespace {
@@ -47,18 +48,21 @@ BufferId buffer_named(const Program& program, const std::string& name) {
   return {static_cast<std::uint32_t>(named - program.buffers.begin())};
 }
 
+bool is_free_name(const Program& program, const std::string& name) {
+  const auto is_stage = [&](const std::string& text) {
+    const LoopName loop_name = *loop::parse_loop_name(text);
+    return std::ranges::find(loop_name.parts, name, &LoopName::Part::stage) != loop_name.parts.end();
+  };
+  return loop::as_word(name) == name && buffer_named(program, name).value == program.buffers.size() &&
+         std::ranges::none_of(loop_names(program), is_stage);
+}
+
 std::variant<BufferId, Conflict> copied_buffer(const Program& program, const std::string& buffer, const Loop& loop,
                                                const std::string& name) {
   const BufferId id = buffer_named(program, buffer);
   if (id.value == program.buffers.size())
     return Conflict{Conflict::Kind::kGone, "a buffer " + buffer, "none of that name"};
-  const auto is_stage = [&](const std::string& text) {
-    const LoopName loop_name = *loop::parse_loop_name(text);
-    return std::ranges::find(loop_name.parts, name, &LoopName::Part::stage) != loop_name.parts.end();
-  };
-  if (loop::as_word(name) != name || buffer_named(program, name).value != program.buffers.size() ||
-      std::ranges::any_of(loop_names(program), is_stage))
-    return form("a word that is no buffer's name and no stage's", name);
+  if (!is_free_name(program, name)) return form("a word that is no buffer's name and no stage's", name);
   if (loop.kind == loop::LoopKind::kVector) return form("a loop that is not vectorised", loop.axis.name);
   return id;
 }
@@ -160,25 +164,15 @@ Program with_copy(const Program& program, BufferId of, const ReadBox& box, const
   return result;
 }
 
+std::vector<IndexExpr> places_in_box(std::span<const IndexExpr> at, const ReadBox& box) {
+  std::vector<IndexExpr> places;
+  for (std::size_t d = 0; d < box.size(); ++d) places.push_back(behind(at[d], box[d].first));
+  return places;
+}
+
 Body in_copy(const Body& body, BufferId buffer, BufferId copy, const ReadBox& box) {
-  const auto moved = [&](std::span<const IndexExpr> at) {
-    std::vector<IndexExpr> places;
-    for (std::size_t d = 0; d < box.size(); ++d) places.push_back(behind(at[d], box[d].first));
-    return places;
-  };
-  return with_stores(substituted(body, {.load = [&](const ValueExpr& load) -> std::optional<ValueExpr> {
-                                          if (load.buffer() != buffer) return std::nullopt;
-                                          return ValueExpr::load(copy, moved(load.indices()));
-                                        },
-                                        .data = [&](const IndexExpr& data) -> std::optional<IndexExpr> {
-                                          if (data.buffer() != buffer) return std::nullopt;
-                                          const auto parts = data.operands();
-                                          return IndexExpr::data(copy, moved(parts.subspan(2)), parts[0], parts[1]);
-                                        }}),
-                     [&](loop::Store store) {
-                       if (store.buffer == buffer) store.at = moved(store.at), store.buffer = copy;
-                       return store;
-                     });
+  return with_places(body, buffer, copy,
+                     [&](std::span<const IndexExpr> at, const loop::AxisRanges&) { return places_in_box(at, box); });
 }
 
 std::vector<Loop> loops_over(Copies& copies, const ReadBox& box, const std::string& name, char stem) {

@@ -6,6 +6,7 @@
 #include <rewright/loop/linear_index.h>
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -30,6 +31,8 @@ using ReadBox = std::vector<ReadExtent>;
 
 /// The buffer's place in the program.
 [[nodiscard]] BufferId buffer_named(const Program& program, const std::string& name);
+/// Is it a word, and neither a buffer's name nor that of a stage?
+[[nodiscard]] bool is_free_name(const Program& program, const std::string& name);
 /// The buffer of which `loop` is to have a copy. Conflicts: kGone, there is none; kForm, the loop is vectorised;
 /// `name`, of the copy, is no word or taken.
 [[nodiscard]] std::variant<BufferId, Conflict> copied_buffer(const Program& program, const std::string& buffer,
@@ -53,6 +56,8 @@ using ReadBox = std::vector<ReadExtent>;
                                                        const LoopPath& path, const std::string& name);
 /// The program with a temporary for the box, at the end of its buffers.
 [[nodiscard]] Program with_copy(const Program& program, BufferId of, const ReadBox& box, const std::string& name);
+/// index - first, of each dimension.
+[[nodiscard]] std::vector<IndexExpr> places_in_box(std::span<const IndexExpr> at, const ReadBox& box);
 /// In `body`, the box in `copy` in place of `buffer`.
 [[nodiscard]] Body in_copy(const Body& body, BufferId buffer, BufferId copy, const ReadBox& box);
 /// Loops over the box, outermost first, called name.stem0, name.stem1, ...

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "schedule/partial_results.h"
+#include "schedule/places.h"
 #include "schedule/read_box.h"
 #include "schedule/transforms.h"
 
@@ -89,11 +90,12 @@ Outcome transformed(const Program& program, const ReductionFactor& factor) {
   Copies copies(result);
   const std::vector<Loop> start = loops_over(copies, partial, factor.name, 'i');
   Body body = nested(start, Store{copy, places_in_copy(start), loop::StoreKind::kSet, neutral(kind)});
-  const Body moved = in_copy(Body(1, statement_at(program, whole)), buffer, copy, box);
-  body.push_back(with_stores(moved, [&](Store store) {
-    if (store.buffer == copy) store.at.insert(store.at.begin(), IndexExpr(loop.axis));
-    return store;
-  })[0]);
+  const auto in_part = [&](std::span<const IndexExpr> at, const loop::AxisRanges&) {
+    std::vector<IndexExpr> places = places_in_box(at, box);
+    places.insert(places.begin(), IndexExpr(loop.axis));
+    return places;
+  };
+  body.push_back(with_places(Body(1, statement_at(program, whole)), buffer, copy, in_part)[0]);
   const std::vector<Loop> over = loops_over(copies, partial, factor.name, 'd');
   const std::vector<Loop> over_box(over.begin() + 1, over.end());
   body.push_back(nested(

@@ -13,7 +13,7 @@ namespace {
 
 using loop::LoopKind;
 
-constexpr std::array<const char*, 3> kTails = {"divide", "mask", "cut"};
+constexpr std::array<const char*, 5> kTails = {"divide", "mask", "cut", "pad", "overlap"};
 constexpr std::array<const char*, 3> kConflicts = {"fail", "skip", "retarget"};
 constexpr std::array<const char*, 4> kMarks = {"serial", "parallelise", "vectorise", "unroll"};  // By LoopKind.
 
@@ -44,8 +44,26 @@ std::string text_of(const ReductionFactor& factor) {
   return fmt::format("rfactor {} {}", to_string(factor.loop), factor.name);
 }
 std::string text_of(const Inline& inlined) { return fmt::format("inline {}", inlined.buffer); }
+std::string text_of(const LayoutPart& part) {
+  const char* const signs[] = {"", "/", "%"};
+  if (part.kind == LayoutPart::Kind::kWhole) return fmt::format("{}", part.dimension);
+  return fmt::format("{}{}{}", part.dimension, signs[static_cast<std::size_t>(part.kind)], part.factor);
+}
+std::string text_of(const Pack& pack) {
+  std::string text = fmt::format("pack {} {}", pack.buffer, pack.name);
+  for (const LayoutPart& part : pack.parts) text += fmt::format(" {}", text_of(part));
+  if (pack.pads) text += " pad";
+  return text;
+}
 std::string text_of(const ComputeAt& compute) {
   return fmt::format("compute-at {} {} {}", compute.buffer, to_string(compute.loop), compute.name);
+}
+
+/// Nothing where the text is no number.
+std::optional<std::int64_t> number_of(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return code == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
 /// The words of one step.
@@ -108,6 +126,7 @@ class StepReader {
       REWRIGHT_TRY(std::string buffer, word("a buffer"));
       return Transform(Inline{std::move(buffer)});
     }
+    if (kind == "pack") return read_pack();
     const auto mark = std::ranges::find(kMarks, kind);
     if (mark == kMarks.end())
       return error(
@@ -128,16 +147,38 @@ class StepReader {
     Split split;
     REWRIGHT_TRY(split.loop, name());
     REWRIGHT_TRY(const std::string factor, word("a factor"));
-    const auto [end, code] = std::from_chars(factor.data(), factor.data() + factor.size(), split.factor);
-    if (code != std::errc() || end != factor.data() + factor.size() || split.factor < 1)
-      return error("a factor of at least 1", factor);
+    const auto number = number_of(factor);
+    if (number.value_or(0) < 1) return error("a factor of at least 1", factor);
+    split.factor = *number;
     if (next_ == words_.size()) return Transform(std::move(split));
     const std::string option = words_[next_++];
     const auto known =
         std::ranges::find_if(kTails, [&](const char* tail) { return option == fmt::format("tail={}", tail); });
-    if (known == kTails.end()) return error("tail=divide, tail=mask or tail=cut", option);
+    if (known == kTails.end()) return error("tail=divide, tail=mask, tail=cut, tail=pad or tail=overlap", option);
     split.tail = static_cast<Tail>(known - kTails.begin());
     return Transform(std::move(split));
+  }
+  Result<Transform> read_pack() {
+    Pack pack;
+    REWRIGHT_TRY(pack.buffer, word("a buffer"));
+    REWRIGHT_TRY(pack.name, word("a name for the packed buffer"));
+    while (next_ < words_.size()) {
+      const std::string text = words_[next_++];
+      if (text == "pad" && next_ == words_.size()) {
+        pack.pads = true;
+        break;
+      }
+      const std::size_t sign = std::min(text.find_first_of("/%"), text.size());
+      const auto dimension = number_of(std::string_view(text).substr(0, sign));
+      const auto factor =
+          sign == text.size() ? std::optional<std::int64_t>(1) : number_of(std::string_view(text).substr(sign + 1));
+      if (dimension.value_or(-1) < 0 || factor.value_or(0) < 1)
+        return error("a dimension, or one / or % a factor (1, 1/16, 1%16)", text);
+      LayoutPart part{static_cast<std::size_t>(*dimension), LayoutPart::Kind::kWhole, *factor};
+      if (sign < text.size()) part.kind = text[sign] == '/' ? LayoutPart::Kind::kBlock : LayoutPart::Kind::kInBlock;
+      pack.parts.push_back(part);
+    }
+    return Transform(std::move(pack));
   }
   Result<Transform> read_reorder() {
     Reorder reorder;

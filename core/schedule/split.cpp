@@ -1,7 +1,13 @@
-// split l f:  l = f l/0 + l/1,   l/0 < ceil(E / f),  l/1 < f,   and no more than E iterations in all; fuse, its
-// inverse.
+// split l f:  l = f l/0 + l/1,   l/0 < ceil(E / f),  l/1 < f; fuse, its inverse. Where f does not divide E:
+//
+//   mask   if l < E { body }                  pad       what outlives an iteration in a condition, the rest in none
+//   cut    the rest in a loop of its own      overlap   the last f in a loop of its own, storing what is new
+//
+// An overlapping tile computes again what the one before did, and does not store it: so no element is stored twice, and
+// the body may be one that changes what it reads.
 #include <rewright/loop/linear_index.h>
 
+#include "schedule/extra_iterations.h"
 #include "schedule/transforms.h"
 
 namespace rewright::schedule {
@@ -24,28 +30,38 @@ class Splitting {
 
   Body run(std::int64_t extent) {
     const std::int64_t factor = split_.factor, whole = extent / factor, rest = extent % factor;
-    if (rest == 0) return Body(1, nest(whole, {}));
-    if (split_.tail == Tail::kMask)
-      return Body(1, nest(whole + 1, {{index(), IndexCondition::Relation::kLess, loop_.extent}}));
+    const IndexCondition needed{loop_.axis, IndexCondition::Relation::kLess, loop_.extent};
+    if (rest == 0) return Body(1, nest(whole, loop_.body));
+    if (split_.tail == Tail::kMask) return Body(1, nest(whole + 1, only(loop::Branch{{needed}, loop_.body})));
+    if (split_.tail == Tail::kPad) return Body(1, nest(whole + 1, storing_where(program_, loop_, {needed})));
     Body parts;
-    if (whole > 0) parts.push_back(nest(whole, {}));
-    parts.push_back(tail(rest, whole * factor));
+    if (whole > 0) parts.push_back(nest(whole, loop_.body));
+    if (split_.tail == Tail::kOverlap) {
+      const IndexCondition is_new{whole * factor, IndexCondition::Relation::kLessEqual, loop_.axis};
+      parts.push_back(tail(factor, extent - factor, storing_where(program_, loop_, {is_new})));
+    } else {
+      parts.push_back(tail(rest, whole * factor, loop_.body));
+    }
     return parts;
   }
+  /// Which iterations of the split loop are needed, of those that there are with tail=pad.
+  [[nodiscard]] IndexCondition needed() const { return {index(), IndexCondition::Relation::kLess, loop_.extent}; }
+  [[nodiscard]] const Axis& outer() const { return outer_; }
   [[nodiscard]] Program take() { return std::move(program_); }
 
  private:
   [[nodiscard]] IndexExpr index() const { return IndexExpr(outer_) * IndexExpr(split_.factor) + IndexExpr(inner_); }
-  Statement nest(std::int64_t count, Guard guard) {
-    Body body = with_index(loop_.body, loop_.axis, index());
-    if (!guard.empty()) body = only(loop::Branch{std::move(guard), std::move(body)});
-    Body inner = only(Loop{inner_, split_.factor, loop_.kind, std::move(body)});
+  Statement nest(std::int64_t count, const Body& body) {
+    Body inner = only(Loop{inner_, split_.factor, loop_.kind, with_index(body, loop_.axis, index())});
     return {Loop{outer_, count, loop_.kind, std::move(inner)}, note_};
   }
-  Statement tail(std::int64_t rest, std::int64_t from) {
-    const Body copy = copies_.copy(only(loop_), copies_.free_step(only(loop_), 2));
+  /// `count` iterations from `from` on, as a loop of its own.
+  Statement tail(std::int64_t count, std::int64_t from, const Body& body) {
+    const Body copy =
+        copies_.copy(only(Loop{loop_.axis, loop_.extent, loop_.kind, body}), copies_.free_step(only(loop_), 2));
     const Loop& loop = *copy[0].loop();
-    return {Loop{loop.axis, rest, loop.kind, with_index(loop.body, loop.axis, IndexExpr(loop.axis) + IndexExpr(from))}};
+    return {
+        Loop{loop.axis, count, loop.kind, with_index(loop.body, loop.axis, IndexExpr(loop.axis) + IndexExpr(from))}};
   }
 
   Program program_;
@@ -73,7 +89,10 @@ Outcome transformed(const Program& program, const Split& split) {
     return Conflict{Conflict::Kind::kForm, "a factor of at least 1", fmt::format("{}", split.factor)};
   if (split.tail == Tail::kDivide && *extent % split.factor != 0)
     return Conflict{Conflict::Kind::kForm,
-                    fmt::format("a factor that divides the extent {} of {}, or tail=mask or tail=cut", *extent, name),
+                    fmt::format("a factor that divides the extent {} of {}, or another tail", *extent, name),
+                    fmt::format("{}", split.factor)};
+  if (split.tail == Tail::kOverlap && *extent < split.factor)
+    return Conflict{Conflict::Kind::kForm, fmt::format("a factor of at most the extent {} of {}", *extent, name),
                     fmt::format("{}", split.factor)};
   for (const int part : {0, 1})
     if (path_to(program, extended(split.loop, part)))
@@ -83,6 +102,8 @@ Outcome transformed(const Program& program, const Split& split) {
   const Body parts = splitting.run(*extent);
   Program result = splitting.take();
   result.body = replaced(result.body, *path, parts);
+  if (split.tail == Tail::kPad && *extent % split.factor != 0)
+    if (auto conflict = beyond(result, splitting.outer(), splitting.needed())) return *std::move(conflict);
   return result;
 }
 

@@ -3,11 +3,12 @@
 //
 //   schedule  := step ((";" | newline) step)*                 "#" and the rest of a line: a comment
 //   step      := transform ["or" ("fail" | "skip" | "retarget")]
-//   transform := "split" loop factor ["tail=" ("divide" | "mask" | "cut")]
+//   transform := "split" loop factor ["tail=" ("divide" | "mask" | "cut" | "pad" | "overlap")]
 //              | "fuse" loop loop | "reorder" loop loop+ | "distribute" loop
 //              | "serial" loop | "parallelise" loop | "vectorise" loop | "unroll" loop
 //              | ("cache" | "cache-write" | "compute-at") buffer loop name
 //              | "rfactor" loop name | "inline" buffer
+//              | "pack" buffer name (dim | dim "/" factor | dim "%" factor)* ["pad"]
 //
 //   split c.j 16 tail=cut; reorder c.i c.k c.j/0 c.j/1; vectorise c.j/1
 //
@@ -16,17 +17,21 @@
 // | split l f       | l = f l/0 + l/1                                               | f divides the extent (divide)  |
 // |   tail=mask     | the same, inside of "if l < extent"                           |                                |
 // |   tail=cut      | the rest in a loop of its own, l/2 (or the first free number) |                                |
-// | fuse a b        | one loop a&b over both                                        | b alone in a, of its kind      |
-// | reorder a b ... | these loops of one nest in this order                         | no dependence is turned round  |
-// | distribute l    | a loop for each statement in l; the largest keeps the name    | none of them needs a later one |
-// | parallelise l   | iterations in any order, on threads                           | no dependence between them     |
-// | vectorise l     | iterations in any order, as lanes                             | the same; no loop in l         |
-// | unroll l        | iterations written one after the other                        | a number of at most 64         |
-// | cache x l t     | what an iteration of l reads of x is copied to t first        | x is not written in l; affine  |
-// | cache-write     | what it writes of x goes to t first, and to x at its end      | one box; set first, or updated |
-// | rfactor l t     | updates in l go to t, one for each iteration; combined later  | l only sums (or * max min) up  |
-// | inline t        | its value is computed where t is read; the loops of t go      | one nest sets t, no reduction  |
-// | compute-at      | the same, not copied but computed; loops that made x may go   | one nest makes x, before l     |
+// |   tail=pad        | as mask, but only what outlives an iteration is masked         | the rest reads inside | |
+// tail=overlap    | as cut, l/2 from extent - f on; stores what is new            | f iterations or more           | |
+// fuse a b        | one loop a&b over both                                        | b alone in a, of its kind      | |
+// reorder a b ... | these loops of one nest in this order                         | no dependence is turned round  | |
+// distribute l    | a loop for each statement in l; the largest keeps the name    | none of them needs a later one | |
+// parallelise l   | iterations in any order, on threads                           | no dependence between them     | |
+// vectorise l     | iterations in any order, as lanes                             | the same; no loop in l         | |
+// unroll l        | iterations written one after the other                        | a number of at most 64         | |
+// cache x l t     | what an iteration of l reads of x is copied to t first        | x is not written in l; affine  | |
+// cache-write     | what it writes of x goes to t first, and to x at its end      | one box; set first, or updated | |
+// rfactor l t     | updates in l go to t, one for each iteration; combined later  | l only sums (or * max min) up  | |
+// inline t        | its value is computed where t is read; the loops of t go      | one nest sets t, no reduction  | |
+// pack b t ...    | b has another layout: t[j / F, k, j mod F] = b[k, j] for      | a temporary, input or weight;  | |
+// | 1/F 0 1%F; inputs and weights are copied first                | F divides its size, or pad     | | compute-at | the
+// same, not copied but computed; loops that made x may go   | one nest makes x, before l     |
 #pragma once
 
 #include <rewright/loop/loop_program.h>
@@ -41,7 +46,7 @@ namespace rewright::schedule {
 
 using loop::LoopName;
 
-enum class Tail : std::uint8_t { kDivide, kMask, kCut };
+enum class Tail : std::uint8_t { kDivide, kMask, kCut, kPad, kOverlap };
 
 struct Split {
   LoopName loop;
@@ -87,6 +92,21 @@ struct Inline {
   std::string buffer;
   friend bool operator==(const Inline&, const Inline&) = default;
 };
+/// One dimension of a layout: a dimension of the buffer, or its number of blocks, or what is inside of one.
+struct LayoutPart {
+  enum class Kind : std::uint8_t { kWhole, kBlock, kInBlock };
+  std::size_t dimension = 0;
+  Kind kind = Kind::kWhole;
+  std::int64_t factor = 1;
+  friend bool operator==(const LayoutPart&, const LayoutPart&) = default;
+};
+struct Pack {
+  std::string buffer;
+  std::string name;
+  std::vector<LayoutPart> parts;
+  bool pads = false;  ///< Elements beyond the buffer's are 0.
+  friend bool operator==(const Pack&, const Pack&) = default;
+};
 struct ComputeAt {
   std::string buffer;
   LoopName loop;
@@ -94,7 +114,7 @@ struct ComputeAt {
   friend bool operator==(const ComputeAt&, const ComputeAt&) = default;
 };
 using Transform =
-    std::variant<Split, Fuse, Reorder, Distribute, Mark, Cache, CacheWrite, ReductionFactor, Inline, ComputeAt>;
+    std::variant<Split, Fuse, Reorder, Distribute, Mark, Cache, CacheWrite, ReductionFactor, Inline, Pack, ComputeAt>;
 
 /// What to do where a transform cannot be applied: to end there, to go on without it, or to take the loop that has come
 /// of the one that is gone.

@@ -15,5 +15,6 @@ namespace rewright::schedule {
 [[nodiscard]] Outcome transformed(const Program& program, const CacheWrite& cache);
 [[nodiscard]] Outcome transformed(const Program& program, const ReductionFactor& factor);
 [[nodiscard]] Outcome transformed(const Program& program, const Inline& inlined);
+[[nodiscard]] Outcome transformed(const Program& program, const Pack& pack);
 
 }  // namespace rewright::schedule

@@ -21,7 +21,7 @@ class RandomTransforms {
     collect(program.body);
     if (std::exchange(is_first_, false) && random_.one_in(2)) return Inline{temporary(program)};
     const auto any = [&] { return names_[random_.below(names_.size())]; };
-    switch (random_.below(13)) {
+    switch (random_.below(15)) {
       case 0: return Reorder{{any(), any()}};
       case 1: return Distribute{any()};
       case 2: return Mark{any(), static_cast<loop::LoopKind>(random_.below(4))};
@@ -31,8 +31,9 @@ class RandomTransforms {
       case 6:
       case 7: return CacheWrite{buffer(program), any(), new_name("tile")};
       case 8: return ReductionFactor{any(), new_name("part")};
-      case 9: return Inline{temporary(program)};
-      default: return Split{any(), random_.between(1, 4), static_cast<Tail>(random_.below(3))};
+      case 9: return pack(program);
+      case 10: return Inline{temporary(program)};
+      default: return Split{any(), random_.between(1, 4), static_cast<Tail>(random_.below(5))};
     }
   }
 
@@ -52,6 +53,25 @@ class RandomTransforms {
     for (const Buffer& each : program.buffers)
       if (each.role == BufferRole::kTemporary) temporaries.push_back(each.name);
     return random_.pick(temporaries);
+  }
+  schedule::Pack pack(const loop::Program& program) {
+    using Kind = schedule::LayoutPart::Kind;
+    schedule::Pack pack{buffer(program), new_name("packed"), {}, random_.one_in(2)};
+    const std::size_t rank = program.buffers[place_of(program, pack.buffer)].sizes.size();
+    for (std::size_t d = 0; d < rank; ++d) {
+      if (random_.one_in(2)) {
+        pack.parts.push_back({d});
+        continue;
+      }
+      const std::int64_t factor = random_.between(1, 3);
+      pack.parts.push_back({d, Kind::kBlock, factor});
+      pack.parts.push_back({d, Kind::kInBlock, factor});
+    }
+    for (std::size_t p = pack.parts.size(); p > 1; --p) std::swap(pack.parts[p - 1], pack.parts[random_.below(p)]);
+    return pack;
+  }
+  static std::size_t place_of(const loop::Program& program, const std::string& name) {
+    return static_cast<std::size_t>(std::ranges::find(program.buffers, name, &Buffer::name) - program.buffers.begin());
   }
 
   Random random_;

@@ -221,6 +221,41 @@ TEST(Transforms, InlineComputesWhereItIsRead) {
   EXPECT_THAT(overwritten, HasSubstr("a later store to u"));
 }
 
+TEST(Transforms, PackGivesABufferAnotherLayout) {
+  EXPECT_EQ(scheduled("buffer w[4, 6] float32 weight\nbuffer y[6, 4] float32 out\n"
+                      "for y.i 6 serial { for y.k 4 serial { store y[y.i, y.k] = w[y.k, y.i] } }",
+                      "split y.i 3; pack w wp 1/3 0 1%3"),
+            same("buffer w[4, 6] float32 weight\nbuffer y[6, 4] float32 out\nbuffer wp[2, 4, 3] float32 temporary\n"
+                 "# wp = w in blocks: once, as a weight does not change\n"
+                 "for wp.d0 2 serial { for wp.d1 4 serial { for wp.d2 3 serial {\n"
+                 "store wp[wp.d0, wp.d1, wp.d2] = w[wp.d1, wp.d0*3 + wp.d2] } } }\n"
+                 "for y.i/0 2 serial { for y.i/1 3 serial { for y.k 4 serial {\n"
+                 "store y[y.i/0*3 + y.i/1, y.k] = wp[y.i/0, y.k, y.i/1] } } }"));
+  EXPECT_THAT(scheduled(kBlur, "pack t u 0%4 0/4"), HasSubstr("store u[t.i mod 4, floor(t.i / 4)] = s[]"));
+  EXPECT_THAT(scheduled(kBlur, "pack t u 0/5 0%5 pad"), HasSubstr("store u[u.d0, u.d1] = 0"));
+  EXPECT_THAT(refusal(kBlur, "pack t u 0/5 0%5"), HasSubstr("a factor that divides the size 12 of t, or pad"));
+  EXPECT_THAT(refusal(kBlur, "pack t u 0/4 0%2"), HasSubstr("dimension 0 of t once, as 0 or as 0/F and 0%F"));
+  EXPECT_THAT(refusal(kBlur, "pack t u 1"), HasSubstr("dimensions of t, of which there are 1"));
+  EXPECT_THAT(refusal(kBlur, "pack y u 0"), HasSubstr("y, an output"));
+}
+
+TEST(Transforms, PaddedTilesComputeInTemporariesAlone) {
+  const std::string result =
+      scheduled(kProduct, "pack b p 1/2 0 1%2 pad; split c.j 2 tail=pad; distribute c.j/1; reorder c.k c.j/1");
+  EXPECT_THAT(result, HasSubstr("select(index(p.d0*2 + p.d2) < 5, b[p.d1, p.d0*2 + p.d2], 0)"));
+  EXPECT_THAT(result, HasSubstr("for c.j/1 2 serial {\n        store s[c.j/1] += a[c.i, c.k] * p["));
+  EXPECT_THAT(result, HasSubstr("if c.j/0*2 + c.j/1/4 < 5 {"));
+  EXPECT_THAT(refusal(kProduct, "split c.j 2 tail=pad"), HasSubstr("one of b that may not"));
+}
+
+TEST(Transforms, OverlappingTilesStoreWhatIsNew) {
+  const std::string result = scheduled(kProduct, "split c.j 2 tail=overlap; parallelise c.i");
+  EXPECT_THAT(result, HasSubstr("for c.j/2 2 serial {\n    store s_2[] = 0"));
+  EXPECT_THAT(result, HasSubstr("if 4 <= c.j/2 + 3 {\n      store c[c.i, c.j/2 + 3] = max(s_2[], 0)"));
+  EXPECT_THAT(refusal(kProduct, "split c.j 6 tail=overlap"), HasSubstr("a factor of at most the extent 5 of c.j"));
+  EXPECT_THAT(scheduled(kSum, "split y.k 7 tail=overlap"), HasSubstr("if 14 <= y.k/2 + 9 {"));
+}
+
 TEST(Schedules, GoOnWithoutWhatDoesNotApplyIfTheySaySo) {
   const auto steps =
       *parse_schedule("split c.j 5; vectorise c.j or retarget; unroll c.z or skip; parallelise c.j or retarget");
@@ -239,7 +274,8 @@ TEST(Schedules, AreReadBackAsTheyWereWritten) {
       "split c.j 16 tail=cut\nsplit c.i 6 tail=mask or skip\nfuse c.i/0 c.j/0\nreorder c.k c.i/1 c.j/1\ndistribute "
       "c.j/1\n"
       "serial c.i\nparallelise c.i&c.j/0 or retarget\nvectorise c.j/1\nunroll c.i/1\ncache b c.k panel\ncompute-at t "
-      "c.i u\ncache-write c c.i tile\nrfactor c.k/1 part or skip\ninline t\n";
+      "c.i u\ncache-write c c.i tile\nrfactor c.k/1 part or skip\ninline t\n"
+      "pack w wp 1/16 0 1%16 pad\npack t u 1 0\nsplit c.j 7 tail=pad\nsplit c.j 7 tail=overlap\n";
   const auto read = parse_schedule(text);
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(to_string(*read), text);
@@ -254,6 +290,8 @@ TEST(Schedules, ThatCannotBeReadSayWhere) {
            {"splitt c.j 2", "found 'splitt'"},
            {"split c.j 2 tail=none", "found 'tail=none'"},
            {"split c.j 2 tail=cut more", "expected the end of the step, found 'more'"},
+           {"pack w v 1/0", "expected a dimension, or one / or % a factor (1, 1/16, 1%16), found '1/0'"},
+           {"pack w v pad 1", "found 'pad'"},
            {"reorder c.j", "two loops or more, found 'one'"},
            {"unroll c.j or else", "expected fail, skip or retarget, found 'else'"}}) {
     const auto read = parse_schedule(text);
