@@ -6,7 +6,7 @@
 #include <charconv>
 #include <optional>
 
-#include "schedule/transform.h"
+#include "schedule/step_text.h"
 
 namespace rewright::schedule {
 namespace {
@@ -213,32 +213,42 @@ std::string to_string(const Transform& transform) {
   return std::visit([](const auto& each) { return text_of(each); }, transform);
 }
 
-std::string to_string(const Schedule& schedule) {
-  std::string text;
-  for (const Step& step : schedule) {
-    text += to_string(step.transform);
-    if (step.on_conflict != OnConflict::kFail)
-      text += fmt::format(" or {}", kConflicts[static_cast<std::size_t>(step.on_conflict)]);
-    text += '\n';
-  }
+std::string to_string(const Step& step) {
+  std::string text = to_string(step.transform);
+  if (step.on_conflict != OnConflict::kFail)
+    text += fmt::format(" or {}", kConflicts[static_cast<std::size_t>(step.on_conflict)]);
   return text;
 }
 
-Result<Schedule> parse_schedule(std::string_view text) {
-  Schedule schedule;
+std::string to_string(const Schedule& schedule) {
+  std::string text;
+  for (const Step& step : schedule) text += to_string(step) + '\n';
+  return text;
+}
+
+Result<Step> parse_step(StepText text) { return StepReader(std::move(text.words), text.line).read(); }
+
+std::vector<StepText> step_texts(std::string_view text) {
+  std::vector<StepText> steps;
   for (int line = 1; !text.empty(); ++line) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view rest = text.substr(0, std::min(text.find('#'), end));
     text.remove_prefix(std::min(end + 1, text.size()));
     while (true) {
       const std::size_t length = std::min(rest.find(';'), rest.size());
-      if (auto words = words_of(rest.substr(0, length)); !words.empty()) {
-        REWRIGHT_TRY(Step step, StepReader(std::move(words), line).read());
-        schedule.push_back(std::move(step));
-      }
+      if (auto words = words_of(rest.substr(0, length)); !words.empty()) steps.push_back({std::move(words), line});
       if (length == rest.size()) break;
       rest.remove_prefix(length + 1);
     }
+  }
+  return steps;
+}
+
+Result<Schedule> parse_schedule(std::string_view text) {
+  Schedule schedule;
+  for (StepText& words : step_texts(text)) {
+    REWRIGHT_TRY(Step step, parse_step(std::move(words)));
+    schedule.push_back(std::move(step));
   }
   return schedule;
 }

@@ -1,0 +1,25 @@
+// Steps of schedules as words, before and after what they say is known.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schedule/transform.h"
+
+namespace rewright::schedule {
+
+struct StepText {
+  std::vector<std::string> words;
+  int line = 0;
+  friend bool operator==(const StepText& a, const StepText& b) { return a.words == b.words; }
+};
+
+/// The steps of a text, a line each or with ";" between, without comments.
+[[nodiscard]] std::vector<StepText> step_texts(std::string_view text);
+/// Errors: kParse, "LINE: what is wrong".
+[[nodiscard]] Result<Step> parse_step(StepText text);
+/// One step, without the end of the line.
+[[nodiscard]] std::string to_string(const Step& step);
+
+}  // namespace rewright::schedule
