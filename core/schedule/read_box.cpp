@@ -60,8 +60,7 @@ bool is_free_name(const Program& program, const std::string& name) {
 std::variant<BufferId, Conflict> copied_buffer(const Program& program, const std::string& buffer, const Loop& loop,
                                                const std::string& name) {
   const BufferId id = buffer_named(program, buffer);
-  if (id.value == program.buffers.size())
-    return Conflict{Conflict::Kind::kGone, "a buffer " + buffer, "none of that name"};
+  if (id.value == program.buffers.size()) return gone(program, buffer);
   if (!is_free_name(program, name)) return form("a word that is no buffer's name and no stage's", name);
   if (loop.kind == loop::LoopKind::kVector) return form("a loop that is not vectorised", loop.axis.name);
   return id;

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "base/spelling.h"
-#include "schedule/knob_names.h"
 
 namespace rewright::schedule {
 namespace {
