@@ -1,4 +1,4 @@
-#include "schedule/space.h"
+#include "schedule/schedule_space.h"
 
 #include <rewright/base/mixing.h>
 
