@@ -1,4 +1,4 @@
-// rewright schedule apply PROGRAM SCHEDULE, rewright schedule check PROGRAM SCHEDULE
+// rewright schedule apply, check and explain PROGRAM SCHEDULE, rewright schedule show [PROGRAM] SCHEDULE
 #include <memory>
 #include <string>
 
@@ -8,6 +8,8 @@
 #include "cli/program.h"
 #include "loop/validator.h"
 #include "schedule/apply.h"
+#include "schedule/explain.h"
+#include "schedule/schedule_json.h"
 
 namespace rewright::cli {
 namespace {
@@ -16,10 +18,12 @@ struct ScheduleArguments {
   std::string program;
   std::string schedule;
   std::string output;
+  std::vector<std::string> with;  ///< NAME=CHOICE, of knobs.
 };
 
 struct Read {
   loop::Program program;
+  schedule::Space space;
   schedule::Schedule schedule;
 };
 
@@ -27,22 +31,36 @@ Error in_file(const std::string& file, const Error& error) {
   return make_error(error.code, "'{}': {}", file, error.message);
 }
 
+Result<schedule::Space> read_schedule(const std::string& file, const std::vector<std::string>& with) {
+  REWRIGHT_TRY(const std::string text, read_file(file));
+  auto space = schedule::read_space(text);
+  if (!space) return in_file(file, space.error());
+  for (const std::string& choice : with) REWRIGHT_CHECK(give(*space, choice));
+  return space;
+}
+
 Result<Read> read(const ScheduleArguments& arguments) {
   REWRIGHT_TRY(const std::string program_text, read_file(arguments.program));
-  REWRIGHT_TRY(const std::string schedule_text, read_file(arguments.schedule));
   auto program = loop::parse_program(program_text);
   if (!program) return in_file(arguments.program, program.error());
   if (const auto valid = loop::validate(*program); !valid && valid.error().code != ErrorCode::kBudget)
     return in_file(arguments.program, valid.error());
-  auto steps = schedule::parse_schedule(schedule_text);
+  REWRIGHT_TRY(schedule::Space space, read_schedule(arguments.schedule, arguments.with));
+  const auto choices = given_choices(space);
+  if (!choices) return in_file(arguments.schedule, choices.error());
+  auto steps = schedule_of(space, *choices);
   if (!steps) return in_file(arguments.schedule, steps.error());
-  return Read{*std::move(program), *std::move(steps)};
+  return Read{*std::move(program), std::move(space), *std::move(steps)};
 }
 
-/// The scheduled program, which the validator has looked at.
+/// The scheduled program, which the validator has looked at. Errors: kUsage, "FILE: LINE: why a step does not apply".
 Result<schedule::Scheduled> scheduled(const ScheduleArguments& arguments, const Read& read) {
   auto result = schedule::apply(read.program, read.schedule);
-  if (!result) return in_file(arguments.schedule, result.error());
+  if (!result) {
+    const std::size_t step = explain(read.program, read.schedule).size() - 1;
+    return make_error(result.error().code, "'{}': {}: {}", arguments.schedule, read.space.steps[step].line,
+                      result.error().message);
+  }
   const auto valid = loop::validate(result->program);
   if (!valid && valid.error().code != ErrorCode::kBudget)
     return make_error(ErrorCode::kInternal, "'{}' makes a program that cannot be run: {}", arguments.schedule,
@@ -88,9 +106,83 @@ Result<ExitCode> check_schedule(const Settings& settings, const ScheduleArgument
   return made ? ExitCode::kDone : ExitCode::kNegative;
 }
 
+/// A schedule in its canonical form, or the loops of a program before and after it.
+Result<ExitCode> show_schedule(const Settings& settings, const std::vector<std::string>& files,
+                               const std::vector<std::string>& with) {
+  if (files.size() == 1) {
+    REWRIGHT_TRY(const schedule::Space space, read_schedule(files[0], with));
+    if (settings.json) {
+      print_json(to_json(space));
+    } else {
+      print(to_string(space));
+    }
+    return ExitCode::kDone;
+  }
+  const ScheduleArguments arguments{files[0], files[1], "", with};
+  REWRIGHT_TRY(const Read given, read(arguments));
+  REWRIGHT_TRY(const schedule::Scheduled made, scheduled(arguments, given));
+  print_deviations(given, made, settings.quiet);
+  const std::string before = schedule::loop_drawing(given.program), after = schedule::loop_drawing(made.program);
+  if (settings.json) {
+    print_json({{"before", before}, {"after", after}, {"schedule", to_json(given.space)}});
+  } else {
+    print(fmt::format("before:\n{}\nafter:\n{}", before, after));
+  }
+  return ExitCode::kDone;
+}
+
+std::string change(std::string_view what, std::size_t before, std::size_t after) {
+  return before == after ? fmt::format("{} {}", before, what) : fmt::format("{} to {} {}", before, after, what);
+}
+
+Json json_of(const schedule::ProgramSize& size) {
+  return {{"loops", size.loops}, {"stores", size.stores}, {"buffers", size.buffers}};
+}
+
+Json json_of(const schedule::Step& step, const schedule::StepReport& report) {
+  return {{"step", to_string(step)},
+          {"needs", report.needs},
+          {"found", report.conflict ? to_string(*report.conflict) : ""},
+          {"instead", report.instead},
+          {"applied", report.is_applied},
+          {"before", json_of(report.before)},
+          {"after", json_of(report.after)}};
+}
+
+void print_report(std::size_t number, const schedule::Step& step, const schedule::StepReport& report, bool ends) {
+  print_line(fmt::format("{}  {}", number, to_string(step)));
+  print_line(fmt::format("   needs    {}", report.needs));
+  if (report.conflict) print_line(fmt::format("   found    {}", to_string(*report.conflict)));
+  if (!report.instead.empty()) print_line(fmt::format("   instead  {}", report.instead));
+  if (report.is_applied)
+    print_line(fmt::format("   gives    {}, {}, {}", change("loops", report.before.loops, report.after.loops),
+                           change("stores", report.before.stores, report.after.stores),
+                           change("buffers", report.before.buffers, report.after.buffers)));
+  if (!report.is_applied) print_line(ends ? "   the schedule ends here" : "   left out");
+}
+
+/// Exit code 1 where a step ends the schedule.
+Result<ExitCode> explain_schedule(const Settings& settings, const ScheduleArguments& arguments) {
+  REWRIGHT_TRY(const Read given, read(arguments));
+  const auto reports = explain(given.program, given.schedule);
+  const bool is_legal = apply(given.program, given.schedule).has_value();
+  Json steps = Json::array();
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    steps.push_back(json_of(given.schedule[i], reports[i]));
+    if (!settings.json) print_report(i + 1, given.schedule[i], reports[i], !is_legal && i + 1 == reports.size());
+  }
+  if (settings.json) print_json({{"legal", is_legal}, {"steps", steps}});
+  return is_legal ? ExitCode::kDone : ExitCode::kNegative;
+}
+
+void add_with(const Command& command, std::vector<std::string>& with) {
+  command.add_option("--with", with, "What a knob of the schedule is: NAME=CHOICE").repeatable();
+}
+
 void add_files(const Command& command, ScheduleArguments& arguments) {
   command.add_option("PROGRAM", arguments.program, "A loop program, as text").required();
-  command.add_option("SCHEDULE", arguments.schedule, "Transforms, one a line or with ; between").required();
+  command.add_option("SCHEDULE", arguments.schedule, "Transforms, one a line or with ; between, or as JSON").required();
+  add_with(command, arguments.with);
 }
 
 }  // namespace
@@ -111,6 +203,21 @@ void add_schedule(Program& program) {
                       {"rewright schedule check matmul.loop tiled.schedule --json"},
                       [checked](const Settings& settings) { return check_schedule(settings, *checked); });
   add_files(check, *checked);
+  auto explained = std::make_shared<ScheduleArguments>();
+  const Command explain =
+      program.command(group, "explain", "Says of each step what it needs, what it found and what it changes",
+                      {"rewright schedule explain matmul.loop tiled.schedule",
+                       "rewright schedule explain matmul.loop tiled.schedule --with tj=16"},
+                      [explained](const Settings& settings) { return explain_schedule(settings, *explained); });
+  add_files(explain, *explained);
+  auto files = std::make_shared<std::vector<std::string>>();
+  auto with = std::make_shared<std::vector<std::string>>();
+  const Command show = program.command(
+      group, "show", "Prints a schedule and its knobs, or a program's loops before and after it",
+      {"rewright schedule show tiled.schedule --json", "rewright schedule show matmul.loop tiled.schedule"},
+      [files, with](const Settings& settings) { return show_schedule(settings, *files, *with); });
+  show.add_option("FILE", *files, "A schedule, or a loop program and a schedule").required().expected(1, 2);
+  add_with(show, *with);
 }
 
 }  // namespace rewright::cli

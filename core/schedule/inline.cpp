@@ -258,8 +258,7 @@ Program without(const Program& program, BufferId buffer) {
 
 Outcome transformed(const Program& program, const Inline& inlined) {
   const BufferId buffer = buffer_named(program, inlined.buffer);
-  if (buffer.value == program.buffers.size())
-    return Conflict{Conflict::Kind::kGone, "a buffer " + inlined.buffer, "none of that name"};
+  if (buffer.value == program.buffers.size()) return gone(program, inlined.buffer);
   const auto found = setting_nest(program, buffer);
   if (const auto* conflict = std::get_if<Conflict>(&found)) return *conflict;
   const auto& nest = std::get<SettingNest>(found);

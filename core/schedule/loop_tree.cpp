@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 
+#include "base/spelling.h"
+
 namespace rewright::schedule {
 namespace {
 
@@ -42,6 +44,13 @@ Body replaced_from(const Body& body, const LoopPath& path, std::size_t depth, co
   return result;
 }
 
+Conflict gone_of(std::string_view what, const std::string& name, const std::vector<std::string>& names) {
+  std::string found = fmt::format("the {}s {}", what, fmt::join(names, ", "));
+  const auto close = nearest(name, names);
+  if (close && names.size() > 1) found += fmt::format(" (did you mean {}?)", *close);
+  return {Conflict::Kind::kGone, fmt::format("a {} {}", what, name), std::move(found)};
+}
+
 }  // namespace
 
 void for_each_loop(const Body& body, const std::function<void(const Loop&)>& visit) {
@@ -71,8 +80,13 @@ std::vector<std::string> loop_names(const Program& program) {
 }
 
 Conflict gone(const Program& program, const LoopName& name) {
-  return {Conflict::Kind::kGone, fmt::format("a loop {}", to_string(name)),
-          fmt::format("the loops {}", fmt::join(loop_names(program), ", "))};
+  return gone_of("loop", to_string(name), loop_names(program));
+}
+
+Conflict gone(const Program& program, const std::string& buffer) {
+  std::vector<std::string> names;
+  for (const Buffer& each : program.buffers) names.push_back(each.name);
+  return gone_of("buffer", buffer, names);
 }
 
 Body only(Statement::Content content, std::string note) {

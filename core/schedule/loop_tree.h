@@ -31,6 +31,8 @@ void for_each_loop(const Body& body, const std::function<void(const Loop&)>& vis
 [[nodiscard]] std::vector<std::string> loop_names(const Program& program);
 /// kGone: there is no such loop.
 [[nodiscard]] Conflict gone(const Program& program, const LoopName& name);
+/// The same of a buffer.
+[[nodiscard]] Conflict gone(const Program& program, const std::string& buffer);
 
 /// A body of one statement.
 [[nodiscard]] Body only(Statement::Content content, std::string note = {});

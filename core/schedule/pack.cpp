@@ -129,8 +129,7 @@ Body at_start_of_owner(const Program& program, BufferId buffer, Body front) {
 
 Outcome transformed(const Program& program, const Pack& pack) {
   const BufferId buffer = buffer_named(program, pack.buffer);
-  if (buffer.value == program.buffers.size())
-    return Conflict{Conflict::Kind::kGone, "a buffer " + pack.buffer, "none of that name"};
+  if (buffer.value == program.buffers.size()) return gone(program, pack.buffer);
   if (!is_free_name(program, pack.name)) return form("a word that is no buffer's name and no stage's", pack.name);
   const BufferRole role = program[buffer].role;
   if (role == BufferRole::kOutput)

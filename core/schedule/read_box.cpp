@@ -41,6 +41,8 @@ IndexExpr behind(const IndexExpr& index, const LinearIndex& first) {
   return difference ? difference->index() : index - first.index();
 }
 
+bool is_one_place(const Loop& loop) { return loop.extent.number() == 1; }
+
 }  // namespace
 
 BufferId buffer_named(const Program& program, const std::string& name) {
@@ -60,8 +62,7 @@ bool is_free_name(const Program& program, const std::string& name) {
 std::variant<BufferId, Conflict> copied_buffer(const Program& program, const std::string& buffer, const Loop& loop,
                                                const std::string& name) {
   const BufferId id = buffer_named(program, buffer);
-  if (id.value == program.buffers.size())
-    return Conflict{Conflict::Kind::kGone, "a buffer " + buffer, "none of that name"};
+  if (id.value == program.buffers.size()) return gone(program, buffer);
   if (!is_free_name(program, name)) return form("a word that is no buffer's name and no stage's", name);
   if (loop.kind == loop::LoopKind::kVector) return form("a loop that is not vectorised", loop.axis.name);
   return id;
@@ -185,19 +186,19 @@ std::vector<Loop> loops_over(Copies& copies, const ReadBox& box, const std::stri
 Body nested(const std::vector<Loop>& loops, Statement::Content statement) {
   Body body = only(std::move(statement));
   for (std::size_t d = loops.size(); d-- > 0;)
-    body = only(Loop{loops[d].axis, loops[d].extent, loops[d].kind, std::move(body)});
+    if (!is_one_place(loops[d])) body = only(Loop{loops[d].axis, loops[d].extent, loops[d].kind, std::move(body)});
   return body;
 }
 
 std::vector<IndexExpr> places_in_copy(const std::vector<Loop>& loops) {
   std::vector<IndexExpr> places;
-  for (const Loop& loop : loops) places.emplace_back(loop.axis);
+  for (const Loop& loop : loops) places.push_back(is_one_place(loop) ? IndexExpr(0) : IndexExpr(loop.axis));
   return places;
 }
 
 std::vector<IndexExpr> places_in_buffer(const std::vector<Loop>& loops, const ReadBox& box) {
-  std::vector<IndexExpr> places;
-  for (std::size_t d = 0; d < box.size(); ++d) places.push_back(box[d].first.index() + IndexExpr(loops[d].axis));
+  std::vector<IndexExpr> places = places_in_copy(loops);
+  for (std::size_t d = 0; d < box.size(); ++d) places[d] = box[d].first.index() + places[d];
   return places;
 }
 

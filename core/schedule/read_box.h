@@ -60,7 +60,8 @@ using ReadBox = std::vector<ReadExtent>;
 [[nodiscard]] std::vector<IndexExpr> places_in_box(std::span<const IndexExpr> at, const ReadBox& box);
 /// In `body`, the box in `copy` in place of `buffer`.
 [[nodiscard]] Body in_copy(const Body& body, BufferId buffer, BufferId copy, const ReadBox& box);
-/// Loops over the box, outermost first, called name.stem0, name.stem1, ...
+/// Loops over the box, outermost first, called name.stem0, name.stem1, ... Of dimensions of one element there are none
+/// in nested(), and their place is 0.
 [[nodiscard]] std::vector<Loop> loops_over(Copies& copies, const ReadBox& box, const std::string& name, char stem);
 /// A statement inside of loops.
 [[nodiscard]] Body nested(const std::vector<Loop>& loops, Statement::Content statement);

@@ -6,7 +6,6 @@
 #include <span>
 
 #include "base/spelling.h"
-#include "schedule/knob_names.h"
 
 namespace rewright::schedule {
 namespace {

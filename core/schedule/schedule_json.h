@@ -1,4 +1,4 @@
-// Spaces as JSON: the same data as space.h has as text, and both are read.
+// Spaces as JSON: the same data as in text (schedule_space.h), and both are read.
 //
 //   {"knobs": [{"name": "tj", "in": [8, 16]}, {"name": "order", "orders": ["c.k", "c.i"]}],
 //    "where": "tj <= 16", "with": {"tj": 16},
@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "schedule/space.h"
+#include "schedule/schedule_space.h"
 
 namespace rewright::schedule {
 

@@ -20,6 +20,6 @@ struct StepText {
 /// Errors: kParse, "LINE: what is wrong".
 [[nodiscard]] Result<Step> parse_step(StepText text);
 /// One step, without the end of the line.
-[[nodiscard]] std::string to_string(const Step& step);
+[[nodiscard]] REWRIGHT_API std::string to_string(const Step& step);
 
 }  // namespace rewright::schedule

@@ -1,5 +1,5 @@
 // Knobs, their choices and constraints, and what a space is once they are chosen.
-#include "schedule/space.h"
+#include "schedule/schedule_space.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include "base/scanner.h"
 #include "loop/expression_reader.h"
 #include "loop/expression_walk.h"
-#include "schedule/knob_names.h"
+#include "schedule/schedule_space.h"
 
 namespace rewright::schedule {
 namespace {

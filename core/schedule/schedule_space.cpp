@@ -1,4 +1,4 @@
-#include "schedule/space.h"
+#include "schedule/schedule_space.h"
 
 #include <rewright/base/mixing.h>
 
@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "base/spelling.h"
-#include "schedule/knob_names.h"
 
 namespace rewright::schedule {
 namespace {
