@@ -20,17 +20,25 @@ namespace {
 
 using namespace rewright;
 
+/// A shared object, unloaded with the last that holds it.
+using Library = std::shared_ptr<void>;
+
+Result<Library> load(const std::string& file) {
+  void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return make_error(ErrorCode::kInternal, "compiled code cannot be loaded: {}", ::dlerror());
+  return Library(library, [](void* loaded) { ::dlclose(loaded); });
+}
+
+std::string entry_name(const std::string& program) { return "rewright_entry_" + program; }
+
 /// Keeps the shared object for as long as it may be run.
 class LoadedCode final : public loop::CompiledProgram {
  public:
-  static Result<std::unique_ptr<loop::CompiledProgram>> load(const std::string& file) {
-    void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) return make_error(ErrorCode::kInternal, "compiled code cannot be loaded: {}", ::dlerror());
-    auto* entry = reinterpret_cast<Entry*>(::dlsym(library, "rewright_entry"));
-    if (entry == nullptr) return make_error(ErrorCode::kInternal, "{}: there is no rewright_entry", file);
+  static Result<std::unique_ptr<loop::CompiledProgram>> find(const Library& library, const std::string& program) {
+    auto* entry = reinterpret_cast<Entry*>(::dlsym(library.get(), entry_name(program).c_str()));
+    if (entry == nullptr) return make_error(ErrorCode::kInternal, "compiled code lacks the program '{}'", program);
     return std::unique_ptr<loop::CompiledProgram>(new LoadedCode(library, entry));
   }
-  ~LoadedCode() override { ::dlclose(library_); }
   [[nodiscard]] Status run(std::span<std::byte* const> buffers) const override {
     if (entry_(buffers.data()) == 0) return {};
     return shape_error("an index that was read from data lay outside of its declared range");
@@ -38,20 +46,20 @@ class LoadedCode final : public loop::CompiledProgram {
 
  private:
   using Entry = int(std::byte* const*);
-  LoadedCode(void* library, Entry* entry) : library_(library), entry_(entry) {}
-  void* library_;
+  LoadedCode(Library library, Entry* entry) : library_(std::move(library)), entry_(entry) {}
+  Library library_;
   Entry* entry_;
 };
 
-/// One symbol over an array of pointers, one for each buffer.
+/// A symbol over an array of pointers, one for each buffer.
 std::string entry_source(const loop::NamedProgram& named) {
   std::string arguments;
   for (const BufferId id : loop::parameters(named.program)) {
     arguments += fmt::format("{}({} *)buffers[{}]", arguments.empty() ? "" : ", ",
                              loop::c_type(named.program[id].element), id.value);
   }
-  return fmt::format("\nint rewright_entry(void *const *buffers) {{\n  (void)buffers;\n  return {}({});\n}}\n",
-                     named.name, arguments);
+  return fmt::format("\nint {}(void *const *buffers) {{\n  (void)buffers;\n  return {}({});\n}}\n",
+                     entry_name(named.name), named.name, arguments);
 }
 
 class CTarget final : public Target {
@@ -69,16 +77,23 @@ class CTarget final : public Target {
     }
     return c::c_source(programs);
   }
-  [[nodiscard]] Result<std::unique_ptr<loop::CompiledProgram>> compile(
-      const loop::Program& program, const loop::TargetOptions& options) const override {
-    const loop::NamedProgram named{"kernel", program};
-    REWRIGHT_TRY(const std::string functions, source({&named, 1}, options));
+  [[nodiscard]] Result<std::vector<std::unique_ptr<loop::CompiledProgram>>> compile(
+      std::span<const loop::NamedProgram> programs, const loop::TargetOptions& options) const override {
+    REWRIGHT_TRY(const std::string functions, source(programs, options));
     REWRIGHT_TRY(const TemporaryFolder folder, TemporaryFolder::make());
     const std::string file = folder.path() + "/kernel.c", object = folder.path() + "/kernel.so";
-    std::ofstream(file) << functions << entry_source(named);
+    std::ofstream text(file);
+    text << functions;
+    for (const loop::NamedProgram& named : programs) text << entry_source(named);
+    text.close();
     REWRIGHT_CHECK(run_c_compiler(
         {"-std=c11", "-O3", "-ffp-contract=off", "-fPIC", "-shared", "-o", object, file, "-lm"}, options.seconds));
-    return LoadedCode::load(object);
+    REWRIGHT_TRY(const Library library, load(object));
+    std::vector<std::unique_ptr<loop::CompiledProgram>> compiled;
+    for (const loop::NamedProgram& named : programs) {
+      REWRIGHT_TRY(compiled.emplace_back(), LoadedCode::find(library, named.name));
+    }
+    return compiled;
   }
 };
 
