@@ -114,7 +114,7 @@ template <class Scalar>
 Status agrees(const Target& target, const loop::Program& program, double tolerance) {
   Numbers numbers = inputs_of(program, 7);
   REWRIGHT_TRY(const Numbers expected, interpreted<Scalar>(program, numbers));
-  REWRIGHT_TRY(const auto code, target.compile(program, {}));
+  REWRIGHT_TRY(const auto code, compile_one(target, program));
   REWRIGHT_CHECK(loop::run_compiled(*code, program, numbers));
   return compare(program, expected, numbers, tolerance);
 }
@@ -135,7 +135,7 @@ Outcome reports_data(const Target& target) {
   if (const auto version = target.version(); !version) return Outcome::skipped(version.error().message);
   const auto program = loop::parse_program(
       "buffer n[1] int64 in buffer x[4] float32 in buffer y[1] float32 out store y[0] = x[data(n[0], 0, 4)]");
-  const auto code = target.compile(*program, {});
+  const auto code = compile_one(target, *program);
   if (!code) return Outcome::broken(code.error().message);
   for (const double index : {-1.0, 4.0}) {
     Numbers numbers = {{index}, {1, 2, 3, 4}, {}};

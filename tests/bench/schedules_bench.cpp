@@ -27,7 +27,7 @@
 #include "loop/interpreter.h"
 #include "loop/lower.h"
 #include "schedule/apply.h"
-#include "schedule/space.h"
+#include "schedule/schedule_space.h"
 
 namespace {
 
@@ -100,7 +100,7 @@ Result<std::unique_ptr<loop::CompiledProgram>> compiled(const Target& target, co
                                                         const std::string& dialect) {
   loop::TargetOptions options;
   options.dialect = dialect;
-  return target.compile(program, options);
+  return compile_one(target, program, options);
 }
 
 /// GFLOP/s of one core: twelve sums of products that wait for nothing but themselves.

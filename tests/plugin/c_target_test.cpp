@@ -54,7 +54,7 @@ std::pair<std::vector<std::vector<double>>, std::vector<std::vector<double>>> bo
   std::vector<std::vector<double>> compiled = numbers(contents);
   const auto status = interpret(program, contents);
   EXPECT_TRUE(status) << status.error().message;
-  const auto code = c_target().compile(program, {});
+  const auto code = compile_one(c_target(), program);
   EXPECT_TRUE(code) << code.error().message << to_string(program);
   if (code) {
     const auto run = run_compiled(**code, program, compiled);
@@ -111,7 +111,7 @@ Result<Program> program_of(std::string_view text) { return parse_program(text); 
 std::vector<double> computed(std::string_view text, std::vector<std::vector<double>> contents) {
   const auto program = program_of(text);
   EXPECT_TRUE(program) << program.error().message;
-  const auto code = c_target().compile(*program, {});
+  const auto code = compile_one(c_target(), *program);
   EXPECT_TRUE(code) << code.error().message;
   const auto status = run_compiled(**code, *program, contents);
   EXPECT_TRUE(status) << status.error().message;
@@ -153,12 +153,28 @@ TEST(CTarget, SaysWhereDataIsOutOfRange) {
   const auto program = program_of(
       "buffer n[1] int64 in buffer x[4] float32 in buffer y[1] float32 out store y[0] = x[data(n[0], 0, 4)]");
   ASSERT_TRUE(program);
-  const auto code = c_target().compile(*program, {});
+  const auto code = compile_one(c_target(), *program);
   ASSERT_TRUE(code) << code.error().message;
   std::vector<std::vector<double>> contents = {{4}, {1, 2, 3, 4}, {}};
   const auto status = run_compiled(**code, *program, contents);
   ASSERT_FALSE(status);
   EXPECT_THAT(status.error().message, HasSubstr("outside of its declared range"));
+}
+
+TEST(CTarget, RunsEachOfSeveralProgramsOfOneObject) {
+  std::vector<NamedProgram> programs;
+  for (const char* const name : {"first", "second"}) {
+    const auto program = program_of("buffer y[] float32 out store y[] = " + std::to_string(programs.size() + 1));
+    ASSERT_TRUE(program);
+    programs.push_back({name, *program});
+  }
+  auto all = c_target().compile(programs, {});
+  ASSERT_TRUE(all) << all.error().message;
+  ASSERT_EQ(all->size(), 2U);
+  std::vector<std::vector<double>> contents(1);
+  all->erase(all->begin());  // The object stays loaded for the other.
+  ASSERT_TRUE(run_compiled(*all->front(), programs[1].program, contents));
+  EXPECT_EQ(contents[0], std::vector<double>{2});
 }
 
 TEST(CTarget, WritesTheDefinitionAboveItsLoops) {
@@ -198,7 +214,7 @@ TEST(CTarget, NamesACompilerThatIsMissingFailsOrHangs) {
   };
   const auto said_by = [&](const std::string& compiler) {
     const Compiler named(compiler);
-    const auto code = c_target().compile(*program, {.seconds = 1});
+    const auto code = compile_one(c_target(), *program, {.seconds = 1});
     return code ? "it compiled" : code.error().message;
   };
   EXPECT_THAT(said_by("/nowhere/cc"), HasSubstr("no C compiler: the program '/nowhere/cc' cannot be run"));

@@ -15,7 +15,7 @@
 #include "loop/lower.h"
 #include "loop/validator.h"
 #include "schedule/apply.h"
-#include "schedule/space.h"
+#include "schedule/schedule_space.h"
 #include "support/random_definitions.h"
 
 namespace {
@@ -146,7 +146,7 @@ TEST(ShippedSchedules, ChangeNoValue) {
     ASSERT_TRUE(interpret(integers, wrapped));
     const auto scheduled = schedule::apply(integers, schedule_of(small.schedule, small.knobs));
     ASSERT_TRUE(scheduled) << scheduled.error().message;
-    const auto code = target->compile(scheduled->program, options);
+    const auto code = compile_one(*target, scheduled->program, options);
     ASSERT_TRUE(code) << code.error().message;
     ASSERT_TRUE(run_compiled(**code, scheduled->program, compiled));
     for (std::size_t b = 0; b < plain.buffers.size(); ++b) {

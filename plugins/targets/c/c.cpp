@@ -28,19 +28,28 @@ namespace {
 
 using namespace rewright;
 
+/// A shared object, unloaded with the last that holds it.
+using Library = std::shared_ptr<void>;
+
+Result<Library> load(const std::string& file) {
+  void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return make_error(ErrorCode::kInternal, "compiled code cannot be loaded: {}", ::dlerror());
+  return Library(library, [](void* loaded) { ::dlclose(loaded); });
+}
+
+std::string entry_name(const std::string& program) { return "rewright_entry_" + program; }
+
 /// Keeps the shared object for as long as it may be run.
 class LoadedCode final : public loop::CompiledProgram {
  public:
-  static Result<std::unique_ptr<loop::CompiledProgram>> load(const std::string& file, int threads) {
-    void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) return make_error(ErrorCode::kInternal, "compiled code cannot be loaded: {}", ::dlerror());
-    auto* entry = reinterpret_cast<Entry*>(::dlsym(library, "rewright_entry"));
-    if (entry == nullptr) return make_error(ErrorCode::kInternal, "{}: there is no rewright_entry", file);
-    if (auto* parallel = reinterpret_cast<Parallel*>(::dlsym(library, "rewright_parallel")); parallel && threads > 1)
-      *parallel = &run_parallel;
+  static Result<std::unique_ptr<loop::CompiledProgram>> find(const Library& library, const std::string& program,
+                                                             int threads) {
+    auto* entry = reinterpret_cast<Entry*>(::dlsym(library.get(), entry_name(program).c_str()));
+    if (entry == nullptr) return make_error(ErrorCode::kInternal, "compiled code lacks the program '{}'", program);
+    auto* parallel = reinterpret_cast<Parallel*>(::dlsym(library.get(), "rewright_parallel"));
+    if (parallel != nullptr && threads > 1) *parallel = &run_parallel;
     return std::unique_ptr<loop::CompiledProgram>(new LoadedCode(library, entry, threads));
   }
-  ~LoadedCode() override { ::dlclose(library_); }
   [[nodiscard]] Status run(std::span<std::byte* const> buffers) const override {
     int failed = 0;
     if (threads_ > 1)
@@ -59,21 +68,22 @@ class LoadedCode final : public loop::CompiledProgram {
     tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count),
                       [=](const auto& part) { body(context, part.begin(), part.end()); });
   }
-  LoadedCode(void* library, Entry* entry, int threads) : library_(library), entry_(entry), threads_(threads) {}
-  void* library_;
+  LoadedCode(Library library, Entry* entry, int threads)
+      : library_(std::move(library)), entry_(entry), threads_(threads) {}
+  Library library_;
   Entry* entry_;
   int threads_;
 };
 
-/// One symbol over an array of pointers, one for each buffer.
+/// A symbol over an array of pointers, one for each buffer.
 std::string entry_source(const loop::NamedProgram& named) {
   std::string arguments;
   for (const BufferId id : loop::parameters(named.program)) {
     arguments += fmt::format("{}({} *)buffers[{}]", arguments.empty() ? "" : ", ",
                              loop::c_type(named.program[id].element), id.value);
   }
-  return fmt::format("\nint rewright_entry(void *const *buffers) {{\n  (void)buffers;\n  return {}({});\n}}\n",
-                     named.name, arguments);
+  return fmt::format("\nint {}(void *const *buffers) {{\n  (void)buffers;\n  return {}({});\n}}\n",
+                     entry_name(named.name), named.name, arguments);
 }
 
 class CTarget final : public Target {
@@ -89,19 +99,21 @@ class CTarget final : public Target {
     REWRIGHT_TRY(const auto instructions, instructions_of(options.dialect));
     return c::c_source(programs, instructions ? &*instructions : nullptr);
   }
-  [[nodiscard]] Result<std::unique_ptr<loop::CompiledProgram>> compile(
-      const loop::Program& program, const loop::TargetOptions& options) const override {
-    const loop::NamedProgram named{"kernel", program};
+  [[nodiscard]] Result<std::vector<std::unique_ptr<loop::CompiledProgram>>> compile(
+      std::span<const loop::NamedProgram> programs, const loop::TargetOptions& options) const override {
     REWRIGHT_TRY(const auto instructions, instructions_of(options.dialect));
     if (instructions && !is_here(*instructions)) {
       return make_error(ErrorCode::kUnsupported,
                         "target c: this processor has no {}, so that code of dialect '{}' cannot be run here",
                         instructions->name, options.dialect);
     }
-    REWRIGHT_TRY(const std::string functions, source({&named, 1}, options));
+    REWRIGHT_TRY(const std::string functions, source(programs, options));
     REWRIGHT_TRY(const TemporaryFolder folder, TemporaryFolder::make());
     const std::string file = folder.path() + "/kernel.c", object = folder.path() + "/kernel.so";
-    std::ofstream(file) << functions << entry_source(named);
+    std::ofstream text(file);
+    text << functions;
+    for (const loop::NamedProgram& named : programs) text << entry_source(named);
+    text.close();
     std::vector<std::string> arguments = {"-std=c11", "-O3", "-ffp-contract=off", "-fPIC", "-shared"};
     if (instructions) {
       arguments = {"-std=gnu11",         "-O2",   "-ffp-contract=off", "-fno-math-errno",
@@ -111,7 +123,12 @@ class CTarget final : public Target {
     }
     arguments.insert(arguments.end(), {"-o", object, file, "-lm"});
     REWRIGHT_CHECK(run_c_compiler(arguments, options.seconds));
-    return LoadedCode::load(object, options.threads);
+    REWRIGHT_TRY(const Library library, load(object));
+    std::vector<std::unique_ptr<loop::CompiledProgram>> compiled;
+    for (const loop::NamedProgram& named : programs) {
+      REWRIGHT_TRY(compiled.emplace_back(), LoadedCode::find(library, named.name, options.threads));
+    }
+    return compiled;
   }
 
  private:

@@ -59,10 +59,15 @@ class REWRIGHT_API Target {
   /// 0, or 1 where data lay outside of its range. Errors: kUnsupported, what it cannot write.
   [[nodiscard]] virtual Result<std::string> source(std::span<const loop::NamedProgram> programs,
                                                    const loop::TargetOptions& options) const = 0;
-  /// Programs must be valid (loop/validator.h). Errors: kNotFound where there is no compiler, kUnsupported with its
-  /// first error line where it fails or takes too long.
-  [[nodiscard]] virtual Result<std::unique_ptr<loop::CompiledProgram>> compile(
-      const loop::Program& program, const loop::TargetOptions& options) const = 0;
+  /// One for each program, all out of one shared object, which stays loaded for as long as one of them lives. Programs
+  /// must be valid (loop/validator.h), their names all different. Errors: kNotFound where there is no compiler,
+  /// kUnsupported with its first error line where it fails or takes too long.
+  [[nodiscard]] virtual Result<std::vector<std::unique_ptr<loop::CompiledProgram>>> compile(
+      std::span<const loop::NamedProgram> programs, const loop::TargetOptions& options) const = 0;
 };
+
+/// One program alone.
+[[nodiscard]] REWRIGHT_API Result<std::unique_ptr<loop::CompiledProgram>> compile_one(
+    const Target& target, const loop::Program& program, const loop::TargetOptions& options = {});
 
 }  // namespace rewright
