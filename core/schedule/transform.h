@@ -16,22 +16,25 @@
 // |-----------------|---------------------------------------------------------------|--------------------------------|
 // | split l f       | l = f l/0 + l/1                                               | f divides the extent (divide)  |
 // |   tail=mask     | the same, inside of "if l < extent"                           |                                |
-// |   tail=cut      | the rest in a loop of its own, l/2 (or the first free number) |                                |
-// |   tail=pad        | as mask, but only what outlives an iteration is masked         | the rest reads inside | |
-// tail=overlap    | as cut, l/2 from extent - f on; stores what is new            | f iterations or more           | |
-// fuse a b        | one loop a&b over both                                        | b alone in a, of its kind      | |
-// reorder a b ... | these loops of one nest in this order                         | no dependence is turned round  | |
-// distribute l    | a loop for each statement in l; the largest keeps the name    | none of them needs a later one | |
-// parallelise l   | iterations in any order, on threads                           | no dependence between them     | |
-// vectorise l     | iterations in any order, as lanes                             | the same; no loop in l         | |
-// unroll l        | iterations written one after the other                        | a number of at most 64         | |
-// cache x l t     | what an iteration of l reads of x is copied to t first        | x is not written in l; affine  | |
-// cache-write     | what it writes of x goes to t first, and to x at its end      | one box; set first, or updated | |
-// rfactor l t     | updates in l go to t, one for each iteration; combined later  | l only sums (or * max min) up  | |
-// inline t        | its value is computed where t is read; the loops of t go      | one nest sets t, no reduction  | |
-// pack b t ...    | b has another layout: t[j / F, k, j mod F] = b[k, j] for      | a temporary, input or weight;  | |
-// | 1/F 0 1%F; inputs and weights are copied first                | F divides its size, or pad     | | compute-at | the
-// same, not copied but computed; loops that made x may go   | one nest makes x, before l     |
+// |   tail=cut      | the rest in a loop of its own, l/2 (or a free number)         |                                |
+// |   tail=pad      | as mask, with the condition around what outlives an iteration | the rest stays inside          |
+// |   tail=overlap  | as cut, but l/2 has f iterations and stores what is new       | f is at most the extent        |
+// | fuse a b        | one loop a&b over both                                        | b alone in a, of its kind      |
+// | reorder a b ... | these loops of one nest in this order                         | no dependence is turned round  |
+// | distribute l    | a loop for each statement in l; the largest keeps the name    | none of them needs a later one |
+// | parallelise l   | iterations in any order, on threads                           | no dependence between them     |
+// | vectorise l     | iterations in any order, as lanes                             | the same; no loop in l         |
+// | unroll l        | iterations written one after the other                        | a number of at most 64         |
+// | cache x l t     | what an iteration of l reads of x is copied to t first        | x is not written in l; affine  |
+// | cache-write     | what it stores of x goes to t, and to x at its end            | one box; set first, or updated |
+// | compute-at      | as cache, but computed; loops that made x may go              | one nest makes x, before l     |
+// | rfactor l t     | updates in l go to t, an element for each iteration of l      | l only updates one place       |
+// |                 | the parts are combined where the whole sum ends               |                                |
+// | inline t        | its value is computed where t is read; its loops go           | one nest sets t, no reduction  |
+// | pack b t p ...  | p = 1/F 0 1%F: t[j / F, k, j mod F] = b[k, j] in place of b;  | b is no output; F divides      |
+// |                 | of an input or a weight a copy, made first                    | its size, or pad               |
+//
+// Unroll-and-jam is split i 4; reorder ... i/1 innermost; unroll i/1.
 #pragma once
 
 #include <rewright/loop/loop_program.h>
