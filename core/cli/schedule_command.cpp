@@ -1,11 +1,16 @@
 // rewright schedule apply, check and explain PROGRAM SCHEDULE, rewright schedule show [PROGRAM] SCHEDULE
+#include <rewright/loop/target.h>
+#include <rewright/plugin/registry.h>
+
 #include <memory>
 #include <string>
 
 #include "base/files.h"
 #include "cli/commands.h"
+#include "cli/optimize_arguments.h"
 #include "cli/output.h"
 #include "cli/program.h"
+#include "loop/lower.h"
 #include "loop/validator.h"
 #include "schedule/apply.h"
 #include "schedule/explain.h"
@@ -18,7 +23,9 @@ struct ScheduleArguments {
   std::string program;
   std::string schedule;
   std::string output;
-  std::vector<std::string> with;  ///< NAME=CHOICE, of knobs.
+  std::vector<std::string> with;   ///< NAME=CHOICE, of knobs.
+  std::vector<std::string> sizes;  ///< NAME=NUMBER, of the program's symbols.
+  std::string dialect;             ///< Of the code to print in place of the program; none: the program.
 };
 
 struct Read {
@@ -43,6 +50,11 @@ Result<Read> read(const ScheduleArguments& arguments) {
   REWRIGHT_TRY(const std::string program_text, read_file(arguments.program));
   auto program = loop::parse_program(program_text);
   if (!program) return in_file(arguments.program, program.error());
+  REWRIGHT_TRY(const auto sizes, read_dims(arguments.sizes));
+  program = loop::specialised(*program, [&](const SizeVar& size) -> std::optional<std::int64_t> {
+    const auto at = sizes.find(size.text());
+    return at == sizes.end() ? std::nullopt : std::optional(at->second);
+  });
   if (const auto valid = loop::validate(*program); !valid && valid.error().code != ErrorCode::kBudget)
     return in_file(arguments.program, valid.error());
   REWRIGHT_TRY(schedule::Space space, read_schedule(arguments.schedule, arguments.with));
@@ -80,7 +92,15 @@ Result<ExitCode> apply_schedule(const Settings& settings, const ScheduleArgument
   REWRIGHT_TRY(const Read given, read(arguments));
   REWRIGHT_TRY(const schedule::Scheduled made, scheduled(arguments, given));
   print_deviations(given, made, settings.quiet);
-  const std::string text = to_string(made.program);
+  std::string text = to_string(made.program);
+  if (!arguments.dialect.empty()) {
+    REWRIGHT_TRY(const Registry registry, settings.registry());
+    REWRIGHT_TRY(const Target* target, registry.get<Target>("c"));
+    loop::TargetOptions options;
+    options.dialect = arguments.dialect;
+    const loop::NamedProgram named{"kernel", made.program};
+    REWRIGHT_TRY(text, target->source({&named, 1}, options));
+  }
   if (!arguments.output.empty()) {
     REWRIGHT_CHECK(write_file(arguments.output, text));
   } else if (settings.json) {
@@ -108,9 +128,9 @@ Result<ExitCode> check_schedule(const Settings& settings, const ScheduleArgument
 
 /// A schedule in its canonical form, or the loops of a program before and after it.
 Result<ExitCode> show_schedule(const Settings& settings, const std::vector<std::string>& files,
-                               const std::vector<std::string>& with) {
+                               ScheduleArguments arguments) {
   if (files.size() == 1) {
-    REWRIGHT_TRY(const schedule::Space space, read_schedule(files[0], with));
+    REWRIGHT_TRY(const schedule::Space space, read_schedule(files[0], arguments.with));
     if (settings.json) {
       print_json(to_json(space));
     } else {
@@ -118,7 +138,7 @@ Result<ExitCode> show_schedule(const Settings& settings, const std::vector<std::
     }
     return ExitCode::kDone;
   }
-  const ScheduleArguments arguments{files[0], files[1], "", with};
+  arguments.program = files[0], arguments.schedule = files[1];
   REWRIGHT_TRY(const Read given, read(arguments));
   REWRIGHT_TRY(const schedule::Scheduled made, scheduled(arguments, given));
   print_deviations(given, made, settings.quiet);
@@ -175,14 +195,15 @@ Result<ExitCode> explain_schedule(const Settings& settings, const ScheduleArgume
   return is_legal ? ExitCode::kDone : ExitCode::kNegative;
 }
 
-void add_with(const Command& command, std::vector<std::string>& with) {
-  command.add_option("--with", with, "What a knob of the schedule is: NAME=CHOICE").repeatable();
+void add_choices(const Command& command, ScheduleArguments& arguments) {
+  command.add_option("--with", arguments.with, "What a knob of the schedule is: NAME=CHOICE").repeatable();
+  command.add_option("--size", arguments.sizes, "What a size of the program is: NAME=NUMBER").repeatable();
 }
 
 void add_files(const Command& command, ScheduleArguments& arguments) {
   command.add_option("PROGRAM", arguments.program, "A loop program, as text").required();
   command.add_option("SCHEDULE", arguments.schedule, "Transforms, one a line or with ; between, or as JSON").required();
-  add_with(command, arguments.with);
+  add_choices(command, arguments);
 }
 
 }  // namespace
@@ -193,10 +214,12 @@ void add_schedule(Program& program) {
   const Command apply =
       program.command(group, "apply", "Prints a loop program as a schedule makes it; what it computes stays the same",
                       {"rewright schedule apply matmul.loop tiled.schedule",
-                       "rewright schedule apply matmul.loop tiled.schedule -o tiled.loop"},
+                       "rewright schedule apply matmul.loop tiled.schedule -o tiled.loop",
+                       "rewright schedule apply product.loop product.schedule --size M=64 --with ti=4 --code vectors"},
                       [arguments](const Settings& settings) { return apply_schedule(settings, *arguments); });
   add_files(apply, *arguments);
   apply.add_option("-o,--output", arguments->output, "A file for the program");
+  apply.add_option("--code", arguments->dialect, "Print it as C of this dialect: c11, vectors, vectors-avx2 ...");
   auto checked = std::make_shared<ScheduleArguments>();
   const Command check =
       program.command(group, "check", "Says whether a schedule may be applied, and if not, which dependence forbids it",
@@ -211,13 +234,13 @@ void add_schedule(Program& program) {
                       [explained](const Settings& settings) { return explain_schedule(settings, *explained); });
   add_files(explain, *explained);
   auto files = std::make_shared<std::vector<std::string>>();
-  auto with = std::make_shared<std::vector<std::string>>();
+  auto shown = std::make_shared<ScheduleArguments>();
   const Command show = program.command(
       group, "show", "Prints a schedule and its knobs, or a program's loops before and after it",
       {"rewright schedule show tiled.schedule --json", "rewright schedule show matmul.loop tiled.schedule"},
-      [files, with](const Settings& settings) { return show_schedule(settings, *files, *with); });
+      [files, shown](const Settings& settings) { return show_schedule(settings, *files, *shown); });
   show.add_option("FILE", *files, "A schedule, or a loop program and a schedule").required().expected(1, 2);
-  add_with(show, *with);
+  add_choices(show, *shown);
 }
 
 }  // namespace rewright::cli
