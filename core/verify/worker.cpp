@@ -3,72 +3,26 @@
 #include <rewright/axiom/axiom.h>
 #include <rewright/plugin/registry.h>
 
-#include <fcntl.h>
-#include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <exception>
-#include <fstream>
 #include <new>
 #include <set>
-#include <thread>
 
+#include "verify/child_setup.h"
 #include "verify/worker_message.h"
 
 namespace rewright {
 namespace {
 
-void limit(__rlimit_resource resource, rlim_t soft, rlim_t hard) {
-  rlimit now{};
-  ::getrlimit(resource, &now);
-  const rlimit wanted{std::min(soft, now.rlim_max), std::min(hard, now.rlim_max)};
-  ::setrlimit(resource, &wanted);
-}
-
-/// Address space in use, in bytes.
-std::uint64_t mapped_bytes() {
-  std::uint64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-}
-
-/// What the verifier may take beyond what is there once it is set up. A sanitizer's shadow memory is no measure of it.
-void limit_memory(std::uint64_t bytes) {
-#ifdef REWRIGHT_SANITIZED
-  return;
-#endif
-  const rlim_t most = mapped_bytes() + bytes;
-  limit(RLIMIT_AS, most, most);
-}
-
 /// A little more than the other side waits for: it speaks of time first.
 void limit_processor_time(std::int64_t seconds) {
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
-  limit(RLIMIT_CPU, static_cast<rlim_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec + seconds + 5), RLIM_INFINITY);
-}
-
-/// The socket, out of the way of a plugin that reads standard input or writes standard output.
-int take_socket() {
-  const int socket = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 64);
-  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  ::dup2(nothing, STDIN_FILENO);
-  ::close(nothing);
-  ::dup2(STDERR_FILENO, STDOUT_FILENO);
-  return socket;
-}
-
-/// No process stays behind where the campaign's was killed.
-void end_with(int socket) {
-  std::thread([socket] {
-    pollfd other_end = {socket, POLLRDHUP, 0};
-    while (::poll(&other_end, 1, -1) < 0) {
-    }
-    ::_exit(0);
-  }).detach();
+  limit_resource(RLIMIT_CPU, static_cast<rlim_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec + seconds + 5),
+                 RLIM_INFINITY);
 }
 
 /// The verifier, its operators and its axioms.
@@ -156,7 +110,7 @@ int serve_verifier() {
   const int socket = take_socket();
   end_with(socket);
   std::signal(SIGXFSZ, SIG_IGN);  // An ordinary error of write(2) then.
-  limit(RLIMIT_CORE, 0, 0);
+  limit_resource(RLIMIT_CORE, 0, 0);
   std::string message;
   if (receive_message(socket, message, -1) != Received::kMessage) return 0;
   auto task = read_task(message);
@@ -170,7 +124,7 @@ int serve_verifier() {
   });
   if (!send_message(socket, to_message(ready)) || !bench) return 1;
   limit_memory(bench->task().memory_bytes);
-  if (bench->task().strict) limit(RLIMIT_FSIZE, 0, 0);
+  if (bench->task().strict) limit_resource(RLIMIT_FSIZE, 0, 0);
   const int code = answer_goals(*bench, socket);
   ::_exit(code);  // The watching thread still runs; plugins' destructors are not worth a crash.
 }

@@ -4,8 +4,6 @@
 #include <rewright/base/result.h>
 #include <rewright/base/visibility.h>
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -14,22 +12,18 @@
 #include <string>
 #include <vector>
 
+#include "verify/child_program.h"
 #include "verify/worker_message.h"
 
 namespace rewright {
 
-/// Starts the program `verifier-worker`, which lies beside the plugins that came with librewright. It is no fork of
-/// this process: that may have threads. It leads a process group of its own, so that what it starts ends with it, and
-/// an interrupt from the terminal leaves it to this process to end it.
+/// Starts the program `verifier-worker`, which lies beside the plugins that came with librewright.
 class REWRIGHT_API WorkerProcess {
  public:
   /// Errors: kPlugin where it cannot be started or set up, kMismatch where the axiom files have changed, kBudget where
   /// it was stopped.
   [[nodiscard]] static Result<std::unique_ptr<WorkerProcess>> start(const std::string& task,
                                                                     const std::function<bool()>& stop);
-  ~WorkerProcess();
-  WorkerProcess(const WorkerProcess&) = delete;
-  WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   struct Reply {
     WorkerAnswer answer;  ///< Where there was no crash.
@@ -41,13 +35,7 @@ class REWRIGHT_API WorkerProcess {
 
  private:
   WorkerProcess() = default;
-  Status launch();
-  /// Its exit, in words.
-  std::string obituary();
-  void end();
-
-  pid_t pid_ = -1;
-  int socket_ = -1;
+  ChildProgram child_;
 };
 
 /// Processes that wait for work, by what they were started for: they outlive the verifiers that chunks of goals get.

@@ -1,0 +1,159 @@
+#include "tune/measurer.h"
+
+#include <rewright/loop/target.h>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "plugin/own_folder.h"
+#include "tune/kernel_program.h"
+#include "tune/machine.h"
+#include "tune/measure_message.h"
+#include "tune/user_cache.h"
+
+namespace rewright::tune {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kModule = 8;
+constexpr int kSetUpSeconds = 180;
+constexpr useconds_t kLockPollUs = 50'000;
+
+Error stopped_measuring() { return make_error(ErrorCode::kBudget, "measuring was stopped"); }
+
+}  // namespace
+
+Result<std::string> Measurer::plugin_of(const Registry& registry, const std::string& target) {
+  REWRIGHT_TRY(const Target* found, registry.get<Target>(target));
+  REWRIGHT_CHECK(found->version());
+  for (const LoadedPlugin& plugin : registry.plugins()) {
+    if (std::ranges::find(plugin.provides, "target " + target) != plugin.provides.end()) return plugin.file;
+  }
+  return make_error(ErrorCode::kNotFound, "no plugin file provides the target {}", target);
+}
+
+Result<std::unique_ptr<Measurer>> Measurer::start(Setting setting) {
+  std::unique_ptr<Measurer> measurer(new Measurer(std::move(setting)));
+  REWRIGHT_CHECK(measurer->lock());
+  REWRIGHT_CHECK(measurer->start_worker());
+  return measurer;
+}
+
+Measurer::~Measurer() {
+  worker_.reset();
+  if (lock_ >= 0) ::close(lock_);
+}
+
+Status Measurer::lock() {
+  REWRIGHT_TRY(const std::string folder, user_cache());
+  const std::string file = folder + "/measuring.lock";
+  lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (lock_ < 0) {
+    return make_error(ErrorCode::kIo, "'{}' cannot be opened: {}; set XDG_CACHE_HOME to another folder", file,
+                      std::strerror(errno));
+  }
+  while (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      return make_error(ErrorCode::kIo, "'{}' cannot be locked: {}", file, std::strerror(errno));
+    }
+    if (setting_.stop && setting_.stop()) return stopped_measuring();
+    ::usleep(kLockPollUs);
+  }
+  return {};
+}
+
+Status Measurer::start_worker() {
+  worker_ = std::make_unique<ChildProgram>();
+  REWRIGHT_CHECK(worker_->start(own_plugin_folder() + "/targets/measure-worker", "schedules are measured"));
+  const Json message = {{"plugin", setting_.plugin},
+                        {"task", setting_.task},
+                        {"plain", to_string(setting_.plain)},
+                        {"cache_bytes", described_machine().last_cache_bytes()}};
+  const ChildProgram::Reply reply = worker_->ask(message.dump(), kSetUpSeconds, setting_.stop);
+  if (reply.is_stopped) return stopped_measuring();
+  const Json ready = Json::parse(reply.bytes, nullptr, false);
+  if (reply.crash.empty() && ready.is_object() && !ready.contains("error")) return {};
+  worker_.reset();
+  return make_error(ErrorCode::kPlugin, "the unscheduled program cannot be run: {}",
+                    reply.crash.empty() ? ready.value("error", "what its process sent cannot be read") : reply.crash);
+}
+
+Result<Measurement> Measurer::ask(const std::string& message, int seconds) {
+  const ChildProgram::Reply reply = worker_->ask(message, seconds, setting_.stop);
+  if (reply.is_stopped) return stopped_measuring();
+  Measurement measurement;
+  if (!reply.crash.empty()) {
+    worker_.reset();
+    if (setting_.stop && setting_.stop()) return stopped_measuring();  // An interrupt may have reached it, too.
+    measurement.outcome = reply.late ? "timeout" : "crashed";
+    measurement.text = reply.crash;
+    return measurement;
+  }
+  const Json json = Json::parse(reply.bytes, nullptr, false);
+  if (json.is_object() && json.empty()) return measurement;  // Compiled.
+  measurement.outcome = json.value("outcome", "crashed");
+  measurement.text = json.value("text", "what its process sent cannot be read");
+  measurement.reference_us = json.value("reference_us", 0.0);
+  if (json.contains("batches_us")) json["batches_us"].get_to(measurement.batches_us);
+  return measurement;
+}
+
+Status Measurer::measure_module(std::span<const loop::Program> programs, const Heard& heard) {
+  if (!worker_) REWRIGHT_CHECK(start_worker());
+  Json texts = Json::array();
+  for (const loop::Program& program : programs) texts.push_back(to_string(program));
+  // The compiler has its own limit, of which the worker tells.
+  REWRIGHT_TRY(const Measurement compiled,
+               ask(Json{{"compile", std::move(texts)}}.dump(), 2 * setting_.task.compile_seconds + 5));
+  if (!compiled.outcome.empty()) {
+    if (programs.size() == 1) return heard(compiled);
+    for (const loop::Program& program : programs) REWRIGHT_CHECK(measure_module({&program, 1}, heard));
+    return {};
+  }
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    if (!worker_) {
+      REWRIGHT_CHECK(measure_module({&programs[i], 1}, heard));
+      continue;
+    }
+    const bool has_incumbent = incumbent_us_ < std::numeric_limits<double>::infinity();
+    const Json question = {{"measure", i}, {"incumbent_us", has_incumbent ? Json(incumbent_us_) : Json()}};
+    REWRIGHT_TRY(const Measurement measured, ask(question.dump(), setting_.task.run_seconds));
+    REWRIGHT_CHECK(look_at(measured));
+    REWRIGHT_CHECK(heard(measured));
+  }
+  return {};
+}
+
+Status Measurer::look_at(const Measurement& measurement) {
+  if (!measurement.is_ok()) return {};
+  fastest_reference_us_ = std::min(fastest_reference_us_, measurement.reference_us);
+  slowest_reference_us_ = std::max(slowest_reference_us_, measurement.reference_us);
+  incumbent_us_ = std::min(incumbent_us_, measurement.least_us());
+  const Work work = work_of(setting_.plain);
+  const double gflops = work.operations / measurement.least_us() * 1e-3;
+  if (!work.is_exact || setting_.peak_gflops <= 0 || gflops <= kMostOfPeak * setting_.peak_gflops) return {};
+  return make_error(ErrorCode::kMismatch,
+                    "a fault of measuring: {:.1f} GFLOP/s in {:.3f} us, and the peak of a core is {:.1f}; measure the "
+                    "peak again (rewright machine --again) while nothing else runs",
+                    gflops, measurement.least_us(), setting_.peak_gflops);
+}
+
+Status Measurer::measure(std::span<const loop::Program> programs,
+                         const std::function<Status(std::size_t, const Measurement&)>& heard) {
+  std::size_t next = 0;
+  const Heard count = [&](const Measurement& measurement) { return heard(next++, measurement); };
+  for (std::size_t first = 0; first < programs.size(); first += kModule) {
+    REWRIGHT_CHECK(measure_module(programs.subspan(first, std::min(kModule, programs.size() - first)), count));
+  }
+  return {};
+}
+
+double Measurer::drift() const { return slowest_reference_us_ > 0 ? slowest_reference_us_ / fastest_reference_us_ : 1; }
+
+}  // namespace rewright::tune
