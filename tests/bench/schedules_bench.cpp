@@ -28,6 +28,7 @@
 #include "loop/lower.h"
 #include "schedule/apply.h"
 #include "schedule/schedule_space.h"
+#include "tune/machine.h"
 
 namespace {
 
@@ -101,24 +102,6 @@ Result<std::unique_ptr<loop::CompiledProgram>> compiled(const Target& target, co
   loop::TargetOptions options;
   options.dialect = dialect;
   return compile_one(target, program, options);
-}
-
-/// GFLOP/s of one core: twelve sums of products that wait for nothing but themselves.
-Result<double> peak(const Target& target, int lanes) {
-  constexpr int kSums = 12, kSteps = 20000;
-  REWRIGHT_TRY(const loop::Program program,
-               loop::parse_program(fmt::format(
-                   "buffer x[2] float32 in buffer y[{0}, {1}] float32 out buffer acc[{0}, {1}] float32 temporary "
-                   "for y.i {0} unroll {{ for y.j {1} vector {{ store acc[y.i, y.j] = index(y.i) }} }} "
-                   "for y.k {2} serial {{ for y.m {0} unroll {{ for y.n {1} vector {{ "
-                   "store acc[y.m, y.n] = acc[y.m, y.n] * x[0] + x[1] }} }} }} "
-                   "for y.p {0} unroll {{ for y.q {1} vector {{ store y[y.p, y.q] = acc[y.p, y.q] }} }}",
-                   kSums, lanes, kSteps)));
-  REWRIGHT_TRY(const auto code, compiled(target, program, "vectors"));
-  const Memory memory(program);
-  std::vector<Timed> all = {{"peak", [&] { (void)code->run(memory.places()); }}};
-  time_in_turn(all, 0.3);
-  return 2.0 * kSums * kSteps * lanes / all[0].least / 1e9;
 }
 
 struct Case {
@@ -210,7 +193,7 @@ Result<std::string> measured(const Case& given, const Target& target, const Sett
     if (each.name != "ours")
       peers += fmt::format("{}{} {:.1f}", peers.empty() ? "" : "; ", each.name, each.least * 1e6);
     const double rate = given.work / each.least / 1e9;
-    if (each.name == "ours" && rate > 1.03 * peak)
+    if (each.name == "ours" && rate > tune::kMostOfPeak * peak)
       return make_error(ErrorCode::kInternal,
                         "{}: {:.1f} GFLOP/s are more than the peak of {:.1f}: a fault of measuring", given.name, rate,
                         peak);
@@ -225,7 +208,8 @@ Status run(const Settings& settings) {
   REWRIGHT_CHECK(registry.load_default());
   REWRIGHT_TRY(const Target* target, registry.get<Target>("c"));
   const int lanes = __builtin_cpu_supports("avx512f") != 0 ? 16 : 8;
-  REWRIGHT_TRY(const double limit, peak(*target, lanes));
+  REWRIGHT_TRY(const tune::Machine machine, tune::measured_machine(true));
+  const double limit = machine.peak_gflops;
   const std::string file = settings.folder + "/cases.toml";
   REWRIGHT_TRY(const std::string text, read_file(file));
   REWRIGHT_TRY(const toml::table table, parse_toml(text, file));

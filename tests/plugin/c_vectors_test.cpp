@@ -262,6 +262,21 @@ TEST(CVectors, MaskTailsAndConditionsOnTheLane) {
   }
 }
 
+TEST(CVectors, AreCalledAsNothingElse) {
+  const Program program = program_of(
+      "buffer n0[21] float32 in buffer v8f32[21] float32 in buffer acc[8] float32 temporary\n"
+      "buffer acc_0[21] float32 out buffer load_v8f32[] float32 out\n"
+      "store load_v8f32[] = 3\n"
+      "for y.n1 3 serial { for y.j 8 vector { store acc[y.j] = index(y.n1) }\n"
+      "for y.n2 8 vector { if y.n1 * 8 + y.n2 < 21 {\n"
+      "store acc_0[y.n1 * 8 + y.n2] = n0[y.n1 * 8 + y.n2] + v8f32[y.n1 * 8 + y.n2] + acc[y.n2] } } }");
+  std::vector<std::vector<double>> given(5);
+  for (int i = 0; i < 21; ++i) given[0].push_back(i), given[1].push_back(100);
+  const auto found = computed(program, "vectors", given);
+  for (int i = 0; i < 21; ++i) EXPECT_EQ(found[3][static_cast<std::size_t>(i)], i + 100 + i / 8) << i;
+  EXPECT_EQ(found[4][0], 3);
+}
+
 TEST(CVectors, RunParallelLoopsOnThreads) {
   const Program program = program_of(
       "buffer n[3] int64 in buffer x[3, 500] float32 in buffer t[500] float32 temporary buffer y[3, 500] float32 out\n"

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <regex>
 
 #include "c_unroll.h"
 
@@ -18,15 +19,18 @@ using namespace loop;
 
 const std::set<std::string, std::less<>>& taken_words() {
   static const std::set<std::string, std::less<>> words = {
-      "auto",         "bool",        "break",        "case",   "char",     "const",  "continue",   "default",
-      "do",           "double",      "else",         "enum",   "extern",   "false",  "fault",      "float",
-      "for",          "goto",        "if",           "inline", "int",      "long",   "register",   "restrict",
-      "return",       "short",       "signed",       "sizeof", "static",   "struct", "switch",     "true",
-      "typedef",      "union",       "unsigned",     "void",   "volatile", "while",  "exp",        "log",
-      "sqrt",         "tanh",        "erf",          "fmod",   "expf",     "logf",   "sqrtf",      "tanhf",
-      "erff",         "fmodf",       "main",         "y0",     "y1",       "yn",     "loop_begin", "loop_end",
-      "loop_context", "loop_shared", "run_parallel", "j0",     "j1",       "jn",     "gamma",      "signgam",
-      "NAN",          "INFINITY"};
+      "auto",         "bool",     "break",        "case",        "char",         "const",
+      "continue",     "default",  "do",           "double",      "else",         "enum",
+      "extern",       "false",    "fault",        "float",       "for",          "goto",
+      "if",           "inline",   "int",          "long",        "register",     "restrict",
+      "return",       "short",    "signed",       "sizeof",      "static",       "struct",
+      "switch",       "true",     "typedef",      "union",       "unsigned",     "void",
+      "volatile",     "while",    "exp",          "log",         "sqrt",         "tanh",
+      "erf",          "fmod",     "expf",         "logf",        "sqrtf",        "tanhf",
+      "erff",         "fmodf",    "main",         "y0",          "y1",           "yn",
+      "loop_begin",   "loop_end", "loop_context", "loop_shared", "run_parallel", "rewright_parallel",
+      "body_of_loop", "shuffled", "j0",           "j1",          "jn",           "gamma",
+      "signgam",      "NAN",      "INFINITY"};
   return words;
 }
 
@@ -96,7 +100,10 @@ void collect_buffers(const Body& body, std::set<std::uint32_t>& buffers) {
 
 }  // namespace
 
-bool is_taken(std::string_view word) { return taken_words().contains(word); }
+bool is_taken(std::string_view word) {
+  static const std::regex helper("(\\w+_)?v[0-9]+[fiu][0-9]+u?");
+  return taken_words().contains(word) || std::regex_match(word.begin(), word.end(), helper);
+}
 
 FunctionWriter::FunctionWriter(const NamedProgram& named, Helpers& helpers)
     : name_(named.name),
@@ -114,7 +121,7 @@ FunctionWriter::FunctionWriter(const NamedProgram& named, Helpers& helpers, Vect
       expressions_(program_, helpers),
       vector_types_(&vectors),
       registers_(&registers) {
-  vectors_.emplace(program_, owners_, expressions_, vectors, registers);
+  vectors_.emplace(program_, owners_, names_, expressions_, vectors, registers);
   expressions_.set_naming([this](BufferId buffer, const IndexExpr& flat) { return vectors_->name(buffer, flat); });
 }
 

@@ -25,8 +25,14 @@ bool has_vectors(ElementType type) { return type != ElementType::kBool; }
 }  // namespace
 
 VectorWriter::VectorWriter(const Program& program, const std::vector<std::optional<std::uint32_t>>& owners,
-                           ExpressionWriter& expressions, VectorHelpers& helpers, Registers& registers)
-    : program_(program), owners_(owners), expressions_(expressions), helpers_(helpers), registers_(registers) {}
+                           const std::set<std::string>& names, ExpressionWriter& expressions, VectorHelpers& helpers,
+                           Registers& registers)
+    : program_(program),
+      owners_(owners),
+      names_(names),
+      expressions_(expressions),
+      helpers_(helpers),
+      registers_(registers) {}
 
 // --- what depends on the lane ----------------------------------------------------------------------------------
 
@@ -180,7 +186,8 @@ void VectorWriter::write(const Branch& branch) {
   } else {
     const Live before = live_;
     const bool was_guarded = is_guarded_;
-    const std::string name = fmt::format("n{}", depth_);
+    std::string name = fmt::format("n{}", depth_);
+    while (names_.contains(name)) name += "_";
     line("{");
     ++depth_;
     line(fmt::format("int64_t {} = {};", name, before.text()));

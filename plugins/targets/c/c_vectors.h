@@ -25,9 +25,10 @@ namespace rewright::c {
 
 class VectorWriter {
  public:
-  /// `owners`: of the program's buffers. All outlive the object.
+  /// `owners`: of the program's buffers; `names`: those that are in use. All outlive the object.
   VectorWriter(const loop::Program& program, const std::vector<std::optional<std::uint32_t>>& owners,
-               ExpressionWriter& expressions, VectorHelpers& helpers, Registers& registers);
+               const std::set<std::string>& names, ExpressionWriter& expressions, VectorHelpers& helpers,
+               Registers& registers);
 
   /// Otherwise its iterations run one after the other.
   [[nodiscard]] bool can(const loop::Loop& loop);
@@ -82,6 +83,7 @@ class VectorWriter {
 
   const loop::Program& program_;
   const std::vector<std::optional<std::uint32_t>>& owners_;
+  const std::set<std::string>& names_;
   ExpressionWriter& expressions_;
   VectorHelpers& helpers_;
   Registers& registers_;
