@@ -15,7 +15,7 @@
 #include "loop/lower.h"
 #include "loop/validator.h"
 #include "schedule/apply.h"
-#include "schedule/space.h"
+#include "schedule/schedule_space.h"
 #include "support/random_definitions.h"
 
 namespace {
