@@ -78,6 +78,18 @@ Body storing_where(const Program& program, const Loop& loop, const Guard& needed
   return StoresInCondition(program, loop, needed).run(loop.body);
 }
 
+std::optional<Conflict> computed_index(const Program& program, const Loop& loop) {
+  std::optional<BufferId> computed;
+  (void)substituted(loop.body, {.data = [&](const IndexExpr& data) -> std::optional<IndexExpr> {
+                      const BufferRole role = program[data.buffer()].role;
+                      if (role != BufferRole::kInput && role != BufferRole::kWeight) computed = data.buffer();
+                      return std::nullopt;
+                    }});
+  if (!computed) return std::nullopt;
+  return form("indices that are read from inputs and weights alone",
+              fmt::format("one of {}, which is computed", program[*computed].name));
+}
+
 std::optional<Conflict> beyond(const Program& program, const Axis& outer, const IndexCondition& needed) {
   const auto own = loop::owners(program);
   const std::vector<Access> all = accesses(program);

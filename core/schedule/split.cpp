@@ -94,6 +94,9 @@ Outcome transformed(const Program& program, const Split& split) {
   if (split.tail == Tail::kOverlap && *extent < split.factor)
     return Conflict{Conflict::Kind::kForm, fmt::format("a factor of at most the extent {} of {}", *extent, name),
                     fmt::format("{}", split.factor)};
+  const bool has_extra = (split.tail == Tail::kPad || split.tail == Tail::kOverlap) && *extent % split.factor != 0;
+  if (has_extra)
+    if (auto conflict = computed_index(program, loop)) return *std::move(conflict);
   for (const int part : {0, 1})
     if (path_to(program, extended(split.loop, part)))
       return Conflict{Conflict::Kind::kForm, fmt::format("names {0}/0 and {0}/1 that no loop has", name),
@@ -102,7 +105,7 @@ Outcome transformed(const Program& program, const Split& split) {
   const Body parts = splitting.run(*extent);
   Program result = splitting.take();
   result.body = replaced(result.body, *path, parts);
-  if (split.tail == Tail::kPad && *extent % split.factor != 0)
+  if (split.tail == Tail::kPad && has_extra)
     if (auto conflict = beyond(result, splitting.outer(), splitting.needed())) return *std::move(conflict);
   return result;
 }

@@ -251,6 +251,10 @@ TEST(Transforms, OverlappingTilesStoreWhatIsNew) {
   const std::string result = scheduled(kProduct, "split c.j 2 tail=overlap; parallelise c.i");
   EXPECT_THAT(result, HasSubstr("for c.j/2 2 serial {\n    store s_2[] = 0"));
   EXPECT_THAT(result, HasSubstr("if 4 <= c.j/2 + 3 {\n      store c[c.i, c.j/2 + 3] = max(s_2[], 0)"));
+  const char* const kGather =
+      "buffer x[5] int64 in\nbuffer y[5] float32 out\nbuffer t[] int64 temporary\n"
+      "for y.i 5 serial { store t[] = x[y.i]\nstore y[y.i] = index(data(t[], 0, 9)) }";
+  EXPECT_THAT(refusal(kGather, "split y.i 2 tail=overlap"), HasSubstr("one of t, which is computed"));
   EXPECT_THAT(refusal(kProduct, "split c.j 6 tail=overlap"), HasSubstr("a factor of at most the extent 5 of c.j"));
   EXPECT_THAT(scheduled(kSum, "split y.k 7 tail=overlap"), HasSubstr("if 14 <= y.k/2 + 9 {"));
 }
