@@ -5,19 +5,22 @@ namespace rewright::cli {
 
 class Program;
 
-void add_campaign(Program& program);      // campaign.cpp
-void add_axioms(Program& program);        // axioms.cpp
-void add_experiment(Program& program);    // experiment.cpp
-void add_rules(Program& program);         // rules.cpp
-void add_certificates(Program& program);  // certificates.cpp
-void add_graph(Program& program);         // graph.cpp
-void add_operators(Program& program);     // operators.cpp
-void add_optimize(Program& program);      // optimize.cpp
-void add_compile(Program& program);       // compile.cpp
-void add_schedule(Program& program);      // schedule.cpp
-void add_plugins(Program& program);       // plugins.cpp
-void add_searches(Program& program);      // searches.cpp
-void add_new(Program& program);           // new.cpp
-void add_describe(Program& program);      // describe.cpp
+void add_campaign(Program& program);            // campaign.cpp
+void add_axioms(Program& program);              // axioms.cpp
+void add_experiment(Program& program);          // experiment.cpp
+void add_rules(Program& program);               // rules.cpp
+void add_certificates(Program& program);        // certificates.cpp
+void add_graph(Program& program);               // graph.cpp
+void add_operators(Program& program);           // operators.cpp
+void add_optimize(Program& program);            // optimize.cpp
+void add_compile(Program& program);             // compile.cpp
+void add_schedule(Program& program);            // schedule.cpp
+void add_schedule_measuring(Program& program);  // schedule_measure.cpp
+void add_schedules(Program& program);           // schedules.cpp
+void add_machine(Program& program);             // machine.cpp
+void add_plugins(Program& program);             // plugins.cpp
+void add_searches(Program& program);            // searches.cpp
+void add_new(Program& program);                 // new.cpp
+void add_describe(Program& program);            // describe.cpp
 
 }  // namespace rewright::cli

@@ -14,6 +14,9 @@ int main(int argc, char** argv) {
   rewright::cli::add_optimize(program);
   rewright::cli::add_compile(program);
   rewright::cli::add_schedule(program);
+  rewright::cli::add_schedule_measuring(program);
+  rewright::cli::add_schedules(program);
+  rewright::cli::add_machine(program);
   rewright::cli::add_searches(program);
   rewright::cli::add_axioms(program);
   rewright::cli::add_experiment(program);

@@ -89,7 +89,7 @@ class WorkCounter {
  public:
   explicit WorkCounter(const loop::Program& program) : program_(program), owners_(loop::owners(program)) {}
 
-  Work count() {
+  ProgramWork count() {
     walk(program_.body, 1);
     for (const Buffer& buffer : program_.buffers) {
       const auto elements = loop::element_count(buffer);
@@ -157,7 +157,7 @@ class WorkCounter {
 
   const loop::Program& program_;
   std::vector<std::optional<std::uint32_t>> owners_;
-  Work work_;
+  ProgramWork work_;
   std::vector<const loop::Loop*> loops_;
 };
 
@@ -172,6 +172,6 @@ Result<KernelTask> task_of(const Kernel& kernel, const Registry& registry) {
   return make_error(ErrorCode::kInternal, "the kernel {} gives no valid loops: {}", task.key, valid.error().message);
 }
 
-Work work_of(const loop::Program& program) { return WorkCounter(program).count(); }
+ProgramWork work_of(const loop::Program& program) { return WorkCounter(program).count(); }
 
 }  // namespace rewright::tune

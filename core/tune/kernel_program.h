@@ -20,12 +20,12 @@ struct KernelTask {
 /// Errors: an operator without a definition; kInternal where the loops are not valid.
 [[nodiscard]] REWRIGHT_API Result<KernelTask> task_of(const Kernel& kernel, const Registry& registry);
 
-struct Work {
+struct ProgramWork {
   double operations = 0;       ///< Floating-point: + - * / max min and functions, a += two with its product.
   bool is_exact = true;        ///< False where conditions leave some out.
   std::int64_t reduction = 0;  ///< Elements that one element of a result is accumulated from, all reductions together.
   std::int64_t bytes = 0;      ///< Of inputs, weights and results.
 };
-[[nodiscard]] REWRIGHT_API Work work_of(const loop::Program& program);
+[[nodiscard]] REWRIGHT_API ProgramWork work_of(const loop::Program& program);
 
 }  // namespace rewright::tune

@@ -27,7 +27,8 @@ struct Machine {
   std::vector<std::string> instructions;  ///< "AVX2", "AVX-512", "FMA".
   std::vector<CacheLevel> caches;         ///< Smallest first, memory last.
   double peak_gflops = 0;
-  [[nodiscard]] std::int64_t last_cache_bytes() const;
+  /// Of the largest cache.
+  [[nodiscard]] REWRIGHT_API std::int64_t last_cache_bytes() const;
 };
 
 /// Without measuring: peak and bandwidths are 0.

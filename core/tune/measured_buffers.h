@@ -7,6 +7,7 @@
 // Placement guarded: the last element lies before a page that cannot be touched; else at the begin of a page
 #pragma once
 
+#include <rewright/base/visibility.h>
 #include <rewright/loop/loop_program.h>
 
 #include <cstddef>
@@ -19,7 +20,7 @@
 namespace rewright::tune {
 
 /// Memory of its own pages.
-class PagedMemory {
+class REWRIGHT_API PagedMemory {
  public:
   /// Throws std::bad_alloc.
   PagedMemory(std::size_t bytes, bool guarded);
@@ -36,9 +37,9 @@ class PagedMemory {
   std::size_t size_ = 0;
 };
 
-class MeasuredBuffers {
+class REWRIGHT_API MeasuredBuffers {
  public:
-  /// Filled. Temporaries of the program that `like` lacks are made too. Throws std::bad_alloc.
+  /// One for each of the program. Throws std::bad_alloc.
   static Result<MeasuredBuffers> make(const loop::Program& program, const MeasureTask& task, bool guarded);
   [[nodiscard]] const std::vector<std::byte*>& places() const { return places_; }
   [[nodiscard]] std::size_t bytes(std::size_t buffer) const { return memory_[buffer].size(); }
@@ -49,8 +50,8 @@ class MeasuredBuffers {
 };
 
 /// Where an output is wrong: "y[3] is 0.5, not 0.25". Empty: nowhere. The programs have the same outputs, by name.
-[[nodiscard]] std::string difference(const loop::Program& program, const MeasuredBuffers& found,
-                                     const loop::Program& plain, const MeasuredBuffers& expected,
-                                     std::int64_t reduction);
+[[nodiscard]] REWRIGHT_API std::string difference(const loop::Program& program, const MeasuredBuffers& found,
+                                                  const loop::Program& plain, const MeasuredBuffers& expected,
+                                                  std::int64_t reduction);
 
 }  // namespace rewright::tune

@@ -117,15 +117,14 @@ Status Measurer::measure_module(std::span<const loop::Program> programs, const H
     return {};
   }
   for (std::size_t i = 0; i < programs.size(); ++i) {
-    if (!worker_) {
-      REWRIGHT_CHECK(measure_module({&programs[i], 1}, heard));
-      continue;
-    }
     const bool has_incumbent = incumbent_us_ < std::numeric_limits<double>::infinity();
     const Json question = {{"measure", i}, {"incumbent_us", has_incumbent ? Json(incumbent_us_) : Json()}};
     REWRIGHT_TRY(const Measurement measured, ask(question.dump(), setting_.task.run_seconds));
     REWRIGHT_CHECK(look_at(measured));
     REWRIGHT_CHECK(heard(measured));
+    if (worker_) continue;
+    for (const loop::Program& left : programs.subspan(i + 1)) REWRIGHT_CHECK(measure_module({&left, 1}, heard));
+    break;
   }
   return {};
 }
@@ -135,7 +134,7 @@ Status Measurer::look_at(const Measurement& measurement) {
   fastest_reference_us_ = std::min(fastest_reference_us_, measurement.reference_us);
   slowest_reference_us_ = std::max(slowest_reference_us_, measurement.reference_us);
   incumbent_us_ = std::min(incumbent_us_, measurement.least_us());
-  const Work work = work_of(setting_.plain);
+  const ProgramWork work = work_of(setting_.plain);
   const double gflops = work.operations / measurement.least_us() * 1e-3;
   if (!work.is_exact || setting_.peak_gflops <= 0 || gflops <= kMostOfPeak * setting_.peak_gflops) return {};
   return make_error(ErrorCode::kMismatch,

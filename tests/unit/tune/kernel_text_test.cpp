@@ -59,7 +59,7 @@ TEST(KernelProgram, DoesNotDependOnNames) {
 TEST(KernelProgram, FusesWhatFollowsTheAnchor) {
   const std::string text = to_string(task_of_text("(x:8x4, w:4x6) relu(matmul(x, w))").program);
   EXPECT_THAT(text, HasSubstr("buffer x0[8, 4] float32 in\nbuffer x1[4, 6] float32 in\nbuffer y[8, 6] float32 out"));
-  EXPECT_THAT(text, HasSubstr("for y.i 8 serial"));
+  EXPECT_THAT(text, HasSubstr("for y.i0 8 serial"));
 }
 
 TEST(KernelProgram, KeepsSizesApart) {
@@ -69,12 +69,12 @@ TEST(KernelProgram, KeepsSizesApart) {
 }
 
 TEST(KernelWork, CountsTwoOperationsForAProduct) {
-  const Work matmul = work_of(task_of_text("(x:8x4, w:4x6) matmul(x, w)").program);
+  const ProgramWork matmul = work_of(task_of_text("(x:8x4, w:4x6) matmul(x, w)").program);
   EXPECT_EQ(matmul.operations, 2 * 8 * 4 * 6);
   EXPECT_EQ(matmul.reduction, 4);
   EXPECT_EQ(matmul.bytes, 4 * (8 * 4 + 4 * 6 + 8 * 6));
   EXPECT_TRUE(matmul.is_exact);
-  const Work fused = work_of(task_of_text("(x:8x4, w:4x6) relu(matmul(x, w))").program);
+  const ProgramWork fused = work_of(task_of_text("(x:8x4, w:4x6) relu(matmul(x, w))").program);
   EXPECT_EQ(fused.operations, 2 * 8 * 4 * 6 + 8 * 6);
   EXPECT_EQ(fused.reduction, 4);
 }

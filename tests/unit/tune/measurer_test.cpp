@@ -90,7 +90,7 @@ TEST_F(Measuring, TimesWhatIsRight) {
 TEST_F(Measuring, SaysWhichElementIsWrong) {
   EXPECT_THAT(outcomes({scaled(3), scaled(2, 1)}), ElementsAre("wrong", "wrong"));
   EXPECT_THAT(texts_[0], HasSubstr("element 0 of y is "));
-  EXPECT_THAT(texts_[1], HasSubstr("element 0 of y is nan"));
+  EXPECT_THAT(texts_[1], HasSubstr("nan, not"));
 }
 
 TEST_F(Measuring, GoesOnAfterACrashAndAHang) {
@@ -129,7 +129,7 @@ TEST_F(Measuring, StopsAtAFigureAboveThePeak) {
 
 TEST_F(Measuring, EndsWhereItIsStopped) {
   int asked = 0;
-  setting_.stop = [&] { return ++asked > 40; };
+  setting_.stop = [&] { return ++asked > 8; };
   EXPECT_THAT(outcomes({endless()}), IsEmpty());
   EXPECT_THAT(texts_[0], HasSubstr("measuring was stopped"));
 }

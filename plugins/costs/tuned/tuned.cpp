@@ -1,0 +1,171 @@
+/// What schedules took that were measured here: records of a store (`rewright schedule measure --records STORE`).
+///
+///   t = the least time of the kernel's records: of this processor, right, of the given target and policy
+///
+/// Nothing is measured here, and nothing is estimated: a kernel without a record is an error, or costs what another
+/// cost model says.
+///
+/// Options  records (required, a store), target (c), policy (hot), fallback (the name of a cost model; none: an error)
+/// Errors   kNotFound: the key that has no record, and how to measure it; kMismatch: records of a newer version, or of
+///          other processors alone
+#include <rewright/optimize/cost.h>
+#include <rewright/optimize/cost_key.h>
+#include <rewright/plugin/plugin.h>
+#include <rewright/plugin/registry.h>
+
+#include <fmt/ranges.h>
+#include <sqlite3.h>
+
+#include <memory>
+#include <vector>
+
+namespace {
+using namespace rewright;
+
+constexpr std::int64_t kKnownVersion = 1;
+
+struct CloseRecords {
+  void operator()(sqlite3* database) const { sqlite3_close(database); }
+};
+struct FinishRow {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using Records = std::unique_ptr<sqlite3, CloseRecords>;
+using Row = std::unique_ptr<sqlite3_stmt, FinishRow>;
+
+class TunedCost final : public CostModel {
+ public:
+  [[nodiscard]] std::string name() const override { return "tuned"; }
+  [[nodiscard]] std::string summary() const override {
+    return "Measured schedules: the least time in a store's records of this processor";
+  }
+  [[nodiscard]] std::string device() const override {
+    return fmt::format("{}, {} caches, {}", target_, policy_, processor_name());
+  }
+  /// By the records already: nothing to cache.
+  [[nodiscard]] bool measured() const override { return false; }
+
+  Status configure(const Options& options, const Registry& registry) override {
+    std::string fallback;
+    for (const auto& [name, value] : options) {
+      std::string* const place = name == "records"    ? &folder_
+                                 : name == "target"   ? &target_
+                                 : name == "policy"   ? &policy_
+                                 : name == "fallback" ? &fallback
+                                                      : nullptr;
+      if (place == nullptr) {
+        return make_error(ErrorCode::kUsage,
+                          "cost model tuned has no option '{}'; there are: records, target, policy, fallback", name);
+      }
+      const auto* text = std::get_if<std::string>(&value);
+      if (text == nullptr) return make_error(ErrorCode::kUsage, "cost model tuned: {} is a text", name);
+      *place = *text;
+    }
+    if (folder_.empty()) {
+      return make_error(ErrorCode::kUsage,
+                        "cost model tuned needs --cost-option records=STORE, which rewright schedule measure wrote");
+    }
+    if (fallback == name()) return make_error(ErrorCode::kUsage, "cost model tuned cannot be its own fallback");
+    if (!fallback.empty()) {
+      REWRIGHT_TRY(const CostModel* model, registry.get<CostModel>(fallback));
+      fallback_ = model->clone();
+      REWRIGHT_CHECK(fallback_->configure({}, registry));
+    }
+    return open();
+  }
+
+  [[nodiscard]] Result<double> cost_us(const Application& application) override {
+    const Kernel kernel{{&application, 1}};
+    return look_up(kernel, [&] { return fallback_->cost_us(application); });
+  }
+  [[nodiscard]] std::vector<std::vector<std::string>> fused() const override {
+    return fallback_ ? fallback_->fused() : std::vector<std::vector<std::string>>();
+  }
+  [[nodiscard]] Result<double> kernel_us(const Kernel& kernel) override {
+    return look_up(kernel, [&] { return fallback_->kernel_us(kernel); });
+  }
+  [[nodiscard]] std::unique_ptr<CostModel> clone() const override { return std::make_unique<TunedCost>(); }
+
+ private:
+  [[nodiscard]] Error unreadable() const {
+    return make_error(ErrorCode::kIo, "cost model tuned: the store '{}' cannot be read ({})", folder_,
+                      sqlite3_errmsg(database_.get()));
+  }
+  [[nodiscard]] Result<Row> prepare(const char* sql) const {
+    sqlite3_stmt* raw = nullptr;
+    if (sqlite3_prepare_v2(database_.get(), sql, -1, &raw, nullptr) != SQLITE_OK) {
+      return make_error(ErrorCode::kNotFound,
+                        "cost model tuned: the store '{}' has no records of schedules ({}); rewright schedule measure "
+                        "--records writes some",
+                        folder_, sqlite3_errmsg(database_.get()));
+    }
+    return Row(raw);
+  }
+  Status open() {
+    sqlite3* raw = nullptr;
+    const std::string file = folder_ + "/store.sqlite";
+    const int status = sqlite3_open_v2(file.c_str(), &raw, SQLITE_OPEN_READONLY, nullptr);
+    database_.reset(raw);
+    if (status != SQLITE_OK) {
+      return make_error(ErrorCode::kNotFound, "cost model tuned: '{}' is no store: {} cannot be opened ({})", folder_,
+                        file, sqlite3_errmsg(raw));
+    }
+    REWRIGHT_TRY(const Row version, prepare("SELECT version FROM component WHERE name = 'schedule_records'"));
+    if (sqlite3_step(version.get()) == SQLITE_ROW && sqlite3_column_int64(version.get(), 0) > kKnownVersion) {
+      return make_error(ErrorCode::kMismatch,
+                        "cost model tuned: the records of '{}' are of version {}; this program reads version {}: "
+                        "install a newer one",
+                        folder_, sqlite3_column_int64(version.get(), 0), kKnownVersion);
+    }
+    REWRIGHT_CHECK(check_processor());
+    REWRIGHT_TRY(find_, prepare("SELECT min(least_us) FROM schedule_records WHERE structure = ?1 AND sizes = ?2 AND "
+                                "outcome = 'ok' AND processor = ?3 AND target = ?4 AND policy = ?5"));
+    return {};
+  }
+  Status check_processor() const {
+    REWRIGHT_TRY(const Row row, prepare("SELECT DISTINCT processor FROM schedule_records"));
+    std::vector<std::string> others;
+    for (int status = sqlite3_step(row.get()); status != SQLITE_DONE; status = sqlite3_step(row.get())) {
+      if (status != SQLITE_ROW) return unreadable();
+      others.emplace_back(reinterpret_cast<const char*>(sqlite3_column_text(row.get(), 0)));
+      if (others.back() == processor_name()) return {};
+    }
+    if (others.empty()) return {};
+    return make_error(ErrorCode::kMismatch,
+                      "cost model tuned: the records of '{}' are of {}, and this is {}; measure here with rewright "
+                      "schedule measure",
+                      folder_, fmt::join(others, ", "), processor_name());
+  }
+  void bind(int place, const std::string& text) {
+    sqlite3_bind_text(find_.get(), place, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
+  }
+  template <class Otherwise>
+  Result<double> look_up(const Kernel& kernel, Otherwise otherwise) {
+    if (find_ == nullptr) return make_error(ErrorCode::kUsage, "cost model tuned was not configured");
+    const KernelKey key = key_of(kernel);
+    sqlite3_reset(find_.get());
+    bind(1, key.structure);
+    bind(2, fmt::format("{}", fmt::join(key.sizes, ",")));
+    bind(3, processor_name());
+    bind(4, target_);
+    bind(5, policy_);
+    if (sqlite3_step(find_.get()) != SQLITE_ROW) return unreadable();
+    if (sqlite3_column_type(find_.get(), 0) == SQLITE_FLOAT) return sqlite3_column_double(find_.get(), 0);
+    if (fallback_) return otherwise();
+    return make_error(ErrorCode::kNotFound,
+                      "cost model tuned: '{}' has no record of {}; rewright schedules best names the nearest, rewright "
+                      "schedule measure adds one, --cost-option fallback=MODEL asks another model",
+                      folder_, to_key(kernel));
+  }
+
+  std::string folder_, target_ = "c", policy_ = "hot";
+  std::unique_ptr<CostModel> fallback_;
+  Records database_;
+  Row find_;  // Gone before the database.
+};
+
+}  // namespace
+
+REWRIGHT_PLUGIN("cost.tuned", "1.0.0", "Measured schedules from a store") {
+  registry.add<CostModel>(std::make_unique<TunedCost>());
+}

@@ -1,0 +1,77 @@
+// The cost model `tuned`, on stores with a record or two.
+#include <rewright/base/command.h>
+#include <rewright/optimize/cost.h>
+#include <rewright/optimize/cost_key.h>
+#include <rewright/plugin/registry.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "store/schedule_records.h"
+#include "tune/kernel_text.h"
+
+namespace {
+
+using namespace rewright;
+using testing::HasSubstr;
+
+class TunedCost : public testing::Test {
+ protected:
+  TunedCost() : folder_(*TemporaryFolder::make()), store_(folder_.path() + "/r.store") {
+    EXPECT_TRUE(registry_.load_default());
+  }
+  void add(const std::string& kernel, double us, const std::string& outcome = "ok",
+           const std::string& processor = processor_name()) {
+    const auto key = key_of(tune::parse_kernel(kernel, registry_)->kernel());
+    ScheduleRecord record;
+    record.structure = key.structure;
+    record.sizes = key.sizes;
+    record.target = "c";
+    record.policy = "hot";
+    record.origin = "hand";
+    record.processor = processor;
+    record.outcome = outcome;
+    record.batches_us = {us, 2 * us};
+    EXPECT_TRUE(*ScheduleRecords::open(store_)->add(record));
+  }
+  /// Of the one application of a kernel; what is wrong as text.
+  std::pair<double, std::string> cost(const std::string& kernel, Options options = {}) {
+    options["records"] = store_;
+    const auto model = (*registry_.get<CostModel>("tuned"))->clone();
+    if (const auto status = model->configure(options, registry_); !status) return {-1, status.error().message};
+    const OwnedKernel owned = *tune::parse_kernel(kernel, registry_);
+    const auto us = model->cost_us(owned.kernel().applications[0]);
+    return us ? std::pair(*us, std::string()) : std::pair(-1.0, us.error().message);
+  }
+
+  TemporaryFolder folder_;
+  std::string store_;
+  Registry registry_;
+};
+
+TEST_F(TunedCost, IsTheLeastTimeOfARecordThatIsRight) {
+  add("(x:8x16) relu(x)", 3);
+  add("(x:8x16) relu(x)", 2);
+  add("(x:8x16) relu(x)", 1, "wrong");
+  EXPECT_EQ(cost("(x:8x16) relu(x)").first, 2);
+}
+
+TEST_F(TunedCost, OfAMissIsAnErrorOrTheFallbacks) {
+  add("(x:8x16) relu(x)", 3);
+  EXPECT_THAT(cost("(x:8x32) relu(x)").second, HasSubstr("has no record of |relu|data(8, 32)"));
+  EXPECT_GT(cost("(x:8x32) relu(x)", {{"fallback", std::string("flops")}}).first, 0);
+  EXPECT_EQ(cost("(x:8x16) relu(x)", {{"fallback", std::string("flops")}}).first, 3);
+}
+
+TEST_F(TunedCost, RefusesRecordsOfOtherProcessors) {
+  add("(x:8x16) relu(x)", 3, "ok", "some other processor");
+  EXPECT_THAT(cost("(x:8x16) relu(x)").second, HasSubstr("are of some other processor, and this is"));
+}
+
+TEST_F(TunedCost, NamesTheStoreThatIsNone) {
+  EXPECT_THAT(cost("(x:8x16) relu(x)").second, HasSubstr("is no store"));
+  EXPECT_TRUE(Store::open(store_, Store::Mode::kRun));
+  EXPECT_THAT(cost("(x:8x16) relu(x)").second, HasSubstr("has no records of schedules"));
+}
+
+}  // namespace
