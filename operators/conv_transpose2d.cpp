@@ -8,8 +8,8 @@
 ///         H' = (H - 1) * stride_h + (KH - 1) * dilation_h + 1 - top - bottom + extra_h; pads are top, left, bottom,
 ///         right.
 /// Errors  kShape unless the ranks are 4, groups divides C, which is w.0, and every size is 1 or more.
-/// Laws    axioms/decoder.smt2.
 /// Source  ONNX operator ConvTranspose; Dumoulin & Visin, A guide to convolution arithmetic (arXiv:1603.07285), 4.
+/// Laws    axioms/decoder.smt2.
 #include <rewright/kit/convolution.h>
 #include <rewright/plugin/plugin.h>
 

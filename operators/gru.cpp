@@ -6,8 +6,8 @@
 /// Shapes  x [T,B,I], w [D,3H,I], r [D,3H,H], bias [D,6H], h [D,B,H] -> all h' [T,D,B,H], the last h' [D,B,H]; D = 2
 ///         for both directions, else 1.
 /// Errors  kShape unless the ranks and sizes are these.
-/// Laws    axioms/sequence.smt2.
 /// Source  Cho et al., Learning phrase representations (EMNLP'14); ONNX operator GRU.
+/// Laws    axioms/sequence.smt2.
 #include <rewright/kit/recurrent.h>
 #include <rewright/plugin/plugin.h>
 

@@ -5,8 +5,8 @@
 /// Shapes  x [T,B,I], w [D,4H,I], r [D,4H,H], bias [D,8H], h [D,B,H], c [D,B,H] -> all h' [T,D,B,H], the last h' and
 ///         the last c' [D,B,H]; D = 2 for both directions, else 1.
 /// Errors  kShape unless the ranks and sizes are these.
-/// Laws    axioms/sequence.smt2.
 /// Source  Hochreiter and Schmidhuber, Long Short-Term Memory (1997); ONNX operator LSTM.
+/// Laws    axioms/sequence.smt2.
 #include <rewright/kit/recurrent.h>
 #include <rewright/plugin/plugin.h>
 

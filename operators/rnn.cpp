@@ -3,8 +3,8 @@
 /// Shapes  x [T,B,I], w [D,H,I], r [D,H,H], bias [D,2H], h [D,B,H] -> all h' [T,D,B,H], the last h' [D,B,H]; D = 2 for
 ///         both directions, else 1.
 /// Errors  kShape unless the ranks and sizes are these.
-/// Laws    axioms/sequence.smt2.
 /// Source  Elman, Finding structure in time (1990); ONNX operator RNN.
+/// Laws    axioms/sequence.smt2.
 #include <rewright/kit/recurrent.h>
 #include <rewright/plugin/plugin.h>
 
