@@ -9,6 +9,7 @@
 ///         right.
 /// Errors  kShape unless the ranks are 4, groups divides C, which is w.0, and every size is 1 or more.
 /// Source  ONNX operator ConvTranspose; Dumoulin & Visin, A guide to convolution arithmetic (arXiv:1603.07285), 4.
+/// Laws    axioms/decoder.smt2.
 #include <rewright/kit/convolution.h>
 #include <rewright/plugin/plugin.h>
 

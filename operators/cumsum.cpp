@@ -4,6 +4,7 @@
 /// Shapes  x (any of rank 1 or more) -> y (the same).
 /// Errors  kShape if there is no such axis.
 /// Source  ONNX operator CumSum, where the axis is known when the model is read.
+/// Laws    axioms/sequence.smt2.
 #include <rewright/kit/families.h>
 #include <rewright/plugin/plugin.h>
 

@@ -5,6 +5,7 @@
 /// Errors  kShape unless x has rank 3 or more, groups divides C, which is not 0, and scale and bias fit.
 /// Source  Wu & He, Group Normalization (ECCV'18); ONNX operators InstanceNormalization, which has a group a channel,
 ///         and GroupNormalization, whose scale and bias are one a group before opset 21.
+/// Laws    axioms/decoder.smt2.
 #include <rewright/kit/families.h>
 #include <rewright/plugin/plugin.h>
 

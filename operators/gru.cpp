@@ -7,6 +7,7 @@
 ///         for both directions, else 1.
 /// Errors  kShape unless the ranks and sizes are these.
 /// Source  Cho et al., Learning phrase representations (EMNLP'14); ONNX operator GRU.
+/// Laws    axioms/sequence.smt2.
 #include <rewright/kit/recurrent.h>
 #include <rewright/plugin/plugin.h>
 

@@ -6,6 +6,7 @@
 ///         the last c' [D,B,H]; D = 2 for both directions, else 1.
 /// Errors  kShape unless the ranks and sizes are these.
 /// Source  Hochreiter and Schmidhuber, Long Short-Term Memory (1997); ONNX operator LSTM.
+/// Laws    axioms/sequence.smt2.
 #include <rewright/kit/recurrent.h>
 #include <rewright/plugin/plugin.h>
 

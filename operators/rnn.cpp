@@ -4,6 +4,7 @@
 ///         both directions, else 1.
 /// Errors  kShape unless the ranks and sizes are these.
 /// Source  Elman, Finding structure in time (1990); ONNX operator RNN.
+/// Laws    axioms/sequence.smt2.
 #include <rewright/kit/recurrent.h>
 #include <rewright/plugin/plugin.h>
 

@@ -55,9 +55,7 @@ class ArtefactWriter {
     name_tensors();
     place_weights();
     place_buffers();
-    std::vector<loop::NamedProgram> programs;
-    for (const Kernel& kernel : kernels_.kernels) programs.push_back({kernel.name, kernel.program});
-    REWRIGHT_TRY(const std::string functions, target.source(programs, {}));
+    REWRIGHT_TRY(const std::string functions, target.source(kernels_.functions, {}));
     const bool beside = artefact_.weight_bytes > kMostEmbeddedBytes;
     REWRIGHT_TRY(const std::string weights, beside ? mapped() : embedded());
     auto& files = artefact_.files;
@@ -113,10 +111,10 @@ class ArtefactWriter {
     }
   }
   [[nodiscard]] bool is_used(Port port) const {
-    const auto reads = [&](const Kernel& kernel) {
-      return std::ranges::find(kernel.tensors, port) != kernel.tensors.end();
+    const auto reads = [&](const KernelCall& call) {
+      return std::ranges::find(call.tensors, port) != call.tensors.end();
     };
-    return std::ranges::any_of(kernels_.kernels, reads) ||
+    return std::ranges::any_of(kernels_.calls, reads) ||
            std::ranges::find(graph_.outputs(), port) != graph_.outputs().end();
   }
   void place_buffers() {
@@ -127,15 +125,15 @@ class ArtefactWriter {
     }
     std::map<Port, std::size_t> known;
     std::vector<Lifetime> lifetimes;
-    std::vector<std::pair<std::size_t, std::size_t>> own;  ///< Kernel and buffer, of those that are no port's.
+    std::vector<std::pair<std::size_t, std::size_t>> own;  ///< Call and buffer, of those that are no port's.
     std::vector<std::size_t> own_at;
-    for (std::size_t k = 0; k < kernels_.kernels.size(); ++k) {
-      const Kernel& kernel = kernels_.kernels[k];
-      for (const BufferId id : loop::parameters(kernel.program)) {
-        const auto port = kernel.tensors[id.value];
+    for (std::size_t k = 0; k < kernels_.calls.size(); ++k) {
+      const loop::Program& program = kernels_.program(kernels_.calls[k]);
+      for (const BufferId id : loop::parameters(program)) {
+        const auto port = kernels_.calls[k].tensors[id.value];
         if (port && places_.contains(*port)) continue;
         const auto at = port ? known.try_emplace(*port, lifetimes.size()).first->second : lifetimes.size();
-        if (at == lifetimes.size()) lifetimes.push_back({size_of(kernel.program[id]), k, k});
+        if (at == lifetimes.size()) lifetimes.push_back({size_of(program[id]), k, k});
         lifetimes[at].last = k;
         if (port) continue;
         own.emplace_back(k, id.value);
@@ -210,7 +208,7 @@ class ArtefactWriter {
         "  const unsigned char *const w = weights->bytes;\n"
         "  unsigned char *const m = memory;\n"
         "  int fault = 0;\n  (void)w, (void)m, (void)inputs;\n";
-    for (std::size_t k = 0; k < kernels_.kernels.size(); ++k) text += call(k);
+    for (std::size_t k = 0; k < kernels_.calls.size(); ++k) text += call(k);
     for (std::size_t i = 0; i < artefact_.outputs.size(); ++i) {
       const Port port = artefact_.outputs[i].port;
       const std::string own = fmt::format("outputs[{}]", i), place = places_.at(port);
@@ -219,16 +217,20 @@ class ArtefactWriter {
     return text + "  return fault;\n}\n";
   }
   [[nodiscard]] std::string call(std::size_t k) const {
-    const Kernel& kernel = kernels_.kernels[k];
+    const KernelCall& kernel = kernels_.calls[k];
+    const loop::Program& program = kernels_.program(kernel);
     std::vector<std::string> arguments;
-    for (const BufferId id : loop::parameters(kernel.program)) {
-      const Buffer& buffer = kernel.program[id];
+    std::string result;
+    for (const BufferId id : loop::parameters(program)) {
+      const Buffer& buffer = program[id];
       const auto port = kernel.tensors[id.value];
       const std::string place = port ? places_.at(*port) : own_places_.at({k, id.value});
       const bool given = buffer.role == BufferRole::kInput || buffer.role == BufferRole::kWeight;
       arguments.push_back(fmt::format("({}{} *){}", given ? "const " : "", loop::c_type(buffer.element), place));
+      if (buffer.role == BufferRole::kOutput) result = loop::as_word(graph_.node(port->node).name);
     }
-    return fmt::format("  fault |= {}({});\n", kernel.name, fmt::join(arguments, ", "));
+    return fmt::format("  fault |= {}({});  /* {} */\n", kernels_.functions[kernel.function].name,
+                       fmt::join(arguments, ", "), result);
   }
 
   std::string name_;

@@ -141,7 +141,7 @@ Result<CompileReport> compile_model(const OpenedModel& model, const Target& targ
   REWRIGHT_CHECK(begin("make loops"));
   REWRIGHT_TRY(const Kernels kernels, kernels_of(compiled.graph, compiled.carried, compiled.external));
   report.not_compiled = kernels.not_compiled;
-  report.kernels = kernels.kernels.size();
+  report.kernels = kernels.calls.size();
   if (!report.not_compiled.empty()) return report;
   REWRIGHT_TRY(report.artefact, make_artefact(options.name, compiled, kernels, target));
   REWRIGHT_CHECK(begin("write"));

@@ -1,16 +1,17 @@
 #include "compile/kernels.h"
 
 #include <rewright/loop/element_types.h>
+#include <rewright/optimize/cost_key.h>
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
 
+#include "base/files.h"
+#include "compile/kernel_definition.h"
 #include "compile/node_definition.h"
-#include "loop/composition.h"
 #include "loop/lower.h"
-#include "loop/reserved_words.h"
 #include "loop/validator.h"
 
 namespace rewright::compile {
@@ -18,24 +19,30 @@ namespace {
 
 /// Kernels of more nodes than this do not grow.
 constexpr std::size_t kMostNodes = 16;
+/// Of a key's hash, in a function's name: two of a million functions meet with probability below 2^-8.
+constexpr std::size_t kKeyDigits = 12;
 /// Larger programs are not walked iteration by iteration.
 constexpr std::int64_t kWalkedSteps = 200'000;
 
-/// One or more nodes, as one definition. Buffers of ports are called by them.
+/// One or more nodes, and what they compute as one.
 struct Group {
+  std::vector<NodeId> nodes;  ///< Each behind those whose outputs it takes, in the order of kernels' keys.
   Definition definition;
-  std::vector<NodeId> nodes;
-  std::vector<Port> outputs;
   bool is_absorbed = false;
 };
 
-std::string name_of_port(Port port) { return fmt::format("p{}_{}", port.node.value, port.output); }
+std::int64_t temporaries(const Definition& definition) {
+  return std::ranges::count(definition.buffers, BufferRole::kTemporary, &Buffer::role);
+}
 
-std::optional<BufferId> buffer_named(const Definition& definition, const std::string& name) {
-  for (std::uint32_t b = 0; b < definition.buffers.size(); ++b) {
-    if (definition.buffers[b].name == name) return BufferId{b};
+/// More of `kernel`'s key: element types other than float32.
+std::string to_text(std::span<const ElementTypes> types) {
+  std::string text;
+  for (const ElementTypes& type : types) {
+    text += fmt::format("|{}", name_of(type.numbers));
+    for (const ElementType output : type.outputs) text += fmt::format(",{}", name_of(output));
   }
-  return std::nullopt;
+  return text;
 }
 
 class Grouping {
@@ -58,18 +65,18 @@ class Grouping {
         result.not_compiled.push_back({node_name(i), *std::move(reason)});
       } else if (!node.is_input()) {
         auto group = group_of(NodeId{i});
-        if (group) {
-          groups_[i] = std::make_unique<Group>(with_producers(*std::move(group)));
-        } else {
+        if (!group) {
           result.not_compiled.push_back({node_name(i), reason_of(node, group.error())});
+          continue;
         }
+        REWRIGHT_TRY(group, with_producers(*std::move(group)));
+        groups_[i] = std::make_unique<Group>(*std::move(group));
       }
     }
     if (!result.not_compiled.empty()) return result;
     for (const auto& group : groups_) {
       if (!group || group->is_absorbed) continue;
-      REWRIGHT_TRY(Kernel kernel, kernel_of(*group, result.kernels.size()));
-      result.kernels.push_back(std::move(kernel));
+      REWRIGHT_CHECK(add_call(*group, result));
     }
     return result;
   }
@@ -104,21 +111,6 @@ class Grouping {
     if (found == carried_.end()) found = std::ranges::find(carried_, type, &CarriedNode::type);
     return found == carried_.end() ? error.message : found->reason;
   }
-  [[nodiscard]] Buffer buffer_of(Port port, BufferRole role) const {
-    Buffer buffer{name_of_port(port), {}, graph_.type(port).element, role};
-    for (const std::int64_t size : graph_.shape(port)) buffer.sizes.emplace_back(size);
-    return buffer;
-  }
-  [[nodiscard]] BufferRole role_of(Port port) const {
-    return graph_.node(port.node).is_weight() ? BufferRole::kWeight : BufferRole::kInput;
-  }
-  /// The buffer of a port that a group reads, made if need be.
-  [[nodiscard]] BufferId operand(Definition& definition, Port port) const {
-    if (const auto known = buffer_named(definition, name_of_port(port))) return *known;
-    definition.buffers.push_back(buffer_of(port, role_of(port)));
-    return {static_cast<std::uint32_t>(definition.buffers.size() - 1)};
-  }
-
   /// What a node computes with: the type of its first operand that is none of truth values, or of its result.
   [[nodiscard]] ElementType number_type(const Node& node) const {
     for (const Port& port : node.inputs) {
@@ -126,114 +118,141 @@ class Grouping {
     }
     return node.outputs.front().element;
   }
-  /// In the element types of the graph.
-  Result<Definition> definition_of(const Node& node) const {
-    const ApplicationNode* const application = node.application();
-    if (application == nullptr) return node_definition(graph_, node);
-    std::vector<Shape> shapes;
-    for (const Port& port : node.inputs) shapes.push_back(graph_.shape(port));
-    REWRIGHT_TRY(Definition part, application->op->definition(application->params, shapes));
-    std::uint32_t output = 0;
-    for (Buffer& buffer : part.buffers) {
-      if (buffer.role == BufferRole::kOutput) {
-        buffer.element = node.outputs[output++].element;
-      } else if (is_floating(buffer.element)) {
-        buffer.element = number_type(node);
-      }
+  [[nodiscard]] std::vector<ElementTypes> element_types(std::span<const NodeId> nodes) const {
+    std::vector<ElementTypes> types;
+    for (const NodeId id : nodes) {
+      ElementTypes& type = types.emplace_back(ElementTypes{number_type(graph_.node(id))});
+      for (const TensorType& output : graph_.node(id).outputs) type.outputs.push_back(output.element);
     }
-    return part;
+    return types;
   }
-  Result<Group> group_of(NodeId id) const {
-    const Node& node = graph_.node(id);
-    REWRIGHT_TRY(const Definition part, definition_of(node));
-    Group group{{}, {id}, {}};
-    std::vector<BufferId> operands;
-    for (const Port& port : node.inputs) operands.push_back(operand(group.definition, port));
-    const auto outputs = loop::append(group.definition, part, operands, fmt::format("n{}_", id.value));
-    for (std::uint32_t i = 0; i < outputs.size(); ++i) {
-      Buffer& buffer = group.definition.buffers[outputs[i].value];
-      std::vector<IndexExpr> sizes = buffer_of({id, i}, BufferRole::kOutput).sizes;
-      if (!(buffer.sizes == sizes))
-        return make_error(ErrorCode::kInternal, "its definition has an output of other sizes");
-      buffer.name = name_of_port({id, i});
-      buffer.role = BufferRole::kOutput;
-      group.outputs.push_back({id, i});
+  [[nodiscard]] bool are_applications(std::span<const NodeId> nodes) const {
+    return std::ranges::all_of(nodes, [this](NodeId id) { return graph_.node(id).application() != nullptr; });
+  }
+  /// Of nodes that operators read the kernel's; a carried one has a definition of its own.
+  Result<Definition> definition_of_nodes(const std::vector<NodeId>& nodes) const {
+    if (are_applications(nodes)) {
+      return definition_of(kernel_of(graph_, nodes).kernel(), element_types(nodes));
     }
-    group.definition = loop::inlined(std::move(group.definition));
+    std::vector<DefinitionPart> parts;
+    for (const NodeId id : nodes) {
+      REWRIGHT_TRY(Definition definition, definition_of_node(id));
+      DefinitionPart& part = parts.emplace_back(std::move(definition));
+      for (const Port& port : graph_.node(id).inputs) part.sources.push_back(source_of(nodes, port));
+    }
+    return composed(parts);
+  }
+  Result<Definition> definition_of_node(NodeId id) const {
+    if (graph_.node(id).application() == nullptr) return node_definition(graph_, graph_.node(id));
+    const NodeId nodes[] = {id};
+    return definition_of(kernel_of(graph_, nodes).kernel().applications[0], element_types(nodes)[0]);
+  }
+  static Kernel::Source source_of(const std::vector<NodeId>& nodes, Port port) {
+    const auto maker = std::ranges::find(nodes, port.node);
+    if (maker == nodes.end()) return {};
+    return {static_cast<std::uint32_t>(maker - nodes.begin()), port.output};
+  }
+
+  Result<Group> group_of(NodeId id) const {
+    Group group{{id}, {}};
+    REWRIGHT_TRY(group.definition, definition_of_nodes(group.nodes));
+    std::uint32_t output = 0;
+    for (const Buffer& buffer : group.definition.buffers) {
+      if (buffer.role != BufferRole::kOutput) continue;
+      const Shape& shape = graph_.shape({id, output++});
+      if (!std::ranges::equal(buffer.sizes, shape, [](const IndexExpr& a, std::int64_t b) { return a.number() == b; }))
+        return make_error(ErrorCode::kInternal, "its definition has an output of other sizes");
+    }
     return group;
   }
 
   /// The group with those of its producers that store nothing for it.
-  Group with_producers(Group group) {
+  Result<Group> with_producers(Group group) {
     for (const Port& port : graph_.node(group.nodes.back()).inputs) {
       Group* producer = groups_[port.node.value].get();
-      if (producer == nullptr || producer->is_absorbed || producer->outputs.size() != 1 || uses_[port] != 1 ||
-          producer->nodes.size() + group.nodes.size() > kMostNodes) {
+      if (producer == nullptr || producer->is_absorbed || uses_[port] != 1 ||
+          graph_.node(port.node).outputs.size() != 1 || producer->nodes.size() + group.nodes.size() > kMostNodes) {
         continue;
       }
-      if (auto joined = joined_at(*producer, group, port)) {
-        group = *std::move(joined);
-        producer->is_absorbed = true;
-      }
+      REWRIGHT_TRY(Group joined, joined_with(*producer, group));
+      if (temporaries(joined.definition) > temporaries(producer->definition) + temporaries(group.definition)) continue;
+      group = std::move(joined);
+      producer->is_absorbed = true;
     }
     return group;
   }
-  [[nodiscard]] std::optional<Group> joined_at(const Group& producer, const Group& consumer, Port port) const {
-    Group joined{producer.definition, producer.nodes, consumer.outputs};
-    joined.nodes.insert(joined.nodes.end(), consumer.nodes.begin(), consumer.nodes.end());
-    Definition& whole = joined.definition;
-    whole.buffers[buffer_named(whole, name_of_port(port))->value].role = BufferRole::kTemporary;
-    std::vector<BufferId> operands;
-    std::vector<std::string> names;
-    for (const Buffer& buffer : consumer.definition.buffers) {
-      if (buffer.role == BufferRole::kOutput) names.push_back(buffer.name);
-      if (buffer.role != BufferRole::kInput && buffer.role != BufferRole::kWeight) continue;
-      auto known = buffer_named(whole, buffer.name);
-      if (!known) {
-        known = BufferId{static_cast<std::uint32_t>(whole.buffers.size())};
-        whole.buffers.push_back(buffer);
-      }
-      operands.push_back(*known);
-    }
-    const auto outputs = loop::append(whole, consumer.definition, operands, "");
-    for (std::size_t i = 0; i < outputs.size(); ++i) whole.buffers[outputs[i].value].role = BufferRole::kOutput;
-    whole = loop::inlined(std::move(whole));
-    if (buffer_named(whole, name_of_port(port))) return std::nullopt;
+  [[nodiscard]] Result<Group> joined_with(const Group& producer, const Group& consumer) const {
+    std::set<NodeId> left(producer.nodes.begin(), producer.nodes.end());
+    left.insert(consumer.nodes.begin(), consumer.nodes.end());
+    Group joined;
+    place(consumer.nodes.back(), left, joined.nodes);
+    REWRIGHT_TRY(joined.definition, definition_of_nodes(joined.nodes));
     return joined;
   }
+  /// A node behind its operands, these from left to right.
+  void place(NodeId id, std::set<NodeId>& left, std::vector<NodeId>& placed) const {
+    if (left.erase(id) == 0) return;
+    for (const Port& port : graph_.node(id).inputs) place(port.node, left, placed);
+    placed.push_back(id);
+  }
 
-  Result<Kernel> kernel_of(const Group& group, std::size_t number) const {
-    Kernel kernel{fmt::format("k{}", number), {}, {}};
-    for (const NodeId id : group.nodes) {
-      if (kernel.name.size() < 40) kernel.name += "_" + kind_of(graph_.node(id));
+  /// A call of the function of equal kernels, which is made if there is none.
+  Status add_call(const Group& group, Kernels& result) {
+    REWRIGHT_TRY(const std::string key, key_of_group(group));
+    const auto [known, is_new] = function_of_.try_emplace(key, result.functions.size());
+    if (is_new) {
+      REWRIGHT_TRY(loop::Program program, program_of(group));
+      const auto valid = loop::validate(program, kWalkedSteps);
+      if (!valid && valid.error().code != ErrorCode::kBudget) return fault(group, valid.error().message);
+      result.functions.push_back({function_name(group, key), std::move(program)});
     }
+    KernelCall& call = result.calls.emplace_back(KernelCall{known->second, ports_of(group)});
+    call.tensors.resize(result.program(call).buffers.size());
+    return {};
+  }
+  /// With carried nodes there is no key but the program.
+  [[nodiscard]] Result<std::string> key_of_group(const Group& group) const {
+    if (are_applications(group.nodes)) {
+      return to_key(kernel_of(graph_, group.nodes).kernel()) + to_text(element_types(group.nodes));
+    }
+    REWRIGHT_TRY(const loop::Program program, program_of(group));
+    return to_string(program);
+  }
+  [[nodiscard]] Result<loop::Program> program_of(const Group& group) const {
     Definition definition = group.definition;
-    const std::map<std::string, Port> ports = ports_of(group);
-    for (Buffer& buffer : definition.buffers) {
-      const auto port = ports.find(buffer.name);
-      kernel.tensors.push_back(port == ports.end() ? std::nullopt : std::optional(port->second));
-      if (kernel.tensors.back()) buffer.name = readable_name(*kernel.tensors.back());
-    }
     for (Stage& stage : definition.stages) stage.name = definition[stage.target].name;
     auto program = loop::lower(definition);
     if (!program) return fault(group, program.error().message);
-    kernel.program = *std::move(program);
-    kernel.tensors.resize(kernel.program.buffers.size());
-    const auto valid = loop::validate(kernel.program, kWalkedSteps);
-    if (!valid && valid.error().code != ErrorCode::kBudget) return fault(group, valid.error().message);
-    return kernel;
+    return program;
   }
-  [[nodiscard]] std::map<std::string, Port> ports_of(const Group& group) const {
-    std::map<std::string, Port> ports;
+  [[nodiscard]] std::string function_name(const Group& group, const std::string& key) const {
+    std::string name;
     for (const NodeId id : group.nodes) {
-      for (const Port& port : graph_.node(id).inputs) ports.emplace(name_of_port(port), port);
+      if (name.size() < 40) name += kind_of(graph_.node(id)) + "_";
     }
-    for (const Port& port : group.outputs) ports.emplace(name_of_port(port), port);
-    return ports;
+    return name + content_hash(key).substr(0, kKeyDigits);
   }
-  [[nodiscard]] std::string readable_name(Port port) const {
-    const std::string word = loop::as_word(graph_.node(port.node).name);
-    return graph_.node(port.node).name.empty() || word.size() > 40 ? name_of_port(port) : word;
+  /// By buffer of the definition.
+  [[nodiscard]] std::vector<std::optional<Port>> ports_of(const Group& group) const {
+    std::vector<Port> operands;
+    for (const NodeId id : group.nodes) {
+      for (const Port& port : graph_.node(id).inputs) {
+        if (source_of(group.nodes, port).is_outside()) operands.push_back(port);
+      }
+    }
+    auto operand = operands.begin();
+    Port output{group.nodes.back(), 0};
+    std::vector<std::optional<Port>> ports;
+    for (const Buffer& buffer : group.definition.buffers) {
+      auto& port = ports.emplace_back();
+      if (buffer.role == BufferRole::kOutput) {
+        port = output;
+        ++output.output;
+      } else if (buffer.role != BufferRole::kTemporary) {
+        port = *operand++;
+      }
+    }
+    return ports;
   }
   [[nodiscard]] Error fault(const Group& group, const std::string& what) const {
     return make_error(ErrorCode::kInternal, "{}: its definition gives no valid loops: {}",
@@ -244,7 +263,8 @@ class Grouping {
   std::span<const CarriedNode> carried_;
   const std::map<std::string, ExternalWeight>& external_;
   std::map<Port, int> uses_;
-  std::vector<std::unique_ptr<Group>> groups_;  ///< By their last node.
+  std::vector<std::unique_ptr<Group>> groups_;      ///< By their last node.
+  std::map<std::string, std::size_t> function_of_;  ///< By key.
 };
 
 }  // namespace

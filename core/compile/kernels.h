@@ -1,4 +1,4 @@
-// A graph as kernels: each a loop program over tensors of the graph.
+// A graph as calls of kernels over its tensors. Equal kernels, by key and element types, share one function.
 //
 // A node joins its producer where the two definitions say that nothing need be stored between them
 // (loop/composition.h): the producer has one result, this node alone reads it, and inlining leaves no buffer for it. No
@@ -6,7 +6,7 @@
 #pragma once
 
 #include <rewright/graph/graph.h>
-#include <rewright/loop/loop_program.h>
+#include <rewright/loop/target.h>
 
 #include <map>
 #include <optional>
@@ -18,11 +18,10 @@
 
 namespace rewright::compile {
 
-/// A program and what its buffers are. Those that are no port's are temporaries of its own.
-struct Kernel {
-  std::string name;  ///< A word: "k3_conv2d_relu".
-  loop::Program program;
-  std::vector<std::optional<Port>> tensors;  ///< One for each buffer.
+/// One kernel of the graph.
+struct KernelCall {
+  std::size_t function = 0;
+  std::vector<std::optional<Port>> tensors;  ///< By buffer of the function; none: a temporary of its own.
 };
 
 /// A node that has no loops, and why.
@@ -32,8 +31,11 @@ struct NotCompiled {
 };
 
 struct Kernels {
-  std::vector<Kernel> kernels;            ///< In an order in which what is read was written.
-  std::vector<NotCompiled> not_compiled;  ///< Kernels are none where there is one.
+  std::vector<loop::NamedProgram> functions;  ///< Called after operators and the key: "conv2d_relu_5f0c3a9be1d2".
+  std::vector<KernelCall> calls;              ///< In an order in which what is read was written.
+  std::vector<NotCompiled> not_compiled;      ///< There is no call where there is one.
+
+  [[nodiscard]] const loop::Program& program(const KernelCall& call) const { return functions[call.function].program; }
 };
 
 /// `carried`: why nodes have no operator, as the import said it. `external`: weights whose values lie in files. Errors:

@@ -116,16 +116,17 @@ Result<std::string> difference_when_evaluated(const Imported& imported) {
   return std::string();
 }
 
-/// Runs a kernel's program; `tensors`: what the ports hold.
-Status interpret_kernel(const compile::Kernel& kernel, std::map<Port, std::vector<Real>>& tensors) {
-  loop::Contents<Real> contents(kernel.program.buffers.size());
+/// Runs a call's program; `tensors`: what the ports hold.
+Status interpret_call(const compile::KernelCall& call, const loop::Program& program,
+                      std::map<Port, std::vector<Real>>& tensors) {
+  loop::Contents<Real> contents(program.buffers.size());
   for (std::size_t b = 0; b < contents.size(); ++b) {
-    const BufferRole role = kernel.program.buffers[b].role;
-    if (role == BufferRole::kInput || role == BufferRole::kWeight) contents[b] = tensors.at(*kernel.tensors[b]);
+    const BufferRole role = program.buffers[b].role;
+    if (role == BufferRole::kInput || role == BufferRole::kWeight) contents[b] = tensors.at(*call.tensors[b]);
   }
-  REWRIGHT_CHECK(loop::interpret<Real>(kernel.program, contents));
+  REWRIGHT_CHECK(loop::interpret<Real>(program, contents));
   for (std::size_t b = 0; b < contents.size(); ++b) {
-    if (kernel.program.buffers[b].role == BufferRole::kOutput) tensors[*kernel.tensors[b]] = std::move(contents[b]);
+    if (program.buffers[b].role == BufferRole::kOutput) tensors[*call.tensors[b]] = std::move(contents[b]);
   }
   return {};
 }
@@ -140,9 +141,9 @@ Result<std::string> difference_when_interpreted(const Imported& imported) {
   std::map<Port, std::vector<Real>> tensors;
   for (std::size_t i = 0; i < values.size(); ++i)
     tensors[{graph.inputs()[i], 0}] = {values[i].values().begin(), values[i].values().end()};
-  for (const compile::Kernel& kernel : kernels.kernels) {
-    if (const auto status = interpret_kernel(kernel, tensors); !status)
-      return kernel.name + ": " + status.error().message;
+  for (const compile::KernelCall& call : kernels.calls) {
+    if (const auto status = interpret_call(call, kernels.program(call), tensors); !status)
+      return kernels.functions[call.function].name + ": " + status.error().message;
   }
   for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
     std::vector<double> actual;

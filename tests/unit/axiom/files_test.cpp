@@ -56,7 +56,7 @@ TEST_P(GoodFile, HoldsOnItsWholeDomainOfSmallShapes) {
     const auto result = audit(axiom, options);
     ASSERT_TRUE(result) << result.error().message;
     EXPECT_TRUE(result->holds) << axiom.name << "\n" << result->counterexample;
-    EXPECT_GT(result->combinations, 0u) << axiom.name << " was compared nowhere";
+    EXPECT_GT(result->combinations + result->drawn, 0u) << axiom.name << " was compared nowhere";
   }
 }
 INSTANTIATE_TEST_SUITE_P(Axioms, GoodFile, testing::ValuesIn(test::axiom_files()), stem);
@@ -79,8 +79,7 @@ TEST(RejectedAxioms, EachHasACounterexampleInEveryDomain) {
 }
 
 TEST(Axioms, SpeakOfEveryOperator) {
-  // Read from models; without a law yet.
-  std::set<std::string> spoken = {"conv_transpose2d", "cumsum", "group_norm", "gru", "lstm", "rnn"};
+  std::set<std::string> spoken;
   for (const Axiom& axiom : test::axioms().axioms()) {
     for (const AxiomTerm& term : axiom.terms) {
       if (term.op) spoken.insert(term.op->name());
