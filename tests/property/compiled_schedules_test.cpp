@@ -82,7 +82,7 @@ TEST(CompiledSchedules, GiveTheBitsOfTheProgram) {
     schedule::Schedule steps;
     const Program program = loop::over_wrapping_integers(scheduled_at_random(*lowered, seed, steps));
     steps_applied += steps.size();
-    const auto code = target->compile(program, {.dialect = run % 2 == 0 ? "" : "vectors"});
+    const auto code = compile_one(*target, program, {.dialect = run % 2 == 0 ? "" : "vectors"});
     ASSERT_TRUE(code) << seed << ": " << code.error().message << "\n" << to_string(program);
     Numbers compiled = numbers_of_integers(test_support::random_contents<loop::Wrapping>(program.buffers, seed));
     const auto status = run_compiled(**code, program, compiled);
