@@ -23,6 +23,9 @@
 namespace rewright::cli {
 namespace {
 
+/// Larger programs are not walked iteration by iteration: what they compute is compared all the same.
+constexpr std::int64_t kWalkedSteps = std::int64_t{1} << 21;
+
 struct MeasureArguments {
   std::string kernel;
   std::vector<std::string> schedules;
@@ -77,7 +80,7 @@ Result<Candidate> read_candidate(const std::string& argument, const loop::Progra
   Candidate candidate{argument, to_string(*steps), plain, std::nullopt};
   auto made = schedule::apply(plain, *steps);
   Status status;
-  if (made) status = loop::validate(made->program, loop::kValidationSteps);
+  if (made) status = loop::validate(made->program, kWalkedSteps);
   if (!made || (!status && status.error().code != ErrorCode::kBudget)) {
     candidate.measurement = tune::Measurement{"refused", made ? status.error().message : made.error().message, {}, 0};
   } else {
@@ -116,20 +119,23 @@ class Session {
     REWRIGHT_TRY(kernel_, read_kernel(arguments_.kernel, registry));
     REWRIGHT_TRY(const Target* target, registry.get<Target>(arguments_.task.target));
     REWRIGHT_TRY(version_, target->version());
-    candidates_.push_back({"(unscheduled)", "", kernel_.program, std::nullopt});
-    for (const std::string& argument : arguments_.schedules) {
-      REWRIGHT_TRY(candidates_.emplace_back(), read_candidate(argument, kernel_.program));
-    }
     if (!arguments_.records.empty()) {
       REWRIGHT_TRY(ScheduleRecords records, ScheduleRecords::open(arguments_.records));
       records_.emplace(std::move(records));
+    }
+    candidates_.push_back({"(unscheduled)", "", kernel_.program, std::nullopt});
+    for (const std::string& argument : arguments_.schedules) {
+      REWRIGHT_TRY(candidates_.emplace_back(), read_candidate(argument, kernel_.program));
     }
     REWRIGHT_TRY(machine_, tune::measured_machine());
     REWRIGHT_TRY(const std::string plugin, tune::Measurer::plugin_of(registry, arguments_.task.target));
     const Status status = measure(plugin);
     if (!status && !interrupted()) return status.error();
     report();
-    if (interrupted()) return ExitCode::kStopped;
+    if (interrupted()) {
+      note(records_ ? "stopped; records of what was measured until then are kept" : "stopped", settings_.quiet);
+      return ExitCode::kStopped;
+    }
     const auto is_ok = [](const Candidate& candidate) { return candidate.measurement->is_ok(); };
     return std::ranges::all_of(candidates_, is_ok) ? ExitCode::kDone : ExitCode::kNegative;
   }
@@ -263,7 +269,11 @@ class Session {
 
 Result<ExitCode> measure_schedules(const Settings& settings, const MeasureArguments& arguments) {
   heed_interrupts();
-  const StopInTime stop_in_time([] { compile::end_child_processes(); });
+  const StopInTime stop_in_time([&] {
+    compile::end_child_processes();
+    if (settings.json) print_json({{"stopped_early", true}, {"measured", Json::array()}});
+    note("stopped; records of what was measured until then are kept", settings.quiet);
+  });
   return Session(settings, arguments).run();
 }
 

@@ -126,7 +126,7 @@ void say_added(const Settings& settings, std::size_t added, std::size_t read, co
   if (settings.json) {
     print_json({{"read", read}, {"added", added}});
   } else {
-    print_line(fmt::format("{} read, {} added to {}; the others were there", counted(read, "record"), added, store));
+    print_line(fmt::format("{} read; {} new, added to {}", counted(read, "record"), added, store));
   }
 }
 

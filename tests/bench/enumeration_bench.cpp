@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "campaign/config.h"
+#include "enumerate/enumerator.h"
 #include "enumerate/fingerprints.h"
 #include "enumerate/operator_space.h"
 #include "enumerate/record.h"
