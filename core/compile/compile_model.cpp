@@ -139,7 +139,7 @@ Result<CompileReport> compile_model(const OpenedModel& model, const Target& targ
   CompileReport report;
   const ImportedModel& compiled = model.start();
   REWRIGHT_CHECK(begin("make loops"));
-  REWRIGHT_TRY(const Kernels kernels, kernels_of(compiled.graph, compiled.carried, compiled.external));
+  REWRIGHT_TRY(const Kernels kernels, kernels_of(compiled.graph, compiled.carried, compiled.external, model.registry));
   report.not_compiled = kernels.not_compiled;
   report.kernels = kernels.calls.size();
   if (!report.not_compiled.empty()) return report;

@@ -51,7 +51,7 @@ class CompiledSession final : public RuntimeSession {
     source_.sizes = std::move(sizes);
     REWRIGHT_TRY(OpenedModel opened, open_model(source_, registry_, nullptr));
     if (simplifies_) simplify(opened);
-    return LoadedModel::make(opened.start(), target_, kCompilerSeconds);
+    return LoadedModel::make(opened.start(), registry_, target_, kCompilerSeconds);
   }
 
   ModelSource source_;

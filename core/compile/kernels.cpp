@@ -9,8 +9,8 @@
 #include <set>
 
 #include "base/files.h"
+#include "compile/graph_definition.h"
 #include "compile/kernel_definition.h"
-#include "compile/node_definition.h"
 #include "loop/lower.h"
 #include "loop/validator.h"
 
@@ -48,8 +48,8 @@ std::string to_text(std::span<const ElementTypes> types) {
 class Grouping {
  public:
   Grouping(const Graph& graph, std::span<const CarriedNode> carried,
-           const std::map<std::string, ExternalWeight>& external)
-      : graph_(graph), carried_(carried), external_(external), groups_(graph.nodes().size()) {
+           const std::map<std::string, ExternalWeight>& external, const Registry* registry)
+      : graph_(graph), carried_(carried), external_(external), registry_(registry), groups_(graph.nodes().size()) {
     for (const Node& node : graph.nodes()) {
       std::set<Port> read(node.inputs.begin(), node.inputs.end());
       for (const Port& port : read) ++uses_[port];
@@ -102,28 +102,18 @@ class Grouping {
     }
     return std::nullopt;
   }
-  /// Of a carried node as the import said it of that node, else of one of its type.
+  /// Of a carried node as the import said it of that node, else of one of its type; of a Scan what its body lacks.
   [[nodiscard]] std::string reason_of(const Node& node, const Error& error) const {
-    if (node.opaque() == nullptr) return error.message;
+    if (node.opaque() == nullptr || node.opaque()->type == "Scan") return error.message;
     const std::string& type = node.opaque()->type;
     const auto is_named = [&](const CarriedNode& other) { return other.type == type && other.name == node.name; };
     auto found = std::ranges::find_if(carried_, is_named);
     if (found == carried_.end()) found = std::ranges::find(carried_, type, &CarriedNode::type);
     return found == carried_.end() ? error.message : found->reason;
   }
-  /// What a node computes with: the type of its first operand that is none of truth values, or of its result.
-  [[nodiscard]] ElementType number_type(const Node& node) const {
-    for (const Port& port : node.inputs) {
-      if (graph_.type(port).element != ElementType::kBool) return graph_.type(port).element;
-    }
-    return node.outputs.front().element;
-  }
   [[nodiscard]] std::vector<ElementTypes> element_types(std::span<const NodeId> nodes) const {
     std::vector<ElementTypes> types;
-    for (const NodeId id : nodes) {
-      ElementTypes& type = types.emplace_back(ElementTypes{number_type(graph_.node(id))});
-      for (const TensorType& output : graph_.node(id).outputs) type.outputs.push_back(output.element);
-    }
+    for (const NodeId id : nodes) types.push_back(element_types_of(graph_, graph_.node(id)));
     return types;
   }
   [[nodiscard]] bool are_applications(std::span<const NodeId> nodes) const {
@@ -136,16 +126,11 @@ class Grouping {
     }
     std::vector<DefinitionPart> parts;
     for (const NodeId id : nodes) {
-      REWRIGHT_TRY(Definition definition, definition_of_node(id));
+      REWRIGHT_TRY(Definition definition, definition_of_node(graph_, id, registry_));
       DefinitionPart& part = parts.emplace_back(std::move(definition));
       for (const Port& port : graph_.node(id).inputs) part.sources.push_back(source_of(nodes, port));
     }
     return composed(parts);
-  }
-  Result<Definition> definition_of_node(NodeId id) const {
-    if (graph_.node(id).application() == nullptr) return node_definition(graph_, graph_.node(id));
-    const NodeId nodes[] = {id};
-    return definition_of(kernel_of(graph_, nodes).kernel().applications[0], element_types(nodes)[0]);
   }
   static Kernel::Source source_of(const std::vector<NodeId>& nodes, Port port) {
     const auto maker = std::ranges::find(nodes, port.node);
@@ -262,6 +247,7 @@ class Grouping {
   const Graph& graph_;
   std::span<const CarriedNode> carried_;
   const std::map<std::string, ExternalWeight>& external_;
+  const Registry* registry_;
   std::map<Port, int> uses_;
   std::vector<std::unique_ptr<Group>> groups_;      ///< By their last node.
   std::map<std::string, std::size_t> function_of_;  ///< By key.
@@ -270,8 +256,8 @@ class Grouping {
 }  // namespace
 
 Result<Kernels> kernels_of(const Graph& graph, std::span<const CarriedNode> carried,
-                           const std::map<std::string, ExternalWeight>& external) {
-  return Grouping(graph, carried, external).run();
+                           const std::map<std::string, ExternalWeight>& external, const Registry* registry) {
+  return Grouping(graph, carried, external, registry).run();
 }
 
 }  // namespace rewright::compile

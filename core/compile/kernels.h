@@ -7,6 +7,7 @@
 
 #include <rewright/graph/graph.h>
 #include <rewright/loop/target.h>
+#include <rewright/plugin/registry.h>
 
 #include <map>
 #include <optional>
@@ -38,9 +39,11 @@ struct Kernels {
   [[nodiscard]] const loop::Program& program(const KernelCall& call) const { return functions[call.function].program; }
 };
 
-/// `carried`: why nodes have no operator, as the import said it. `external`: weights whose values lie in files. Errors:
-/// kInternal, a definition that cannot be lowered or is refused by the validator, with the node.
+/// `carried`: why nodes have no operator, as the import said it. `external`: weights whose values lie in files.
+/// `registry` reads bodies of nodes; null: none is read. Errors: kInternal, a definition that cannot be lowered or is
+/// refused by the validator, with the node.
 [[nodiscard]] REWRIGHT_API Result<Kernels> kernels_of(const Graph& graph, std::span<const CarriedNode> carried = {},
-                                                      const std::map<std::string, ExternalWeight>& external = {});
+                                                      const std::map<std::string, ExternalWeight>& external = {},
+                                                      const Registry* registry = nullptr);
 
 }  // namespace rewright::compile

@@ -35,8 +35,9 @@ struct LoadedModel::Call {
   std::unique_ptr<void, decltype(&std::free)> memory{nullptr, &std::free};
 };
 
-Result<std::unique_ptr<LoadedModel>> LoadedModel::make(const ImportedModel& model, const Target& target, int seconds) {
-  REWRIGHT_TRY(const Kernels kernels, kernels_of(model.graph, model.carried, model.external));
+Result<std::unique_ptr<LoadedModel>> LoadedModel::make(const ImportedModel& model, const Registry& registry,
+                                                       const Target& target, int seconds) {
+  REWRIGHT_TRY(const Kernels kernels, kernels_of(model.graph, model.carried, model.external, &registry));
   if (!kernels.not_compiled.empty()) return not_compiled(kernels.not_compiled);
   REWRIGHT_TRY(Artefact artefact, make_artefact("model", model, kernels, target));
   REWRIGHT_TRY(TemporaryFolder folder, TemporaryFolder::make());

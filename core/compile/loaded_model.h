@@ -15,8 +15,8 @@ namespace rewright::compile {
 class LoadedModel {
  public:
   /// Errors: kUnsupported, with the nodes that cannot be compiled; of the target and the compiler.
-  [[nodiscard]] static Result<std::unique_ptr<LoadedModel>> make(const ImportedModel& model, const Target& target,
-                                                                 int seconds);
+  [[nodiscard]] static Result<std::unique_ptr<LoadedModel>> make(const ImportedModel& model, const Registry& registry,
+                                                                 const Target& target, int seconds);
   ~LoadedModel();
   LoadedModel(const LoadedModel&) = delete;
   LoadedModel& operator=(const LoadedModel&) = delete;

@@ -41,7 +41,7 @@ inline ImportedModel model_of(Graph graph) {
 }
 
 inline Kernels kernels_of_model(const ImportedModel& model) {
-  auto kernels = kernels_of(model.graph, model.carried, model.external);
+  auto kernels = kernels_of(model.graph, model.carried, model.external, &loaded());
   if (!kernels) fail(kernels.error().message);
   return *std::move(kernels);
 }
