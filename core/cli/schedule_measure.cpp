@@ -14,6 +14,7 @@
 #include "compile/child_processes.h"
 #include "loop/validator.h"
 #include "schedule/apply.h"
+#include "schedule/schedule_json.h"
 #include "store/schedule_records.h"
 #include "tune/kernel_program.h"
 #include "tune/kernel_text.h"
@@ -64,6 +65,13 @@ Result<ExitCode> print_program(const Settings& settings, const std::string& text
   return ExitCode::kDone;
 }
 
+/// Of a schedule whose knobs it gives itself.
+Result<schedule::Schedule> steps_of(const std::string& text) {
+  REWRIGHT_TRY(const schedule::Space space, schedule::read_space(text));
+  REWRIGHT_TRY(const schedule::Choices choices, given_choices(space));
+  return schedule_of(space, choices);
+}
+
 /// A file, or the text of a schedule. One that cannot be applied is refused, not an error.
 Result<Candidate> read_candidate(const std::string& argument, const loop::Program& plain) {
   std::error_code ignored;
@@ -72,7 +80,7 @@ Result<Candidate> read_candidate(const std::string& argument, const loop::Progra
   if (is_file) {
     REWRIGHT_TRY(text, read_file(argument));
   }
-  const auto steps = schedule::parse_schedule(text);
+  const auto steps = steps_of(text);
   if (!steps) {
     return make_error(steps.error().code, "'{}' is {}: {}", argument,
                       is_file ? "no schedule" : "neither a file nor a schedule", steps.error().message);

@@ -89,6 +89,7 @@ struct Small {
 };
 
 const Small kSmall[] = {
+    {"matmul", "matmul", {{"M", 8}, {"N", 32}, {"K", 5}}, {{"ti", 4}, {"tj", 16}}},
     {"product", "product", {{"M", 8}, {"N", 37}, {"K", 5}, {"V", 16}}, {{"ti", 4}, {"tj", 16}}},
     {"product", "product", {{"M", 3}, {"N", 128}, {"K", 5}, {"V", 16}}, {{"ti", 1}, {"tj", 64}}},
     {"product", "product-tails", {{"M", 11}, {"N", 35}, {"K", 7}, {"V", 16}}, {{"ti", 4}, {"tj", 16}}},
