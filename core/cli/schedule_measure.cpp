@@ -30,6 +30,7 @@ constexpr std::int64_t kWalkedSteps = std::int64_t{1} << 21;
 struct MeasureArguments {
   std::string kernel;
   std::vector<std::string> schedules;
+  std::vector<std::string> with;  ///< NAME=CHOICE, of knobs.
   std::string records;
   std::string policy = "hot";
   tune::MeasureTask task;
@@ -65,22 +66,23 @@ Result<ExitCode> print_program(const Settings& settings, const std::string& text
   return ExitCode::kDone;
 }
 
-/// Of a schedule whose knobs it gives itself.
-Result<schedule::Schedule> steps_of(const std::string& text) {
-  REWRIGHT_TRY(const schedule::Space space, schedule::read_space(text));
+Result<schedule::Schedule> steps_of(const std::string& text, const std::vector<std::string>& with) {
+  REWRIGHT_TRY(schedule::Space space, schedule::read_space(text));
+  for (const std::string& choice : with) REWRIGHT_CHECK(give(space, choice));
   REWRIGHT_TRY(const schedule::Choices choices, given_choices(space));
   return schedule_of(space, choices);
 }
 
 /// A file, or the text of a schedule. One that cannot be applied is refused, not an error.
-Result<Candidate> read_candidate(const std::string& argument, const loop::Program& plain) {
+Result<Candidate> read_candidate(const std::string& argument, const std::vector<std::string>& with,
+                                 const loop::Program& plain) {
   std::error_code ignored;
   const bool is_file = std::filesystem::exists(argument, ignored);
   std::string text = argument;
   if (is_file) {
     REWRIGHT_TRY(text, read_file(argument));
   }
-  const auto steps = steps_of(text);
+  const auto steps = steps_of(text, with);
   if (!steps) {
     return make_error(steps.error().code, "'{}' is {}: {}", argument,
                       is_file ? "no schedule" : "neither a file nor a schedule", steps.error().message);
@@ -133,7 +135,7 @@ class Session {
     }
     candidates_.push_back({"(unscheduled)", "", kernel_.program, std::nullopt});
     for (const std::string& argument : arguments_.schedules) {
-      REWRIGHT_TRY(candidates_.emplace_back(), read_candidate(argument, kernel_.program));
+      REWRIGHT_TRY(candidates_.emplace_back(), read_candidate(argument, arguments_.with, kernel_.program));
     }
     REWRIGHT_TRY(machine_, tune::measured_machine());
     REWRIGHT_TRY(const std::string plugin, tune::Measurer::plugin_of(registry, arguments_.task.target));
@@ -299,11 +301,13 @@ void add_measure(Program& program, const Command& group) {
   const Command command = program.command(
       group, "measure", "Times schedules of a kernel, each checked against the unscheduled program",
       {"rewright schedule measure '(x:512x512, w:512x512) matmul(x, w)' tiled.schedule --records my.store",
+       "rewright schedule measure '(x:64x64, w:64x64) matmul(x, w)' product.schedule --with ti=4 --dialect vectors",
        "rewright schedule measure '(x:64x64) relu(x)' 'unroll y.j' 'split y.j 16' --policy cold --json"},
       [arguments](const Settings& settings) { return measure_schedules(settings, *arguments); });
   command.add_option("KERNEL", arguments->kernel, "Inputs with their sizes, and what is computed of them").required();
   command.add_option("SCHEDULE", arguments->schedules, "Files, or schedules as text; none: the unscheduled program")
       .expected(0, -1);
+  command.add_option("--with", arguments->with, "What a knob of the schedules is: NAME=CHOICE").repeatable();
   command.add_option("--records", arguments->records, "A store to which what was measured is added").type_name("STORE");
   command.add_option("--target", arguments->task.target, "What compiles").show_default();
   command.add_option("--dialect", arguments->task.dialect,

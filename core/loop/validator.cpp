@@ -18,6 +18,20 @@ namespace {
 
 bool is_given(const Buffer& buffer) { return buffer.role == BufferRole::kInput || buffer.role == BufferRole::kWeight; }
 
+/// How many statements run at least, where that is at most `most`: what is in branches counts as nothing.
+std::int64_t least_steps(const Body& body, std::int64_t most) {
+  std::int64_t steps = 0;
+  for (const Statement& statement : body) {
+    ++steps;
+    if (const Loop* loop = statement.loop()) {
+      const std::int64_t once = least_steps(loop->body, most), extent = loop->extent.number().value_or(0);
+      steps += extent > 0 && once > most / extent ? most : once * extent;
+    }
+    if (steps > most) return steps;
+  }
+  return steps;
+}
+
 /// Walks the iterations; values are not computed. An index that depends on data is a range.
 class IterationWalk {
  public:
@@ -35,6 +49,7 @@ class IterationWalk {
       auto& sizes = sizes_.emplace_back();
       for (const IndexExpr& size : buffer.sizes) sizes.push_back(*size.number());
     }
+    if (least_steps(program_.body, steps_left_) > steps_left_) return too_long();
     run(program_.body);
     if (!error_) check_outputs();
     return error_ ? Status(*error_) : Status();

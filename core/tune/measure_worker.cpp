@@ -29,6 +29,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kLeastBatches = 3;
+constexpr std::size_t kSettledBatches = 5;
+constexpr double kSettled = 1.005;
 constexpr std::size_t kLineBytes = 64;
 
 double now_us() {
@@ -37,18 +39,31 @@ double now_us() {
   return 1e6 * static_cast<double>(time.tv_sec) + 1e-3 * static_cast<double>(time.tv_nsec);
 }
 
-void pin(int processor) {
-  cpu_set_t allowed, chosen;
-  CPU_ZERO(&allowed);
-  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-  for (int i = 0; i < CPU_SETSIZE && processor < 0; ++i) {
-    const int last = CPU_SETSIZE - 1 - i;
-    if (CPU_ISSET(last, &allowed)) processor = last;
+/// The processors that this process may use, one of which is for what is timed.
+class Processors {
+ public:
+  /// `timed` -1: the last.
+  explicit Processors(int timed) {
+    CPU_ZERO(&timed_);
+    CPU_ZERO(&others_);
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    for (int i = CPU_SETSIZE - 1; i >= 0 && timed < 0; --i) {
+      if (CPU_ISSET(i, &allowed)) timed = i;
+    }
+    others_ = allowed;
+    CPU_CLR(timed, &others_);
+    if (CPU_COUNT(&others_) == 0) others_ = allowed;
+    CPU_SET(timed, &timed_);
   }
-  CPU_ZERO(&chosen);
-  CPU_SET(processor, &chosen);
-  ::sched_setaffinity(0, sizeof chosen, &chosen);
-}
+  void time() const { ::sched_setaffinity(0, sizeof timed_, &timed_); }
+  /// For what must not disturb what another process times.
+  void leave() const { ::sched_setaffinity(0, sizeof others_, &others_); }
+
+ private:
+  cpu_set_t timed_, others_;
+};
 
 /// The least time of a fixed chain of mixing: how fast the processor is now.
 double reference_us() {
@@ -63,6 +78,13 @@ double reference_us() {
   return least;
 }
 
+/// Is the least time met again and again? Then more batches would hardly find a lesser one.
+bool is_settled(std::vector<double> batches_us) {
+  if (batches_us.size() < kSettledBatches) return false;
+  std::ranges::nth_element(batches_us, batches_us.begin() + 2);
+  return batches_us[2] <= kSettled * std::ranges::min(batches_us);
+}
+
 Measurement with_outcome(std::string outcome, std::string text) { return {std::move(outcome), std::move(text), {}, 0}; }
 
 class MeasureBench {
@@ -75,7 +97,8 @@ class MeasureBench {
     REWRIGHT_TRY(bench->plain_, loop::parse_program(message.at("plain").get<std::string>()));
     bench->reduction_ = work_of(bench->plain_).reduction;
     bench->walked_.resize(2 * message.at("cache_bytes").get<std::size_t>() + kLineBytes);
-    pin(bench->task_.processor);
+    bench->processors_.emplace(bench->task_.processor);
+    bench->processors_->leave();
     REWRIGHT_CHECK(bench->compute_expected());
     return bench;
   }
@@ -83,6 +106,7 @@ class MeasureBench {
 
   /// The answer to {"compile": ...}.
   Json compile(const Json& texts) {
+    processors_->leave();
     compiled_.clear();
     programs_.clear();
     for (const Json& text : texts) {
@@ -103,6 +127,7 @@ class MeasureBench {
   }
 
   Measurement measure(std::size_t index, std::optional<double> incumbent_us) {
+    processors_->time();
     if (index >= compiled_.size()) return with_outcome("refused", "there is no such candidate in the module");
     const loop::Program& program = programs_[index].program;
     const loop::CompiledProgram& code = *compiled_[index];
@@ -150,7 +175,7 @@ class MeasureBench {
         result.text = fmt::format("left early: more than {} times slower than the best", task_.race);
         return;
       }
-      if (now_us() - start > 1e6 * task_.seconds) return;
+      if (now_us() - start > 1e6 * task_.seconds || is_settled(result.batches_us)) return;
     }
   }
   /// Each line of a buffer twice as large as the last cache is written.
@@ -160,6 +185,7 @@ class MeasureBench {
   }
 
   MeasureTask task_;
+  std::optional<Processors> processors_;
   Registry registry_;
   const Target* target_ = nullptr;
   loop::Program plain_;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
 #include "plugin/own_folder.h"
@@ -21,9 +22,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kModule = 8;
+constexpr std::size_t kModule = 4;
 constexpr int kSetUpSeconds = 180;
 constexpr useconds_t kLockPollUs = 50'000;
+constexpr std::chrono::milliseconds kStopPoll(50);
 
 Error stopped_measuring() { return make_error(ErrorCode::kBudget, "measuring was stopped"); }
 
@@ -41,12 +43,12 @@ Result<std::string> Measurer::plugin_of(const Registry& registry, const std::str
 Result<std::unique_ptr<Measurer>> Measurer::start(Setting setting) {
   std::unique_ptr<Measurer> measurer(new Measurer(std::move(setting)));
   REWRIGHT_CHECK(measurer->lock());
-  REWRIGHT_CHECK(measurer->start_worker());
+  REWRIGHT_CHECK(measurer->start(measurer->workers_[0], measurer->setting_.stop));
   return measurer;
 }
 
 Measurer::~Measurer() {
-  worker_.reset();
+  for (Worker& worker : workers_) worker.reset();
   if (lock_ >= 0) ::close(lock_);
 }
 
@@ -68,29 +70,30 @@ Status Measurer::lock() {
   return {};
 }
 
-Status Measurer::start_worker() {
-  worker_ = std::make_unique<ChildProgram>();
-  REWRIGHT_CHECK(worker_->start(own_plugin_folder() + "/targets/measure-worker", "schedules are measured"));
+Status Measurer::start(Worker& worker, const std::function<bool()>& stop) {
+  worker = std::make_unique<ChildProgram>();
+  REWRIGHT_CHECK(worker->start(own_plugin_folder() + "/targets/measure-worker", "schedules are measured"));
   const Json message = {{"plugin", setting_.plugin},
                         {"task", setting_.task},
                         {"plain", to_string(setting_.plain)},
                         {"cache_bytes", described_machine().last_cache_bytes()}};
-  const ChildProgram::Reply reply = worker_->ask(message.dump(), kSetUpSeconds, setting_.stop);
+  const ChildProgram::Reply reply = worker->ask(message.dump(), kSetUpSeconds, stop);
   if (reply.is_stopped) return stopped_measuring();
   const Json ready = Json::parse(reply.bytes, nullptr, false);
   if (reply.crash.empty() && ready.is_object() && !ready.contains("error")) return {};
-  worker_.reset();
+  worker.reset();
   return make_error(ErrorCode::kPlugin, "the unscheduled program cannot be run: {}",
                     reply.crash.empty() ? ready.value("error", "what its process sent cannot be read") : reply.crash);
 }
 
-Result<Measurement> Measurer::ask(const std::string& message, int seconds) {
-  const ChildProgram::Reply reply = worker_->ask(message, seconds, setting_.stop);
+Result<Measurement> Measurer::ask(Worker& worker, const std::string& message, int seconds,
+                                  const std::function<bool()>& stop) {
+  const ChildProgram::Reply reply = worker->ask(message, seconds, stop);
   if (reply.is_stopped) return stopped_measuring();
   Measurement measurement;
   if (!reply.crash.empty()) {
-    worker_.reset();
-    if (setting_.stop && setting_.stop()) return stopped_measuring();  // An interrupt may have reached it, too.
+    worker.reset();
+    if (stop && stop()) return stopped_measuring();  // An interrupt may have reached it, too.
     measurement.outcome = reply.late ? "timeout" : "crashed";
     measurement.text = reply.crash;
     return measurement;
@@ -104,27 +107,42 @@ Result<Measurement> Measurer::ask(const std::string& message, int seconds) {
   return measurement;
 }
 
-Status Measurer::measure_module(std::span<const loop::Program> programs, const Heard& heard) {
-  if (!worker_) REWRIGHT_CHECK(start_worker());
-  Json texts = Json::array();
-  for (const loop::Program& program : programs) texts.push_back(to_string(program));
-  // The compiler has its own limit, of which the worker tells.
-  REWRIGHT_TRY(const Measurement compiled,
-               ask(Json{{"compile", std::move(texts)}}.dump(), 2 * setting_.task.compile_seconds + 5));
-  if (!compiled.outcome.empty()) {
-    if (programs.size() == 1) return heard(compiled);
-    for (const loop::Program& program : programs) REWRIGHT_CHECK(measure_module({&program, 1}, heard));
-    return {};
+Measurer::Compiled Measurer::compile(Worker& worker, Module module) {
+  return std::async(std::launch::async, [this, &worker, module]() -> Result<Measurement> {
+    const auto stop = [this] { return is_ending_.load(); };
+    if (!worker) REWRIGHT_CHECK(start(worker, stop));
+    Json texts = Json::array();
+    for (const loop::Program& program : module) texts.push_back(to_string(program));
+    // The compiler has its own limit, of which the worker tells.
+    return ask(worker, Json{{"compile", std::move(texts)}}.dump(), 2 * setting_.task.compile_seconds + 5, stop);
+  });
+}
+
+Result<Measurement> Measurer::wait_for(Compiled& compiled) {
+  while (compiled.wait_for(kStopPoll) != std::future_status::ready) {
+    if (setting_.stop && setting_.stop()) is_ending_ = true;
   }
-  for (std::size_t i = 0; i < programs.size(); ++i) {
+  return compiled.get();
+}
+
+Status Measurer::measure_alone(Worker& worker, Module module, const Heard& heard) {
+  for (std::size_t i = 0; i < module.size(); ++i) {
+    const Module one = module.subspan(i, 1);
+    REWRIGHT_CHECK(measure_module(worker, one, compile(worker, one), heard));
+  }
+  return {};
+}
+
+Status Measurer::measure_module(Worker& worker, Module module, Compiled compiled, const Heard& heard) {
+  REWRIGHT_TRY(const Measurement outcome, wait_for(compiled));
+  if (!outcome.outcome.empty()) return module.size() == 1 ? heard(outcome) : measure_alone(worker, module, heard);
+  for (std::size_t i = 0; i < module.size(); ++i) {
     const bool has_incumbent = incumbent_us_ < std::numeric_limits<double>::infinity();
     const Json question = {{"measure", i}, {"incumbent_us", has_incumbent ? Json(incumbent_us_) : Json()}};
-    REWRIGHT_TRY(const Measurement measured, ask(question.dump(), setting_.task.run_seconds));
+    REWRIGHT_TRY(const Measurement measured, ask(worker, question.dump(), setting_.task.run_seconds, setting_.stop));
     REWRIGHT_CHECK(look_at(measured));
     REWRIGHT_CHECK(heard(measured));
-    if (worker_) continue;
-    for (const loop::Program& left : programs.subspan(i + 1)) REWRIGHT_CHECK(measure_module({&left, 1}, heard));
-    break;
+    if (!worker) return measure_alone(worker, module.subspan(i + 1), heard);
   }
   return {};
 }
@@ -145,12 +163,23 @@ Status Measurer::look_at(const Measurement& measurement) {
 
 Status Measurer::measure(std::span<const loop::Program> programs,
                          const std::function<Status(std::size_t, const Measurement&)>& heard) {
-  std::size_t next = 0;
-  const Heard count = [&](const Measurement& measurement) { return heard(next++, measurement); };
-  for (std::size_t first = 0; first < programs.size(); first += kModule) {
-    REWRIGHT_CHECK(measure_module(programs.subspan(first, std::min(kModule, programs.size() - first)), count));
+  std::size_t known = 0;
+  const Heard count = [&](const Measurement& measurement) { return heard(known++, measurement); };
+  const auto module_at = [&](std::size_t first) {
+    return programs.subspan(first, std::min(kModule, programs.size() - first));
+  };
+  Status status;
+  Compiled next;
+  if (!programs.empty()) next = compile(workers_[0], module_at(0));
+  for (std::size_t first = 0, w = 0; status && first < programs.size(); first += kModule, w = 1 - w) {
+    Compiled compiled = std::move(next);
+    if (first + kModule < programs.size()) next = compile(workers_[1 - w], module_at(first + kModule));
+    status = measure_module(workers_[w], module_at(first), std::move(compiled), count);
   }
-  return {};
+  if (!status) is_ending_ = true;
+  if (next.valid()) next.wait();
+  is_ending_ = false;
+  return status;
 }
 
 double Measurer::drift() const { return slowest_reference_us_ > 0 ? slowest_reference_us_ / fastest_reference_us_ : 1; }

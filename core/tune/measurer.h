@@ -1,14 +1,18 @@
 // Times candidates: programs that must compute what the plain program of a kernel does.
 //
 // Each runs in a process of its own (measure_worker.h), several of one module; what it does there (it does not compile,
-// crashes, hangs, is wrong) is an outcome. Where a module dies, those that are left are tried one by one. One measurer
-// works at a time on a machine: the others wait for a lock in the user's cache folder.
+// crashes, hangs, is wrong) is an outcome. Where a module dies, those that are left are tried one by one. While one
+// module is timed, a second process compiles the next on other cores. One measurer works at a time on a machine: the
+// others wait for a lock in the user's cache folder.
 #pragma once
 
 #include <rewright/loop/loop_program.h>
 #include <rewright/plugin/registry.h>
 
+#include <array>
+#include <atomic>
 #include <functional>
+#include <future>
 #include <memory>
 #include <span>
 #include <string>
@@ -46,16 +50,26 @@ class REWRIGHT_API Measurer {
 
  private:
   using Heard = std::function<Status(const Measurement&)>;
+  using Worker = std::unique_ptr<ChildProgram>;  ///< Null: it is to be started.
+  using Module = std::span<const loop::Program>;
+  /// Empty, the module is compiled; or what came of that.
+  using Compiled = std::future<Result<Measurement>>;
   explicit Measurer(Setting setting) : setting_(std::move(setting)) {}
   Status lock();
-  Status start_worker();
-  Status measure_module(std::span<const loop::Program> programs, const Heard& heard);
+  /// `stop` may be called by another thread than that of the setting.
+  Status start(Worker& worker, const std::function<bool()>& stop);
   /// What came of a question; a worker that died is an outcome.
-  Result<Measurement> ask(const std::string& message, int seconds);
+  Result<Measurement> ask(Worker& worker, const std::string& message, int seconds, const std::function<bool()>& stop);
+  /// Beside what this thread does.
+  Compiled compile(Worker& worker, Module module);
+  Result<Measurement> wait_for(Compiled& compiled);
+  Status measure_module(Worker& worker, Module module, Compiled compiled, const Heard& heard);
+  Status measure_alone(Worker& worker, Module module, const Heard& heard);
   Status look_at(const Measurement& measurement);
 
   Setting setting_;
-  std::unique_ptr<ChildProgram> worker_;
+  std::array<Worker, 2> workers_;
+  std::atomic<bool> is_ending_ = false;  ///< What compiles is to end.
   int lock_ = -1;
   double incumbent_us_ = std::numeric_limits<double>::infinity();
   double fastest_reference_us_ = std::numeric_limits<double>::infinity();

@@ -161,4 +161,22 @@ TEST(Validator, RefusesAStatementThatIsLeftOutOrRunTwice) {
   });
 }
 
+TEST(Validator, SaysWhichWalksAreTooLong) {
+  const auto code_of = [](std::string_view body, std::int64_t steps) {
+    const auto status = validate(*parse_program(with_buffers(body)), steps);
+    return status ? std::nullopt : std::optional(status.error().code);
+  };
+  constexpr std::string_view kNest = "for y.i 4 serial { store y[y.i] = 0 for y.k 8 serial { store y[y.i] += 1 } }";
+  constexpr std::string_view kBranch =
+      "for y.i 4 serial { store y[y.i] = 0 for y.k 1000 serial { if y.k < 1 { for y.l 9 serial { store y[y.i] += 1 } } "
+      "} }";
+  EXPECT_EQ(code_of(kNest, 4 + 1 + 1 + 4 * 2 + 4 * 8), std::nullopt) << "elements of y and t, statements";
+  EXPECT_EQ(code_of(kNest, 4 + 1 + 1 + 4 * 2 + 4 * 8 - 1), ErrorCode::kBudget);
+  EXPECT_EQ(code_of(kBranch, 4200), std::nullopt) << "the branch is entered four times";
+  constexpr std::string_view kHuge =
+      "for y.i 4 serial { store y[y.i] = 0 for y.k 4000000000 serial { for y.l 4000000000 serial { for y.m 4000000000 "
+      "serial { store y[y.i] += 1 } } } }";
+  EXPECT_EQ(code_of(kHuge, kValidationSteps), ErrorCode::kBudget);
+}
+
 }  // namespace
