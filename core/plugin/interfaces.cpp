@@ -35,6 +35,13 @@ Result<double> CostModel::opaque_us(const OpaqueApplication& node) {
 CostCache::~CostCache() = default;
 SearchStrategy::~SearchStrategy() = default;
 Target::~Target() = default;
+Result<std::unique_ptr<loop::CompiledProgram>> Target::compile_scheduled(const loop::Program&,
+                                                                         const std::vector<schedule::Step>&,
+                                                                         const loop::TargetOptions&) const {
+  return make_error(ErrorCode::kUnsupported,
+                    "target {} has no transforms of its own; apply the schedule first, and compile what it makes",
+                    name());
+}
 loop::CompiledProgram::~CompiledProgram() = default;
 RuntimeSession::~RuntimeSession() = default;
 Runtime::~Runtime() = default;

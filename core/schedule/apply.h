@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "schedule/transform.h"
+#include <rewright/schedule/transform.h>
 
 namespace rewright::schedule {
 

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "schedule/step_text.h"
-#include "schedule/transform.h"
+#include <rewright/schedule/transform.h>
 
 namespace rewright::schedule {
 

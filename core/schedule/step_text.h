@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "schedule/transform.h"
+#include <rewright/schedule/transform.h>
 
 namespace rewright::schedule {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "schedule/transform.h"
+#include <rewright/schedule/transform.h>
 #include "support/random_definitions.h"
 
 namespace test_support {

@@ -1,4 +1,5 @@
-// Halide as a target: loop programs in its intermediate form, compiled into this process by its LLVM.
+// Halide as a target: loop programs in its intermediate form, compiled into this process by its LLVM; and schedules as
+// its own directives, over programs whose stores are definitions of its functions.
 //
 // Dialects  strict, which "" is: float32 and float64 arithmetic as IEEE 754 has it, contracted nowhere.
 //           fast: as Halide has it: operations are fused and change their order, and nothing may be infinite or no
@@ -12,6 +13,8 @@
 #include <sstream>
 
 #include "halide_code.h"
+#include "halide_directives.h"
+#include "halide_pipeline.h"
 
 namespace {
 
@@ -48,6 +51,14 @@ class HalideTarget final : public Target {
     REWRIGHT_TRY(const StatementOptions chosen, statement_options(options));
     REWRIGHT_TRY(const halide::LoweredProgram lowered, halide::lowered({"kernel", program}, chosen));
     return halide::compiled(lowered, options.threads);
+  }
+  [[nodiscard]] Result<std::unique_ptr<loop::CompiledProgram>> compile_scheduled(
+      const loop::Program& program, const std::vector<schedule::Step>& schedule,
+      const loop::TargetOptions& options) const override {
+    REWRIGHT_TRY(const StatementOptions chosen, statement_options(options));
+    REWRIGHT_TRY(halide::Stages stages, halide::stages_of(program));
+    REWRIGHT_CHECK(halide::schedule_stages(program, schedule, stages));
+    return halide::pipeline_of(program, stages, {chosen.is_strict, options.threads});
   }
 };
 

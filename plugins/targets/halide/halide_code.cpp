@@ -47,7 +47,7 @@ class HalideProgram final : public loop::CompiledProgram {
     places.push_back(&fault);
     std::vector<const void*> arguments;
     for (void* const& place : places) arguments.push_back(&place);
-    if (threads_ > 1) set_threads();
+    if (threads_ > 1) set_threads(threads_);
     const int failed = code_.argv_function()(arguments.data());
     if (failed != 0) return make_error(ErrorCode::kInternal, "target halide: the compiled code ended with {}", failed);
     if (fault == 0) return {};
@@ -55,11 +55,6 @@ class HalideProgram final : public loop::CompiledProgram {
   }
 
  private:
-  void set_threads() const {
-    using SetThreads = int(int);
-    if (auto* set = reinterpret_cast<SetThreads*>(code_.find_symbol_by_name("halide_set_num_threads").address))
-      set(threads_);
-  }
   ir::JITModule code_;
   std::vector<BufferId> taken_;
   int threads_;
@@ -70,6 +65,14 @@ class HalideProgram final : public loop::CompiledProgram {
 Halide::Target processor(bool is_strict) {
   Halide::Target target = Halide::get_host_target().with_feature(Halide::Target::JIT);
   return is_strict ? target.with_feature(Halide::Target::StrictFloat) : target;
+}
+
+void set_threads(int threads) {
+  using SetThreads = int(int);
+  for (const ir::JITModule& runtime : ir::JITSharedRuntime::get(nullptr, processor(true), false)) {
+    const auto symbol = runtime.find_symbol_by_name("halide_set_num_threads");
+    if (symbol.address != nullptr) reinterpret_cast<SetThreads*>(symbol.address)(threads);
+  }
 }
 
 Result<LoweredProgram> lowered(const loop::NamedProgram& named, const StatementOptions& options) {

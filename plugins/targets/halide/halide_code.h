@@ -25,6 +25,9 @@ struct LoweredProgram {
 /// Code of `lowered`, run on this many threads of Halide's.
 [[nodiscard]] Result<std::unique_ptr<loop::CompiledProgram>> compiled(const LoweredProgram& lowered, int threads);
 
+/// How many threads Halide's parallel loops run on, all of this process's.
+void set_threads(int threads);
+
 /// What `action` returns. Errors: kUnsupported, what Halide threw.
 template <class Action>
 [[nodiscard]] auto caught(const Action& action) -> decltype(action()) {

@@ -25,14 +25,14 @@ Expr libm(const std::string& name, const std::vector<Expr>& arguments) {
   return ir::Call::make(type, type.bits() == 32 ? name + "f" : name, arguments, ir::Call::PureExtern);
 }
 
-/// +, - and * of integers: modulo a power of 2.
+/// +, - and * of integers: modulo a power of 2. Halide would fold a cast's sum as one of signed numbers.
 Expr wrapped(ValueExpr::Kind kind, const Expr& a, const Expr& b) {
   const Type type = a.type(), bits = Halide::UInt(type.bits());
-  const Expr x = ir::Cast::make(bits, a), y = ir::Cast::make(bits, b);
+  const Expr x = Halide::reinterpret(bits, a), y = Halide::reinterpret(bits, b);
   switch (kind) {
-    case ValueExpr::Kind::kAdd: return ir::Cast::make(type, ir::Add::make(x, y));
-    case ValueExpr::Kind::kSubtract: return ir::Cast::make(type, ir::Sub::make(x, y));
-    default: return ir::Cast::make(type, ir::Mul::make(x, y));
+    case ValueExpr::Kind::kAdd: return Halide::reinterpret(type, ir::Add::make(x, y));
+    case ValueExpr::Kind::kSubtract: return Halide::reinterpret(type, ir::Sub::make(x, y));
+    default: return Halide::reinterpret(type, ir::Mul::make(x, y));
   }
 }
 
@@ -42,6 +42,35 @@ Expr extreme(const Expr& a, const Expr& b, bool is_greatest) {
     return shared(b, [&](const Expr& y) {
       return ir::Select::make(is_greatest ? ir::LT::make(x, y) : ir::LT::make(y, x), y, x);
     });
+  });
+}
+
+class Reading final : public ir::IRGraphVisitor {
+ public:
+  [[nodiscard]] static bool is_in(const Expr& value) {
+    Reading reading;
+    value.accept(&reading);
+    return reading.found_;
+  }
+
+ private:
+  using ir::IRGraphVisitor::visit;
+  void visit(const ir::Load*) override { found_ = true; }
+  void visit(const ir::Call* call) override {
+    found_ |= call->call_type == ir::Call::Halide || call->call_type == ir::Call::Image;
+    ir::IRGraphVisitor::visit(call);
+  }
+  bool found_ = false;
+};
+
+/// Halide refuses a divisor that may turn out to be the constant 0: a / 0 is a times infinity.
+Expr quotient(const Expr& a, const Expr& b) {
+  if (Reading::is_in(b)) return ir::Div::make(a, b);
+  const Expr infinity = ir::FloatImm::make(a.type(), std::numeric_limits<double>::infinity());
+  return shared(b, [&](const Expr& y) {
+    const Expr is_zero = y == ir::make_zero(y.type());
+    const Expr usual = ir::Div::make(a, ir::Select::make(is_zero, ir::make_one(y.type()), y));
+    return ir::Select::make(is_zero, ir::Mul::make(a, infinity), usual);
   });
 }
 
@@ -84,9 +113,9 @@ Expr modulus(const Expr& a, const Expr& b) {
 /// The mixing function that int32 calls stand for (rewright/loop/element_types.h).
 Expr mixed(std::uint32_t key, const Expr& argument) {
   const auto bits = [](std::uint32_t number) { return ir::UIntImm::make(Halide::UInt(32), number); };
-  const Expr first = (ir::Cast::make(Halide::UInt(32), argument) ^ bits(key * 0x9e3779b9U)) * bits(0x85ebca6bU);
+  const Expr first = (Halide::reinterpret(Halide::UInt(32), argument) ^ bits(key * 0x9e3779b9U)) * bits(0x85ebca6bU);
   const Expr all = shared(first, [&](const Expr& x) { return (x ^ (x >> bits(13))) * bits(0xc2b2ae35U); });
-  return ir::Cast::make(Halide::Int(32), shared(all, [&](const Expr& x) { return x ^ (x >> bits(16)); }));
+  return Halide::reinterpret(Halide::Int(32), shared(all, [&](const Expr& x) { return x ^ (x >> bits(16)); }));
 }
 
 constexpr std::int64_t kLeastShort = std::numeric_limits<std::int32_t>::min();
@@ -122,7 +151,7 @@ Expr combined(ValueExpr::Kind kind, const Expr& a, const Expr& b) {
     case Kind::kAdd: return floating ? ir::Add::make(a, b) : wrapped(kind, a, b);
     case Kind::kSubtract: return floating ? ir::Sub::make(a, b) : wrapped(kind, a, b);
     case Kind::kMultiply: return floating ? ir::Mul::make(a, b) : wrapped(kind, a, b);
-    case Kind::kDivide: return floating ? ir::Div::make(a, b) : integer_quotient(a, b);
+    case Kind::kDivide: return floating ? quotient(a, b) : integer_quotient(a, b);
     case Kind::kModulo: return modulus(a, b);
     case Kind::kMaximum: return extreme(a, b, true);
     case Kind::kMinimum: return extreme(a, b, false);
@@ -160,8 +189,8 @@ ExpressionBuilder::ExpressionBuilder(const loop::Program& program)
     names_.push_back(fmt::format("{}_{}", program.buffers[b].name, b));
 }
 
-void ExpressionBuilder::enter(const Axis& axis, std::string name, IndexRange range) {
-  loops_.insert_or_assign(axis.id, Variable{std::move(name), range});
+void ExpressionBuilder::enter(const Axis& axis, Expr variable, IndexRange range) {
+  loops_.insert_or_assign(axis.id, Variable{std::move(variable), range});
 }
 
 void ExpressionBuilder::set_given(BufferId buffer) {
@@ -196,8 +225,7 @@ Expr ExpressionBuilder::index(const IndexExpr& index) {
 Expr ExpressionBuilder::index(const IndexExpr& index, Type type) {
   using Kind = IndexExpr::Kind;
   if (index.kind() == Kind::kNumber) return ir::IntImm::make(type, *index.number());
-  if (index.kind() == Kind::kAxis)
-    return Halide::cast(type, ir::Variable::make(Halide::Int(32), loops_.at(index.axis().id).name));
+  if (index.kind() == Kind::kAxis) return Halide::cast(type, loops_.at(index.axis().id).value);
   if (index.kind() == Kind::kData) return data(index, type);
   const Expr a = this->index(index.operands()[0], type), b = this->index(index.operands()[1], type);
   switch (index.kind()) {
@@ -293,7 +321,9 @@ Expr ExpressionBuilder::make(const ValueExpr& value, ElementType type) {
   using Kind = ValueExpr::Kind;
   const auto parts = value.operands();
   switch (value.kind()) {
-    case Kind::kLoad: return element(value.buffer(), flat(value.buffer(), value.indices()));
+    case Kind::kLoad:
+      if (loading_) return converted(loading_(value.buffer(), value.indices()), program_[value.buffer()].element);
+      return element(value.buffer(), flat(value.buffer(), value.indices()));
     case Kind::kNumber: return number_of(value.number(), type);
     case Kind::kIndex: return converted(index(value.indices()[0]), type);
     case Kind::kEqual:

@@ -13,6 +13,7 @@
 
 #include <Halide.h>
 
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -35,7 +36,8 @@ class ExpressionBuilder {
  public:
   explicit ExpressionBuilder(const loop::Program& program);
 
-  void enter(const Axis& axis, std::string name, IndexRange range);
+  /// What a loop's variable is, of 32 bits, and where it lies.
+  void enter(const Axis& axis, Halide::Expr variable, IndexRange range);
   void leave(const Axis& axis) { loops_.erase(axis.id); }
 
   [[nodiscard]] Halide::Expr index(const IndexExpr& index);
@@ -46,6 +48,9 @@ class ExpressionBuilder {
   [[nodiscard]] Halide::Expr element(BufferId buffer, const Halide::Expr& flat);
   /// A value of this type, which is stored in a buffer of `stored`.
   [[nodiscard]] Halide::Expr value(const ValueExpr& value, ElementType type);
+  /// How buffers are loaded that are no memory.
+  using Loading = std::function<Halide::Expr(BufferId, std::span<const IndexExpr> at)>;
+  void set_loading(Loading loading) { loading_ = std::move(loading); }
   /// When data that were read since the last call lie outside of their ranges.
   [[nodiscard]] std::vector<Halide::Expr> take_faults() { return std::exchange(faults_, {}); }
   [[nodiscard]] std::optional<IndexRange> range(const IndexExpr& index) const { return range_of(index, ranges()); }
@@ -56,7 +61,7 @@ class ExpressionBuilder {
 
  private:
   struct Variable {
-    std::string name;
+    Halide::Expr value;
     IndexRange range;
   };
   [[nodiscard]] loop::AxisRanges ranges() const;
@@ -76,6 +81,7 @@ class ExpressionBuilder {
   std::vector<std::string> names_;
   std::vector<Halide::Internal::Parameter> given_;
   std::map<std::uint32_t, Variable> loops_;
+  Loading loading_;
   ElementType compared_ = ElementType::kFloat64;  ///< In comparisons of numbers and indices alone.
   std::vector<Halide::Expr> when_;                ///< All of these hold where the value at hand is needed.
   std::vector<Halide::Expr> faults_;

@@ -83,7 +83,8 @@ ir::Stmt StatementBuilder::build(const loop::Loop& loop) {
   const auto faults = expressions_.take_faults();
   const auto values = expressions_.range(loop.extent);
   const std::string variable = fmt::format("{}_{}", loop.axis.name, loop.axis.id);
-  expressions_.enter(loop.axis, variable, {0, std::max<std::int64_t>((values ? values->high : 1) - 1, 0)});
+  expressions_.enter(loop.axis, ir::Variable::make(Halide::Int(32), variable),
+                     {0, std::max<std::int64_t>((values ? values->high : 1) - 1, 0)});
   const ir::Stmt body = allocated(loop.axis.id, build(loop.body));
   expressions_.leave(loop.axis);
   const ir::Stmt all = ir::For::make(variable, 0, extent, kind_of(loop), Halide::DeviceAPI::None, body);
