@@ -184,7 +184,7 @@ const Scheduled kScheduled[] = {
     {kSoftmax, ""},
     {kSoftmax, "inline e; vectorise e.j or skip; split y.j 8; vectorise y.j/1"},
     {kSoftmax,
-     "compute-at e sum.i near or skip; split y.j 8 tail=overlap; vectorise y.j/1; split e.j 5 tail=overlap; unroll "
+     "split y.j 8 tail=overlap; vectorise y.j/1; split e.j 5 tail=overlap; unroll "
      "e.j/1"},
     {kSoftmax, "compute-at sum y.i s; split y.j 8; vectorise y.j/1; split e.j 8; vectorise e.j/1"},
 };
