@@ -137,6 +137,10 @@ Result<OptimizeReport> search_model(const OpenedModel& opened, const std::vector
   };
   REWRIGHT_TRY(OptimizeReport report, search_with_bodies(opened.start(), each));
   report.without_cost = cost.kernels().without_cost();
+  if (!setting.model->measured()) {
+    REWRIGHT_TRY(const Estimate best, cost.estimate(report.best));
+    report.spread_us = best.spread;
+  }
   if (!opened.simplified) return report;
   REWRIGHT_TRY(const double original_us,
                cost_with_bodies(opened.imported, layout == LayoutUse::kJoint ? in_layouts : cost));

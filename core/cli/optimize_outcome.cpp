@@ -44,8 +44,10 @@ double cost_after_us(const OptimizeOutcome& outcome) {
 void print_costs(const OptimizeArguments& arguments, const OptimizeOutcome& outcome) {
   const SearchResult& search = outcome.report.search;
   Table table({"", "before", "after", "gain"});
-  table.add({fmt::format("cost ({})", arguments.cost), microseconds(search.cost_before_us),
-             microseconds(cost_after_us(outcome)), factor(search.cost_before_us, cost_after_us(outcome))});
+  std::string after = microseconds(cost_after_us(outcome));
+  if (outcome.report.spread_us > 0) after += " +- " + microseconds(outcome.report.spread_us);
+  table.add({fmt::format("cost ({})", arguments.cost), microseconds(search.cost_before_us), after,
+             factor(search.cost_before_us, cost_after_us(outcome))});
   if (outcome.times) {
     const TimeComparison& times = *outcome.times;
     table.add({fmt::format("whole graph in {}, {}", arguments.runtime,
@@ -218,6 +220,7 @@ Json to_json(const OptimizeArguments& arguments, const OptimizeOutcome& outcome)
                {"cpu_seconds", outcome.report.cpu_seconds},
                {"cost_before", search.cost_before_us},
                {"cost_after", cost_after_us(outcome)},
+               {"cost_after_spread", outcome.report.spread_us},
                {"rewrites", std::move(rewrites)},
                {"layout", arguments.layout},
                {"reordered", outcome.report.reordered},

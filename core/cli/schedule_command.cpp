@@ -25,7 +25,8 @@ struct ScheduleArguments {
   std::string output;
   std::vector<std::string> with;   ///< NAME=CHOICE, of knobs.
   std::vector<std::string> sizes;  ///< NAME=NUMBER, of the program's symbols.
-  std::string dialect;             ///< Of the code to print in place of the program; none: the program.
+  std::string dialect;             ///< Of the code to print, of target c; none: no code.
+  bool loops = false;              ///< Draw the loops after each step.
 };
 
 struct Read {
@@ -88,18 +89,22 @@ void print_deviations(const Read& read, const schedule::Scheduled& made, bool qu
          quiet);
 }
 
+Result<std::string> code_of(const Settings& settings, const loop::Program& program, const std::string& dialect) {
+  REWRIGHT_TRY(const Registry registry, settings.registry());
+  REWRIGHT_TRY(const Target* target, registry.get<Target>("c"));
+  loop::TargetOptions options;
+  options.dialect = dialect;
+  const loop::NamedProgram named{"kernel", program};
+  return target->source({&named, 1}, options);
+}
+
 Result<ExitCode> apply_schedule(const Settings& settings, const ScheduleArguments& arguments) {
   REWRIGHT_TRY(const Read given, read(arguments));
   REWRIGHT_TRY(const schedule::Scheduled made, scheduled(arguments, given));
   print_deviations(given, made, settings.quiet);
   std::string text = to_string(made.program);
   if (!arguments.dialect.empty()) {
-    REWRIGHT_TRY(const Registry registry, settings.registry());
-    REWRIGHT_TRY(const Target* target, registry.get<Target>("c"));
-    loop::TargetOptions options;
-    options.dialect = arguments.dialect;
-    const loop::NamedProgram named{"kernel", made.program};
-    REWRIGHT_TRY(text, target->source({&named, 1}, options));
+    REWRIGHT_TRY(text, code_of(settings, made.program, arguments.dialect));
   }
   if (!arguments.output.empty()) {
     REWRIGHT_CHECK(write_file(arguments.output, text));
@@ -189,7 +194,12 @@ Result<ExitCode> explain_schedule(const Settings& settings, const ScheduleArgume
   Json steps = Json::array();
   for (std::size_t i = 0; i < reports.size(); ++i) {
     steps.push_back(json_of(given.schedule[i], reports[i]));
-    if (!settings.json) print_report(i + 1, given.schedule[i], reports[i], !is_legal && i + 1 == reports.size());
+    if (settings.json) continue;
+    print_report(i + 1, given.schedule[i], reports[i], !is_legal && i + 1 == reports.size());
+    if (arguments.loops) print_line("\n" + schedule::loop_drawing(reports[i].program));
+    if (arguments.dialect.empty()) continue;
+    REWRIGHT_TRY(const std::string code, code_of(settings, reports[i].program, arguments.dialect));
+    print_line(code.substr(std::min(code.find("kernel("), code.size())));
   }
   if (settings.json) print_json({{"legal", is_legal}, {"steps", steps}});
   return is_legal ? ExitCode::kDone : ExitCode::kNegative;
@@ -230,9 +240,12 @@ void add_schedule(Program& program) {
   const Command explain =
       program.command(group, "explain", "Says of each step what it needs, what it found and what it changes",
                       {"rewright schedule explain matmul.loop tiled.schedule",
-                       "rewright schedule explain matmul.loop tiled.schedule --with tj=16"},
+                       "rewright schedule explain matmul.loop tiled.schedule --with tj=16 --loops --code c11"},
                       [explained](const Settings& settings) { return explain_schedule(settings, *explained); });
   add_files(explain, *explained);
+  explain.add_flag("--loops", explained->loops, "Draw the loops after each step");
+  explain.add_option("--code", explained->dialect,
+                     "Print the C after each step, in a dialect of target c: c11, vectors");
   auto files = std::make_shared<std::vector<std::string>>();
   auto shown = std::make_shared<ScheduleArguments>();
   const Command show = program.command(

@@ -33,13 +33,14 @@ struct MeasureArguments {
   std::vector<std::string> with;  ///< NAME=CHOICE, of knobs.
   std::string records;
   std::string policy = "hot";
+  bool by_target = false;  ///< The target applies the schedules.
   tune::MeasureTask task;
 };
 
 /// A schedule and what came of it.
 struct Candidate {
   std::string name;
-  std::string schedule;  ///< Its text.
+  schedule::Schedule schedule;
   loop::Program program;
   std::optional<tune::Measurement> measurement;
 };
@@ -75,7 +76,7 @@ Result<schedule::Schedule> steps_of(const std::string& text, const std::vector<s
 
 /// A file, or the text of a schedule. One that cannot be applied is refused, not an error.
 Result<Candidate> read_candidate(const std::string& argument, const std::vector<std::string>& with,
-                                 const loop::Program& plain) {
+                                 const loop::Program& plain, bool by_target) {
   std::error_code ignored;
   const bool is_file = std::filesystem::exists(argument, ignored);
   std::string text = argument;
@@ -87,7 +88,8 @@ Result<Candidate> read_candidate(const std::string& argument, const std::vector<
     return make_error(steps.error().code, "'{}' is {}: {}", argument,
                       is_file ? "no schedule" : "neither a file nor a schedule", steps.error().message);
   }
-  Candidate candidate{argument, to_string(*steps), plain, std::nullopt};
+  Candidate candidate{argument, *steps, plain, std::nullopt};
+  if (by_target) return candidate;
   auto made = schedule::apply(plain, *steps);
   Status status;
   if (made) status = loop::validate(made->program, kWalkedSteps);
@@ -104,7 +106,7 @@ ScheduleRecord record_of(const Candidate& candidate, const tune::KernelTask& ker
   ScheduleRecord record;
   record.structure = kernel.apart.structure;
   record.sizes = kernel.apart.sizes;
-  record.schedule = candidate.schedule;
+  record.schedule = to_string(candidate.schedule);
   record.target = arguments.task.target;
   record.dialect = arguments.task.dialect;
   record.target_version = version;
@@ -125,6 +127,10 @@ class Session {
   Session(const Settings& settings, const MeasureArguments& arguments) : settings_(settings), arguments_(arguments) {}
 
   Result<ExitCode> run() {
+    if (arguments_.by_target && !arguments_.records.empty()) {
+      return make_error(ErrorCode::kUsage,
+                        "--records keeps schedules that were applied here, and --by-target has the target apply them");
+    }
     REWRIGHT_TRY(const Registry registry, settings_.registry());
     REWRIGHT_TRY(kernel_, read_kernel(arguments_.kernel, registry));
     REWRIGHT_TRY(const Target* target, registry.get<Target>(arguments_.task.target));
@@ -133,9 +139,10 @@ class Session {
       REWRIGHT_TRY(ScheduleRecords records, ScheduleRecords::open(arguments_.records));
       records_.emplace(std::move(records));
     }
-    candidates_.push_back({"(unscheduled)", "", kernel_.program, std::nullopt});
+    candidates_.push_back({"(unscheduled)", {}, kernel_.program, std::nullopt});
     for (const std::string& argument : arguments_.schedules) {
-      REWRIGHT_TRY(candidates_.emplace_back(), read_candidate(argument, arguments_.with, kernel_.program));
+      REWRIGHT_TRY(candidates_.emplace_back(),
+                   read_candidate(argument, arguments_.with, kernel_.program, arguments_.by_target));
     }
     REWRIGHT_TRY(machine_, tune::measured_machine());
     REWRIGHT_TRY(const std::string plugin, tune::Measurer::plugin_of(registry, arguments_.task.target));
@@ -172,12 +179,20 @@ class Session {
       programs.push_back(candidates_[i].program);
       places.push_back(i);
     }
-    REWRIGHT_CHECK(measurer->measure(programs, [&](std::size_t i, const tune::Measurement& measured) {
+    const auto heard = [&](std::size_t i, const tune::Measurement& measured) {
       ++done;
       candidates_[places[i]].measurement = measured;
       return keep(candidates_[places[i]]);
-    }));
-    return time_again(*measurer);
+    };
+    if (!arguments_.by_target) {
+      REWRIGHT_CHECK(measurer->measure(programs, heard));
+      return time_again(*measurer);
+    }
+    REWRIGHT_CHECK(measurer->measure({programs.data(), 1}, heard));
+    std::vector<schedule::Schedule> schedules;
+    for (std::size_t i = 1; i < candidates_.size(); ++i) schedules.push_back(candidates_[i].schedule);
+    return measurer->measure_by_target(
+        schedules, [&](std::size_t i, const tune::Measurement& measured) { return heard(i + 1, measured); });
   }
   Status keep(const Candidate& candidate) {
     if (!records_) return {};
@@ -221,7 +236,7 @@ class Session {
     Json rows = Json::array();
     for (const Candidate& candidate : candidates_) {
       if (!candidate.measurement) continue;
-      Json row = {{"schedule", candidate.schedule},
+      Json row = {{"schedule", to_string(candidate.schedule)},
                   {"name", candidate.name},
                   {"outcome", candidate.measurement->outcome},
                   {"text", candidate.measurement->text}};
@@ -302,7 +317,8 @@ void add_measure(Program& program, const Command& group) {
       group, "measure", "Times schedules of a kernel, each checked against the unscheduled program",
       {"rewright schedule measure '(x:512x512, w:512x512) matmul(x, w)' tiled.schedule --records my.store",
        "rewright schedule measure '(x:64x64, w:64x64) matmul(x, w)' product.schedule --with ti=4 --dialect vectors",
-       "rewright schedule measure '(x:64x64) relu(x)' 'unroll y.j' 'split y.j 16' --policy cold --json"},
+       "rewright schedule measure '(x:64x64) relu(x)' 'unroll y.j' 'split y.j 16' --policy cold --json",
+       "rewright schedule measure '(x:64x64) relu(x)' 'vectorise y.j' --target halide --by-target"},
       [arguments](const Settings& settings) { return measure_schedules(settings, *arguments); });
   command.add_option("KERNEL", arguments->kernel, "Inputs with their sizes, and what is computed of them").required();
   command.add_option("SCHEDULE", arguments->schedules, "Files, or schedules as text; none: the unscheduled program")
@@ -312,6 +328,8 @@ void add_measure(Program& program, const Command& group) {
   command.add_option("--target", arguments->task.target, "What compiles").show_default();
   command.add_option("--dialect", arguments->task.dialect,
                      "Which kind of code of the target's (default: the plainest)");
+  command.add_flag("--by-target", arguments->by_target,
+                   "The target applies the schedules by transforms of its own, as halide does");
   command.add_option("--policy", arguments->policy, "Caches before a run: hot or cold")
       .check(one_of({"hot", "cold"}))
       .show_default();

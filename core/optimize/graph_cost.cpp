@@ -25,12 +25,20 @@ GraphCost::GraphCost(CostModel& model, CostCache* cache, const Operator* reorder
 GraphCost::~GraphCost() = default;
 
 Result<double> GraphCost::cost_us(const Graph& graph) {
+  REWRIGHT_TRY(const Estimate all, estimate(graph));
+  return all.us;
+}
+
+Result<Estimate> GraphCost::estimate(const Graph& graph) {
   NodePool pool(graph);
   PoolCosts costs(*kernels_, pool);
   std::vector<std::uint32_t> nodes(pool.size());
   std::iota(nodes.begin(), nodes.end(), 0U);
   REWRIGHT_TRY(const std::int64_t units, costs.of(nodes, pool.start_outputs()));
-  return PoolCosts::to_us_or_infinity(units);
+  Estimate all{PoolCosts::to_us_or_infinity(units)};
+  if (kernels_->reorder() != nullptr || kernels_->stopped()) return all;
+  REWRIGHT_TRY(all.spread, costs.spread_us(nodes));
+  return all;
 }
 
 }  // namespace rewright

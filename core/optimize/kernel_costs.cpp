@@ -85,26 +85,60 @@ void KernelCosts::watch(Watch watch) {
 }
 
 template <class Ask>
-Result<double> KernelCosts::answer(const std::string& key, const Ask& ask) {
+Result<Estimate> KernelCosts::answer(const std::string& key, const Ask& ask) {
   const std::string row = cache_ == nullptr ? "" : fmt::format("{}|{}{}", model_.name(), model_.device(), key);
-  if (const auto us = cache_ == nullptr ? std::nullopt : cache_->find(row)) return *us;
+  if (const auto us = cache_ == nullptr ? std::nullopt : cache_->find(row)) return Estimate{*us};
   if (watch_ && !stopped_ && !watch_()) stopped_ = true;
-  if (stopped_) return std::numeric_limits<double>::infinity();
-  REWRIGHT_TRY(const double us, ask());
-  if (cache_ != nullptr) REWRIGHT_CHECK(cache_->insert(row, us));
-  return us;
+  if (stopped_) return Estimate{std::numeric_limits<double>::infinity()};
+  REWRIGHT_TRY(const Estimate estimate, ask());
+  if (cache_ != nullptr) REWRIGHT_CHECK(cache_->insert(row, estimate.us));
+  return estimate;
 }
 
-Result<double> KernelCosts::us(const Kernel& kernel) {
+Result<Estimate> KernelCosts::ask_about(const Kernel& kernel) {
+  REWRIGHT_TRY(const std::vector<Estimate> all, model_.estimates({&kernel, 1}));
+  if (all.size() == 1) return all[0];
+  return make_error(ErrorCode::kPlugin, "cost model {} gave {} estimates of one kernel", model_.name(), all.size());
+}
+
+Result<Estimate> KernelCosts::estimate(const Kernel& kernel) {
   const std::scoped_lock lock(mutex_);
   const Hash128 question = Question(kernel).hash();
   if (const auto known = known_.find(question); known != known_.end()) return known->second;
-  const bool is_one = kernel.applications.size() == 1;
-  REWRIGHT_TRY(const double us, answer(cache_ == nullptr ? "" : to_key(kernel), [&] {
-                 return is_one ? model_.cost_us(kernel.applications[0]) : model_.kernel_us(kernel);
-               }));
-  if (!stopped_) known_.emplace(question, us);
-  return us;
+  REWRIGHT_TRY(const Estimate estimate,
+               answer(cache_ == nullptr ? "" : to_key(kernel), [&] { return ask_about(kernel); }));
+  if (!stopped_) known_.emplace(question, estimate);
+  return estimate;
+}
+
+Result<double> KernelCosts::us(const Kernel& kernel) {
+  REWRIGHT_TRY(const Estimate known, estimate(kernel));
+  return known.us;
+}
+
+Status KernelCosts::ask(std::span<const Kernel> kernels) {
+  const std::scoped_lock lock(mutex_);
+  if (!is_asked_together() || stopped_) return {};
+  std::vector<Kernel> unknown;
+  std::vector<Hash128> questions;
+  for (const Kernel& kernel : kernels) {
+    const Hash128 question = Question(kernel).hash();
+    if (known_.contains(question)) continue;
+    unknown.push_back(kernel);
+    questions.push_back(question);
+  }
+  if (unknown.empty()) return {};
+  if (watch_ && !watch_()) {
+    stopped_ = true;
+    return {};
+  }
+  REWRIGHT_TRY(const std::vector<Estimate> all, model_.estimates(unknown));
+  if (all.size() != unknown.size()) {
+    return make_error(ErrorCode::kPlugin, "cost model {} gave {} estimates of {} kernels", model_.name(), all.size(),
+                      unknown.size());
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) known_.emplace(questions[i], all[i]);
+  return {};
 }
 
 Result<double> KernelCosts::opaque_us(const Graph& graph, NodeId id) {
@@ -114,19 +148,20 @@ Result<double> KernelCosts::opaque_us(const Graph& graph, NodeId id) {
   double us = 0;
   if (!has_graphs(*opaque)) {
     auto question = opaque_question(graph, id, model_.measured());
-    auto answered = question ? ask_about(*question, opaque->type) : Result<double>(question.error());
+    auto answered = question ? ask_about(*question, opaque->type) : Result<Estimate>(question.error());
     if (!answered && answered.error().code != ErrorCode::kUnsupported) return answered.error();
     if (!answered) without_cost_.emplace(opaque->type, answered.error().message);
-    us = answered ? *answered : 0;
+    us = answered ? answered->us : 0;
   }
   if (!stopped_) known_opaque_.emplace(opaque, us);
   return us;
 }
 
-Result<double> KernelCosts::ask_about(const OpaqueQuestion& question, const std::string& type) {
-  return answer(question.key, [&] {
-    return model_.opaque_us(
-        {type, question.in, question.out, std::as_bytes(std::span(question.model)), question.inputs});
+Result<Estimate> KernelCosts::ask_about(const OpaqueQuestion& question, const std::string& type) {
+  return answer(question.key, [&]() -> Result<Estimate> {
+    REWRIGHT_TRY(const double us, model_.opaque_us({type, question.in, question.out,
+                                                    std::as_bytes(std::span(question.model)), question.inputs}));
+    return Estimate{us};
   });
 }
 

@@ -25,6 +25,11 @@ class KernelCosts {
 
   /// For several threads. Errors: of the cost model.
   [[nodiscard]] Result<double> us(const Kernel& kernel);
+  /// What us() was asked about, with its spread.
+  [[nodiscard]] Result<Estimate> estimate(const Kernel& kernel);
+  /// Asks a model that does not measure about all of them at once.
+  [[nodiscard]] bool is_asked_together() const { return !model_.measured(); }
+  [[nodiscard]] Status ask(std::span<const Kernel> kernels);
   /// Of a node that no operator knows. One that the model says nothing of costs 0, and so does one that runs graphs: it
   /// costs what they do (optimize/bodies.h).
   [[nodiscard]] Result<double> opaque_us(const Graph& graph, NodeId node);
@@ -50,10 +55,11 @@ class KernelCosts {
   [[nodiscard]] Prefix extended(Prefix prefix, std::string_view op) const;
 
  private:
+  [[nodiscard]] Result<Estimate> ask_about(const Kernel& kernel);
   /// Asks `ask` unless the answer is in the cache under `key` or questions are stopped.
   template <class Ask>
-  [[nodiscard]] Result<double> answer(const std::string& key, const Ask& ask);
-  [[nodiscard]] Result<double> ask_about(const OpaqueQuestion& question, const std::string& type);
+  [[nodiscard]] Result<Estimate> answer(const std::string& key, const Ask& ask);
+  [[nodiscard]] Result<Estimate> ask_about(const OpaqueQuestion& question, const std::string& type);
   /// Makes every prefix that goes on with some of `rest`, in order.
   void add(Prefix prefix, const std::vector<std::string>& sequence, std::size_t rest);
 
@@ -68,7 +74,7 @@ class KernelCosts {
     std::size_t operator()(Hash128 hash) const { return hash.low; }
   };
   /// 128 bits stand for the question itself: among 2^32 questions two meet with probability below 2^-64.
-  std::unordered_map<Hash128, double, LowBits> known_;
+  std::unordered_map<Hash128, Estimate, LowBits> known_;
   std::map<std::shared_ptr<const OpaqueNode>, double> known_opaque_;
   std::map<std::string, std::string> without_cost_;
 };

@@ -74,6 +74,7 @@ struct OptimizeReport {
   bool out_of_time = false;           ///< OptimizeOptions::seconds ended the search.
   std::vector<std::string> unusable;  ///< Sentences: rules that can never be applied.
   std::vector<RefusedRule> refused;
+  double spread_us = 0;  ///< Of the cost of `best` (Estimate::spread); 0 where the model gives none.
   std::map<std::string, std::string> without_cost;  ///< Types of opaque nodes that count as nothing, and why.
 };
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
+#include <map>
 #include <optional>
 
 namespace rewright {
@@ -84,6 +86,23 @@ const PoolCosts::OfLabel& PoolCosts::label(LabelId id) {
   return of;
 }
 
+/// Asks about the kernel that ends with the link.
+template <class Ask>
+auto PoolCosts::with_kernel(const Chain& last, const Ask& ask) const {
+  std::vector<Link> links;
+  std::vector<std::uint32_t> joined;
+  for (const Chain* at = &last;; at = &chains_[at->before]) {
+    links.emplace_back(pool_, at->signature);
+    if (at->before == kNoId) break;
+    joined.push_back(at->joined);
+  }
+  std::vector<Application> applications;
+  for (std::size_t i = links.size(); i-- > 0;) applications.push_back(links[i].application());
+  std::ranges::reverse(joined);
+  const std::vector<Kernel::Source> sources = chain_sources(applications, joined);
+  return ask(Kernel{applications, sources});
+}
+
 // --- a graph ---------------------------------------------------------------------------------------------------
 
 Result<std::int64_t> PoolCosts::of(std::span<const std::uint32_t> nodes, std::span<const Port> outputs) {
@@ -95,6 +114,7 @@ Result<std::int64_t> PoolCosts::of(std::span<const std::uint32_t> nodes, std::sp
       of_node_[node].chain = joined.chain;
     }
   if (kernels_.reorder() != nullptr) return with_layouts(nodes, outputs);
+  REWRIGHT_CHECK(ask_together(nodes));
   std::int64_t total = 0;
   for (const std::uint32_t node : nodes) {
     REWRIGHT_TRY(const std::int64_t own, of_node(node));
@@ -135,15 +155,73 @@ Result<std::int64_t> PoolCosts::of_node(std::uint32_t node) {
 
 /// Of one that ends no kernel.
 Result<std::int64_t> PoolCosts::of_application(std::uint32_t node) {
+  const std::optional<SignatureId> own = application(node);
+  return own ? of_signature(*own) : 0;
+}
+
+/// What a node by itself costs as; nothing if it is part of another one.
+std::optional<SignatureId> PoolCosts::application(std::uint32_t node) {
   const NodePool::PoolNode& what = pool_.node(node);
   const OfNode& of = of_node_[node];
-  if (of.is_part_of_split) return 0;
-  if (of.has_further_splits) return of_signature(signature_of_joined(node));
-  if (!labels_[what.label].is_concat || pool_.signature(node).weight_only) return of_signature(what.signature);
-  if (is_part_of_concat(node)) return 0;
+  if (of.is_part_of_split) return std::nullopt;
+  if (of.has_further_splits) return signature_of_joined(node);
+  if (!labels_[what.label].is_concat || pool_.signature(node).weight_only) return what.signature;
+  if (is_part_of_concat(node)) return std::nullopt;
   ports_.clear();
   append_operands(node, ports_);
-  return of_signature(pool_.signature_of(what.label, ports_));
+  return pool_.signature_of(what.label, ports_);
+}
+
+/// Asks about what is not known of those that are no kernel with others.
+Status PoolCosts::ask_together(std::span<const std::uint32_t> nodes) {
+  if (!kernels_.is_asked_together()) return {};
+  std::vector<SignatureId> unknown;
+  for (const std::uint32_t node : nodes) {
+    if (of_node_[node].is_absorbed || of_node_[node].chain != kNoId) continue;
+    const std::optional<SignatureId> own = application(node);
+    if (!own || (*own < known_.size() && known_[*own] >= 0)) continue;
+    const NodePool::Signature& what = pool_.signature_at(*own);
+    if (pool_.label_at(what.label).op != nullptr && !what.weight_only) unknown.push_back(*own);
+  }
+  if (unknown.size() < 2) return {};
+  std::ranges::sort(unknown);
+  unknown.erase(std::ranges::unique(unknown).begin(), unknown.end());
+  std::deque<Link> links;  // What is borrowed stays where it is.
+  std::deque<Application> applications;
+  std::vector<Kernel> kernels;
+  for (const SignatureId signature : unknown) {
+    const Application& asked = applications.emplace_back(links.emplace_back(pool_, signature).application());
+    kernels.push_back({{&asked, 1}});
+  }
+  return kernels_.ask(kernels);
+}
+
+Result<double> PoolCosts::spread_us(std::span<const std::uint32_t> nodes) {
+  const auto spread = [this](const Kernel& kernel) -> Result<double> {
+    REWRIGHT_TRY(const Estimate known, kernels_.estimate(kernel));
+    return known.spread;
+  };
+  std::map<std::pair<bool, std::uint32_t>, double> sums;  // By chain, or signature.
+  for (const std::uint32_t node : nodes) {
+    const OfNode& of = of_node_[node];
+    if (of.is_absorbed) continue;
+    const Chain* chain = of.chain == kNoId ? nullptr : &chains_[of.chain];
+    if (chain != nullptr && chain->before != kNoId) {
+      REWRIGHT_TRY(const double us, with_kernel(*chain, spread));
+      sums[{true, of.chain}] += us;
+      continue;
+    }
+    const SignatureId own = chain != nullptr ? chain->signature : application(node).value_or(kNoId);
+    if (own == kNoId || pool_.signature_at(own).weight_only) continue;
+    if (pool_.label_at(pool_.signature_at(own).label).op == nullptr) continue;
+    const Link link(pool_, own);
+    const Application alone = link.application();
+    REWRIGHT_TRY(const double us, spread({{&alone, 1}}));
+    sums[{false, own}] += us;
+  }
+  double variance = 0;
+  for (const auto& [kernel, sum] : sums) variance += sum * sum;
+  return std::sqrt(variance);
 }
 
 // --- concats ---------------------------------------------------------------------------------------------------
@@ -243,23 +321,6 @@ Result<PoolCosts::Joined> PoolCosts::join(std::uint32_t node) {
     REWRIGHT_TRY(best.chain, chain(kNoId, 0, node, first));
   }
   return best;
-}
-
-/// Asks about the kernel that ends with the link.
-template <class Ask>
-auto PoolCosts::with_kernel(const Chain& last, const Ask& ask) const {
-  std::vector<Link> links;
-  std::vector<std::uint32_t> joined;
-  for (const Chain* at = &last;; at = &chains_[at->before]) {
-    links.emplace_back(pool_, at->signature);
-    if (at->before == kNoId) break;
-    joined.push_back(at->joined);
-  }
-  std::vector<Application> applications;
-  for (std::size_t i = links.size(); i-- > 0;) applications.push_back(links[i].application());
-  std::ranges::reverse(joined);
-  const std::vector<Kernel::Source> sources = chain_sources(applications, joined);
-  return ask(Kernel{applications, sources});
 }
 
 Result<PoolCosts::ChainId> PoolCosts::chain(ChainId before, std::uint32_t joined, std::uint32_t node, Prefix prefix) {

@@ -9,6 +9,7 @@
 #include <rewright/base/visibility.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -35,6 +36,10 @@ class REWRIGHT_API PoolCosts {
   /// By node of the graph that of() was last asked about: the order that its outputs were given, by its position among
   /// orders_of_rank(). Only where layouts are chosen.
   [[nodiscard]] std::vector<std::uint8_t> chosen(std::span<const std::uint32_t> nodes) const;
+
+  /// Standard deviation in us of the graph that of() was last asked about, without layouts: kernels that are equal vary
+  /// together, others independently.
+  [[nodiscard]] Result<double> spread_us(std::span<const std::uint32_t> nodes);
 
   /// Of one application by itself.
   [[nodiscard]] Result<std::int64_t> of_signature(SignatureId signature);
@@ -91,7 +96,9 @@ class REWRIGHT_API PoolCosts {
   [[nodiscard]] auto with_kernel(const Chain& last, const Ask& ask) const;
   [[nodiscard]] bool is_opaque(const NodePool::Signature& signature) const;
   [[nodiscard]] Result<std::int64_t> of_node(std::uint32_t node);
+  [[nodiscard]] Status ask_together(std::span<const std::uint32_t> nodes);
   [[nodiscard]] Result<std::int64_t> of_application(std::uint32_t node);
+  [[nodiscard]] std::optional<SignatureId> application(std::uint32_t node);
   [[nodiscard]] bool is_part_of_concat(std::uint32_t node) const;
   void join_splits();
   void append_sizes(std::uint32_t split, std::vector<std::int64_t>& sizes) const;

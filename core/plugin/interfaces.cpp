@@ -29,12 +29,27 @@ Result<double> CostModel::kernel_us(const Kernel& kernel) {
   }
   return sum;
 }
+Result<std::vector<Estimate>> CostModel::estimates(std::span<const Kernel> kernels) {
+  std::vector<Estimate> all;
+  for (const Kernel& kernel : kernels) {
+    const bool is_one = kernel.applications.size() == 1;
+    REWRIGHT_TRY(all.emplace_back().us, is_one ? cost_us(kernel.applications[0]) : kernel_us(kernel));
+  }
+  return all;
+}
 Result<double> CostModel::opaque_us(const OpaqueApplication& node) {
   return make_error(ErrorCode::kUnsupported, "cost model {} says nothing of {}", name(), node.type);
 }
 CostCache::~CostCache() = default;
 SearchStrategy::~SearchStrategy() = default;
 Target::~Target() = default;
+Result<std::unique_ptr<loop::CompiledProgram>> Target::compile_scheduled(const loop::Program&,
+                                                                         const std::vector<schedule::Step>&,
+                                                                         const loop::TargetOptions&) const {
+  return make_error(ErrorCode::kUnsupported,
+                    "target {} has no transforms of its own; apply the schedule first, and compile what it makes",
+                    name());
+}
 loop::CompiledProgram::~CompiledProgram() = default;
 RuntimeSession::~RuntimeSession() = default;
 Runtime::~Runtime() = default;

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <rewright/loop/loop_program.h>
+#include <rewright/schedule/transform.h>
 
 #include <cstddef>
 #include <string>
 #include <variant>
 #include <vector>
-
-#include "schedule/transform.h"
 
 namespace rewright::schedule {
 

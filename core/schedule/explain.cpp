@@ -72,6 +72,7 @@ std::string needs_of(const CacheWrite&) { return "one box that an iteration sets
 std::string needs_of(const ReductionFactor&) { return "one place that iterations update, and do not touch otherwise"; }
 std::string needs_of(const Inline&) { return "a temporary that one nest sets, without reduction, from what stays"; }
 std::string needs_of(const Pack&) { return "a temporary, input or weight, each dimension of which is there once"; }
+std::string needs_of(const Tensorise&) { return "nothing but the loops of the register tile, and its update"; }
 std::string needs_of(const ComputeAt&) {
   return "a temporary that one nest computes, of which an iteration reads a box";
 }
@@ -88,6 +89,7 @@ std::vector<StepReport> explain(const Program& program, const Schedule& schedule
   for (const Step& step : schedule) {
     StepReport& report = reports.emplace_back(needs(step.transform));
     report.before = report.after = size_of(now);
+    report.program = now;
     auto result = schedule::apply(now, Schedule{step});
     const Outcome alone = schedule::apply(now, step.transform);
     if (const auto* conflict = std::get_if<Conflict>(&alone)) report.conflict = *conflict;
@@ -96,6 +98,7 @@ std::vector<StepReport> explain(const Program& program, const Schedule& schedule
     if (report.is_applied && report.conflict) report.instead = result->deviations.front().instead;
     now = std::move(result->program);
     report.after = size_of(now);
+    report.program = now;
   }
   return reports;
 }

@@ -24,6 +24,7 @@ struct StepReport {
   std::string instead = {};               ///< What was applied in its place; empty: nothing.
   bool is_applied = true;
   ProgramSize before = {}, after = {};
+  loop::Program program = {};  ///< After the step.
 };
 /// A report for each step, up to the first that ends the schedule: it is not applied, and says neither skip nor
 /// retarget.

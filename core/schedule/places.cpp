@@ -56,4 +56,10 @@ Body with_places(const Body& body, BufferId from, BufferId to, const Places& pla
   return Readdressing(from, to, places, std::move(around)).run(body);
 }
 
+bool uses_axis(std::span<const IndexExpr> at, const Axis& axis) {
+  const Substitution none{
+      .axis = [&](const Axis& used) { return used == axis ? std::optional(IndexExpr(0)) : std::nullopt; }};
+  return std::ranges::any_of(at, [&](const IndexExpr& index) { return !(substitute(index, none) == index); });
+}
+
 }  // namespace rewright::schedule

@@ -19,12 +19,6 @@ namespace {
 using loop::Access;
 using loop::Store;
 
-bool uses_axis(const std::vector<IndexExpr>& at, const Axis& axis) {
-  const Substitution none{
-      .axis = [&](const Axis& used) { return used == axis ? std::optional(IndexExpr(0)) : std::nullopt; }};
-  return std::ranges::any_of(at, [&](const IndexExpr& index) { return !(substitute(index, none) == index); });
-}
-
 /// The buffer that iterations of the loop at a path update, and do not touch otherwise, at a place that is the same for
 /// all of them. Conflicts: kForm, there is none, or more than one.
 std::variant<BufferId, Conflict> summed_in(const Program& program, const LoopPath& path) {

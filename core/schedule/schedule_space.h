@@ -15,6 +15,8 @@
 // schedule.
 #pragma once
 
+#include <rewright/schedule/transform.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -24,7 +26,6 @@
 #include <vector>
 
 #include "schedule/step_text.h"
-#include "schedule/transform.h"
 
 namespace rewright::schedule {
 

@@ -15,6 +15,7 @@ using loop::LoopKind;
 
 constexpr std::array<const char*, 5> kTails = {"divide", "mask", "cut", "pad", "overlap"};
 constexpr std::array<const char*, 3> kConflicts = {"fail", "skip", "retarget"};
+constexpr std::array<const char*, 2> kTiles = {"outer-product", "products"};
 constexpr std::array<const char*, 4> kMarks = {"serial", "parallelise", "vectorise", "unroll"};  // By LoopKind.
 
 std::string text_of(const Split& split) {
@@ -54,6 +55,9 @@ std::string text_of(const Pack& pack) {
   for (const LayoutPart& part : pack.parts) text += fmt::format(" {}", text_of(part));
   if (pack.pads) text += " pad";
   return text;
+}
+std::string text_of(const Tensorise& tensorise) {
+  return fmt::format("tensorise {} {}", to_string(tensorise.loop), kTiles[static_cast<std::size_t>(tensorise.tile)]);
 }
 std::string text_of(const ComputeAt& compute) {
   return fmt::format("compute-at {} {} {}", compute.buffer, to_string(compute.loop), compute.name);
@@ -127,11 +131,18 @@ class StepReader {
       return Transform(Inline{std::move(buffer)});
     }
     if (kind == "pack") return read_pack();
+    if (kind == "tensorise") {
+      REWRIGHT_TRY(LoopName loop, name());
+      REWRIGHT_TRY(const std::string tile, word("outer-product or products"));
+      const auto known = std::ranges::find(kTiles, tile);
+      if (known == kTiles.end()) return error("outer-product or products", tile);
+      return Transform(Tensorise{std::move(loop), static_cast<RegisterTile>(known - kTiles.begin())});
+    }
     const auto mark = std::ranges::find(kMarks, kind);
     if (mark == kMarks.end())
       return error(
-          "split, fuse, reorder, distribute, serial, parallelise, vectorise, unroll, cache, cache-write, rfactor, "
-          "inline or compute-at",
+          "split, fuse, reorder, distribute, serial, parallelise, vectorise, unroll, cache, cache-write, compute-at, "
+          "rfactor, inline, pack or tensorise",
           kind);
     REWRIGHT_TRY(LoopName loop, name());
     return Transform(Mark{std::move(loop), static_cast<LoopKind>(mark - kMarks.begin())});

@@ -1,11 +1,11 @@
 // Steps of schedules as words, before and after what they say is known.
 #pragma once
 
+#include <rewright/schedule/transform.h>
+
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "schedule/transform.h"
 
 namespace rewright::schedule {
 

@@ -16,5 +16,6 @@ namespace rewright::schedule {
 [[nodiscard]] Outcome transformed(const Program& program, const ReductionFactor& factor);
 [[nodiscard]] Outcome transformed(const Program& program, const Inline& inlined);
 [[nodiscard]] Outcome transformed(const Program& program, const Pack& pack);
+[[nodiscard]] Outcome transformed(const Program& program, const Tensorise& tensorise);
 
 }  // namespace rewright::schedule

@@ -1,7 +1,8 @@
 // What a measurer and its worker say to each other: JSON, a question and its answer. Both are of one build.
+// Schedules are of the plain program, and applied by the target.
 //
 //   {"plugin": FILE, "task": ..., "plain": PROGRAM, "cache_bytes": N}   once, first     {} or {"error": SENTENCE}
-//   {"compile": [PROGRAM, ...]}                                         as one module   {} or {"outcome", "text"}
+//   {"programs": [TEXT, ...]} or {"schedules": [TEXT, ...]}             as one module   {} or {"outcome", "text"}
 //   {"measure": INDEX, "incumbent_us": T or null}                       of the module   a Measurement
 #pragma once
 

@@ -3,6 +3,7 @@
 #include <rewright/base/mixing.h>
 #include <rewright/loop/target.h>
 #include <rewright/plugin/registry.h>
+#include <rewright/schedule/transform.h>
 
 #include <sched.h>
 #include <sys/resource.h>
@@ -104,17 +105,14 @@ class MeasureBench {
   }
   [[nodiscard]] const MeasureTask& task() const { return task_; }
 
-  /// The answer to {"compile": ...}.
+  /// The answer to {"programs": ...}.
   Json compile(const Json& texts) {
-    processors_->leave();
-    compiled_.clear();
-    programs_.clear();
+    const loop::TargetOptions options = start_module();
     for (const Json& text : texts) {
       auto program = loop::parse_program(text.get<std::string>());
       if (!program) return refused("refused", program.error().message);
       programs_.push_back({fmt::format("candidate_{}", programs_.size()), *std::move(program)});
     }
-    const loop::TargetOptions options{task_.compile_seconds, task_.dialect};
     const auto source = target_->source(programs_, options);
     if (!source) return refused("refused", source.error().message);
     if (const std::size_t most = task_.source_bytes * programs_.size(); source->size() > most) {
@@ -123,6 +121,20 @@ class MeasureBench {
     auto compiled = target_->compile(programs_, options);
     if (!compiled) return refused("refused", compiled.error().message);
     compiled_ = *std::move(compiled);
+    return Json::object();
+  }
+
+  /// The answer to {"schedules": ...}.
+  Json compile_by_target(const Json& texts) {
+    const loop::TargetOptions options = start_module();
+    for (const Json& text : texts) {
+      const auto steps = schedule::parse_schedule(text.get<std::string>());
+      if (!steps) return refused("refused", steps.error().message);
+      auto compiled = target_->compile_scheduled(plain_, *steps, options);
+      if (!compiled) return refused("refused", compiled.error().message);
+      compiled_.push_back(*std::move(compiled));
+      programs_.push_back({"", plain_});
+    }
     return Json::object();
   }
 
@@ -150,6 +162,12 @@ class MeasureBench {
  private:
   static Json refused(const char* outcome, const std::string& text) { return {{"outcome", outcome}, {"text", text}}; }
 
+  loop::TargetOptions start_module() {
+    processors_->leave();
+    compiled_.clear();
+    programs_.clear();
+    return {task_.compile_seconds, task_.dialect};
+  }
   Status compute_expected() {
     REWRIGHT_TRY(const auto code, compile_one(*target_, plain_, {task_.compile_seconds, ""}));
     REWRIGHT_TRY(MeasuredBuffers buffers, MeasuredBuffers::make(plain_, task_, true));
@@ -198,7 +216,8 @@ class MeasureBench {
 
 Json answer(MeasureBench& bench, const Json& message) {
   try {
-    if (message.contains("compile")) return bench.compile(message["compile"]);
+    if (message.contains("programs")) return bench.compile(message["programs"]);
+    if (message.contains("schedules")) return bench.compile_by_target(message["schedules"]);
     const Json& incumbent = message.at("incumbent_us");
     return bench.measure(message.at("measure").get<std::size_t>(),
                          incumbent.is_null() ? std::nullopt : std::optional(incumbent.get<double>()));

@@ -107,14 +107,12 @@ Result<Measurement> Measurer::ask(Worker& worker, const std::string& message, in
   return measurement;
 }
 
-Measurer::Compiled Measurer::compile(Worker& worker, Module module) {
+Measurer::Compiled Measurer::compile(Worker& worker, const Module& module) {
   return std::async(std::launch::async, [this, &worker, module]() -> Result<Measurement> {
     const auto stop = [this] { return is_ending_.load(); };
     if (!worker) REWRIGHT_CHECK(start(worker, stop));
-    Json texts = Json::array();
-    for (const loop::Program& program : module) texts.push_back(to_string(program));
     // The compiler has its own limit, of which the worker tells.
-    return ask(worker, Json{{"compile", std::move(texts)}}.dump(), 2 * setting_.task.compile_seconds + 5, stop);
+    return ask(worker, Json{{module.kind, module.candidates}}.dump(), 2 * setting_.task.compile_seconds + 5, stop);
   });
 }
 
@@ -125,24 +123,25 @@ Result<Measurement> Measurer::wait_for(Compiled& compiled) {
   return compiled.get();
 }
 
-Status Measurer::measure_alone(Worker& worker, Module module, const Heard& heard) {
-  for (std::size_t i = 0; i < module.size(); ++i) {
-    const Module one = module.subspan(i, 1);
+Status Measurer::measure_alone(Worker& worker, const Module& module, const Heard& heard) {
+  for (std::size_t i = 0; i < module.candidates.size(); ++i) {
+    const Module one = module.part(i, 1);
     REWRIGHT_CHECK(measure_module(worker, one, compile(worker, one), heard));
   }
   return {};
 }
 
-Status Measurer::measure_module(Worker& worker, Module module, Compiled compiled, const Heard& heard) {
+Status Measurer::measure_module(Worker& worker, const Module& module, Compiled compiled, const Heard& heard) {
   REWRIGHT_TRY(const Measurement outcome, wait_for(compiled));
-  if (!outcome.outcome.empty()) return module.size() == 1 ? heard(outcome) : measure_alone(worker, module, heard);
-  for (std::size_t i = 0; i < module.size(); ++i) {
+  const std::size_t size = module.candidates.size();
+  if (!outcome.outcome.empty()) return size == 1 ? heard(outcome) : measure_alone(worker, module, heard);
+  for (std::size_t i = 0; i < size; ++i) {
     const bool has_incumbent = incumbent_us_ < std::numeric_limits<double>::infinity();
     const Json question = {{"measure", i}, {"incumbent_us", has_incumbent ? Json(incumbent_us_) : Json()}};
     REWRIGHT_TRY(const Measurement measured, ask(worker, question.dump(), setting_.task.run_seconds, setting_.stop));
     REWRIGHT_CHECK(look_at(measured));
     REWRIGHT_CHECK(heard(measured));
-    if (!worker) return measure_alone(worker, module.subspan(i + 1), heard);
+    if (!worker) return measure_alone(worker, module.part(i + 1, size), heard);
   }
   return {};
 }
@@ -163,18 +162,33 @@ Status Measurer::look_at(const Measurement& measurement) {
 
 Status Measurer::measure(std::span<const loop::Program> programs,
                          const std::function<Status(std::size_t, const Measurement&)>& heard) {
+  std::vector<std::string> texts;
+  for (const loop::Program& program : programs) texts.push_back(to_string(program));
+  return measure_all({"programs", texts}, heard);
+}
+
+Status Measurer::measure_by_target(std::span<const schedule::Schedule> schedules,
+                                   const std::function<Status(std::size_t, const Measurement&)>& heard) {
+  std::vector<std::string> texts;
+  for (const schedule::Schedule& schedule : schedules) texts.push_back(to_string(schedule));
+  return measure_all({"schedules", texts}, heard);
+}
+
+Measurer::Module Measurer::Module::part(std::size_t first, std::size_t most) const {
+  return {kind, candidates.subspan(first, std::min(most, candidates.size() - first))};
+}
+
+Status Measurer::measure_all(const Module& all, const std::function<Status(std::size_t, const Measurement&)>& heard) {
   std::size_t known = 0;
   const Heard count = [&](const Measurement& measurement) { return heard(known++, measurement); };
-  const auto module_at = [&](std::size_t first) {
-    return programs.subspan(first, std::min(kModule, programs.size() - first));
-  };
+  const std::size_t size = all.candidates.size();
   Status status;
   Compiled next;
-  if (!programs.empty()) next = compile(workers_[0], module_at(0));
-  for (std::size_t first = 0, w = 0; status && first < programs.size(); first += kModule, w = 1 - w) {
+  if (size > 0) next = compile(workers_[0], all.part(0, kModule));
+  for (std::size_t first = 0, w = 0; status && first < size; first += kModule, w = 1 - w) {
     Compiled compiled = std::move(next);
-    if (first + kModule < programs.size()) next = compile(workers_[1 - w], module_at(first + kModule));
-    status = measure_module(workers_[w], module_at(first), std::move(compiled), count);
+    if (first + kModule < size) next = compile(workers_[1 - w], all.part(first + kModule, kModule));
+    status = measure_module(workers_[w], all.part(first, kModule), std::move(compiled), count);
   }
   if (!status) is_ending_ = true;
   if (next.valid()) next.wait();

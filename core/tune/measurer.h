@@ -8,6 +8,7 @@
 
 #include <rewright/loop/loop_program.h>
 #include <rewright/plugin/registry.h>
+#include <rewright/schedule/transform.h>
 
 #include <array>
 #include <atomic>
@@ -43,6 +44,9 @@ class REWRIGHT_API Measurer {
   /// figure above the machine's peak; kPlugin, the worker cannot be started.
   Status measure(std::span<const loop::Program> programs,
                  const std::function<Status(std::size_t, const Measurement&)>& heard);
+  /// The same for schedules of the plain program that the target applies itself (Target::compile_scheduled).
+  Status measure_by_target(std::span<const schedule::Schedule> schedules,
+                           const std::function<Status(std::size_t, const Measurement&)>& heard);
   /// The least time so far; infinite at first.
   [[nodiscard]] double incumbent_us() const { return incumbent_us_; }
   /// The slowest by the fastest of the reference's times: 1 where the machine ran evenly.
@@ -51,7 +55,11 @@ class REWRIGHT_API Measurer {
  private:
   using Heard = std::function<Status(const Measurement&)>;
   using Worker = std::unique_ptr<ChildProgram>;  ///< Null: it is to be started.
-  using Module = std::span<const loop::Program>;
+  struct Module {
+    const char* kind;  ///< Of the message (measure_message.h).
+    std::span<const std::string> candidates;
+    [[nodiscard]] Module part(std::size_t first, std::size_t most) const;
+  };
   /// Empty, the module is compiled; or what came of that.
   using Compiled = std::future<Result<Measurement>>;
   explicit Measurer(Setting setting) : setting_(std::move(setting)) {}
@@ -61,10 +69,11 @@ class REWRIGHT_API Measurer {
   /// What came of a question; a worker that died is an outcome.
   Result<Measurement> ask(Worker& worker, const std::string& message, int seconds, const std::function<bool()>& stop);
   /// Beside what this thread does.
-  Compiled compile(Worker& worker, Module module);
+  Compiled compile(Worker& worker, const Module& module);
   Result<Measurement> wait_for(Compiled& compiled);
-  Status measure_module(Worker& worker, Module module, Compiled compiled, const Heard& heard);
-  Status measure_alone(Worker& worker, Module module, const Heard& heard);
+  Status measure_all(const Module& all, const std::function<Status(std::size_t, const Measurement&)>& heard);
+  Status measure_module(Worker& worker, const Module& module, Compiled compiled, const Heard& heard);
+  Status measure_alone(Worker& worker, const Module& module, const Heard& heard);
   Status look_at(const Measurement& measurement);
 
   Setting setting_;

@@ -84,7 +84,7 @@ const std::vector<Kind> kKinds = {
     {"Target",
      "targets",
      "loop/target.h",
-     {"base/command.h", "loop/element_types.h", "loop/linear_index.h", "loop/buffer_owners.h"}},
+     {"base/command.h", "loop/element_types.h", "loop/linear_index.h", "loop/buffer_owners.h", "schedule/transform.h"}},
 };
 
 std::string text_of(const fs::path& file) {

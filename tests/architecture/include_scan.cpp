@@ -23,7 +23,7 @@ const std::map<std::string, int> kFloorOfRoom = {
     {"cli", 7},      {"python", 7},   {"worker", 7},    {"kit", 8},
 };
 
-const std::regex kPluginOnly(R"((z3|cvc5|dnnl|onnxruntime).*|oneapi/dnnl.*)");
+const std::regex kPluginOnly(R"((z3|cvc5|dnnl|onnxruntime|Halide).*|oneapi/dnnl.*)");
 const std::regex kInclude(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
 
 struct Include {

@@ -1,12 +1,14 @@
 // Transforms of the loops and buffers that a program has, most of which apply.
 #pragma once
 
+#include <rewright/schedule/transform.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "schedule/transform.h"
+#include "schedule/apply.h"
 #include "support/random_definitions.h"
 
 namespace test_support {
@@ -21,7 +23,7 @@ class RandomTransforms {
     collect(program.body);
     if (std::exchange(is_first_, false) && random_.one_in(2)) return Inline{temporary(program)};
     const auto any = [&] { return names_[random_.below(names_.size())]; };
-    switch (random_.below(15)) {
+    switch (random_.below(16)) {
       case 0: return Reorder{{any(), any()}};
       case 1: return Distribute{any()};
       case 2: return Mark{any(), static_cast<loop::LoopKind>(random_.below(4))};
@@ -33,6 +35,7 @@ class RandomTransforms {
       case 8: return ReductionFactor{any(), new_name("part")};
       case 9: return pack(program);
       case 10: return Inline{temporary(program)};
+      case 11: return tensorise(program);
       default: return Split{any(), random_.between(1, 4), static_cast<Tail>(random_.below(5))};
     }
   }
@@ -53,6 +56,17 @@ class RandomTransforms {
     for (const Buffer& each : program.buffers)
       if (each.role == BufferRole::kTemporary) temporaries.push_back(each.name);
     return random_.pick(temporaries);
+  }
+  /// Of a loop that holds a tile, if there is one.
+  schedule::Tensorise tensorise(const loop::Program& program) {
+    using namespace schedule;
+    for (const LoopName& name : names_) {
+      for (const RegisterTile tile : {RegisterTile::kOuterProduct, RegisterTile::kProducts}) {
+        const Tensorise found{name, tile};
+        if (std::holds_alternative<loop::Program>(schedule::apply(program, found))) return found;
+      }
+    }
+    return {random_.pick(names_), RegisterTile::kProducts};
   }
   schedule::Pack pack(const loop::Program& program) {
     using Kind = schedule::LayoutPart::Kind;

@@ -1,6 +1,7 @@
 /// What schedules took that were measured here: records of a store (`rewright schedule measure --records STORE`).
 ///
 ///   t = the least time of the kernel's records: of this processor, right, of the given target and policy
+///   spread = that of the batches of this record: their quartiles' distance / 1.349, as far as they are normal
 ///
 /// Nothing is measured here, and nothing is estimated: a kernel without a record is an error, or costs what another
 /// cost model says.
@@ -14,8 +15,10 @@
 #include <rewright/plugin/registry.h>
 
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -76,13 +79,22 @@ class TunedCost final : public CostModel {
 
   [[nodiscard]] Result<double> cost_us(const Application& application) override {
     const Kernel kernel{{&application, 1}};
-    return look_up(kernel, [&] { return fallback_->cost_us(application); });
+    REWRIGHT_TRY(const Estimate known, look_up(kernel));
+    return known.us;
   }
   [[nodiscard]] std::vector<std::vector<std::string>> fused() const override {
     return fallback_ ? fallback_->fused() : std::vector<std::vector<std::string>>();
   }
   [[nodiscard]] Result<double> kernel_us(const Kernel& kernel) override {
-    return look_up(kernel, [&] { return fallback_->kernel_us(kernel); });
+    REWRIGHT_TRY(const Estimate known, look_up(kernel));
+    return known.us;
+  }
+  [[nodiscard]] Result<std::vector<Estimate>> estimates(std::span<const Kernel> kernels) override {
+    std::vector<Estimate> all;
+    for (const Kernel& kernel : kernels) {
+      REWRIGHT_TRY(all.emplace_back(), look_up(kernel));
+    }
+    return all;
   }
   [[nodiscard]] std::unique_ptr<CostModel> clone() const override { return std::make_unique<TunedCost>(); }
 
@@ -118,8 +130,8 @@ class TunedCost final : public CostModel {
                         folder_, sqlite3_column_int64(version.get(), 0), kKnownVersion);
     }
     REWRIGHT_CHECK(check_processor());
-    REWRIGHT_TRY(find_, prepare("SELECT min(least_us) FROM schedule_records WHERE structure = ?1 AND sizes = ?2 AND "
-                                "outcome = 'ok' AND processor = ?3 AND target = ?4 AND policy = ?5"));
+    REWRIGHT_TRY(find_, prepare("SELECT min(least_us), line FROM schedule_records WHERE structure = ?1 AND sizes = ?2 "
+                                "AND outcome = 'ok' AND processor = ?3 AND target = ?4 AND policy = ?5"));
     return {};
   }
   Status check_processor() const {
@@ -139,8 +151,16 @@ class TunedCost final : public CostModel {
   void bind(int place, const std::string& text) {
     sqlite3_bind_text(find_.get(), place, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
   }
-  template <class Otherwise>
-  Result<double> look_up(const Kernel& kernel, Otherwise otherwise) {
+  /// Of a record's batches.
+  static double spread_of(const char* line) {
+    const auto record = nlohmann::json::parse(line, nullptr, false);
+    std::vector<double> batches =
+        record.is_object() ? record.value("batches_us", std::vector<double>()) : std::vector<double>();
+    if (batches.size() < 4) return 0;
+    std::ranges::sort(batches);
+    return (batches[batches.size() * 3 / 4] - batches[batches.size() / 4]) / 1.349;
+  }
+  Result<Estimate> look_up(const Kernel& kernel) {
     if (find_ == nullptr) return make_error(ErrorCode::kUsage, "cost model tuned was not configured");
     const KernelKey key = key_of(kernel);
     sqlite3_reset(find_.get());
@@ -150,8 +170,14 @@ class TunedCost final : public CostModel {
     bind(4, target_);
     bind(5, policy_);
     if (sqlite3_step(find_.get()) != SQLITE_ROW) return unreadable();
-    if (sqlite3_column_type(find_.get(), 0) == SQLITE_FLOAT) return sqlite3_column_double(find_.get(), 0);
-    if (fallback_) return otherwise();
+    if (sqlite3_column_type(find_.get(), 0) == SQLITE_FLOAT) {
+      const auto* line = reinterpret_cast<const char*>(sqlite3_column_text(find_.get(), 1));
+      return Estimate{sqlite3_column_double(find_.get(), 0), spread_of(line)};
+    }
+    if (fallback_) {
+      REWRIGHT_TRY(const std::vector<Estimate> all, fallback_->estimates({&kernel, 1}));
+      return all[0];
+    }
     return make_error(ErrorCode::kNotFound,
                       "cost model tuned: '{}' has no record of {}; rewright schedules best names the nearest, rewright "
                       "schedule measure adds one, --cost-option fallback=MODEL asks another model",

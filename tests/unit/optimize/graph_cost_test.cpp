@@ -197,6 +197,44 @@ TEST(GraphCost, JoinsTheOperandWhoseKernelGrowsLeast) {
   }
 }
 
+TEST(GraphCost, AsksAModelThatPredictsOnceForAllKernelsAndAddsSpreads) {
+  class Predicting final : public CostModel {
+   public:
+    [[nodiscard]] std::string name() const override { return "predicting"; }
+    [[nodiscard]] std::string summary() const override { return ""; }
+    [[nodiscard]] std::string device() const override { return ""; }
+    [[nodiscard]] bool measured() const override { return false; }
+    Status configure(const Options&, const Registry&) override { return {}; }
+    [[nodiscard]] Result<double> cost_us(const Application&) override { return -1.0; }
+    [[nodiscard]] std::vector<std::vector<std::string>> fused() const override { return {{"matmul", "relu"}}; }
+    [[nodiscard]] Result<std::vector<Estimate>> estimates(std::span<const Kernel> kernels) override {
+      asked.push_back(kernels.size());
+      std::vector<Estimate> all;
+      for (const Kernel& kernel : kernels) {
+        all.push_back(kernel.applications[0].op.name() == "matmul" ? Estimate{10, 3} : Estimate{1, 2});
+      }
+      all.resize(all.size() - (is_short && kernels.size() > 1 ? 1 : 0));
+      return all;
+    }
+    [[nodiscard]] std::unique_ptr<CostModel> clone() const override { return std::make_unique<Predicting>(); }
+    std::vector<std::size_t> asked;
+    bool is_short = false;
+  } model;
+  const Graph graph = read_graph(
+      "x = input (4, 4)\nw = weight (4, 4)\nm = matmul(x, w)\nr = relu(m)\nt = tanh(r)\nu = tanh(t)\n"
+      "s = sigmoid(u)\noutput s\n");
+  GraphCost cost(model, nullptr);
+  const auto known = cost.estimate(graph);
+  ASSERT_TRUE(known) << known.error().message;
+  EXPECT_NEAR(known->us, 10 + 1 + 1 + 1, 1e-6);
+  EXPECT_NEAR(known->spread, std::sqrt(3.0 * 3 + 4 * 4 + 2 * 2), 1e-12) << "the two tanh are one kernel";
+  EXPECT_EQ(model.asked, (std::vector<std::size_t>{1, 1, 2})) << "matmul, matmul and relu, tanh and sigmoid";
+  model.is_short = true;
+  const auto refused = GraphCost(model, nullptr).estimate(graph);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "cost model predicting gave 1 estimates of 2 kernels");
+}
+
 TEST(GraphCost, IsInfiniteHoweverManyOperatorsAre) {
   FixedPrices prices({{"relu", std::numeric_limits<double>::infinity()}});
   GraphCost cost(prices, nullptr);

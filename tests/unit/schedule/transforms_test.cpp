@@ -199,6 +199,39 @@ TEST(Transforms, ReductionFactorSumsUpInParts) {
   EXPECT_THAT(refusal(kSum, "split y.k 5 tail=mask; rfactor y.k/1 part"), HasSubstr("a condition does not hold"));
 }
 
+TEST(Transforms, TensoriseFindsARegisterTile) {
+  const char* const kTile =
+      "buffer a[64, 8] float32 in\nbuffer b[8, 16] float32 in\nbuffer c[64, 16] float32 out\n"
+      "for c.i 64 serial { for c.j 16 serial { store c[c.i, c.j] = 0\n"
+      "for c.k 8 serial { store c[c.i, c.j] += a[c.i, c.k] * b[c.k, c.j] } } }";
+  const std::string sorted =
+      "split c.i 4; reorder c.i/0 c.i/1 c.j; distribute c.j; distribute c.i/1; reorder c.k c.i/1 c.j";
+  EXPECT_EQ(scheduled(kTile, sorted + "; tensorise c.k outer-product"),
+            scheduled(kTile, sorted + "; unroll c.i/1; vectorise c.j"));
+  EXPECT_THAT(refusal(kTile, "tensorise c.k outer-product"), HasSubstr("0 of them"));
+  EXPECT_THAT(refusal(kTile, sorted + "; tensorise c.k products"), HasSubstr("2 of them"));
+  EXPECT_THAT(refusal(kTile, sorted + "; tensorise c.i/0 outer-product"), HasSubstr("found other statements"));
+  EXPECT_THAT(refusal(kTile, sorted + "; reorder c.k c.j c.i/1; tensorise c.k outer-product"),
+              HasSubstr("sums that do not lie beside each other along c.i/1"));
+  const char* const kDepthwise =
+      "buffer x[3, 8] float32 in\nbuffer w[3, 8] float32 in\nbuffer y[8] float32 out\n"
+      "for y.c 8 serial { store y[y.c] = 0 }\n"
+      "for y.k 3 serial { for y.d 8 serial { store y[y.d] += x[y.k, y.d] * w[y.k, y.d] } }";
+  EXPECT_EQ(scheduled(kDepthwise, "tensorise y.k products"), scheduled(kDepthwise, "vectorise y.d"));
+  EXPECT_THAT(refusal(kDepthwise, "tensorise y.d products"), HasSubstr("found 0 of them"));
+  const auto with = [&](std::string_view before, std::string_view after) {
+    std::string text = kDepthwise;
+    return text.replace(text.find(before), before.size(), after);
+  };
+  EXPECT_THAT(refusal(with("+= x", "max= x"), "tensorise y.k products"), HasSubstr("another statement"));
+  EXPECT_THAT(refusal(with("x[y.k, y.d] * w", "x[y.k, 0] * w"), "tensorise y.k products"),
+              HasSubstr("along the lanes"));
+  EXPECT_THAT(refusal(with("store y[y.d] += x", "store y[y.d - y.k + y.k] += x"), "tensorise y.d outer-product"),
+              HasSubstr("0 of them"));
+  EXPECT_THAT(scheduled(with("w[y.k, y.d] }", "w[y.k, 7 - y.d] }"), "tensorise y.k products or skip"),
+              HasSubstr("for y.d 8 serial"));
+}
+
 TEST(Transforms, InlineComputesWhereItIsRead) {
   const char* const kTwo =
       "buffer x[12] float32 in\nbuffer y[10] float32 out\nbuffer t[12] float32 temporary\n"

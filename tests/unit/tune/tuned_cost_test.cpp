@@ -21,7 +21,7 @@ class TunedCost : public testing::Test {
     EXPECT_TRUE(registry_.load_default());
   }
   void add(const std::string& kernel, double us, const std::string& outcome = "ok",
-           const std::string& processor = processor_name()) {
+           const std::string& processor = processor_name(), const std::vector<double>& more_us = {}) {
     const auto key = key_of(tune::parse_kernel(kernel, registry_)->kernel());
     ScheduleRecord record;
     record.structure = key.structure;
@@ -32,6 +32,7 @@ class TunedCost : public testing::Test {
     record.processor = processor;
     record.outcome = outcome;
     record.batches_us = {us, 2 * us};
+    record.batches_us.insert(record.batches_us.end(), more_us.begin(), more_us.end());
     EXPECT_TRUE(*ScheduleRecords::open(store_)->add(record));
   }
   /// Of the one application of a kernel; what is wrong as text.
@@ -54,6 +55,19 @@ TEST_F(TunedCost, IsTheLeastTimeOfARecordThatIsRight) {
   add("(x:8x16) relu(x)", 2);
   add("(x:8x16) relu(x)", 1, "wrong");
   EXPECT_EQ(cost("(x:8x16) relu(x)").first, 2);
+}
+
+TEST_F(TunedCost, HasTheSpreadOfTheBestRecordsBatches) {
+  add("(x:8x16) relu(x)", 3, "ok", processor_name(), {4, 5, 9});
+  add("(x:8x16) relu(x)", 5, "ok", processor_name(), {5, 5, 5});
+  const auto model = (*registry_.get<CostModel>("tuned"))->clone();
+  ASSERT_TRUE(model->configure({{"records", store_}}, registry_));
+  const OwnedKernel owned = *tune::parse_kernel("(x:8x16) relu(x)", registry_);
+  const Kernel kernel = owned.kernel();
+  const auto all = model->estimates({&kernel, 1});
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_EQ(all->at(0).us, 3);
+  EXPECT_NEAR(all->at(0).spread, (6 - 4) / 1.349, 1e-12) << "of 3, 4, 5, 6, 9";
 }
 
 TEST_F(TunedCost, OfAMissIsAnErrorOrTheFallbacks) {

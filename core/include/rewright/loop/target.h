@@ -42,11 +42,15 @@ struct TargetOptions {
 
 }  // namespace rewright::loop
 
+namespace rewright::schedule {
+struct Step;
+}
+
 namespace rewright {
 
 class Target;
 template <>
-inline constexpr std::uint32_t kAbiVersion<Target> = 6;
+inline constexpr std::uint32_t kAbiVersion<Target> = 7;
 
 class REWRIGHT_API Target {
  public:
@@ -64,6 +68,11 @@ class REWRIGHT_API Target {
   /// kUnsupported with its first error line where it fails or takes too long.
   [[nodiscard]] virtual Result<std::vector<std::unique_ptr<loop::CompiledProgram>>> compile(
       std::span<const loop::NamedProgram> programs, const loop::TargetOptions& options) const = 0;
+  /// A program as it was lowered, its schedule applied by the target's own transforms. Errors: kUnsupported, the
+  /// statement or step that it has no counterpart for; the default: it has none at all.
+  [[nodiscard]] virtual Result<std::unique_ptr<loop::CompiledProgram>> compile_scheduled(
+      const loop::Program& program, const std::vector<schedule::Step>& schedule,
+      const loop::TargetOptions& options) const;
 };
 
 /// One program alone.

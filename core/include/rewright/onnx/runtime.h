@@ -49,7 +49,7 @@ struct LoadOptions {
 
 class Runtime;
 template <>
-inline constexpr std::uint32_t kAbiVersion<Runtime> = 5;
+inline constexpr std::uint32_t kAbiVersion<Runtime> = 6;
 
 class REWRIGHT_API Runtime {
  public:

@@ -32,9 +32,16 @@ struct OpaqueApplication {
   std::span<const RuntimeTensor> inputs;  ///< Values for it.
 };
 
+/// What a kernel costs.
+struct Estimate {
+  double us = 0;
+  double spread = 0;  ///< Standard deviation, in microseconds; 0: the figure is taken as it is.
+  friend bool operator==(const Estimate&, const Estimate&) = default;
+};
+
 class CostModel;
 template <>
-inline constexpr std::uint32_t kAbiVersion<CostModel> = 5;
+inline constexpr std::uint32_t kAbiVersion<CostModel> = 6;
 
 class REWRIGHT_API CostModel {
  public:
@@ -48,15 +55,18 @@ class REWRIGHT_API CostModel {
   /// Called once, before the first question. `registry` outlives the object; a model that measures finds its Runtime
   /// there. Errors: an unknown option, a value out of range, a runtime that cannot be used here.
   virtual Status configure(const Options& options, const Registry& registry) = 0;
-  /// Microseconds of one application. The caller asks once per (operator, parameters, shapes, kinds) and remembers.
+  /// Microseconds of one application.
   [[nodiscard]] virtual Result<double> cost_us(const Application& application) = 0;
   /// Whether it is to be asked about tensors whose axes are not in order. What cannot be had costs infinitely much.
   [[nodiscard]] virtual bool knows_layouts() const { return false; }
   /// What runs as one kernel: names of operators in the order of the data. All but the first may be missing, so that
   /// {conv2d, bias_add, relu} stands for {conv2d, relu} too.
   [[nodiscard]] virtual std::vector<std::vector<std::string>> fused() const { return {}; }
-  /// Microseconds of a kernel of several applications, of fused() only; asked as cost_us() is.
+  /// Microseconds of a kernel of several applications, of fused() only. By default the sum of theirs.
   [[nodiscard]] virtual Result<double> kernel_us(const Kernel& kernel);
+  /// Of many kernels, in their order, of one application or several. This is what a search asks: once for each kernel,
+  /// and it remembers. By default what cost_us() and kernel_us() say, without a spread.
+  [[nodiscard]] virtual Result<std::vector<Estimate>> estimates(std::span<const Kernel> kernels);
   /// Microseconds of a node that no operator knows. Errors: kUnsupported, and the node counts as nothing.
   [[nodiscard]] virtual Result<double> opaque_us(const OpaqueApplication& node);
   [[nodiscard]] virtual std::unique_ptr<CostModel> clone() const = 0;
@@ -79,6 +89,9 @@ class REWRIGHT_API GraphCost {
   ~GraphCost();
   /// For several threads; the model is asked by one at a time.
   [[nodiscard]] Result<double> cost_us(const Graph& graph);
+  /// The same with its spread: that of equal kernels adds up, that of different ones is independent. In layouts it is
+  /// 0.
+  [[nodiscard]] Result<Estimate> estimate(const Graph& graph);
   [[nodiscard]] KernelCosts& kernels() { return *kernels_; }
 
  private:

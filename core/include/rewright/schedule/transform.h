@@ -7,7 +7,7 @@
 //              | "fuse" loop loop | "reorder" loop loop+ | "distribute" loop
 //              | "serial" loop | "parallelise" loop | "vectorise" loop | "unroll" loop
 //              | ("cache" | "cache-write" | "compute-at") buffer loop name
-//              | "rfactor" loop name | "inline" buffer
+//              | "rfactor" loop name | "inline" buffer | "tensorise" loop ("outer-product" | "products")
 //              | "pack" buffer name (dim | dim "/" factor | dim "%" factor)* ["pad"]
 //
 //   split c.j 16 tail=cut; reorder c.i c.k c.j/0 c.j/1; vectorise c.j/1
@@ -33,6 +33,10 @@
 // | inline t        | its value is computed where t is read; its loops go           | one nest sets t, no reduction  |
 // | pack b t p ...  | p = 1/F 0 1%F: t[j / F, k, j mod F] = b[k, j] in place of b;  | b is no output; F divides      |
 // |                 | of an input or a weight a copy, made first                    | its size, or pad               |
+// | tensorise l ... | the loops in l become a register tile: lanes and, around    | l holds nothing but these loops|
+// |                 | them, registers; l is a step of its sum, a and b read alike  | and updates one tile c so      |
+// |   outer-product | for i { for j { c[i, j] += a[i] * b[j] } }                  | i is at most 64                |
+// |   products      | for j { c[j] += a[j] * b[j] }                               |                                |
 //
 // Unroll-and-jam is split i 4; reorder ... i/1 innermost; unroll i/1.
 #pragma once
@@ -116,8 +120,15 @@ struct ComputeAt {
   std::string name;
   friend bool operator==(const ComputeAt&, const ComputeAt&) = default;
 };
-using Transform =
-    std::variant<Split, Fuse, Reorder, Distribute, Mark, Cache, CacheWrite, ReductionFactor, Inline, Pack, ComputeAt>;
+/// Register tiles that targets with vectors know.
+enum class RegisterTile : std::uint8_t { kOuterProduct, kProducts };
+struct Tensorise {
+  LoopName loop;
+  RegisterTile tile = RegisterTile::kOuterProduct;
+  friend bool operator==(const Tensorise&, const Tensorise&) = default;
+};
+using Transform = std::variant<Split, Fuse, Reorder, Distribute, Mark, Cache, CacheWrite, ReductionFactor, Inline, Pack,
+                               ComputeAt, Tensorise>;
 
 /// What to do where a transform cannot be applied: to end there, to go on without it, or to take the loop that has come
 /// of the one that is gone.
