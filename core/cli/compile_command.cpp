@@ -36,7 +36,6 @@ struct CompileArguments {
   std::string target = "c";
   std::string runtime = "onnxruntime";
   std::vector<std::string> inputs;
-  std::string dialect;
   int seconds = 300;
   bool force = false;
   bool simplify = false;  ///< The default; so that it can be said.
@@ -179,7 +178,6 @@ Result<compile::CompileReport> compiled(const Settings& settings, const CompileA
                                   .built = workplace.built(),
                                   .measure = arguments.measure,
                                   .seconds = arguments.seconds};
-  options.dialect = arguments.dialect;
   options.goes_on = [&](const char* step) {
     line.begin(step);
     return !interrupted();
@@ -248,9 +246,6 @@ void add_compile(Program& program) {
       .repeatable();
   command.add_option("--target", arguments->target, "What writes the code").show_default();
   command.add_option("--runtime", arguments->runtime, "What the result is compared with").show_default();
-  command.add_option("--dialect", arguments->dialect,
-                     "Which kind of code of the target's: c11 (the default), or vectors, vectors-avx512, vectors-avx2, "
-                     "vectors-portable, with schedules for the processor's vectors");
   command.add_option("--seconds", arguments->seconds, "How long the compiler, and a run, may take")
       .check(positive())
       .show_default();

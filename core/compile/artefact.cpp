@@ -46,20 +46,16 @@ std::string in_comment(std::string_view text) {
 
 class ArtefactWriter {
  public:
-  ArtefactWriter(const std::string& name, const ImportedModel& model, const Kernels& kernels,
-                 const std::string& dialect)
+  ArtefactWriter(const std::string& name, const ImportedModel& model, const Kernels& kernels)
       : name_(name), graph_(model.graph), external_(model.external), kernels_(kernels) {
     artefact_.name = name;
-    artefact_.dialect = dialect;
   }
 
   Result<Artefact> write(const Target& target) {
     name_tensors();
     place_weights();
     place_buffers();
-    loop::TargetOptions options;
-    options.dialect = artefact_.dialect;
-    REWRIGHT_TRY(const std::string functions, target.source(kernels_.functions, options));
+    REWRIGHT_TRY(const std::string functions, target.source(kernels_.functions, {}));
     const bool beside = artefact_.weight_bytes > kMostEmbeddedBytes;
     REWRIGHT_TRY(const std::string weights, beside ? mapped() : embedded());
     auto& files = artefact_.files;
@@ -76,14 +72,9 @@ class ArtefactWriter {
  private:
   [[nodiscard]] std::string filled(std::string_view text) const {
     std::string result(text);
-    const auto fill = [&](std::string_view mark, const std::string& by) {
-      for (std::size_t at = 0; (at = result.find(mark, at)) != std::string::npos; at += by.size()) {
-        result.replace(at, mark.size(), by);
-      }
-    };
-    fill("@name@", name_);
-    fill("@flags@", fmt::format("{}", fmt::join(artefact_.flags(), " ")));
-    fill("@here@", artefact_.is_plain() ? "1" : "instructions_are_here()");
+    for (std::size_t at = 0; (at = result.find("@name@", at)) != std::string::npos; at += name_.size()) {
+      result.replace(at, 6, name_);
+    }
     return result;
   }
   [[nodiscard]] std::int64_t bytes_of(Port port) const {
@@ -117,13 +108,6 @@ class ArtefactWriter {
         artefact_.weights.push_back({offset, node.constant()});
       }
       artefact_.weight_bytes = offset + bytes_of({id, 0});
-    }
-    for (const auto& [port, data] : kernels_.packed) {
-      const std::int64_t offset = aligned(artefact_.weight_bytes);
-      places_[port] = fmt::format("(w + {})", offset);
-      artefact_.weights.push_back({offset, data});
-      artefact_.weight_bytes =
-          offset + data->type.shape.elements() * static_cast<std::int64_t>(element_size(data->type.element));
     }
   }
   [[nodiscard]] bool is_used(Port port) const {
@@ -243,8 +227,7 @@ class ArtefactWriter {
       const std::string place = port ? places_.at(*port) : own_places_.at({k, id.value});
       const bool given = buffer.role == BufferRole::kInput || buffer.role == BufferRole::kWeight;
       arguments.push_back(fmt::format("({}{} *){}", given ? "const " : "", loop::c_type(buffer.element), place));
-      const bool is_of_graph = port && port->node.value < graph_.nodes().size();
-      if (buffer.role == BufferRole::kOutput && is_of_graph) result = loop::as_word(graph_.node(port->node).name);
+      if (buffer.role == BufferRole::kOutput) result = loop::as_word(graph_.node(port->node).name);
     }
     return fmt::format("  fault |= {}({});  /* {} */\n", kernels_.functions[kernel.function].name,
                        fmt::join(arguments, ", "), result);
@@ -273,16 +256,9 @@ std::string artefact_name(std::string_view stem) {
   return std::ranges::find(kTakenNames, word) == std::end(kTakenNames) ? word : word + "_model";
 }
 
-bool Artefact::is_plain() const { return !dialect.starts_with("vectors"); }
-
-std::vector<std::string> Artefact::flags() const {
-  if (is_plain()) return {"-std=c11"};
-  return {"-std=gnu11", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi"};
-}
-
 Result<Artefact> make_artefact(const std::string& name, const ImportedModel& model, const Kernels& kernels,
-                               const Target& target, const std::string& dialect) {
-  return ArtefactWriter(name, model, kernels, dialect).write(target);
+                               const Target& target) {
+  return ArtefactWriter(name, model, kernels).write(target);
 }
 
 Status write_artefact(const Artefact& artefact, const std::string& folder) {

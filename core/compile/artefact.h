@@ -32,16 +32,11 @@ struct NamedTensor {
 
 struct REWRIGHT_API Artefact {
   std::string name;                          ///< As artefact_name gives it.
-  std::string dialect;                       ///< Of the target; "": the plainest.
   std::map<std::string, std::string> files;  ///< All but that of the weights, by name.
   std::vector<PlacedWeight> weights;         ///< In NAME.weights, by offset; none: they are in the code.
   std::int64_t weight_bytes = 0;
   std::vector<NamedTensor> inputs, outputs;
   std::int64_t memory_bytes = 0;
-  /// For the compiler.
-  [[nodiscard]] std::vector<std::string> flags() const;
-  /// Is it C11, for any processor?
-  [[nodiscard]] bool is_plain() const;
   /// Of all files.
   [[nodiscard]] std::int64_t bytes() const;
 };
@@ -54,8 +49,7 @@ inline constexpr std::int64_t kMostEmbeddedBytes = 64 << 10;
 
 /// `kernels` are the model's. Errors: of the target; kIo, weights that cannot be read.
 [[nodiscard]] REWRIGHT_API Result<Artefact> make_artefact(const std::string& name, const ImportedModel& model,
-                                                          const Kernels& kernels, const Target& target,
-                                                          const std::string& dialect = {});
+                                                          const Kernels& kernels, const Target& target);
 
 /// Writes the files into a folder, which is there. Errors: kIo.
 [[nodiscard]] REWRIGHT_API Status write_artefact(const Artefact& artefact, const std::string& folder);

@@ -12,10 +12,8 @@ namespace rewright::compile {
 Result<std::unique_ptr<ArtefactSession>> ArtefactSession::build(const Artefact& artefact, const std::string& folder,
                                                                 const std::string& built, int seconds) {
   const std::string sources = folder + "/";
-  std::vector<std::string> arguments = artefact.flags();
-  arguments.insert(arguments.end(),
-                   {"-O3", "-o", built + "/run", sources + "main.c", sources + artefact.name + ".c", "-lm"});
-  REWRIGHT_CHECK(run_c_compiler(arguments, seconds));
+  REWRIGHT_CHECK(run_c_compiler(
+      {"-std=c11", "-O3", "-o", built + "/run", sources + "main.c", sources + artefact.name + ".c", "-lm"}, seconds));
   return std::unique_ptr<ArtefactSession>(new ArtefactSession(built, artefact, folder, seconds));
 }
 

@@ -54,8 +54,7 @@ typedef struct {{
   void *owned;   /* To be freed, or null. */
 }} @name@_weights;
 
-/* 0, or 1 where the file cannot be read or has not the right size, or 2 where this processor lacks the instructions that
- * the code is made of. Weights inside the code need no file. */
+/* 0, or 1 where the file cannot be read or has not the right size. Weights inside the code need no file. */
 int @name@_open(@name@_weights *weights, const char *file);
 void @name@_close(@name@_weights *weights);
 
@@ -74,7 +73,7 @@ int @name@_open(@name@_weights *weights, const char *file) {
   weights->bytes = weight_bytes;
   weights->mapped = 0;
   weights->owned = NULL;
-  return @here@ ? 0 : 2;
+  return 0;
 }
 
 void @name@_close(@name@_weights *weights) { weights->bytes = NULL; }
@@ -97,10 +96,6 @@ int @name@_open(@name@_weights *weights, const char *file) {
   weights->mapped = 0;
   weights->owned = NULL;
   if (descriptor < 0) return 1;
-  if (!@here@) {
-    close(descriptor);
-    return 2;
-  }
   if (fstat(descriptor, &status) == 0 && (uint64_t)status.st_size == WEIGHT_BYTES && WEIGHT_BYTES <= SIZE_MAX) {
     void *place = mmap(NULL, (size_t)WEIGHT_BYTES, PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (place != MAP_FAILED) {
@@ -124,10 +119,6 @@ int @name@_open(@name@_weights *weights, const char *file) {
   weights->mapped = 0;
   weights->owned = NULL;
   if (stream == NULL) return 1;
-  if (!@here@) {
-    fclose(stream);
-    return 2;
-  }
   if (WEIGHT_BYTES <= SIZE_MAX) weights->owned = malloc((size_t)WEIGHT_BYTES);
   if (weights->owned != NULL && fread(weights->owned, 1, (size_t)WEIGHT_BYTES, stream) == WEIGHT_BYTES) {
     weights->bytes = weights->owned;
@@ -207,12 +198,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: %s [-n REPEATS] WEIGHTS INPUT... OUTPUT...\n", argv[0]);
     return 2;
   }
-  const int opened = @name@_open(&weights, files[0]);
-  if (opened == 2) {
-    fprintf(stderr, "this processor lacks instructions that the code is made of\n");
-    return 1;
-  }
-  if (opened != 0) {
+  if (@name@_open(&weights, files[0]) != 0) {
     fprintf(stderr, "%s: these are not the weights\n", files[0]);
     return 1;
   }
@@ -246,16 +232,16 @@ int main(int argc, char **argv) {
 inline constexpr std::string_view kMakefileText = R"(CFLAGS ?= -O3
 all: @name@ lib@name@.so
 @name@: main.c @name@.c @name@.h
-	$(CC) @flags@ $(CFLAGS) -o $@ main.c @name@.c -lm
+	$(CC) -std=c11 $(CFLAGS) -o $@ main.c @name@.c -lm
 lib@name@.so: @name@.c @name@.h
-	$(CC) @flags@ $(CFLAGS) -fPIC -shared -o $@ @name@.c -lm
+	$(CC) -std=c11 $(CFLAGS) -fPIC -shared -o $@ @name@.c -lm
 clean:
 	rm -f @name@ lib@name@.so
 )";
 
 inline constexpr std::string_view kCMakeText = R"(cmake_minimum_required(VERSION 3.16)
 project(@name@ C)
-add_compile_options(@flags@)
+set(CMAKE_C_STANDARD 11)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
@@ -304,10 +290,7 @@ class Model:
         self._library.@name@_memory_bytes.restype = ctypes.c_size_t
         self._weights = _Weights()
         file = os.path.join(folder, "@name@.weights")
-        opened = self._library.@name@_open(ctypes.byref(self._weights), file.encode())
-        if opened == 2:
-            raise OSError("this processor lacks instructions that the code is made of")
-        if opened != 0:
+        if self._library.@name@_open(ctypes.byref(self._weights), file.encode()) != 0:
             raise OSError(file + ": these are not the weights")
         self.inputs = _tensors(self._library.@name@_input)
         self.outputs = _tensors(self._library.@name@_output)

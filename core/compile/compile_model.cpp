@@ -5,7 +5,6 @@
 
 #include "base/files.h"
 #include "compile/artefact_session.h"
-#include "compile/scheduling.h"
 #include "onnx/defaults.h"
 #include "onnx/element.h"
 #include "onnx/proto.h"
@@ -140,15 +139,11 @@ Result<CompileReport> compile_model(const OpenedModel& model, const Target& targ
   CompileReport report;
   const ImportedModel& compiled = model.start();
   REWRIGHT_CHECK(begin("make loops"));
-  REWRIGHT_TRY(Kernels kernels, kernels_of(compiled.graph, compiled.carried, compiled.external, model.registry));
+  REWRIGHT_TRY(const Kernels kernels, kernels_of(compiled.graph, compiled.carried, compiled.external, model.registry));
   report.not_compiled = kernels.not_compiled;
   report.kernels = kernels.calls.size();
   if (!report.not_compiled.empty()) return report;
-  if (const auto unit = schedule::vector_unit(options.dialect)) {
-    REWRIGHT_CHECK(begin("schedule"));
-    REWRIGHT_TRY(kernels, scheduled(compiled.graph, std::move(kernels), compiled.external, target, *unit));
-  }
-  REWRIGHT_TRY(report.artefact, make_artefact(options.name, compiled, kernels, target, options.dialect));
+  REWRIGHT_TRY(report.artefact, make_artefact(options.name, compiled, kernels, target));
   REWRIGHT_CHECK(begin("write"));
   REWRIGHT_CHECK(write_artefact(report.artefact, options.folder));
   REWRIGHT_CHECK(begin("compile"));

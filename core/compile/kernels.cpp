@@ -35,13 +35,6 @@ std::int64_t temporaries(const Definition& definition) {
   return std::ranges::count(definition.buffers, BufferRole::kTemporary, &Buffer::role);
 }
 
-bool has_reduction(const ValueExpr& value) {
-  return value.kind() == ValueExpr::Kind::kReduce || std::ranges::any_of(value.operands(), has_reduction);
-}
-bool has_reduction(const Definition& definition) {
-  return std::ranges::any_of(definition.stages, [](const Stage& stage) { return has_reduction(stage.value); });
-}
-
 /// More of `kernel`'s key: element types other than float32.
 std::string to_text(std::span<const ElementTypes> types) {
   std::string text;
@@ -166,7 +159,6 @@ class Grouping {
           graph_.node(port.node).outputs.size() != 1 || producer->nodes.size() + group.nodes.size() > kMostNodes) {
         continue;
       }
-      if (has_reduction(producer->definition) && has_reduction(group.definition)) continue;
       REWRIGHT_TRY(Group joined, joined_with(*producer, group));
       if (temporaries(joined.definition) > temporaries(producer->definition) + temporaries(group.definition)) continue;
       group = std::move(joined);

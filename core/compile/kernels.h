@@ -1,8 +1,8 @@
 // A graph as calls of kernels over its tensors. Equal kernels, by key and element types, share one function.
 //
 // A node joins its producer where the two definitions say that nothing need be stored between them
-// (loop/composition.h): the producer has one result, this node alone reads it, and inlining leaves no buffer for it; a
-// kernel has the reductions of one node at most. No operator is known by name.
+// (loop/composition.h): the producer has one result, this node alone reads it, and inlining leaves no buffer for it. No
+// operator is known by name.
 #pragma once
 
 #include <rewright/graph/graph.h>
@@ -10,7 +10,6 @@
 #include <rewright/plugin/registry.h>
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,9 +35,6 @@ struct Kernels {
   std::vector<loop::NamedProgram> functions;  ///< Called after operators and the key: "conv2d_relu_5f0c3a9be1d2".
   std::vector<KernelCall> calls;              ///< In an order in which what is read was written.
   std::vector<NotCompiled> not_compiled;      ///< There is no call where there is one.
-  /// Weights that were packed, by ports beyond the graph's nodes (compile/scheduling.h). Other such ports are
-  /// temporaries.
-  std::map<Port, std::shared_ptr<const ConstantData>> packed = {};
 
   [[nodiscard]] const loop::Program& program(const KernelCall& call) const { return functions[call.function].program; }
 };

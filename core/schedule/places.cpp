@@ -1,7 +1,5 @@
 #include "schedule/places.h"
 
-#include <algorithm>
-
 #include "loop/bounds.h"
 
 namespace rewright::schedule {
@@ -52,31 +50,10 @@ class Readdressing {
                       }};
 };
 
-bool has_quotient(const IndexExpr& index) {
-  using Kind = IndexExpr::Kind;
-  return index.kind() == Kind::kFloor || index.kind() == Kind::kModulo ||
-         std::ranges::any_of(index.operands(), has_quotient);
-}
-
 }  // namespace
 
 Body with_places(const Body& body, BufferId from, BufferId to, const Places& places, std::vector<const Loop*> around) {
   return Readdressing(from, to, places, std::move(around)).run(body);
-}
-
-Body with_simple_places(const Program& program) {
-  const Places simple = [](std::span<const IndexExpr> at, const loop::AxisRanges& ranges) {
-    std::vector<IndexExpr> places(at.begin(), at.end());
-    for (IndexExpr& place : places) {
-      if (has_quotient(place)) place = loop::simplified(place, ranges);
-    }
-    return places;
-  };
-  Body body = program.body;
-  for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
-    body = with_places(body, BufferId{b}, BufferId{b}, simple);
-  }
-  return body;
 }
 
 bool uses_axis(std::span<const IndexExpr> at, const Axis& axis) {

@@ -18,8 +18,6 @@ using Places = std::function<std::vector<IndexExpr>(std::span<const IndexExpr> a
 [[nodiscard]] Body with_places(const Body& body, BufferId from, BufferId to, const Places& places,
                                std::vector<const Loop*> around = {});
 
-/// With floor(l/0 * F + l/1) / F) = l/0 and the like.
-[[nodiscard]] Body with_simple_places(const Program& program);
 [[nodiscard]] bool uses_axis(std::span<const IndexExpr> at, const Axis& axis);
 
 }  // namespace rewright::schedule

@@ -8,7 +8,6 @@
 #include <rewright/loop/linear_index.h>
 
 #include "schedule/extra_iterations.h"
-#include "schedule/places.h"
 #include "schedule/transforms.h"
 
 namespace rewright::schedule {
@@ -108,7 +107,6 @@ Outcome transformed(const Program& program, const Split& split) {
   result.body = replaced(result.body, *path, parts);
   if (split.tail == Tail::kPad && has_extra)
     if (auto conflict = beyond(result, splitting.outer(), splitting.needed())) return *std::move(conflict);
-  result.body = with_simple_places(result);
   return result;
 }
 

@@ -203,10 +203,12 @@ Program restored(const std::vector<std::int64_t>& sizes, ElementType element, co
   const std::vector<IndexExpr> extents(sizes.begin(), sizes.end());
   program.buffers = {{"x", extents, element, BufferRole::kInput}, {"y", extents, element, BufferRole::kOutput}};
   Copies copies(program);
-  ReadBox all;
-  for (const std::int64_t size : sizes) all.push_back({loop::LinearIndex{0}, size});
-  const std::vector<Loop> loops = loops_over(copies, all, "y", 'i');
-  const std::vector<IndexExpr> at = places_in_copy(loops);
+  std::vector<Loop> loops;
+  std::vector<IndexExpr> at;
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    loops.push_back({copies.new_axis({{{"y", fmt::format("i{}", d)}}}), sizes[d]});
+    at.emplace_back(loops.back().axis);
+  }
   program.body = nested(loops, Store{BufferId{1}, at, StoreKind::kSet, ValueExpr::load(BufferId{0}, at)});
   return stored(stored(program, BufferId{0}, from), BufferId{1}, to);
 }

@@ -118,6 +118,8 @@ class CTarget final : public Target {
     if (instructions) {
       arguments = {"-std=gnu11",         "-O2",   "-ffp-contract=off", "-fno-math-errno",
                    "-fno-trapping-math", "-fPIC", "-shared",           "-Wno-psabi"};
+      std::istringstream flags(instructions->flags);
+      for (std::string flag; flags >> flag;) arguments.push_back(flag);
     }
     arguments.insert(arguments.end(), {"-o", object, file, "-lm"});
     REWRIGHT_CHECK(run_c_compiler(arguments, options.seconds));

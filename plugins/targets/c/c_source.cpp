@@ -1,7 +1,5 @@
 #include "c_source.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -23,17 +21,6 @@ static void run_parallel(int64_t count, body_of_loop *body, void *context) {
 }
 
 )";
-
-/// The processor that the code is for, and a function that says whether it runs on such a one.
-std::string requirements(const Instructions& instructions) {
-  std::string checks;
-  for (const std::string& feature : instructions.features)
-    checks += fmt::format("{}__builtin_cpu_supports(\"{}\")", checks.empty() ? "" : " && ", feature);
-  const std::string pragma =
-      checks.empty() ? "" : fmt::format("#pragma GCC target(\"{}\")\n", fmt::join(instructions.features, ","));
-  return fmt::format("{}static inline int instructions_are_here(void) {{ return {}; }}\n\n", pragma,
-                     checks.empty() ? "1" : checks);
-}
 
 bool is_word(std::string_view text) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
@@ -67,8 +54,7 @@ Result<std::string> c_source(std::span<const NamedProgram> programs, const Instr
     functions += writer.write();
     has_parallel_loops |= writer.has_parallel_loops();
   }
-  std::string head = instructions == nullptr ? "" : requirements(*instructions);
-  head += helpers.text();
+  std::string head = helpers.text();
   if (vectors) head += vectors->text();
   if (has_parallel_loops) head += kParallel;
   return head + functions;

@@ -217,9 +217,9 @@ constexpr ElementType kElements[] = {ElementType::kInt32, ElementType::kInt64, E
                                      ElementType::kFloat64};
 
 const std::array kInstructions = {
-    Instructions{"avx512", 64, {"avx512f", "avx512vl", "avx512dq", "avx512bw", "fma"}},
-    Instructions{"avx2", 32, {"avx2", "fma"}},
-    Instructions{"portable", 16, {}},
+    Instructions{"avx512", 64, "-mavx512f -mavx512vl -mavx512dq -mavx512bw -mfma -mprefer-vector-width=512"},
+    Instructions{"avx2", 32, "-mavx2 -mfma"},
+    Instructions{"portable", 16, ""},
 };
 
 }  // namespace

@@ -21,9 +21,9 @@ namespace rewright::c {
 
 /// What the code may use of a processor.
 struct Instructions {
-  std::string name;                   ///< "avx512", "avx2", "portable"
-  std::size_t bytes;                  ///< Of one vector.
-  std::vector<std::string> features;  ///< As the compiler calls them.
+  std::string name;   ///< "avx512", "avx2", "portable"
+  std::size_t bytes;  ///< Of one vector.
+  std::string flags;  ///< For the compiler, one by one, separated by spaces.
 };
 /// Those of this processor, the widest first; "portable" is the last, everywhere.
 [[nodiscard]] std::vector<Instructions> instructions_here();
