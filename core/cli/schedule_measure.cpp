@@ -1,4 +1,4 @@
-// rewright schedule program KERNEL, rewright schedule suggest KERNEL, rewright schedule measure KERNEL SCHEDULE...
+// rewright schedule program KERNEL, rewright schedule measure KERNEL SCHEDULE...
 #include <rewright/loop/target.h>
 
 #include <filesystem>
@@ -14,7 +14,6 @@
 #include "compile/child_processes.h"
 #include "loop/validator.h"
 #include "schedule/apply.h"
-#include "schedule/one_shot.h"
 #include "schedule/schedule_json.h"
 #include "store/schedule_records.h"
 #include "tune/kernel_program.h"
@@ -65,21 +64,6 @@ Result<ExitCode> print_program(const Settings& settings, const std::string& text
   } else {
     print(to_string(task.program));
   }
-  return ExitCode::kDone;
-}
-
-Result<ExitCode> suggest(const Settings& settings, const std::string& text, const std::string& dialect) {
-  const auto unit = schedule::vector_unit(dialect);
-  if (!unit) {
-    return make_error(ErrorCode::kUsage,
-                      "'{}' is no dialect with vectors; there are vectors, vectors-avx512, vectors-avx2 and "
-                      "vectors-portable",
-                      dialect);
-  }
-  REWRIGHT_TRY(const Registry registry, settings.registry());
-  REWRIGHT_TRY(const tune::KernelTask task, read_kernel(text, registry));
-  const schedule::Schedule steps = schedule::one_shot(task.program, *unit);
-  settings.json ? print_json({{"key", task.key}, {"schedule", to_string(steps)}}) : print(to_string(steps));
   return ExitCode::kDone;
 }
 
@@ -327,18 +311,6 @@ void add_program(Program& program, const Command& group) {
   command.add_option("KERNEL", *kernel, "Inputs with their sizes, and what is computed of them").required();
 }
 
-void add_suggest(Program& program, const Command& group) {
-  auto kernel = std::make_shared<std::string>();
-  auto dialect = std::make_shared<std::string>("vectors");
-  const Command command = program.command(
-      group, "suggest", "Prints a schedule for a kernel, found without a search",
-      {"rewright schedule suggest '(x:512x512, w:512x512 weight) relu(matmul(x, w))' > product.schedule"},
-      [kernel, dialect](const Settings& settings) { return suggest(settings, *kernel, *dialect); });
-  command.add_option("KERNEL", *kernel, "Inputs with their sizes, and what is computed of them").required();
-  command.add_option("--dialect", *dialect, "Of target c: vectors, vectors-avx512, vectors-avx2, vectors-portable")
-      .show_default();
-}
-
 void add_measure(Program& program, const Command& group) {
   auto arguments = std::make_shared<MeasureArguments>();
   const Command command = program.command(
@@ -375,7 +347,6 @@ void add_measure(Program& program, const Command& group) {
 void add_schedule_measuring(Program& program) {
   const Command group = program.group("schedule", "Schedules: how a loop program is to run");
   add_program(program, group);
-  add_suggest(program, group);
   add_measure(program, group);
 }
 
