@@ -5,6 +5,8 @@
 
 #include "base/files.h"
 #include "compile/artefact_session.h"
+#include "compile/instruction_set.h"
+#include "compile/scheduled_kernels.h"
 #include "onnx/defaults.h"
 #include "onnx/element.h"
 #include "onnx/proto.h"
@@ -139,11 +141,16 @@ Result<CompileReport> compile_model(const OpenedModel& model, const Target& targ
   CompileReport report;
   const ImportedModel& compiled = model.start();
   REWRIGHT_CHECK(begin("make loops"));
-  REWRIGHT_TRY(const Kernels kernels, kernels_of(compiled.graph, compiled.carried, compiled.external, model.registry));
+  REWRIGHT_TRY(const InstructionSet* instructions, instruction_set(options.dialect));
+  REWRIGHT_TRY(Kernels kernels, kernels_of(compiled.graph, compiled.carried, compiled.external, model.registry));
   report.not_compiled = kernels.not_compiled;
   report.kernels = kernels.calls.size();
   if (!report.not_compiled.empty()) return report;
-  REWRIGHT_TRY(report.artefact, make_artefact(options.name, compiled, kernels, target));
+  if (instructions != nullptr) {
+    REWRIGHT_CHECK(begin("schedule"));
+    REWRIGHT_TRY(kernels, scheduled(compiled.graph, kernels, instructions->unit));
+  }
+  REWRIGHT_TRY(report.artefact, make_artefact(options.name, compiled, kernels, target, instructions));
   REWRIGHT_CHECK(begin("write"));
   REWRIGHT_CHECK(write_artefact(report.artefact, options.folder));
   REWRIGHT_CHECK(begin("compile"));

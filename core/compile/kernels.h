@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "onnx/imported_model.h"
+#include "schedule/transform.h"
 
 namespace rewright::compile {
 
@@ -23,6 +24,8 @@ namespace rewright::compile {
 struct KernelCall {
   std::size_t function = 0;
   std::vector<std::optional<Port>> tensors;  ///< By buffer of the function; none: a temporary of its own.
+  /// By buffer, or empty: how the function has a weight, and no part where it has it as it is.
+  std::vector<std::vector<schedule::LayoutPart>> packings = {};
 };
 
 /// A node that has no loops, and why.
