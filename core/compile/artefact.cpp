@@ -265,6 +265,7 @@ class ArtefactWriter {
     text += table(artefact_.inputs, "input") + table(artefact_.outputs, "output") + "\n" + weights;
     text += kTableText;
     text += fmt::format("size_t @name@_memory_bytes(void) {{ return {}; }}\n\n", artefact_.memory_bytes);
+    text += fmt::format("#define KERNELS {}\n", kernels_.calls.size()) + std::string(kCallText);
     return filled(text + run_function());
   }
   [[nodiscard]] std::string run_function() const {
@@ -296,7 +297,7 @@ class ArtefactWriter {
       if (buffer.role == BufferRole::kOutput)
         result = port->node.value < graph_.nodes().size() ? loop::as_word(graph_.node(port->node).name) : "a copy";
     }
-    return fmt::format("  fault |= {}({});  /* {} */\n", kernels_.functions[kernel.function].name,
+    return fmt::format("  CALL({}, {}({}))  /* {} */\n", k, kernels_.functions[kernel.function].name,
                        fmt::join(arguments, ", "), result);
   }
 

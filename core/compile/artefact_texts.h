@@ -143,6 +143,30 @@ const @name@_tensor *@name@_output(int i) { return i >= 0 && i < @name@_output_c
 
 )";
 
+/// After KERNELS: the least time of each call, where the code is compiled to be timed.
+inline constexpr std::string_view kCallText = R"(#ifdef REWRIGHT_PROFILE
+#include <time.h>
+double @name@_kernel_us[KERNELS + 1];
+const int @name@_kernels = KERNELS;
+static double now_us(void) {
+  struct timespec time;
+  timespec_get(&time, TIME_UTC);
+  return (double)time.tv_sec * 1e6 + (double)time.tv_nsec * 1e-3;
+}
+#define CALL(k, call)                                                                          \
+  {                                                                                            \
+    const double before = now_us();                                                            \
+    double time;                                                                               \
+    fault |= call;                                                                             \
+    time = now_us() - before;                                                                  \
+    if (!(@name@_kernel_us[k] > 0) || time < @name@_kernel_us[k]) @name@_kernel_us[k] = time;  \
+  }
+#else
+#define CALL(k, call) fault |= call;
+#endif
+
+)";
+
 inline constexpr std::string_view kMainText = R"(/* Runs the model @name@ on raw files.
  *
  *   @name@ [-n REPEATS] WEIGHTS INPUT... OUTPUT...
@@ -156,6 +180,11 @@ inline constexpr std::string_view kMainText = R"(/* Runs the model @name@ on raw
 #include <time.h>
 
 #include "@name@.h"
+
+#ifdef REWRIGHT_PROFILE
+extern double @name@_kernel_us[];
+extern const int @name@_kernels;
+#endif
 
 static void *block(size_t bytes) {
   void *place = aligned_alloc(64, (bytes + 64) / 64 * 64);
@@ -224,6 +253,9 @@ int main(int argc, char **argv) {
     if (write_file(files[1 + @name@_input_count + i], outputs[i], @name@_output(i)->bytes) != 0) return 1;
   }
   if (repeats > 0) printf("%.3f\n", least);
+#ifdef REWRIGHT_PROFILE
+  for (int k = 0; k < @name@_kernels; ++k) printf("%.3f\n", @name@_kernel_us[k]);
+#endif
   for (int i = 0; i < @name@_input_count; ++i) free(inputs[i]);
   for (int i = 0; i < @name@_output_count; ++i) free(outputs[i]);
   free(memory);

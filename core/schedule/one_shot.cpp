@@ -68,7 +68,10 @@ class Scheduling {
 
   bool apply(Transform transform) {
     Outcome outcome = schedule::apply(result_.program, transform);
-    if (!std::holds_alternative<Program>(outcome)) return false;
+    if (!std::holds_alternative<Program>(outcome)) {
+      if (getenv("DBG39")) fprintf(stderr, "DBG %s: %s\n", to_string(transform).c_str(), to_string(std::get<Conflict>(outcome)).c_str());
+      return false;
+    }
     result_.program = std::get<Program>(std::move(outcome));
     result_.steps.push_back({std::move(transform)});
     return true;
@@ -175,46 +178,13 @@ class Scheduling {
     return places;
   }
 
-  /// Two loops that move all that is touched as one would.
-  [[nodiscard]] bool are_one(const Nest& nest, const Loop& outer, const Loop& inner) const {
-    std::vector<ValueExpr> loads = loads_in(nest.update->value);
-    if (nest.result != nullptr) {
-      for (const ValueExpr& load : loads_in(nest.result->value)) {
-        if (load.buffer() != nest.update->buffer) loads.push_back(load);
-      }
-    }
-    const auto fits = [&](std::optional<std::int64_t> a, std::optional<std::int64_t> b) {
-      return a && b && *a == *b * extent(inner);
-    };
-    return fits(stride(nest.stored(), outer, nest), stride(nest.stored(), inner, nest)) &&
-           std::ranges::all_of(loads, [&](const ValueExpr& load) {
-             return fits(stride(load, outer, nest), stride(load, inner, nest));
-           });
-  }
-  /// Fuses the loop around the places with them, where both move all alike.
-  bool fuse_places(const LoopName& root) {
-    const auto nest = nest_at(*loop_named(root));
-    const Loop* lanes = nest ? lanes_of(*nest) : nullptr;
-    const Loop* places = lanes == nullptr ? nullptr : places_of(*nest, lanes);
-    const auto at = std::ranges::find(nest->outer, places);
-    if (places == nullptr || at == nest->outer.begin()) return false;
-    const Loop* around = *std::prev(at);
-    if (around == lanes || !are_one(*nest, *around, *places)) return false;
-    return apply(Fuse{name_of_loop(*around), name_of_loop(*places)});
-  }
-
   [[nodiscard]] std::int64_t bytes_of(BufferId buffer) const {
     std::int64_t count = 4;
     for (const IndexExpr& size : result_.program[buffer].sizes) count *= *size.number();
     return count;
   }
 
-  bool schedule_contraction(const Nest& given) {
-    LoopName root = name_of_loop(*given.outer.front());
-    while (fuse_places(root)) {
-      if (loop_named(root) == nullptr) root = name_of_loop(*result_.program.body[root_position(root)].loop());
-    }
-    const Nest nest = *nest_at(*loop_named(root));
+  bool schedule_contraction(const Nest& nest) {
     const Loop* lanes = lanes_of(nest);
     if (lanes == nullptr) return false;
     const Loop* places = places_of(nest, lanes);
@@ -262,16 +232,6 @@ class Scheduling {
     }
     return true;
   }
-  [[nodiscard]] std::size_t root_position(const LoopName& root) const {
-    for (std::size_t i = 0; i < result_.program.body.size(); ++i) {
-      const Loop* loop = result_.program.body[i].loop();
-      if (loop == nullptr) continue;
-      const LoopName name = name_of_loop(*loop);
-      if (std::ranges::find(name.parts, root.parts.front()) != name.parts.end()) return i;
-    }
-    return 0;
-  }
-
   /// What is to lie in panels: weights, and what lanes would gather. Nothing: some load cannot.
   [[nodiscard]] std::optional<std::vector<Pack>> packed_loads(const Nest& nest, const Loop& lanes,
                                                               std::int64_t width) const {
@@ -365,7 +325,7 @@ class Scheduling {
     const auto places_name = places == nullptr ? std::nullopt : std::optional(name_of_loop(*places));
     const std::int64_t count = places == nullptr ? 1 : extent(*places);
     if (order.loops.size() > 1 && !apply(order)) return false;
-    if (!places_name) return schedule_tile(std::nullopt, lanes);
+    if (!places_name) return split_whole(lanes) && schedule_tile(std::nullopt, extended(lanes, 1));
     const std::set<std::string> before = names();
     if (!apply(Split{*places_name, std::min(most_places, count), Tail::kCut})) return false;
     const LoopName inner = extended(*places_name, 1);
@@ -374,8 +334,11 @@ class Scheduling {
       if (added != inner && added != extended(*places_name, 0)) tail.push_back(added);
     }
     if (!schedule_tile(inner, lanes)) return false;
-    return tail.empty() || schedule_tile(tail[0], tail[1]);  // Places, and lanes in them.
+    if (tail.empty()) return true;  // Otherwise: places, and lanes in them.
+    return split_whole(tail[0]) && schedule_tile(extended(tail[0], 1), tail[1]);
   }
+  /// A loop of one iteration around it, which owns its tile.
+  bool split_whole(const LoopName& name) { return apply(Split{name, extent(*loop_named(name))}); }
 
   /// A tile of places, and of lanes in them, in registers.
   bool schedule_tile(const std::optional<LoopName>& places, const LoopName& lanes) {
