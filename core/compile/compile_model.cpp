@@ -161,13 +161,15 @@ Result<CompileReport> compile_model(const OpenedModel& model, const Target& targ
   if (!options.measure) return report;
   REWRIGHT_CHECK(begin("measure"));
   REWRIGHT_TRY(const auto inputs, random_inputs(compiled.graph, 1, model.source->inputs));
-  REWRIGHT_TRY(const RunTimes ours, session->measure(inputs, kMeasurements, kMeasuredUs));
   const std::string& original = model.source->bytes;
   REWRIGHT_TRY(const auto theirs,
                runtime.load(std::as_bytes(std::span(original)), {.directory = model.source->directory}));
-  REWRIGHT_TRY(const RunTimes times, theirs->measure(inputs, kMeasurements, kMeasuredUs));
-  report.ours_us = ours.least_us;
-  report.runtime_us = times.least_us;
+  for (int i = 0; i < kMeasurements; ++i) {  // In turn: what slows this machine down slows both.
+    REWRIGHT_TRY(const RunTimes ours, session->measure(inputs, 1, kMeasuredUs));
+    REWRIGHT_TRY(const RunTimes times, theirs->measure(inputs, 1, kMeasuredUs));
+    report.ours_us = std::min(report.ours_us.value_or(ours.least_us), ours.least_us);
+    report.runtime_us = std::min(report.runtime_us.value_or(times.least_us), times.least_us);
+  }
   return report;
 }
 

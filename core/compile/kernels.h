@@ -1,8 +1,8 @@
 // A graph as calls of kernels over its tensors. Equal kernels, by key and element types, share one function.
 //
 // A node joins its producer where the two definitions say that nothing need be stored between them
-// (loop/composition.h): the producer has one result, this node alone reads it, and inlining leaves no buffer for it. No
-// operator is known by name.
+// (loop/composition.h): the producer has one result, this node alone reads it, inlining leaves no buffer for it, and no
+// stage has more sums than one had before. No operator is known by name.
 #pragma once
 
 #include <rewright/graph/graph.h>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compile/reciprocals.h"
 #include "compile/storage.h"
 #include "loop/validator.h"
 #include "schedule/nest.h"
@@ -237,7 +238,7 @@ class KernelScheduling {
       if (storage != storage_.end())
         program = with_storage(program, {b}, storage->second, positive_.contains(storage->first));
     }
-    schedule::OneShot scheduled = schedule::one_shot(program, unit_);
+    schedule::OneShot scheduled = schedule::one_shot(with_reciprocals(program), unit_);
     const bool is_copy = call.function == kernels_.functions.size();
     const std::string name = fmt::format("{}_{}", is_copy ? "channels_last" : kernels_.functions[call.function].name,
                                          result_.functions.size());

@@ -197,7 +197,7 @@ class Scheduling {
     // Weights that stay in the cache: all of them for some places before the next; otherwise panel by panel.
     std::int64_t weights = 0;
     for (const ValueExpr& load : loads_in(nest.update->value)) {
-      if (names_axis(load.indices(), lanes->axis)) weights += bytes_of(load.buffer());
+      if (places == nullptr || !names_axis(load.indices(), places->axis)) weights += bytes_of(load.buffer());
     }
     Reorder order;
     const LoopName lanes_name = name_of_loop(*lanes);
