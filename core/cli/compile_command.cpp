@@ -34,6 +34,7 @@ struct CompileArguments {
   std::string folder;
   std::vector<std::string> dims;
   std::string target = "c";
+  std::string dialect = "vectors";
   std::string runtime = "onnxruntime";
   std::vector<std::string> inputs;
   int seconds = 300;
@@ -176,6 +177,7 @@ Result<compile::CompileReport> compiled(const Settings& settings, const CompileA
   compile::CompileOptions options{.name = compile::artefact_name(fs::path(arguments.model).stem().string()),
                                   .folder = workplace.staged().path(),
                                   .built = workplace.built(),
+                                  .dialect = arguments.dialect,
                                   .measure = arguments.measure,
                                   .seconds = arguments.seconds};
   options.goes_on = [&](const char* step) {
@@ -245,6 +247,11 @@ void add_compile(Program& program) {
                   "NAME=SOURCE: what an input holds when outputs are compared, as of rewright optimize (repeatable)")
       .repeatable();
   command.add_option("--target", arguments->target, "What writes the code").show_default();
+  command
+      .add_option("--dialect", arguments->dialect,
+                  "c11: plain C, as it is; vectors: scheduled, for this processor; vectors-avx512, vectors-avx2, "
+                  "vectors-portable: for others")
+      .show_default();
   command.add_option("--runtime", arguments->runtime, "What the result is compared with").show_default();
   command.add_option("--seconds", arguments->seconds, "How long the compiler, and a run, may take")
       .check(positive())

@@ -23,6 +23,11 @@ constexpr std::string_view kTakenNames[] = {"all",    "clean",  "ctypes", "fcntl
                                             "mq",     "os",     "numpy",  "sem",    "shm",    "stat", "stdbool",
                                             "stddef", "stdint", "stdio",  "stdlib", "string", "time", "unistd"};
 
+constexpr std::string_view kPlainFlags[] = {"-std=c11", "-O3"};
+/// As target c compiles these dialects.
+constexpr std::string_view kVectorFlags[] = {"-std=gnu11", "-O2", "-ffp-contract=off", "-fno-math-errno",
+                                             "-fno-trapping-math", "-Wno-psabi"};
+
 /// Of any bytes. Question marks could make trigraphs; '@' is what names are filled in by.
 std::string c_string(std::string_view text) {
   std::string result = "\"";
@@ -46,21 +51,31 @@ std::string in_comment(std::string_view text) {
 
 class ArtefactWriter {
  public:
-  ArtefactWriter(const std::string& name, const ImportedModel& model, const Kernels& kernels)
-      : name_(name), graph_(model.graph), external_(model.external), kernels_(kernels) {
+  ArtefactWriter(const std::string& name, const ImportedModel& model, const Kernels& kernels,
+                 const InstructionSet* instructions)
+      : name_(name),
+        graph_(model.graph),
+        external_(model.external),
+        kernels_(kernels),
+        instructions_(instructions) {
     artefact_.name = name;
+    if (instructions != nullptr) artefact_.instructions = instructions->name;
+    for (const std::string_view flag : instructions != nullptr ? std::span<const std::string_view>(kVectorFlags)
+                                                               : std::span<const std::string_view>(kPlainFlags))
+      artefact_.flags.emplace_back(flag);
   }
 
   Result<Artefact> write(const Target& target) {
     name_tensors();
     place_weights();
     place_buffers();
-    REWRIGHT_TRY(const std::string functions, target.source(kernels_.functions, {}));
+    const std::string dialect = instructions_ != nullptr ? instructions_->dialect : "c11";
+    REWRIGHT_TRY(const std::string functions, target.source(kernels_.functions, {.dialect = dialect}));
     const bool beside = artefact_.weight_bytes > kMostEmbeddedBytes;
     REWRIGHT_TRY(const std::string weights, beside ? mapped() : embedded());
     auto& files = artefact_.files;
     files[name_ + ".h"] = header();
-    files[name_ + ".c"] = std::string(kFeatureText) + functions + "\n" + interface(weights);
+    files[name_ + ".c"] = std::string(kFeatureText) + with_features(functions) + "\n" + interface(weights);
     files["main.c"] = filled(kMainText);
     files["Makefile"] = filled(kMakefileText);
     files["CMakeLists.txt"] = filled(kCMakeText);
@@ -70,8 +85,30 @@ class ArtefactWriter {
   }
 
  private:
-  [[nodiscard]] std::string filled(std::string_view text) const {
-    std::string result(text);
+  /// GCC may use the instructions in these functions, and nowhere else.
+  [[nodiscard]] std::string with_features(const std::string& functions) const {
+    if (instructions_ == nullptr || instructions_->features.empty()) return functions;
+    return fmt::format(
+        "#if defined(__clang__)\n#pragma clang attribute push(__attribute__((target(\"{0}\"))), apply_to = "
+        "function)\n#elif defined(__GNUC__)\n#pragma GCC push_options\n#pragma GCC target(\"{0}\")\n#endif\n{1}"
+        "#if defined(__clang__)\n#pragma clang attribute pop\n#elif defined(__GNUC__)\n#pragma GCC pop_options\n"
+        "#endif\n",
+        instructions_->features, functions);
+  }
+  /// Nothing, or what a model asks first when it is opened.
+  [[nodiscard]] std::string processor_test() const {
+    if (instructions_ == nullptr || instructions_->test.empty()) return "";
+    return fmt::format("  if (!({})) return 2; /* This processor has no {}. */\n", instructions_->test,
+                       instructions_->name);
+  }
+  [[nodiscard]] std::string filled(std::string_view given) const {
+    std::string result(given);
+    const std::pair<std::string_view, std::string> parts[] = {
+        {"@processor@", processor_test()}, {"@flags@", fmt::format("{}", fmt::join(artefact_.flags, " "))}};
+    for (const auto& [mark, text] : parts) {
+      for (std::size_t at = 0; (at = result.find(mark, at)) != std::string::npos; at += text.size())
+        result.replace(at, mark.size(), text);
+    }
     for (std::size_t at = 0; (at = result.find("@name@", at)) != std::string::npos; at += name_.size()) {
       result.replace(at, 6, name_);
     }
@@ -98,24 +135,49 @@ class ArtefactWriter {
 
   void place_weights() {
     for (const NodeId id : graph_.inputs()) {
-      const Node& node = graph_.node(id);
-      if (!node.is_weight() || !is_used({id, 0})) continue;
-      const std::int64_t offset = aligned(artefact_.weight_bytes);
-      places_[{id, 0}] = fmt::format("(w + {})", offset);
-      if (const auto lies = external_.find(node.name); lies != external_.end()) {
-        artefact_.weights.push_back({offset, lies->second});
-      } else {
-        artefact_.weights.push_back({offset, node.constant()});
+      const Port port{id, 0};
+      if (!graph_.node(id).is_weight()) continue;
+      for (const auto& parts : layouts_of(port)) {
+        PlacedWeight& weight = artefact_.weights.emplace_back();
+        weight.offset = aligned(artefact_.weight_bytes);
+        if (const auto lies = external_.find(graph_.node(id).name); lies != external_.end()) {
+          weight.value = lies->second;
+        } else {
+          weight.value = graph_.node(id).constant();
+        }
+        const Shape& shape = graph_.shape(port);
+        if (!parts.empty())
+          weight.packing = Packing{parts, {shape.begin(), shape.end()},
+                                   static_cast<std::int64_t>(element_size(graph_.type(port).element))};
+        const std::string place = fmt::format("(w + {})", weight.offset);
+        if (parts.empty()) places_[port] = place;
+        weight_places_[port].emplace_back(parts, place);
+        artefact_.weight_bytes = weight.offset + (parts.empty() ? bytes_of(port) : weight.packing->bytes());
       }
-      artefact_.weight_bytes = offset + bytes_of({id, 0});
     }
   }
-  [[nodiscard]] bool is_used(Port port) const {
-    const auto reads = [&](const KernelCall& call) {
-      return std::ranges::find(call.tensors, port) != call.tensors.end();
-    };
-    return std::ranges::any_of(kernels_.calls, reads) ||
-           std::ranges::find(graph_.outputs(), port) != graph_.outputs().end();
+  /// In which the weight is used; no parts: as it is.
+  [[nodiscard]] std::vector<std::vector<schedule::LayoutPart>> layouts_of(Port port) const {
+    std::vector<std::vector<schedule::LayoutPart>> layouts;
+    if (std::ranges::find(graph_.outputs(), port) != graph_.outputs().end()) layouts.emplace_back();
+    for (const KernelCall& call : kernels_.calls) {
+      for (std::size_t b = 0; b < call.tensors.size(); ++b) {
+        if (call.tensors[b] != port) continue;
+        const auto parts = packing_of(call, b);
+        if (std::ranges::find(layouts, parts) == layouts.end()) layouts.push_back(parts);
+      }
+    }
+    return layouts;
+  }
+  static std::vector<schedule::LayoutPart> packing_of(const KernelCall& call, std::size_t buffer) {
+    return buffer < call.packings.size() ? call.packings[buffer] : std::vector<schedule::LayoutPart>();
+  }
+  [[nodiscard]] std::string place_of(const KernelCall& call, std::size_t buffer) const {
+    const Port port = *call.tensors[buffer];
+    const auto weight = weight_places_.find(port);
+    if (weight == weight_places_.end()) return places_.at(port);
+    const auto parts = packing_of(call, buffer);
+    return std::ranges::find(weight->second, parts, [](const auto& place) { return place.first; })->second;
   }
   void place_buffers() {
     for (std::size_t i = 0; i < artefact_.inputs.size(); ++i)
@@ -131,7 +193,7 @@ class ArtefactWriter {
       const loop::Program& program = kernels_.program(kernels_.calls[k]);
       for (const BufferId id : loop::parameters(program)) {
         const auto port = kernels_.calls[k].tensors[id.value];
-        if (port && places_.contains(*port)) continue;
+        if (port && (places_.contains(*port) || weight_places_.contains(*port))) continue;
         const auto at = port ? known.try_emplace(*port, lifetimes.size()).first->second : lifetimes.size();
         if (at == lifetimes.size()) lifetimes.push_back({size_of(program[id]), k, k});
         lifetimes[at].last = k;
@@ -161,10 +223,14 @@ class ArtefactWriter {
     return text;
   }
   [[nodiscard]] std::string header() const {
+    const std::string needs = artefact_.instructions.empty()
+                                  ? ""
+                                  : fmt::format(" Compiled for processors with {}: 2 on others.", artefact_.instructions);
     return fmt::format(fmt::runtime(filled(kHeaderText)), fmt::arg("inputs", rows(artefact_.inputs, "inputs")),
                        fmt::arg("outputs", rows(artefact_.outputs, "outputs")),
                        fmt::arg("input_count", artefact_.inputs.size()),
-                       fmt::arg("output_count", artefact_.outputs.size()), fmt::arg("memory", artefact_.memory_bytes));
+                       fmt::arg("output_count", artefact_.outputs.size()), fmt::arg("memory", artefact_.memory_bytes),
+                       fmt::arg("needs", needs));
   }
   [[nodiscard]] std::string table(const std::vector<NamedTensor>& tensors, std::string_view word) const {
     std::string text;
@@ -199,6 +265,7 @@ class ArtefactWriter {
     text += table(artefact_.inputs, "input") + table(artefact_.outputs, "output") + "\n" + weights;
     text += kTableText;
     text += fmt::format("size_t @name@_memory_bytes(void) {{ return {}; }}\n\n", artefact_.memory_bytes);
+    text += fmt::format("#define KERNELS {}\n", kernels_.calls.size()) + std::string(kCallText);
     return filled(text + run_function());
   }
   [[nodiscard]] std::string run_function() const {
@@ -224,12 +291,13 @@ class ArtefactWriter {
     for (const BufferId id : loop::parameters(program)) {
       const Buffer& buffer = program[id];
       const auto port = kernel.tensors[id.value];
-      const std::string place = port ? places_.at(*port) : own_places_.at({k, id.value});
+      const std::string place = port ? place_of(kernel, id.value) : own_places_.at({k, id.value});
       const bool given = buffer.role == BufferRole::kInput || buffer.role == BufferRole::kWeight;
       arguments.push_back(fmt::format("({}{} *){}", given ? "const " : "", loop::c_type(buffer.element), place));
-      if (buffer.role == BufferRole::kOutput) result = loop::as_word(graph_.node(port->node).name);
+      if (buffer.role == BufferRole::kOutput)
+        result = port->node.value < graph_.nodes().size() ? loop::as_word(graph_.node(port->node).name) : "a copy";
     }
-    return fmt::format("  fault |= {}({});  /* {} */\n", kernels_.functions[kernel.function].name,
+    return fmt::format("  CALL({}, {}({}))  /* {} */\n", k, kernels_.functions[kernel.function].name,
                        fmt::join(arguments, ", "), result);
   }
 
@@ -237,8 +305,11 @@ class ArtefactWriter {
   const Graph& graph_;
   const std::map<std::string, ExternalWeight>& external_;
   const Kernels& kernels_;
+  const InstructionSet* instructions_;
   Artefact artefact_;
   std::map<Port, std::string> places_;  ///< In C.
+  /// Of a weight, by the parts of its layout.
+  std::map<Port, std::vector<std::pair<std::vector<schedule::LayoutPart>, std::string>>> weight_places_;
   std::map<std::pair<std::size_t, std::size_t>, std::string> own_places_;
 };
 
@@ -257,8 +328,8 @@ std::string artefact_name(std::string_view stem) {
 }
 
 Result<Artefact> make_artefact(const std::string& name, const ImportedModel& model, const Kernels& kernels,
-                               const Target& target) {
-  return ArtefactWriter(name, model, kernels).write(target);
+                               const Target& target, const InstructionSet* instructions) {
+  return ArtefactWriter(name, model, kernels, instructions).write(target);
 }
 
 Status write_artefact(const Artefact& artefact, const std::string& folder) {

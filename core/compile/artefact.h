@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compile/instruction_set.h"
 #include "compile/kernels.h"
 #include "compile/weights_file.h"
 #include "onnx/imported_model.h"
@@ -37,6 +38,8 @@ struct REWRIGHT_API Artefact {
   std::int64_t weight_bytes = 0;
   std::vector<NamedTensor> inputs, outputs;
   std::int64_t memory_bytes = 0;
+  std::string instructions;           ///< That a processor must have; may be empty.
+  std::vector<std::string> flags;     ///< For the compiler.
   /// Of all files.
   [[nodiscard]] std::int64_t bytes() const;
 };
@@ -47,9 +50,11 @@ inline constexpr std::int64_t kMostEmbeddedBytes = 64 << 10;
 /// What a model's functions begin with: a word of the name of its file, that is no file's or target's of an artefact.
 [[nodiscard]] REWRIGHT_API std::string artefact_name(std::string_view stem);
 
-/// `kernels` are the model's. Errors: of the target; kIo, weights that cannot be read.
+/// `kernels` are the model's. `instructions`: null for plain C11. Errors: of the target; kIo, weights that cannot be
+/// read.
 [[nodiscard]] REWRIGHT_API Result<Artefact> make_artefact(const std::string& name, const ImportedModel& model,
-                                                          const Kernels& kernels, const Target& target);
+                                                          const Kernels& kernels, const Target& target,
+                                                          const InstructionSet* instructions = nullptr);
 
 /// Writes the files into a folder, which is there. Errors: kIo.
 [[nodiscard]] REWRIGHT_API Status write_artefact(const Artefact& artefact, const std::string& folder);

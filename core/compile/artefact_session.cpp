@@ -12,8 +12,9 @@ namespace rewright::compile {
 Result<std::unique_ptr<ArtefactSession>> ArtefactSession::build(const Artefact& artefact, const std::string& folder,
                                                                 const std::string& built, int seconds) {
   const std::string sources = folder + "/";
-  REWRIGHT_CHECK(run_c_compiler(
-      {"-std=c11", "-O3", "-o", built + "/run", sources + "main.c", sources + artefact.name + ".c", "-lm"}, seconds));
+  std::vector<std::string> words = artefact.flags;
+  words.insert(words.end(), {"-o", built + "/run", sources + "main.c", sources + artefact.name + ".c", "-lm"});
+  REWRIGHT_CHECK(run_c_compiler(words, seconds));
   return std::unique_ptr<ArtefactSession>(new ArtefactSession(built, artefact, folder, seconds));
 }
 

@@ -8,7 +8,7 @@ namespace rewright::compile {
 /// What the C file begins with: files of 4 GiB where file offsets have 32 bits by default.
 inline constexpr std::string_view kFeatureText = "#define _POSIX_C_SOURCE 200809L\n#define _FILE_OFFSET_BITS 64\n";
 
-/// For fmt: inputs, outputs, input_count, output_count, memory.
+/// For fmt: inputs, outputs, input_count, output_count, memory, needs.
 inline constexpr std::string_view kHeaderText = R"(/* The model @name@, compiled by rewright.
  *
 {inputs}{outputs} *
@@ -54,7 +54,7 @@ typedef struct {{
   void *owned;   /* To be freed, or null. */
 }} @name@_weights;
 
-/* 0, or 1 where the file cannot be read or has not the right size. Weights inside the code need no file. */
+/* 0, or 1 where the file cannot be read or has not the right size. Weights inside the code need no file.{needs} */
 int @name@_open(@name@_weights *weights, const char *file);
 void @name@_close(@name@_weights *weights);
 
@@ -70,7 +70,7 @@ int @name@_run(const @name@_weights *weights, const void *const *inputs, void *c
 inline constexpr std::string_view kEmbeddedText = R"(
 int @name@_open(@name@_weights *weights, const char *file) {
   (void)file;
-  weights->bytes = weight_bytes;
+@processor@  weights->bytes = weight_bytes;
   weights->mapped = 0;
   weights->owned = NULL;
   return 0;
@@ -91,10 +91,11 @@ inline constexpr std::string_view kMappedText = R"(
 
 int @name@_open(@name@_weights *weights, const char *file) {
   struct stat status;
-  const int descriptor = open(file, O_RDONLY);
+  int descriptor;
   weights->bytes = NULL;
   weights->mapped = 0;
   weights->owned = NULL;
+@processor@  descriptor = open(file, O_RDONLY);
   if (descriptor < 0) return 1;
   if (fstat(descriptor, &status) == 0 && (uint64_t)status.st_size == WEIGHT_BYTES && WEIGHT_BYTES <= SIZE_MAX) {
     void *place = mmap(NULL, (size_t)WEIGHT_BYTES, PROT_READ, MAP_PRIVATE, descriptor, 0);
@@ -114,10 +115,11 @@ void @name@_close(@name@_weights *weights) {
 }
 #else
 int @name@_open(@name@_weights *weights, const char *file) {
-  FILE *stream = fopen(file, "rb");
+  FILE *stream;
   weights->bytes = NULL;
   weights->mapped = 0;
   weights->owned = NULL;
+@processor@  stream = fopen(file, "rb");
   if (stream == NULL) return 1;
   if (WEIGHT_BYTES <= SIZE_MAX) weights->owned = malloc((size_t)WEIGHT_BYTES);
   if (weights->owned != NULL && fread(weights->owned, 1, (size_t)WEIGHT_BYTES, stream) == WEIGHT_BYTES) {
@@ -141,6 +143,30 @@ const @name@_tensor *@name@_output(int i) { return i >= 0 && i < @name@_output_c
 
 )";
 
+/// After KERNELS: the least time of each call, where the code is compiled to be timed.
+inline constexpr std::string_view kCallText = R"(#ifdef REWRIGHT_PROFILE
+#include <time.h>
+double @name@_kernel_us[KERNELS + 1];
+const int @name@_kernels = KERNELS;
+static double now_us(void) {
+  struct timespec time;
+  timespec_get(&time, TIME_UTC);
+  return (double)time.tv_sec * 1e6 + (double)time.tv_nsec * 1e-3;
+}
+#define CALL(k, call)                                                                          \
+  {                                                                                            \
+    const double before = now_us();                                                            \
+    double time;                                                                               \
+    fault |= call;                                                                             \
+    time = now_us() - before;                                                                  \
+    if (!(@name@_kernel_us[k] > 0) || time < @name@_kernel_us[k]) @name@_kernel_us[k] = time;  \
+  }
+#else
+#define CALL(k, call) fault |= call;
+#endif
+
+)";
+
 inline constexpr std::string_view kMainText = R"(/* Runs the model @name@ on raw files.
  *
  *   @name@ [-n REPEATS] WEIGHTS INPUT... OUTPUT...
@@ -154,6 +180,11 @@ inline constexpr std::string_view kMainText = R"(/* Runs the model @name@ on raw
 #include <time.h>
 
 #include "@name@.h"
+
+#ifdef REWRIGHT_PROFILE
+extern double @name@_kernel_us[];
+extern const int @name@_kernels;
+#endif
 
 static void *block(size_t bytes) {
   void *place = aligned_alloc(64, (bytes + 64) / 64 * 64);
@@ -198,9 +229,10 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: %s [-n REPEATS] WEIGHTS INPUT... OUTPUT...\n", argv[0]);
     return 2;
   }
-  if (@name@_open(&weights, files[0]) != 0) {
-    fprintf(stderr, "%s: these are not the weights\n", files[0]);
-    return 1;
+  switch (@name@_open(&weights, files[0])) {
+    case 0: break;
+    case 2: fprintf(stderr, "this processor lacks instructions that the model was compiled for\n"); return 1;
+    default: fprintf(stderr, "%s: these are not the weights\n", files[0]); return 1;
   }
   for (int i = 0; i < @name@_input_count; ++i) {
     inputs[i] = block(@name@_input(i)->bytes);
@@ -221,6 +253,9 @@ int main(int argc, char **argv) {
     if (write_file(files[1 + @name@_input_count + i], outputs[i], @name@_output(i)->bytes) != 0) return 1;
   }
   if (repeats > 0) printf("%.3f\n", least);
+#ifdef REWRIGHT_PROFILE
+  for (int k = 0; k < @name@_kernels; ++k) printf("%.3f\n", @name@_kernel_us[k]);
+#endif
   for (int i = 0; i < @name@_input_count; ++i) free(inputs[i]);
   for (int i = 0; i < @name@_output_count; ++i) free(outputs[i]);
   free(memory);
@@ -229,23 +264,20 @@ int main(int argc, char **argv) {
 }
 )";
 
-inline constexpr std::string_view kMakefileText = R"(CFLAGS ?= -O3
+inline constexpr std::string_view kMakefileText = R"(CFLAGS ?= @flags@
 all: @name@ lib@name@.so
 @name@: main.c @name@.c @name@.h
-	$(CC) -std=c11 $(CFLAGS) -o $@ main.c @name@.c -lm
+	$(CC) $(CFLAGS) -o $@ main.c @name@.c -lm
 lib@name@.so: @name@.c @name@.h
-	$(CC) -std=c11 $(CFLAGS) -fPIC -shared -o $@ @name@.c -lm
+	$(CC) $(CFLAGS) -fPIC -shared -o $@ @name@.c -lm
 clean:
 	rm -f @name@ lib@name@.so
 )";
 
 inline constexpr std::string_view kCMakeText = R"(cmake_minimum_required(VERSION 3.16)
 project(@name@ C)
-set(CMAKE_C_STANDARD 11)
-if(NOT CMAKE_BUILD_TYPE)
-  set(CMAKE_BUILD_TYPE Release)
-endif()
 add_library(@name@_model @name@.c)
+target_compile_options(@name@_model PRIVATE @flags@)
 target_include_directories(@name@_model PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(@name@_model PUBLIC m)
 add_executable(@name@ main.c)
@@ -290,7 +322,10 @@ class Model:
         self._library.@name@_memory_bytes.restype = ctypes.c_size_t
         self._weights = _Weights()
         file = os.path.join(folder, "@name@.weights")
-        if self._library.@name@_open(ctypes.byref(self._weights), file.encode()) != 0:
+        opened = self._library.@name@_open(ctypes.byref(self._weights), file.encode())
+        if opened == 2:
+            raise OSError("this processor lacks instructions that the model was compiled for")
+        if opened != 0:
             raise OSError(file + ": these are not the weights")
         self.inputs = _tensors(self._library.@name@_input)
         self.outputs = _tensors(self._library.@name@_output)

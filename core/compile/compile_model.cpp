@@ -5,6 +5,8 @@
 
 #include "base/files.h"
 #include "compile/artefact_session.h"
+#include "compile/instruction_set.h"
+#include "compile/scheduled_kernels.h"
 #include "onnx/defaults.h"
 #include "onnx/element.h"
 #include "onnx/proto.h"
@@ -139,11 +141,16 @@ Result<CompileReport> compile_model(const OpenedModel& model, const Target& targ
   CompileReport report;
   const ImportedModel& compiled = model.start();
   REWRIGHT_CHECK(begin("make loops"));
-  REWRIGHT_TRY(const Kernels kernels, kernels_of(compiled.graph, compiled.carried, compiled.external, model.registry));
+  REWRIGHT_TRY(const InstructionSet* instructions, instruction_set(options.dialect));
+  REWRIGHT_TRY(Kernels kernels, kernels_of(compiled.graph, compiled.carried, compiled.external, model.registry));
   report.not_compiled = kernels.not_compiled;
   report.kernels = kernels.calls.size();
   if (!report.not_compiled.empty()) return report;
-  REWRIGHT_TRY(report.artefact, make_artefact(options.name, compiled, kernels, target));
+  if (instructions != nullptr) {
+    REWRIGHT_CHECK(begin("schedule"));
+    REWRIGHT_TRY(kernels, scheduled(compiled.graph, kernels, instructions->unit));
+  }
+  REWRIGHT_TRY(report.artefact, make_artefact(options.name, compiled, kernels, target, instructions));
   REWRIGHT_CHECK(begin("write"));
   REWRIGHT_CHECK(write_artefact(report.artefact, options.folder));
   REWRIGHT_CHECK(begin("compile"));
@@ -154,13 +161,15 @@ Result<CompileReport> compile_model(const OpenedModel& model, const Target& targ
   if (!options.measure) return report;
   REWRIGHT_CHECK(begin("measure"));
   REWRIGHT_TRY(const auto inputs, random_inputs(compiled.graph, 1, model.source->inputs));
-  REWRIGHT_TRY(const RunTimes ours, session->measure(inputs, kMeasurements, kMeasuredUs));
   const std::string& original = model.source->bytes;
   REWRIGHT_TRY(const auto theirs,
                runtime.load(std::as_bytes(std::span(original)), {.directory = model.source->directory}));
-  REWRIGHT_TRY(const RunTimes times, theirs->measure(inputs, kMeasurements, kMeasuredUs));
-  report.ours_us = ours.least_us;
-  report.runtime_us = times.least_us;
+  for (int i = 0; i < kMeasurements; ++i) {  // In turn: what slows this machine down slows both.
+    REWRIGHT_TRY(const RunTimes ours, session->measure(inputs, 1, kMeasuredUs));
+    REWRIGHT_TRY(const RunTimes times, theirs->measure(inputs, 1, kMeasuredUs));
+    report.ours_us = std::min(report.ours_us.value_or(ours.least_us), ours.least_us);
+    report.runtime_us = std::min(report.runtime_us.value_or(times.least_us), times.least_us);
+  }
   return report;
 }
 

@@ -35,6 +35,18 @@ std::int64_t temporaries(const Definition& definition) {
   return std::ranges::count(definition.buffers, BufferRole::kTemporary, &Buffer::role);
 }
 
+std::int64_t sums(const ValueExpr& value) {
+  std::int64_t count = value.kind() == ValueExpr::Kind::kReduce ? 1 : 0;
+  for (const ValueExpr& part : value.operands()) count += sums(part);
+  return count;
+}
+/// At most, in one stage: two in one nest would leave registers for neither.
+std::int64_t sums(const Definition& definition) {
+  std::int64_t most = 0;
+  for (const Stage& stage : definition.stages) most = std::max(most, sums(stage.value));
+  return most;
+}
+
 /// More of `kernel`'s key: element types other than float32.
 std::string to_text(std::span<const ElementTypes> types) {
   std::string text;
@@ -161,6 +173,7 @@ class Grouping {
       }
       REWRIGHT_TRY(Group joined, joined_with(*producer, group));
       if (temporaries(joined.definition) > temporaries(producer->definition) + temporaries(group.definition)) continue;
+      if (sums(joined.definition) > std::max(sums(producer->definition), sums(group.definition))) continue;
       group = std::move(joined);
       producer->is_absorbed = true;
     }

@@ -1,8 +1,8 @@
 // A graph as calls of kernels over its tensors. Equal kernels, by key and element types, share one function.
 //
 // A node joins its producer where the two definitions say that nothing need be stored between them
-// (loop/composition.h): the producer has one result, this node alone reads it, and inlining leaves no buffer for it. No
-// operator is known by name.
+// (loop/composition.h): the producer has one result, this node alone reads it, inlining leaves no buffer for it, and no
+// stage has more sums than one had before. No operator is known by name.
 #pragma once
 
 #include <rewright/graph/graph.h>
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "onnx/imported_model.h"
+#include "schedule/transform.h"
 
 namespace rewright::compile {
 
@@ -23,6 +24,8 @@ namespace rewright::compile {
 struct KernelCall {
   std::size_t function = 0;
   std::vector<std::optional<Port>> tensors;  ///< By buffer of the function; none: a temporary of its own.
+  /// By buffer, or empty: how the function has a weight, and no part where it has it as it is.
+  std::vector<std::vector<schedule::LayoutPart>> packings = {};
 };
 
 /// A node that has no loops, and why.

@@ -57,13 +57,65 @@ Status read_blocks(const ExternalWeight& weight, std::int64_t offset, const Take
   return read_blocks(size, read, offset, take);
 }
 
+/// As the model has it.
+Status read_plain(const PlacedWeight& weight, std::int64_t offset, const TakeBlock& take) {
+  if (const auto* constant = std::get_if<std::shared_ptr<const ConstantData>>(&weight.value))
+    return read_blocks(**constant, offset, take);
+  return read_blocks(std::get<ExternalWeight>(weight.value), offset, take);
+}
+
+/// Sizes of the layout's dimensions.
+std::vector<std::int64_t> packed_sizes(const Packing& packing) {
+  std::vector<std::int64_t> sizes;
+  for (const schedule::LayoutPart& part : packing.parts) {
+    const std::int64_t size = packing.sizes[part.dimension];
+    using Kind = schedule::LayoutPart::Kind;
+    sizes.push_back(part.kind == Kind::kWhole   ? size
+                    : part.kind == Kind::kBlock ? (size + part.factor - 1) / part.factor
+                                                : part.factor);
+  }
+  return sizes;
+}
+
+std::vector<std::byte> packed(const std::vector<std::byte>& plain, const Packing& packing) {
+  const std::vector<std::int64_t> sizes = packed_sizes(packing);
+  const auto element = static_cast<std::size_t>(packing.element_bytes);
+  std::vector<std::byte> result(static_cast<std::size_t>(packing.bytes()));
+  std::vector<std::int64_t> place(sizes.size()), at(packing.sizes.size());
+  for (std::size_t to = 0; to < result.size(); to += element) {
+    std::ranges::fill(at, 0);
+    for (std::size_t p = 0; p < sizes.size(); ++p) {
+      const schedule::LayoutPart& part = packing.parts[p];
+      at[part.dimension] += place[p] * (part.kind == schedule::LayoutPart::Kind::kBlock ? part.factor : 1);
+    }
+    std::size_t from = 0;
+    bool is_inside = true;
+    for (std::size_t d = 0; d < at.size(); ++d) {
+      from = from * static_cast<std::size_t>(packing.sizes[d]) + static_cast<std::size_t>(at[d]);
+      is_inside = is_inside && at[d] < packing.sizes[d];
+    }
+    if (is_inside) std::memcpy(&result[to], &plain[from * element], element);
+    for (std::size_t p = sizes.size(); p-- > 0;) {
+      if (++place[p] < sizes[p]) break;
+      place[p] = 0;
+    }
+  }
+  return result;
+}
+
+Status read_packed(const PlacedWeight& weight, const TakeBlock& take) {
+  std::vector<std::byte> plain;
+  REWRIGHT_CHECK(read_plain(weight, 0, [&](std::int64_t, Block block) {
+    plain.insert(plain.end(), block.begin(), block.end());
+    return true;
+  }));
+  (void)take(weight.offset, packed(plain, *weight.packing));
+  return {};
+}
+
 Status read_blocks(std::span<const PlacedWeight> weights, const TakeBlock& take) {
   for (const PlacedWeight& weight : weights) {
-    if (const auto* constant = std::get_if<std::shared_ptr<const ConstantData>>(&weight.value)) {
-      REWRIGHT_CHECK(read_blocks(**constant, weight.offset, take));
-    } else {
-      REWRIGHT_CHECK(read_blocks(std::get<ExternalWeight>(weight.value), weight.offset, take));
-    }
+    REWRIGHT_CHECK(weight.packing ? read_packed(weight, take) : read_plain(weight, weight.offset, take));
   }
   return {};
 }
@@ -85,6 +137,12 @@ bool write_at(int descriptor, std::int64_t offset, Block block) {
 }
 
 }  // namespace
+
+std::int64_t Packing::bytes() const {
+  std::int64_t count = element_bytes;
+  for (const std::int64_t size : packed_sizes(*this)) count *= size;
+  return count;
+}
 
 Result<std::vector<std::byte>> bytes_of(std::span<const PlacedWeight> weights, std::int64_t size) {
   std::vector<std::byte> all(static_cast<std::size_t>(size));

@@ -7,19 +7,31 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "onnx/imported_model.h"
+#include "schedule/transform.h"
 
 namespace rewright::compile {
+
+/// Other places of a weight's elements (schedule/transform.h, pack), with zeros beyond them.
+struct Packing {
+  std::vector<schedule::LayoutPart> parts;
+  std::vector<std::int64_t> sizes;  ///< Of the weight.
+  std::int64_t element_bytes = 4;
+  /// Of all that is packed.
+  [[nodiscard]] std::int64_t bytes() const;
+};
 
 /// A weight at a place: its values, or where they lie.
 struct PlacedWeight {
   std::int64_t offset = 0;
   std::variant<std::shared_ptr<const ConstantData>, ExternalWeight> value;
+  std::optional<Packing> packing = {};
 };
 
 /// All bytes up to `size`, zeros between weights. Errors: kIo, a file of the model that cannot be read.

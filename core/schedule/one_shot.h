@@ -1,0 +1,36 @@
+// A schedule without a search: read off the loops and the strides of what they touch, never off an operator's name.
+//
+//   contraction  acc = 0; for r { acc += x * w }; y = f(acc)     lanes: the loop that moves y by 1; a tile of u places
+//                x vectors in registers, u the loop that x follows and w does not; w packed into panels of a tile's
+//                width, its dimensions in the order of the sums
+//   chain        y = f(x, ...)                                   lanes alone
+//
+// Tiles  of t places and n vectors with t n + n + 1 registers at most, of the fewest steps: a step costs the greatest of
+//        its multiply-adds, its loads, and kLatency.
+// What a transform refuses stays as it was.
+#pragma once
+
+#include <rewright/loop/loop_program.h>
+
+#include <cstdint>
+
+#include "schedule/transform.h"
+
+namespace rewright::schedule {
+
+/// What the code may count on.
+struct VectorUnit {
+  std::int64_t lanes = 8;                 ///< float32 in a vector.
+  std::int64_t registers = 16;            ///< Vectors.
+  std::int64_t cache_bytes = 512 << 10;   ///< Of the second level.
+};
+
+/// All steps apply; `program` is what they make.
+struct OneShot {
+  Schedule steps;
+  loop::Program program;
+};
+/// Sizes must be numbers.
+[[nodiscard]] REWRIGHT_API OneShot one_shot(const loop::Program& program, const VectorUnit& unit);
+
+}  // namespace rewright::schedule
