@@ -1,4 +1,4 @@
-// rewright schedule program KERNEL, rewright schedule measure KERNEL SCHEDULE...
+// rewright schedule program KERNEL, rewright schedule suggest KERNEL, rewright schedule measure KERNEL SCHEDULE...
 #include <rewright/loop/target.h>
 
 #include <filesystem>
@@ -12,8 +12,10 @@
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "compile/child_processes.h"
+#include "compile/instruction_set.h"
 #include "loop/validator.h"
 #include "schedule/apply.h"
+#include "schedule/one_shot.h"
 #include "schedule/schedule_json.h"
 #include "store/schedule_records.h"
 #include "tune/kernel_program.h"
@@ -64,6 +66,18 @@ Result<ExitCode> print_program(const Settings& settings, const std::string& text
   } else {
     print(to_string(task.program));
   }
+  return ExitCode::kDone;
+}
+
+Result<ExitCode> suggest(const Settings& settings, const std::string& text, const std::string& dialect) {
+  REWRIGHT_TRY(const compile::InstructionSet* set, compile::instruction_set(dialect));
+  if (set == nullptr) {
+    return make_error(ErrorCode::kUsage, "code of dialect {} has no vectors to schedule for; vectors has", dialect);
+  }
+  REWRIGHT_TRY(const Registry registry, settings.registry());
+  REWRIGHT_TRY(const tune::KernelTask task, read_kernel(text, registry));
+  const std::string steps = to_string(schedule::one_shot(task.program, set->unit).steps);
+  settings.json ? print_json({{"key", task.key}, {"schedule", steps}}) : print(steps);
   return ExitCode::kDone;
 }
 
@@ -311,6 +325,18 @@ void add_program(Program& program, const Command& group) {
   command.add_option("KERNEL", *kernel, "Inputs with their sizes, and what is computed of them").required();
 }
 
+void add_suggest(Program& program, const Command& group) {
+  auto kernel = std::make_shared<std::string>();
+  auto dialect = std::make_shared<std::string>("vectors");
+  const Command command = program.command(
+      group, "suggest", "Prints a schedule for a kernel, found without a search",
+      {"rewright schedule suggest '(x:512x512, w:512x512 weight) relu(matmul(x, w))' > product.schedule"},
+      [kernel, dialect](const Settings& settings) { return suggest(settings, *kernel, *dialect); });
+  command.add_option("KERNEL", *kernel, "Inputs with their sizes, and what is computed of them").required();
+  command.add_option("--dialect", *dialect, "Of target c: vectors, vectors-avx512, vectors-avx2, vectors-portable")
+      .show_default();
+}
+
 void add_measure(Program& program, const Command& group) {
   auto arguments = std::make_shared<MeasureArguments>();
   const Command command = program.command(
@@ -347,6 +373,7 @@ void add_measure(Program& program, const Command& group) {
 void add_schedule_measuring(Program& program) {
   const Command group = program.group("schedule", "Schedules: how a loop program is to run");
   add_program(program, group);
+  add_suggest(program, group);
   add_measure(program, group);
 }
 

@@ -11,8 +11,8 @@
 namespace rewright::compile {
 
 struct InstructionSet {
-  std::string name;      ///< "AVX2", for readers; empty: nothing that not every processor has.
-  std::string dialect;   ///< Of the target.
+  std::string name;     ///< "AVX2", for readers; empty: nothing that not every processor has.
+  std::string dialect;  ///< Of the target.
   schedule::VectorUnit unit;
   std::string features;  ///< As GCC's attribute `target` lists them.
   std::string test;      ///< A C expression that is true where the processor has them.
@@ -20,6 +20,6 @@ struct InstructionSet {
 
 /// "c11": no vectors and no schedules, null. "vectors": the widest that this processor has. Errors: kUsage, no such
 /// dialect.
-[[nodiscard]] Result<const InstructionSet*> instruction_set(const std::string& dialect);
+[[nodiscard]] REWRIGHT_API Result<const InstructionSet*> instruction_set(const std::string& dialect);
 
 }  // namespace rewright::compile

@@ -8,6 +8,7 @@
 #include <rewright/graph/graph.h>
 #include <rewright/loop/target.h>
 #include <rewright/plugin/registry.h>
+#include <rewright/schedule/transform.h>
 
 #include <map>
 #include <optional>
@@ -16,7 +17,6 @@
 #include <vector>
 
 #include "onnx/imported_model.h"
-#include "schedule/transform.h"
 
 namespace rewright::compile {
 

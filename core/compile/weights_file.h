@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "onnx/imported_model.h"
-#include "schedule/transform.h"
+#include <rewright/schedule/transform.h>
 
 namespace rewright::compile {
 

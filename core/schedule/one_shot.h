@@ -5,24 +5,24 @@
 //                width, its dimensions in the order of the sums
 //   chain        y = f(x, ...)                                   lanes alone
 //
-// Tiles  of t places and n vectors with t n + n + 1 registers at most, of the fewest steps: a step costs the greatest of
+// Tiles  of t places and n vectors with t n + n + 1 registers at most, of the fewest steps: a step costs the greatest
+// of
 //        its multiply-adds, its loads, and kLatency.
 // What a transform refuses stays as it was.
 #pragma once
 
 #include <rewright/loop/loop_program.h>
+#include <rewright/schedule/transform.h>
 
 #include <cstdint>
-
-#include "schedule/transform.h"
 
 namespace rewright::schedule {
 
 /// What the code may count on.
 struct VectorUnit {
-  std::int64_t lanes = 8;                 ///< float32 in a vector.
-  std::int64_t registers = 16;            ///< Vectors.
-  std::int64_t cache_bytes = 512 << 10;   ///< Of the second level.
+  std::int64_t lanes = 8;                ///< float32 in a vector.
+  std::int64_t registers = 16;           ///< Vectors.
+  std::int64_t cache_bytes = 512 << 10;  ///< Of the second level.
 };
 
 /// All steps apply; `program` is what they make.
