@@ -1,0 +1,102 @@
+// Schedules without a search apply as they stand, change no value, and give programs that the validator takes.
+#include "schedule/one_shot.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "loop/interpreter.h"
+#include "loop/lower.h"
+#include "loop/validator.h"
+#include "schedule/apply.h"
+#include "support/definition_walk.h"
+#include "support/random_definitions.h"
+
+namespace {
+
+using namespace rewright;
+using namespace rewright::schedule;
+using testing::HasSubstr;
+
+/// REWRIGHT_RANDOM_RUNS, or as many as a test may take time for.
+std::uint64_t random_runs(std::uint64_t daily) {
+  const char* wanted = std::getenv("REWRIGHT_RANDOM_RUNS");
+  return wanted == nullptr ? daily : std::strtoull(wanted, nullptr, 10);
+}
+
+loop::Program program_of(std::string_view text) {
+  auto program = loop::parse_program(text);
+  EXPECT_TRUE(program) << program.error().message;
+  return *std::move(program);
+}
+
+/// Outputs by name, of contents that depend on the names of what is read.
+template <class Scalar>
+std::map<std::string, std::vector<Scalar>> outputs(const loop::Program& program, std::uint64_t seed) {
+  auto contents = test_support::random_contents<Scalar>(program.buffers, seed);
+  const auto status = interpret(program, contents);
+  EXPECT_TRUE(status) << status.error().message << "\n" << to_string(program);
+  std::map<std::string, std::vector<Scalar>> found;
+  for (std::size_t b = 0; b < program.buffers.size(); ++b)
+    if (program.buffers[b].role == BufferRole::kOutput) found[program.buffers[b].name] = contents[b];
+  return found;
+}
+
+void expect_same(const loop::Program& plain, const VectorUnit& unit, std::uint64_t seed) {
+  const OneShot made = one_shot(plain, unit);
+  const auto again = schedule::apply(plain, made.steps);
+  ASSERT_TRUE(again) << seed << ": " << again.error().message << "\n" << to_string(made.steps) << to_string(plain);
+  EXPECT_TRUE(again->deviations.empty());
+  EXPECT_EQ(to_string(again->program), to_string(made.program)) << seed;
+  const auto valid = loop::validate(made.program);
+  EXPECT_TRUE(valid) << seed << ": " << valid.error().message << "\n" << to_string(made.steps) << to_string(plain);
+  EXPECT_EQ(outputs<Field>(made.program, seed), outputs<Field>(plain, seed)) << seed << "\n" << to_string(made.steps);
+  EXPECT_EQ(outputs<loop::Wrapping>(made.program, seed), outputs<loop::Wrapping>(plain, seed)) << seed;
+}
+
+TEST(OneShot, ChangesNoValueOfRandomDefinitions) {
+  std::size_t steps = 0;
+  for (std::uint64_t seed = 0; seed < random_runs(400) && !HasFailure(); ++seed) {
+    const auto plain = loop::lower(test_support::RandomDefinition(seed).make());
+    ASSERT_TRUE(plain) << plain.error().message;
+    for (const VectorUnit& unit : {VectorUnit{2, 8}, VectorUnit{4, 16}}) {
+      expect_same(*plain, unit, seed);
+      steps += one_shot(*plain, unit).steps.size();
+    }
+  }
+  EXPECT_GT(steps, random_runs(400)) << "it scheduled hardly anything";
+}
+
+/// c = a w + b at sizes that no tile divides.
+std::string product(std::int64_t rows, std::int64_t columns, std::int64_t sum) {
+  return fmt::format(
+      "buffer a[{0}, {2}] float32 in\nbuffer w[{2}, {1}] float32 weight\nbuffer b[{1}] float32 weight\n"
+      "buffer c[{0}, {1}] float32 out\nbuffer acc[] float32 temporary\n"
+      "for c.i {0} serial {{ for c.j {1} serial {{ store acc[] = 0\n"
+      "for c.k {2} serial {{ store acc[] += a[c.i, c.k] * w[c.k, c.j] }}\nstore c[c.i, c.j] = acc[] + b[c.j] }} }}",
+      rows, columns, sum);
+}
+
+TEST(OneShot, ChangesNoValueOfProducts) {
+  for (const std::int64_t rows : {1, 2, 5, 7, 13, 16}) {
+    for (const std::int64_t columns : {1, 3, 8, 17, 31, 32}) {
+      expect_same(program_of(product(rows, columns, 5)), VectorUnit{4, 16}, 1);
+      expect_same(program_of(product(rows, columns, 1)), VectorUnit{8, 16}, 2);
+    }
+  }
+}
+
+TEST(OneShot, HasLanesATileAndPackedWeights) {
+  const std::string steps = to_string(one_shot(program_of(product(64, 64, 64)), VectorUnit{8, 16}).steps);
+  for (const char* step : {"vectorise c.j/1", "unroll c.i/1", "pack w "}) EXPECT_THAT(steps, HasSubstr(step));
+}
+
+TEST(OneShot, OfLoopsThatDependOnEachOtherIsNothing) {
+  const loop::Program sums = program_of(
+      "buffer x[9] float32 in\nbuffer y[9] float32 out\nstore y[0] = x[0]\n"
+      "for y.i 8 serial { store y[y.i + 1] = y[y.i] + x[y.i + 1] }");
+  EXPECT_TRUE(one_shot(sums, VectorUnit{}).steps.empty());
+}
+
+}  // namespace
