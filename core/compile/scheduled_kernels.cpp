@@ -131,7 +131,7 @@ class KernelScheduling {
 
   void choose_channels_last() {
     for (std::size_t k = 0; k < calls_.size(); ++k) {
-      const Program& program = programs_[k];
+      const Program program = programs_[k];  // Copies are put before it below.
       for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
         const Buffer& buffer = program.buffers[b];
         if (buffer.role != BufferRole::kOutput || buffer.sizes.size() != kRank ||

@@ -284,7 +284,7 @@ std::string VectorHelpers::text() const {
       fmt::format_to(std::back_inserter(text), "typedef u{} v{}u{} __attribute__((vector_size({})));\n", c, lanes_,
                      is_wide ? 64 : 32, bytes);
   }
-  fmt::format_to(std::back_inserter(text), "static const {0} lanes_{0} = {{{1}}};\n\n",
+  fmt::format_to(std::back_inserter(text), "static const {0} lanes_{0} __attribute__((unused)) = {{{1}}};\n\n",
                  type_name(lanes_, ElementType::kInt32), lane_numbers);
   for (const ElementType element : kElements) {
     for (const Template& each : kTemplates) {

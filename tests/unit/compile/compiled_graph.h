@@ -17,6 +17,8 @@
 
 #include "base/files.h"
 #include "compile/artefact.h"
+#include "compile/instruction_set.h"
+#include "compile/scheduled_kernels.h"
 #include "support/operators.h"
 
 namespace rewright::compile::testing {
@@ -46,10 +48,19 @@ inline Kernels kernels_of_model(const ImportedModel& model) {
   return *std::move(kernels);
 }
 
-inline Artefact artefact_of(const ImportedModel& model, const std::string& name = "model") {
+inline Artefact artefact_of(const ImportedModel& model, const std::string& name = "model",
+                            const std::string& dialect = "c11") {
   const auto target = loaded().get<Target>("c");
   if (!target) fail(target.error().message);
-  auto artefact = make_artefact(name, model, kernels_of_model(model), **target);
+  const auto instructions = instruction_set(dialect);
+  if (!instructions) fail(instructions.error().message);
+  Kernels kernels = kernels_of_model(model);
+  if (*instructions != nullptr) {
+    auto made = scheduled(model.graph, kernels, (*instructions)->unit);
+    if (!made) fail(made.error().message);
+    kernels = *std::move(made);
+  }
+  auto artefact = make_artefact(name, model, kernels, **target, *instructions);
   if (!artefact) fail(artefact.error().message);
   return *std::move(artefact);
 }
@@ -88,18 +99,20 @@ class Library {
     void* owned;
   };
 
-  explicit Library(const ImportedModel& model) : artefact_(artefact_of(model)), folder_(*TemporaryFolder::make()) {
+  explicit Library(const ImportedModel& model, const std::string& dialect = "c11")
+      : artefact_(artefact_of(model, "model", dialect)), folder_(*TemporaryFolder::make()) {
     const Status written = write_artefact(artefact_, folder_.path());
     if (!written) fail(written.error().message);
-    const auto built = run_c_compiler({"-std=c11", "-O2", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror",
-                                       "-fPIC", "-shared", "-o", path("model.so"), path("model.c"), "-lm"},
-                                      60);
+    std::vector<std::string> words = artefact_.flags;
+    for (const char* word : {"-O2", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-fPIC", "-shared", "-o"})
+      words.emplace_back(word);
+    words.insert(words.end(), {path("model.so"), path("model.c"), "-lm"});
+    const auto built = run_c_compiler(words, 60);
     if (!built) fail(built.error().message);
     library_ = ::dlopen(path("model.so").c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library_ == nullptr) fail(::dlerror());
-    if (function<int(Weights*, const char*)>("model_open")(&weights_, path("model.weights").c_str()) != 0) {
-      fail("the weights cannot be opened");
-    }
+    opened_ = function<int(Weights*, const char*)>("model_open")(&weights_, path("model.weights").c_str());
+    if (opened_ != 0 && dialect == "c11") fail("the weights cannot be opened");
   }
   ~Library() {
     function<void(Weights*)>("model_close")(&weights_);
@@ -108,6 +121,8 @@ class Library {
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
+  /// What model_open said.
+  [[nodiscard]] int opened() const { return opened_; }
   [[nodiscard]] const Artefact& artefact() const { return artefact_; }
   [[nodiscard]] const std::string& folder() const { return folder_.path(); }
   [[nodiscard]] std::string path(const std::string& file) const { return folder_.path() + "/" + file; }
@@ -154,6 +169,7 @@ class Library {
   TemporaryFolder folder_;
   void* library_ = nullptr;
   Weights weights_{};
+  int opened_ = 0;
 };
 
 }  // namespace rewright::compile::testing

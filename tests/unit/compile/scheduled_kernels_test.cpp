@@ -1,0 +1,128 @@
+// Kernels with schedules, over tensors that lie otherwise and weights that are packed, compute what the plain ones do.
+#include "compile/scheduled_kernels.h"
+
+#include <rewright/base/mixing.h>
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "compiled_graph.h"
+#include "tune/machine.h"
+
+namespace {
+
+using namespace rewright;
+using namespace rewright::compile;
+using namespace rewright::compile::testing;
+
+using Numbers = std::vector<float>;
+using List = std::vector<std::int64_t>;
+
+/// A network of convolutions, poolings, sums and concats over images, with a product at its end.
+class RandomNetwork {
+ public:
+  explicit RandomNetwork(std::uint64_t seed) : random_(seed), builder_(&loaded()) {}
+
+  ImportedModel make() {
+    const std::int64_t channels = random_.pick(List{1, 3, 4, 8}), size = random_.between(4, 9);
+    input_ = {1, channels, size, size + random_.between(0, 2)};
+    std::vector<Port> images = {*builder_.input("x", floats(input_))};
+    for (int step = 0; step < 6; ++step) images.push_back(next(images));
+    for (std::size_t i = 0; i + 1 < images.size(); ++i) {
+      if (random_.one_in(4)) builder_.output(images[i + 1]);
+    }
+    const Port last = images.back();
+    const std::int64_t count = shape(last).elements();
+    const Port row = *builder_.apply1("reshape", {{"sizes", List{1, count}}}, {last});
+    const Port logits = *builder_.apply1("matmul", {}, {row, weight({count, 5})});
+    builder_.output(*builder_.apply1("softmax", {{"axis", std::int64_t{1}}}, {logits}));
+    return model_of(builder_.finish());
+  }
+  [[nodiscard]] const Shape& input() const { return input_; }
+
+ private:
+  [[nodiscard]] Shape shape(Port port) const { return builder_.shape(port); }
+  Port weight(const Shape& shape) {
+    Numbers numbers(static_cast<std::size_t>(shape.elements()));
+    for (float& number : numbers) number = static_cast<float>(random_.between(-8, 8)) / 16;
+    return *builder_.input(fmt::format("w{}", weights_++), floats(shape), InputKind::kWeight,
+                           constant(floats(shape), numbers));
+  }
+  Port next(const std::vector<Port>& images) {
+    const Port from = random_.one_in(4) ? random_.pick(images) : images.back();
+    const Shape in = shape(from);
+    const std::string padding = in[2] < 4 || in[3] < 4 || random_.one_in(2) ? "same" : "valid";
+    const List strides = {random_.between(1, 2), random_.between(1, 2)};
+    switch (random_.below(7)) {
+      case 0:
+      case 1: {
+        const std::int64_t kernel = random_.pick(List{1, 3}), out = random_.pick(List{1, 4, 5, 8, 16});
+        const Port sum = *builder_.apply1("conv2d", {{"strides", strides}, {"padding", padding}},
+                                          {from, weight({out, in[1], kernel, kernel})});
+        return random_.one_in(2) ? *builder_.apply1("relu", {}, {sum}) : sum;
+      }
+      case 2:
+        return *builder_.apply1("conv2d", {{"padding", std::string("same")}, {"groups", in[1]}},
+                                {from, weight({in[1], 1, 3, 3})});
+      case 3: return *builder_.apply1("pool2d_max", {{"kernel", List{3, 3}}, {"padding", padding}}, {from});
+      case 4: return *builder_.apply1("pool2d_avg", {{"kernel", List{2, 2}}, {"padding", padding}}, {from});
+      case 5: {
+        const Port other = *builder_.apply1("tanh", {}, {from});
+        return *builder_.apply1("ewadd", {}, {other, from});
+      }
+      default:
+        return *builder_.apply1("concat", {{"axis", std::int64_t{1}}}, {from, *builder_.apply1("relu", {}, {from})});
+    }
+  }
+
+  Random random_;
+  GraphBuilder builder_;
+  Shape input_;
+  int weights_ = 0;
+};
+
+std::vector<std::string> dialects_here() {
+  std::vector<std::string> dialects = {"vectors-portable"};
+  const auto here = tune::described_machine().instructions;
+  if (std::ranges::find(here, "AVX2") != here.end()) dialects.emplace_back("vectors-avx2");
+  if (std::ranges::find(here, "AVX-512") != here.end()) dialects.emplace_back("vectors-avx512");
+  return dialects;
+}
+
+/// REWRIGHT_RANDOM_RUNS, or as many as a test may take time for.
+std::uint64_t random_runs(std::uint64_t daily) {
+  const char* wanted = std::getenv("REWRIGHT_RANDOM_RUNS");
+  return wanted == nullptr ? daily : std::strtoull(wanted, nullptr, 10);
+}
+
+TEST(ScheduledKernels, ComputeWhatPlainOnesDo) {
+  const std::vector<std::string> dialects = dialects_here();
+  for (std::uint64_t seed = 0; seed < random_runs(8) && !HasFailure(); ++seed) {
+    RandomNetwork network(seed);
+    const ImportedModel model = network.make();
+    Numbers input(static_cast<std::size_t>(network.input().elements()));
+    for (std::size_t i = 0; i < input.size(); ++i) input[i] = std::sin(static_cast<float>(i * 7 + seed));
+    const auto expected = Library(model).run({input});
+    const std::string& dialect = dialects[seed % dialects.size()];
+    const auto found = Library(model, dialect).run({input});
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t o = 0; o < found.size(); ++o) {
+      ASSERT_EQ(found[o].size(), expected[o].size());
+      for (std::size_t i = 0; i < found[o].size(); ++i) {
+        ASSERT_NEAR(found[o][i], expected[o][i], 1e-4F * std::max(1.0F, std::abs(expected[o][i])))
+            << "seed " << seed << ", " << dialect << ": output " << o << " at " << i << "\n"
+            << to_text(model.graph);
+      }
+    }
+  }
+}
+
+TEST(ScheduledKernels, OfInstructionsThatAreNotHereAreRefusedWhenOpened) {
+  const auto here = tune::described_machine().instructions;
+  if (std::ranges::find(here, "AVX-512") != here.end()) GTEST_SKIP() << "this processor has all";
+  EXPECT_EQ(Library(RandomNetwork(1).make(), "vectors-avx512").opened(), 2);
+}
+
+}  // namespace
