@@ -103,6 +103,7 @@ class KernelScheduling {
   Result<Kernels> run() {
     for (const KernelCall& call : kernels_.calls) calls_.push_back(call);
     for (const KernelCall& call : calls_) programs_.push_back(with_roles(call));
+    separate_outputs();
     choose_channels_last();
     choose_halos();
     for (std::size_t k = 0; k < calls_.size(); ++k) REWRIGHT_CHECK(add_call(k));
@@ -128,6 +129,31 @@ class KernelScheduling {
   [[nodiscard]] bool is_input_of_graph(Port port) const {
     return port.node.value < graph_.nodes().size() && graph_.node(port.node).is_data();
   }
+
+  /// Tensors of sums over channels that the graph hands out are made with channels last, and copied in the end.
+  void separate_outputs() {
+    std::map<Port, Port> made;
+    std::vector<std::pair<KernelCall, Program>> last;
+    for (std::size_t k = 0; k < calls_.size(); ++k) {
+      for (std::uint32_t b = 0; b < calls_[k].tensors.size(); ++b) {
+        auto& port = calls_[k].tensors[b];
+        const Buffer& buffer = programs_[k].buffers[b];
+        if (!port) continue;
+        if (buffer.role == BufferRole::kOutput && buffer.element == ElementType::kFloat32 &&
+            is_output_of_graph(*port) && sums_over_channels(programs_[k], {b})) {
+          made.emplace(*port, new_port());
+          last.emplace_back(KernelCall{kernels_.functions.size(), {made.at(*port), *port}}, copying(buffer));
+        }
+        if (const auto found = made.find(*port); found != made.end()) port = found->second;
+      }
+    }
+    for (auto& [call, program] : last) {
+      calls_.push_back(std::move(call));
+      programs_.push_back(std::move(program));
+    }
+  }
+  /// Of no node.
+  Port new_port() { return {{static_cast<std::uint32_t>(graph_.nodes().size()) + new_ports_++}, 0}; }
 
   void choose_channels_last() {
     for (std::size_t k = 0; k < calls_.size(); ++k) {
@@ -168,7 +194,7 @@ class KernelScheduling {
       const Port from = *calls_[k].tensors[b];
       auto known = copies_.find(from);
       if (known == copies_.end()) {
-        const Port to{{static_cast<std::uint32_t>(graph_.nodes().size() + copies_.size())}, 0};
+        const Port to = new_port();
         known = copies_.emplace(from, to).first;
         add_storage(to, false);
         const auto at = static_cast<std::ptrdiff_t>(k);
@@ -240,7 +266,7 @@ class KernelScheduling {
     }
     schedule::OneShot scheduled = schedule::one_shot(with_reciprocals(program), unit_);
     const bool is_copy = call.function == kernels_.functions.size();
-    const std::string name = fmt::format("{}_{}", is_copy ? "channels_last" : kernels_.functions[call.function].name,
+    const std::string name = fmt::format("{}_{}", is_copy ? "copy" : kernels_.functions[call.function].name,
                                          result_.functions.size());
     if (const auto valid = loop::validate(scheduled.program, kWalkedSteps);
         !valid && valid.error().code != ErrorCode::kBudget)
@@ -267,6 +293,7 @@ class KernelScheduling {
   std::map<Port, Storage> storage_;
   std::map<Port, Port> copies_;  ///< Of inputs of the graph.
   std::set<Port> positive_;
+  std::uint32_t new_ports_ = 0;
   std::map<std::string, std::size_t> function_of_;
   std::vector<std::vector<std::vector<schedule::LayoutPart>>> packings_;  ///< By function.
   Kernels result_;

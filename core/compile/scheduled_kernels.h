@@ -2,8 +2,8 @@
 // schedule (schedule/one_shot.h), weights in the layout that it asks for.
 //
 // Channels are last in what is a sum of products with weights that name the result's dimension 1 and neither 2 nor 3,
-// and in what is made of such tensors. Inputs and outputs of the graph are as their user has them; who reads an input
-// over padding reads a copy.
+// and in what is made of such tensors. Inputs and outputs of the graph are as their user has them; such sums
+// read and write copies of these.
 #pragma once
 
 #include "compile/kernels.h"

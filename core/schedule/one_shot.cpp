@@ -15,7 +15,9 @@ namespace {
 using loop::LoopKind;
 
 constexpr std::int64_t kLatency = 6;      ///< Of a multiply-add, in multiply-adds; so many sums must be under way.
+constexpr std::int64_t kLoop = 1;         ///< What a step costs beside, in multiply-adds.
 constexpr std::int64_t kMostPlaces = 14;  ///< Of a tile.
+constexpr std::int64_t kRowVectors = 4;
 constexpr std::int64_t kMostVectors = 4;
 
 std::int64_t extent(const Loop& loop) { return *loop.extent.number(); }
@@ -29,7 +31,7 @@ struct Tile {
 /// Steps for all places and vectors, the tails too.
 std::int64_t cost_of(const Tile& tile, std::int64_t places, std::int64_t vectors) {
   const auto step = [](std::int64_t t, std::int64_t n) {
-    return t * n == 0 ? 0 : std::max({t * n, t + n, kLatency});
+    return t * n == 0 ? 0 : std::max({t * n, t + n, kLatency}) + kLoop;
   };
   const auto column = [&](std::int64_t n) {
     return places / tile.places * step(tile.places, n) + step(places % tile.places, n);
@@ -68,10 +70,7 @@ class Scheduling {
 
   bool apply(Transform transform) {
     Outcome outcome = schedule::apply(result_.program, transform);
-    if (!std::holds_alternative<Program>(outcome)) {
-      if (getenv("DBG39")) fprintf(stderr, "DBG %s: %s\n", to_string(transform).c_str(), to_string(std::get<Conflict>(outcome)).c_str());
-      return false;
-    }
+    if (!std::holds_alternative<Program>(outcome)) return false;
     result_.program = std::get<Program>(std::move(outcome));
     result_.steps.push_back({std::move(transform)});
     return true;
@@ -118,9 +117,36 @@ class Scheduling {
     if (!is_known) return;
     if (nest->update == nullptr) {
       (void)attempt([&] { return schedule_chain(*nest); });
-    } else if (!attempt([&] { return schedule_contraction(*nest); })) {
+    } else if (!attempt([&] { return schedule_contraction(*nest); }) && !attempt([&] { return schedule_row(*nest); })) {
       vectorise_inner(root);
     }
+  }
+
+  // --- rows ------------------------------------------------------------------------------------------------------
+
+  /// The innermost sum in kRowVectors vectors of partial results; of these one vector, of that one number.
+  bool schedule_row(const Nest& nest) {
+    const Loop& sum = *nest.reduced.back();
+    const auto loads = loads_in(nest.update->value);
+    const bool is_even = std::ranges::all_of(loads, [&](const ValueExpr& load) {
+      const auto moved = stride(load, sum, nest);
+      return moved == std::int64_t{0} || moved == std::int64_t{1};
+    });
+    if (!is_even || extent(sum) < 2 * unit_.lanes) return false;
+    const LoopName name = name_of_loop(sum), inner = extended(name, 1);
+    std::int64_t vectors = kRowVectors;
+    while (vectors > 1 && extent(sum) % (vectors * unit_.lanes) != 0) vectors /= 2;
+    const std::string parts = unused_name(result_.program[nest.update->buffer].name + "_parts");
+    const LoopName init = *loop::parse_loop_name(parts + ".i0"), whole = *loop::parse_loop_name(parts + ".d0");
+    if (!apply(Split{name, vectors * unit_.lanes, Tail::kCut}) || !apply(ReductionFactor{inner, parts}) ||
+        !apply(Mark{inner, LoopKind::kVector}) || !apply(Mark{init, LoopKind::kVector}))
+      return false;
+    if (vectors == 1) return true;
+    const std::string last = unused_name(parts + "1");
+    const LoopName last_init = *loop::parse_loop_name(last + ".i0"), last_whole = *loop::parse_loop_name(last + ".d0");
+    return apply(Split{whole, unit_.lanes}) && apply(ReductionFactor{extended(whole, 1), last}) &&
+           apply(Mark{extended(whole, 0), LoopKind::kUnroll}) && apply(Mark{extended(whole, 1), LoopKind::kVector}) &&
+           apply(Mark{last_init, LoopKind::kVector}) && apply(Mark{last_whole, LoopKind::kUnroll});
   }
 
   /// Innermost loops whose iterations are independent and move what they store by 1.
