@@ -20,6 +20,6 @@ struct InstructionSet {
 
 /// "c11": no vectors and no schedules, null. "vectors": the widest that this processor has. Errors: kUsage, no such
 /// dialect.
-[[nodiscard]] Result<const InstructionSet*> instruction_set(const std::string& dialect);
+[[nodiscard]] REWRIGHT_API Result<const InstructionSet*> instruction_set(const std::string& dialect);
 
 }  // namespace rewright::compile

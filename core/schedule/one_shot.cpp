@@ -217,7 +217,7 @@ class Scheduling {
     const std::int64_t vectors = (extent(*lanes) + unit_.lanes - 1) / unit_.lanes;
     const Tile tile = best_tile(places == nullptr ? 1 : extent(*places), vectors, unit_.registers);
     const std::int64_t width = std::min(tile.vectors * unit_.lanes, extent(*lanes));
-    const auto panels = packed_loads(nest, *lanes, width);
+    const auto panels = packed_loads(nest, *lanes, width, places != nullptr);
     if (!panels) return false;
 
     // Weights that stay in the cache: all of them for some places before the next; otherwise panel by panel.
@@ -258,16 +258,17 @@ class Scheduling {
     }
     return true;
   }
-  /// What is to lie in panels: weights, and what lanes would gather. Nothing: some load cannot.
+  /// What is to lie in panels: weights, and, if it is read again and again, what lanes would gather. Nothing: some load
+  /// cannot.
   [[nodiscard]] std::optional<std::vector<Pack>> packed_loads(const Nest& nest, const Loop& lanes,
-                                                              std::int64_t width) const {
+                                                              std::int64_t width, bool is_read_again) const {
     std::vector<Pack> packs;
     for (const ValueExpr& load : loads_in(nest.update->value)) {
       const auto moved = stride(load, lanes, nest);
       if (!names_axis(load.indices(), lanes.axis)) continue;
       const Buffer& buffer = result_.program[load.buffer()];
       const bool is_weight = buffer.role == BufferRole::kWeight;
-      const bool can = (is_weight || buffer.role == BufferRole::kInput) && is_read_once(load.buffer());
+      const bool can = (is_weight || (is_read_again && buffer.role == BufferRole::kInput)) && is_read_once(load.buffer());
       const auto pack = can ? packed(load, nest, lanes, width) : std::nullopt;
       if (pack && (is_weight || moved != std::int64_t{1})) {
         if (std::ranges::find(packs, pack->buffer, &Pack::buffer) == packs.end()) packs.push_back(*pack);

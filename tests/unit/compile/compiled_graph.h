@@ -17,6 +17,7 @@
 
 #include "base/files.h"
 #include "compile/artefact.h"
+#include "compile/scheduled_kernels.h"
 #include "support/operators.h"
 
 namespace rewright::compile::testing {
@@ -50,6 +51,19 @@ inline Artefact artefact_of(const ImportedModel& model, const std::string& name 
   const auto target = loaded().get<Target>("c");
   if (!target) fail(target.error().message);
   auto artefact = make_artefact(name, model, kernels_of_model(model), **target);
+  if (!artefact) fail(artefact.error().message);
+  return *std::move(artefact);
+}
+
+/// Scheduled, for every processor.
+inline Artefact scheduled_artefact_of(const ImportedModel& model) {
+  const auto target = loaded().get<Target>("c");
+  if (!target) fail(target.error().message);
+  const auto instructions = instruction_set("vectors-portable");
+  if (!instructions) fail(instructions.error().message);
+  const auto kernels = scheduled(model.graph, kernels_of_model(model), (*instructions)->unit);
+  if (!kernels) fail(kernels.error().message);
+  auto artefact = make_artefact("model", model, *kernels, **target, *instructions);
   if (!artefact) fail(artefact.error().message);
   return *std::move(artefact);
 }
@@ -88,12 +102,15 @@ class Library {
     void* owned;
   };
 
-  explicit Library(const ImportedModel& model) : artefact_(artefact_of(model)), folder_(*TemporaryFolder::make()) {
+  explicit Library(const ImportedModel& model)
+      : Library(artefact_of(model), {"-std=c11", "-O2", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror"}) {}
+  explicit Library(const Artefact& artefact) : Library(artefact, artefact.flags) {}
+  Library(Artefact artefact, std::vector<std::string> flags)
+      : artefact_(std::move(artefact)), folder_(*TemporaryFolder::make()) {
     const Status written = write_artefact(artefact_, folder_.path());
     if (!written) fail(written.error().message);
-    const auto built = run_c_compiler({"-std=c11", "-O2", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror",
-                                       "-fPIC", "-shared", "-o", path("model.so"), path("model.c"), "-lm"},
-                                      60);
+    flags.insert(flags.end(), {"-fPIC", "-shared", "-o", path("model.so"), path("model.c"), "-lm"});
+    const auto built = run_c_compiler(flags, 60);
     if (!built) fail(built.error().message);
     library_ = ::dlopen(path("model.so").c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library_ == nullptr) fail(::dlerror());
