@@ -112,8 +112,8 @@ class Scheduling {
     const Loop* loop = loop_named(root);
     const auto nest = loop == nullptr ? std::nullopt : nest_at(*loop);
     if (!nest) return vectorise_inner(root);
-    const bool is_known = std::ranges::all_of(
-        nest->loops(), [](const Loop* each) { return each->extent.number().value_or(0) > 0; });
+    const bool is_known =
+        std::ranges::all_of(nest->loops(), [](const Loop* each) { return each->extent.number().value_or(0) > 0; });
     if (!is_known) return;
     if (nest->update == nullptr) {
       (void)attempt([&] { return schedule_chain(*nest); });
@@ -217,7 +217,7 @@ class Scheduling {
     const std::int64_t vectors = (extent(*lanes) + unit_.lanes - 1) / unit_.lanes;
     const Tile tile = best_tile(places == nullptr ? 1 : extent(*places), vectors, unit_.registers);
     const std::int64_t width = std::min(tile.vectors * unit_.lanes, extent(*lanes));
-    const auto panels = packed_loads(nest, *lanes, width);
+    const auto panels = packed_loads(nest, *lanes, width, places != nullptr);
     if (!panels) return false;
 
     // Weights that stay in the cache: all of them for some places before the next; otherwise panel by panel.
@@ -231,9 +231,8 @@ class Scheduling {
     std::vector<LoopName> rest, batch;
     for (const Loop* loop : nest.outer) {
       if (loop == lanes || loop == places) continue;
-      const bool is_batch = std::ranges::all_of(loads_in(nest.update->value), [&](const ValueExpr& load) {
-        return names_axis(load.indices(), loop->axis);
-      });
+      const bool is_batch = std::ranges::all_of(
+          loads_in(nest.update->value), [&](const ValueExpr& load) { return names_axis(load.indices(), loop->axis); });
       (is_batch || 2 * weights <= unit_.cache_bytes ? batch : rest).push_back(name_of_loop(*loop));
     }
     order.loops = batch;
@@ -258,16 +257,18 @@ class Scheduling {
     }
     return true;
   }
-  /// What is to lie in panels: weights, and what lanes would gather. Nothing: some load cannot.
-  [[nodiscard]] std::optional<std::vector<Pack>> packed_loads(const Nest& nest, const Loop& lanes,
-                                                              std::int64_t width) const {
+  /// What is to lie in panels: weights, and, if it is read again and again, what lanes would gather. Nothing: some load
+  /// cannot.
+  [[nodiscard]] std::optional<std::vector<Pack>> packed_loads(const Nest& nest, const Loop& lanes, std::int64_t width,
+                                                              bool is_read_again) const {
     std::vector<Pack> packs;
     for (const ValueExpr& load : loads_in(nest.update->value)) {
       const auto moved = stride(load, lanes, nest);
       if (!names_axis(load.indices(), lanes.axis)) continue;
       const Buffer& buffer = result_.program[load.buffer()];
       const bool is_weight = buffer.role == BufferRole::kWeight;
-      const bool can = (is_weight || buffer.role == BufferRole::kInput) && is_read_once(load.buffer());
+      const bool can =
+          (is_weight || (is_read_again && buffer.role == BufferRole::kInput)) && is_read_once(load.buffer());
       const auto pack = can ? packed(load, nest, lanes, width) : std::nullopt;
       if (pack && (is_weight || moved != std::int64_t{1})) {
         if (std::ranges::find(packs, pack->buffer, &Pack::buffer) == packs.end()) packs.push_back(*pack);
@@ -334,7 +335,8 @@ class Scheduling {
     const auto found = std::ranges::find_if(
         loads, [&](const ValueExpr& load) { return result_.program[load.buffer()].role != BufferRole::kWeight; });
     if (found == loads.end()) return sums;
-    std::ranges::stable_sort(sums, std::greater(), [&](const Loop* loop) { return stride(*found, *loop, nest).value_or(0); });
+    std::ranges::stable_sort(sums, std::greater(),
+                             [&](const Loop* loop) { return stride(*found, *loop, nest).value_or(0); });
     return sums;
   }
 

@@ -125,4 +125,11 @@ TEST(ScheduledKernels, OfInstructionsThatAreNotHereAreRefusedWhenOpened) {
   EXPECT_EQ(Library(RandomNetwork(1).make(), "vectors-avx512").opened(), 2);
 }
 
+TEST(ScheduledKernels, AnInstructionSetIsSaidAndAskedFor) {
+  const Artefact artefact = artefact_of(RandomNetwork(1).make(), "model", "vectors-avx512");
+  EXPECT_THAT(artefact.files.at("model.h"), ::testing::HasSubstr("Compiled for processors with AVX-512: 2 on others."));
+  EXPECT_THAT(artefact.files.at("model.c"), ::testing::HasSubstr("if (!(__builtin_cpu_supports(\"avx512f\")"));
+  EXPECT_FALSE(instruction_set("vectors-mmx"));
+}
+
 }  // namespace

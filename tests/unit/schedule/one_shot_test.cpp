@@ -99,4 +99,15 @@ TEST(OneShot, OfLoopsThatDependOnEachOtherIsNothing) {
   EXPECT_TRUE(one_shot(sums, VectorUnit{}).steps.empty());
 }
 
+TEST(OneShot, RowsGetPartialResults) {
+  for (const int size : {8, 24, 29, 64}) {
+    const loop::Program rows = program_of(
+        fmt::format("buffer x[3, {0}] float32 in\nbuffer y[3] float32 out\nfor y.i 3 serial {{ store y[y.i] = 0\n"
+                    "for y.k {0} serial {{ store y[y.i] += x[y.i, y.k] }} }}",
+                    size));
+    expect_same(rows, VectorUnit{4, 16}, 1);
+    EXPECT_THAT(to_string(one_shot(rows, VectorUnit{4, 16}).steps), HasSubstr("rfactor")) << size;
+  }
+}
+
 }  // namespace
