@@ -35,6 +35,7 @@ struct CompileArguments {
   std::vector<std::string> dims;
   std::string target = "c";
   std::string dialect = "vectors";
+  int threads = 1;
   std::string runtime = "onnxruntime";
   std::vector<std::string> inputs;
   int seconds = 300;
@@ -178,6 +179,7 @@ Result<compile::CompileReport> compiled(const Settings& settings, const CompileA
                                   .folder = workplace.staged().path(),
                                   .built = workplace.built(),
                                   .dialect = arguments.dialect,
+                                  .threads = arguments.threads,
                                   .measure = arguments.measure,
                                   .seconds = arguments.seconds};
   options.goes_on = [&](const char* step) {
@@ -253,6 +255,9 @@ void add_compile(Program& program) {
                   "vectors-portable: for others")
       .show_default();
   command.add_option("--runtime", arguments->runtime, "What the result is compared with").show_default();
+  command.add_option("--threads", arguments->threads, "That a run uses, where code has vectors")
+      .check(in_range(1, 256))
+      .show_default();
   command.add_option("--seconds", arguments->seconds, "How long the compiler, and a run, may take")
       .check(positive())
       .show_default();

@@ -25,7 +25,7 @@ constexpr std::string_view kTakenNames[] = {"all",    "clean",  "ctypes", "fcntl
 
 constexpr std::string_view kPlainFlags[] = {"-std=c11", "-O3"};
 /// As target c compiles these dialects.
-constexpr std::string_view kVectorFlags[] = {"-std=gnu11", "-O2", "-ffp-contract=off", "-fno-math-errno",
+constexpr std::string_view kVectorFlags[] = {"-std=gnu11",         "-O2",       "-ffp-contract=off", "-fno-math-errno",
                                              "-fno-trapping-math", "-Wno-psabi"};
 
 /// Of any bytes. Question marks could make trigraphs; '@' is what names are filled in by.
@@ -53,11 +53,7 @@ class ArtefactWriter {
  public:
   ArtefactWriter(const std::string& name, const ImportedModel& model, const Kernels& kernels,
                  const InstructionSet* instructions)
-      : name_(name),
-        graph_(model.graph),
-        external_(model.external),
-        kernels_(kernels),
-        instructions_(instructions) {
+      : name_(name), graph_(model.graph), external_(model.external), kernels_(kernels), instructions_(instructions) {
     artefact_.name = name;
     if (instructions != nullptr) artefact_.instructions = instructions->name;
     for (const std::string_view flag : instructions != nullptr ? std::span<const std::string_view>(kVectorFlags)
@@ -75,7 +71,10 @@ class ArtefactWriter {
     REWRIGHT_TRY(const std::string weights, beside ? mapped() : embedded());
     auto& files = artefact_.files;
     files[name_ + ".h"] = header();
-    files[name_ + ".c"] = std::string(kFeatureText) + with_features(functions) + "\n" + interface(weights);
+    has_pool_ = functions.find("rewright_parallel") != std::string::npos;
+    if (has_pool_) artefact_.flags.emplace_back("-pthread");
+    files[name_ + ".c"] = filled(has_pool_ ? "#define rewright_parallel @name@_parallel\n" : "") +
+                          std::string(kFeatureText) + with_features(functions) + "\n" + interface(weights);
     files["main.c"] = filled(kMainText);
     files["Makefile"] = filled(kMakefileText);
     files["CMakeLists.txt"] = filled(kCMakeText);
@@ -104,7 +103,10 @@ class ArtefactWriter {
   [[nodiscard]] std::string filled(std::string_view given) const {
     std::string result(given);
     const std::pair<std::string_view, std::string> parts[] = {
-        {"@processor@", processor_test()}, {"@flags@", fmt::format("{}", fmt::join(artefact_.flags, " "))}};
+        {"@processor@", processor_test()},
+        {"@flags@", fmt::format("{}", fmt::join(artefact_.flags, " "))},
+        {"@opened@", has_pool_ ? "  if (weights->bytes != NULL) pool_open();\n" : ""},
+        {"@closed@", has_pool_ ? "  if (weights->bytes != NULL) pool_close();\n" : ""}};
     for (const auto& [mark, text] : parts) {
       for (std::size_t at = 0; (at = result.find(mark, at)) != std::string::npos; at += text.size())
         result.replace(at, mark.size(), text);
@@ -147,8 +149,8 @@ class ArtefactWriter {
         }
         const Shape& shape = graph_.shape(port);
         if (!parts.empty())
-          weight.packing = Packing{parts, {shape.begin(), shape.end()},
-                                   static_cast<std::int64_t>(element_size(graph_.type(port).element))};
+          weight.packing = Packing{
+              parts, {shape.begin(), shape.end()}, static_cast<std::int64_t>(element_size(graph_.type(port).element))};
         const std::string place = fmt::format("(w + {})", weight.offset);
         if (parts.empty()) places_[port] = place;
         weight_places_[port].emplace_back(parts, place);
@@ -223,9 +225,10 @@ class ArtefactWriter {
     return text;
   }
   [[nodiscard]] std::string header() const {
-    const std::string needs = artefact_.instructions.empty()
-                                  ? ""
-                                  : fmt::format(" Compiled for processors with {}: 2 on others.", artefact_.instructions);
+    const std::string needs =
+        artefact_.instructions.empty()
+            ? ""
+            : fmt::format(" Compiled for processors with {}: 2 on others.", artefact_.instructions);
     return fmt::format(fmt::runtime(filled(kHeaderText)), fmt::arg("inputs", rows(artefact_.inputs, "inputs")),
                        fmt::arg("outputs", rows(artefact_.outputs, "outputs")),
                        fmt::arg("input_count", artefact_.inputs.size()),
@@ -262,6 +265,7 @@ class ArtefactWriter {
   }
   [[nodiscard]] std::string interface(const std::string& weights) const {
     std::string text = fmt::format("#include <stddef.h>\n#include <string.h>\n\n#include \"{}.h\"\n\n", name_);
+    if (has_pool_) text += fmt::format("#define THREADS {}\n{}", kernels_.threads, kPoolText);
     text += table(artefact_.inputs, "input") + table(artefact_.outputs, "output") + "\n" + weights;
     text += kTableText;
     text += fmt::format("size_t @name@_memory_bytes(void) {{ return {}; }}\n\n", artefact_.memory_bytes);
@@ -306,6 +310,7 @@ class ArtefactWriter {
   const std::map<std::string, ExternalWeight>& external_;
   const Kernels& kernels_;
   const InstructionSet* instructions_;
+  bool has_pool_ = false;
   Artefact artefact_;
   std::map<Port, std::string> places_;  ///< In C.
   /// Of a weight, by the parts of its layout.

@@ -38,8 +38,8 @@ struct REWRIGHT_API Artefact {
   std::int64_t weight_bytes = 0;
   std::vector<NamedTensor> inputs, outputs;
   std::int64_t memory_bytes = 0;
-  std::string instructions;           ///< That a processor must have; may be empty.
-  std::vector<std::string> flags;     ///< For the compiler.
+  std::string instructions;        ///< That a processor must have; may be empty.
+  std::vector<std::string> flags;  ///< For the compiler.
   /// Of all files.
   [[nodiscard]] std::int64_t bytes() const;
 };

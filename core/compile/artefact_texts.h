@@ -73,10 +73,12 @@ int @name@_open(@name@_weights *weights, const char *file) {
 @processor@  weights->bytes = weight_bytes;
   weights->mapped = 0;
   weights->owned = NULL;
-  return 0;
+@opened@  return 0;
 }
 
-void @name@_close(@name@_weights *weights) { weights->bytes = NULL; }
+void @name@_close(@name@_weights *weights) {
+@closed@  weights->bytes = NULL;
+}
 )";
 
 /// After WEIGHT_BYTES.
@@ -105,11 +107,11 @@ int @name@_open(@name@_weights *weights, const char *file) {
     }
   }
   close(descriptor);
-  return weights->bytes == NULL;
+@opened@  return weights->bytes == NULL;
 }
 
 void @name@_close(@name@_weights *weights) {
-  if (weights->mapped != 0) munmap((void *)weights->bytes, weights->mapped);
+@closed@  if (weights->mapped != 0) munmap((void *)weights->bytes, weights->mapped);
   weights->bytes = NULL;
   weights->mapped = 0;
 }
@@ -126,11 +128,11 @@ int @name@_open(@name@_weights *weights, const char *file) {
     weights->bytes = weights->owned;
   }
   fclose(stream);
-  return weights->bytes == NULL;
+@opened@  return weights->bytes == NULL;
 }
 
 void @name@_close(@name@_weights *weights) {
-  free(weights->owned);
+@closed@  free(weights->owned);
   weights->bytes = NULL;
   weights->owned = NULL;
 }
@@ -261,6 +263,112 @@ int main(int argc, char **argv) {
   free(memory);
   @name@_close(&weights);
   return 0;
+}
+)";
+
+/// Threads for parallel loops, from the first open to the last close: after THREADS.
+inline constexpr std::string_view kPoolText = R"(
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+/* A loop's iterations are taken in parts. Who waits for a loop looks for it for 50 us, then sleeps. One run has the
+ * threads at a time; the loops of others run in order. */
+static struct {
+  pthread_mutex_t users_lock, loop_lock, sleep_lock;
+  pthread_cond_t wake;
+  pthread_t threads[THREADS];
+  int users, count;
+  atomic_int ends, working;
+  atomic_uint round;
+  atomic_llong next;
+  int64_t iterations, part;
+  body_of_loop *body;
+  void *context;
+} pool = {.users_lock = PTHREAD_MUTEX_INITIALIZER,
+          .loop_lock = PTHREAD_MUTEX_INITIALIZER,
+          .sleep_lock = PTHREAD_MUTEX_INITIALIZER,
+          .wake = PTHREAD_COND_INITIALIZER};
+
+static void pool_take_parts(void) {
+  for (;;) {
+    const int64_t begin = atomic_fetch_add(&pool.next, pool.part);
+    if (begin >= pool.iterations) return;
+    pool.body(pool.context, begin, begin + pool.part < pool.iterations ? begin + pool.part : pool.iterations);
+  }
+}
+
+static int64_t pool_now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+static void *pool_thread(void *first) {
+  unsigned seen = *(unsigned *)first;
+  for (;;) {
+    const int64_t end = pool_now() + 50000;
+    while (atomic_load(&pool.round) == seen && !atomic_load(&pool.ends) && pool_now() < end) {
+    }
+    pthread_mutex_lock(&pool.sleep_lock);
+    while (atomic_load(&pool.round) == seen && !atomic_load(&pool.ends)) {
+      pthread_cond_wait(&pool.wake, &pool.sleep_lock);
+    }
+    pthread_mutex_unlock(&pool.sleep_lock);
+    if (atomic_load(&pool.ends)) return NULL;
+    ++seen;
+    pool_take_parts();
+    atomic_fetch_sub(&pool.working, 1);
+  }
+}
+
+static void pool_wake(void) {
+  pthread_mutex_lock(&pool.sleep_lock);
+  pthread_cond_broadcast(&pool.wake);
+  pthread_mutex_unlock(&pool.sleep_lock);
+}
+
+static void pool_run(int64_t count, body_of_loop *body, void *context) {
+  if (count < 2 || pool.count == 0 || pthread_mutex_trylock(&pool.loop_lock) != 0) {
+    body(context, 0, count);
+    return;
+  }
+  pool.body = body;
+  pool.context = context;
+  pool.iterations = count;
+  pool.part = count / (4 * (pool.count + 1)) + 1;
+  atomic_store(&pool.next, 0);
+  atomic_store(&pool.working, pool.count);
+  atomic_fetch_add(&pool.round, 1);
+  pool_wake();
+  pool_take_parts();
+  while (atomic_load(&pool.working) != 0) {
+  }
+  pthread_mutex_unlock(&pool.loop_lock);
+}
+
+static void pool_open(void) {
+  static unsigned first;
+  pthread_mutex_lock(&pool.users_lock);
+  if (pool.users++ == 0) {
+    first = atomic_load(&pool.round);
+    atomic_store(&pool.ends, 0);
+    for (pool.count = 0; pool.count < THREADS - 1; ++pool.count) {
+      if (pthread_create(&pool.threads[pool.count], NULL, pool_thread, &first) != 0) break;
+    }
+    rewright_parallel = pool_run;
+  }
+  pthread_mutex_unlock(&pool.users_lock);
+}
+
+static void pool_close(void) {
+  pthread_mutex_lock(&pool.users_lock);
+  if (--pool.users == 0) {
+    atomic_store(&pool.ends, 1);
+    pool_wake();
+    while (pool.count > 0) pthread_join(pool.threads[--pool.count], NULL);
+  }
+  pthread_mutex_unlock(&pool.users_lock);
 }
 )";
 

@@ -148,7 +148,7 @@ Result<CompileReport> compile_model(const OpenedModel& model, const Target& targ
   if (!report.not_compiled.empty()) return report;
   if (instructions != nullptr) {
     REWRIGHT_CHECK(begin("schedule"));
-    REWRIGHT_TRY(kernels, scheduled(compiled.graph, kernels, instructions->unit));
+    REWRIGHT_TRY(kernels, scheduled(compiled.graph, kernels, instructions->unit, options.threads));
   }
   REWRIGHT_TRY(report.artefact, make_artefact(options.name, compiled, kernels, target, instructions));
   REWRIGHT_CHECK(begin("write"));

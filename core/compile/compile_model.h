@@ -17,12 +17,13 @@
 namespace rewright::compile {
 
 struct CompileOptions {
-  std::string name;      ///< As artefact_name gives it.
-  std::string folder;    ///< An empty one, that the artefact is written into;
-  std::string built;     ///< and one for what is built of it and its runs.
+  std::string name;             ///< As artefact_name gives it.
+  std::string folder;           ///< An empty one, that the artefact is written into;
+  std::string built;            ///< and one for what is built of it and its runs.
   std::string dialect = "c11";  ///< As instruction_set reads it.
-  bool measure = false;  ///< Time the artefact and the runtime.
-  int seconds = 300;     ///< For the compiler, and for a run.
+  int threads = 1;              ///< That a run uses, the caller's among them.
+  bool measure = false;         ///< Time the artefact and the runtime.
+  int seconds = 300;            ///< For the compiler, and for a run.
   /// Called with what is done next: "compile". False: it is not to be done.
   std::function<bool(const char*)> goes_on = {};
 };

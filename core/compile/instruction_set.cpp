@@ -9,10 +9,16 @@ namespace rewright::compile {
 namespace {
 
 const std::array kSets = {
-    InstructionSet{"AVX-512", "vectors-avx512", {16, 32}, "avx512f,avx512vl,avx512dq,avx512bw,fma",
+    InstructionSet{"AVX-512",
+                   "vectors-avx512",
+                   {16, 32},
+                   "avx512f,avx512vl,avx512dq,avx512bw,fma",
                    "__builtin_cpu_supports(\"avx512f\") && __builtin_cpu_supports(\"avx512vl\") && "
                    "__builtin_cpu_supports(\"avx512dq\") && __builtin_cpu_supports(\"avx512bw\")"},
-    InstructionSet{"AVX2", "vectors-avx2", {8, 16}, "avx2,fma",
+    InstructionSet{"AVX2",
+                   "vectors-avx2",
+                   {8, 16},
+                   "avx2,fma",
                    "__builtin_cpu_supports(\"avx2\") && __builtin_cpu_supports(\"fma\")"},
     InstructionSet{"", "vectors-portable", {4, 16}, "", ""},
 };

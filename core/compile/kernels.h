@@ -38,6 +38,7 @@ struct Kernels {
   std::vector<loop::NamedProgram> functions;  ///< Called after operators and the key: "conv2d_relu_5f0c3a9be1d2".
   std::vector<KernelCall> calls;              ///< In an order in which what is read was written.
   std::vector<NotCompiled> not_compiled;      ///< There is no call where there is one.
+  int threads = 1;                            ///< That parallel loops are for.
 
   [[nodiscard]] const loop::Program& program(const KernelCall& call) const { return functions[call.function].program; }
 };

@@ -6,6 +6,7 @@
 #include "compile/reciprocals.h"
 #include "compile/storage.h"
 #include "loop/validator.h"
+#include "schedule/apply.h"
 #include "schedule/nest.h"
 #include "schedule/places.h"
 
@@ -80,8 +81,8 @@ Program without_buffer(Program program, BufferId gone) {
 /// The weight is packed before the program runs.
 Program with_packed_weight(Program program, const schedule::Pack& pack) {
   const auto named = [&](const std::string& name) {
-    return BufferId{static_cast<std::uint32_t>(std::ranges::find(program.buffers, name, &Buffer::name) -
-                                               program.buffers.begin())};
+    return BufferId{
+        static_cast<std::uint32_t>(std::ranges::find(program.buffers, name, &Buffer::name) - program.buffers.begin())};
   };
   const BufferId weight = named(pack.buffer), copy = named(pack.name);
   std::erase_if(program.body, [&](const loop::Statement& statement) {
@@ -95,10 +96,43 @@ Program with_packed_weight(Program program, const schedule::Pack& pack) {
   return without_buffer(std::move(program), copy);
 }
 
+/// Stores, as far as extents are numbers.
+std::int64_t work_in(const loop::Body& body) {
+  std::int64_t work = 0;
+  for (const loop::Statement& statement : body) {
+    const std::int64_t inside = work_in(loop::body_of(statement));
+    const loop::Loop* loop = statement.loop();
+    work += statement.store() != nullptr ? 1 : loop != nullptr ? inside * loop->extent.number().value_or(1) : inside;
+  }
+  return work;
+}
+
+/// Of each nest the outermost loop that may run in parallel, if that pays.
+Program in_parallel(Program program) {
+  constexpr std::int64_t kLeastWork = 1 << 15;
+  for (std::size_t i = 0; i < program.body.size(); ++i) {
+    if (work_in({program.body[i]}) < kLeastWork) continue;
+    const loop::Loop* loop = program.body[i].loop();
+    while (loop != nullptr) {
+      const schedule::Mark mark{*loop::parse_loop_name(loop->axis.name), loop::LoopKind::kParallel};
+      const bool is_single = loop->extent.number().value_or(1) < 2;
+      auto made = schedule::apply(program, schedule::Transform(mark));
+      if (!is_single && loop->kind == loop::LoopKind::kSerial && std::holds_alternative<Program>(made)) {
+        program = std::get<Program>(std::move(made));
+        break;
+      }
+      loop = loop->body.size() == 1 ? loop->body[0].loop() : nullptr;
+    }
+  }
+  return program;
+}
+
 class KernelScheduling {
  public:
-  KernelScheduling(const Graph& graph, const Kernels& kernels, const schedule::VectorUnit& unit)
-      : graph_(graph), kernels_(kernels), unit_(unit) {}
+  KernelScheduling(const Graph& graph, const Kernels& kernels, const schedule::VectorUnit& unit, int threads)
+      : graph_(graph), kernels_(kernels), unit_(unit) {
+    result_.threads = threads;
+  }
 
   Result<Kernels> run() {
     for (const KernelCall& call : kernels_.calls) calls_.push_back(call);
@@ -117,8 +151,8 @@ class KernelScheduling {
     for (std::size_t b = 0; b < program.buffers.size(); ++b) {
       BufferRole& role = program.buffers[b].role;
       if (role != BufferRole::kInput && role != BufferRole::kWeight) continue;
-      const bool is_weight = call.tensors[b]->node.value < graph_.nodes().size() &&
-                             graph_.node(call.tensors[b]->node).is_weight();
+      const bool is_weight =
+          call.tensors[b]->node.value < graph_.nodes().size() && graph_.node(call.tensors[b]->node).is_weight();
       role = is_weight ? BufferRole::kWeight : BufferRole::kInput;
     }
     return program;
@@ -265,9 +299,10 @@ class KernelScheduling {
         program = with_storage(program, {b}, storage->second, positive_.contains(storage->first));
     }
     schedule::OneShot scheduled = schedule::one_shot(with_reciprocals(program), unit_);
+    if (result_.threads > 1) scheduled.program = in_parallel(std::move(scheduled.program));
     const bool is_copy = call.function == kernels_.functions.size();
-    const std::string name = fmt::format("{}_{}", is_copy ? "copy" : kernels_.functions[call.function].name,
-                                         result_.functions.size());
+    const std::string name =
+        fmt::format("{}_{}", is_copy ? "copy" : kernels_.functions[call.function].name, result_.functions.size());
     if (const auto valid = loop::validate(scheduled.program, kWalkedSteps);
         !valid && valid.error().code != ErrorCode::kBudget)
       return make_error(ErrorCode::kInternal, "kernel {}: its schedule gives no valid loops: {}", name,
@@ -301,8 +336,8 @@ class KernelScheduling {
 
 }  // namespace
 
-Result<Kernels> scheduled(const Graph& graph, const Kernels& kernels, const schedule::VectorUnit& unit) {
-  return KernelScheduling(graph, kernels, unit).run();
+Result<Kernels> scheduled(const Graph& graph, const Kernels& kernels, const schedule::VectorUnit& unit, int threads) {
+  return KernelScheduling(graph, kernels, unit, threads).run();
 }
 
 }  // namespace rewright::compile

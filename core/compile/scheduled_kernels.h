@@ -11,8 +11,9 @@
 
 namespace rewright::compile {
 
-/// Errors: kInternal, a kernel that the validator refuses.
+/// `threads`: above 1, the outermost loop of each nest that may runs in parallel, where there is much to do. Errors:
+/// kInternal, a kernel that the validator refuses.
 [[nodiscard]] REWRIGHT_API Result<Kernels> scheduled(const Graph& graph, const Kernels& kernels,
-                                                     const schedule::VectorUnit& unit);
+                                                     const schedule::VectorUnit& unit, int threads = 1);
 
 }  // namespace rewright::compile

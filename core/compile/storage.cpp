@@ -186,14 +186,13 @@ Program with_storage(const Program& program, BufferId buffer, const Storage& sto
     sizes.emplace_back(*program[buffer].sizes[d].number() + storage.before[d] + storage.after[d]);
   }
   result.buffers[buffer.value].sizes = std::move(sizes);
-  result.body = schedule::with_places(result.body, buffer, buffer,
-                                      [&](std::span<const IndexExpr> at, const loop::AxisRanges& ranges) {
-                                        std::vector<IndexExpr> places;
-                                        for (const std::size_t d : storage.order)
-                                          places.push_back(
-                                              loop::simplified(at[d] + IndexExpr(storage.before[d]), ranges));
-                                        return places;
-                                      });
+  result.body = schedule::with_places(
+      result.body, buffer, buffer, [&](std::span<const IndexExpr> at, const loop::AxisRanges& ranges) {
+        std::vector<IndexExpr> places;
+        for (const std::size_t d : storage.order)
+          places.push_back(loop::simplified(at[d] + IndexExpr(storage.before[d]), ranges));
+        return places;
+      });
   if (program[buffer].role != BufferRole::kOutput) return result;
   Body front = zeros_around(result, buffer, before, after);
   front.insert(front.end(), result.body.begin(), result.body.end());

@@ -12,8 +12,8 @@
 namespace rewright::compile {
 
 struct Storage {
-  std::vector<std::size_t> order;            ///< The tensor's dimensions, outermost first.
-  std::vector<std::int64_t> before, after;   ///< Zeros, by the tensor's dimension.
+  std::vector<std::size_t> order;           ///< The tensor's dimensions, outermost first.
+  std::vector<std::int64_t> before, after;  ///< Zeros, by the tensor's dimension.
   friend bool operator==(const Storage&, const Storage&) = default;
 };
 /// Zeros around an access of a buffer, by dimension, both ways.

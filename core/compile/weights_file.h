@@ -4,6 +4,7 @@
 
 #include <rewright/base/result.h>
 #include <rewright/graph/graph.h>
+#include <rewright/schedule/transform.h>
 
 #include <cstdint>
 #include <memory>
@@ -14,7 +15,6 @@
 #include <vector>
 
 #include "onnx/imported_model.h"
-#include <rewright/schedule/transform.h>
 
 namespace rewright::compile {
 

@@ -207,7 +207,8 @@ void FunctionWriter::write(const Loop& loop) {
     const std::string begin = variable(loop.axis);
     for (const std::string& text : vectors_->write(loop, begin)) line("{}", text);
     names_.erase(begin);
-  } else if (vectors_ && loop.kind == LoopKind::kParallel && !is_parallel_ && !uses_locals_around(loop)) {
+  } else if (vectors_ && loop.kind == LoopKind::kParallel && !is_parallel_ && !uses_locals_around(loop) &&
+             !has_shared_places(loop)) {
     write_parallel(loop);
   } else {
     write_iterations(loop, "0", expressions_.index(loop.extent));
@@ -237,6 +238,16 @@ bool FunctionWriter::uses_locals_around(const Loop& loop) const {
   return std::ranges::any_of(locals_, [&](BufferId id) {
     const auto& owner = owners_[id.value];
     return buffers.contains(id.value) && !(owner && axes.contains(*owner));
+  });
+}
+
+/// Has an iteration temporaries of its own that are too large to be local? There is one place for all iterations.
+bool FunctionWriter::has_shared_places(const Loop& loop) const {
+  std::set<std::uint32_t> axes = {loop.axis.id};
+  collect(loop.body, axes);
+  return std::ranges::any_of(taken_, [&](BufferId id) {
+    const auto& owner = owners_[id.value];
+    return owner && axes.contains(*owner);
   });
 }
 

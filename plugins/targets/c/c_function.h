@@ -51,6 +51,7 @@ class FunctionWriter {
   void write_iterations(const loop::Loop& loop, const std::string& from, const std::string& to);
   void write_parallel(const loop::Loop& loop);
   [[nodiscard]] bool uses_locals_around(const loop::Loop& loop) const;
+  [[nodiscard]] bool has_shared_places(const loop::Loop& loop) const;
   /// As short as the names around allow: k, y_k, y_k_0.
   [[nodiscard]] std::string variable(const Axis& axis);
 
