@@ -132,6 +132,7 @@ std::vector<Fact> Context::relevant(const std::vector<Fact>& negated) const {
       note(fact.value);
     }
   }
+  std::vector<Symbol> quotients;
   while (!open.empty()) {
     const Symbol symbol = open.back();
     open.pop_back();
@@ -144,6 +145,7 @@ std::vector<Fact> Context::relevant(const std::vector<Fact>& negated) const {
         note(bound);
       }
     }
+    if (symbols_.kind(symbol) == SymbolKind::kQuotient) quotients.push_back(symbol);
     for (std::size_t f = 0; f < facts_.size(); ++f) {
       if (taken[f] || !facts_[f].value.mentions(symbol)) continue;
       taken[f] = true;
@@ -151,7 +153,41 @@ std::vector<Fact> Context::relevant(const std::vector<Fact>& negated) const {
       note(facts_[f].value);
     }
   }
+  add_quotient_bounds(result, quotients);
   return result;
+}
+
+/// p < q c gives floor(p / q) < c, p >= q c gives floor(p / q) >= c; floor(p / (q r)) is floor(floor(p / q) / r).
+void Context::add_quotient_bounds(std::vector<Fact>& facts, std::span<const Symbol> quotients) const {
+  const std::size_t before = facts.size();
+  for (const Symbol quotient : quotients) {
+    const Polynomial &p = symbols_.dividend(quotient), &q = symbols_.divisor(quotient);
+    if (q.terms().size() != 1) continue;
+    const auto multiple = [&](const Polynomial& of) -> std::optional<Polynomial> {
+      Polynomial times;
+      for (const auto& [monomial, coefficient] : of.terms()) {
+        const auto rest = divide(monomial, q.terms()[0].first);
+        if (!rest || coefficient % q.terms()[0].second != 0) return std::nullopt;
+        times = times + Polynomial::term(*rest, coefficient / q.terms()[0].second);
+      }
+      return times;
+    };
+    for (std::size_t f = 0; f < before; ++f) {
+      if (facts[f].is_equality) continue;
+      const Polynomial value = facts[f].value;
+      if (const auto above = multiple(value + p + 1)) facts.push_back(at_least_zero(*above - 1 - Polynomial::symbol(quotient)));
+      if (const auto below = multiple(p - value)) facts.push_back(at_least_zero(Polynomial::symbol(quotient) - *below));
+    }
+    for (const Symbol other : quotients) {
+      const Polynomial& larger = symbols_.divisor(other);
+      if (other == quotient || !(symbols_.dividend(other) == p) || larger.terms().size() != 1) continue;
+      const auto times = multiple(larger);
+      if (!times) continue;
+      const Polynomial rest = Polynomial::symbol(quotient) - *times * Polynomial::symbol(other);
+      facts.push_back(at_least_zero(rest));
+      facts.push_back(at_least_zero(*times - 1 - rest));
+    }
+  }
 }
 
 void Context::add_products(std::vector<Fact>& facts) const {

@@ -4,6 +4,8 @@
 //   holds   the negation, the facts and these have no solution in fractions (refutation.h):
 //             s >= least(s)                     of every symbol, and of products of such symbols
 //             0 <= p - q floor(p / q) <= q - 1  of every quotient
+//             floor(p / q) < c, where p < q c; >= c, where p >= q c
+//             0 <= floor(p / q) - r floor(p / (q r)) <= r - 1
 //             f * s >= 0                        of a fact f and a symbol s >= 0, where that meets a product that occurs
 //           Facts are tightened to integers first: 2x - 1 >= 0 says x - 1 >= 0.
 //
@@ -84,6 +86,7 @@ class Context {
   [[nodiscard]] bool holds_by_bounds(const Polynomial& p) const;
   [[nodiscard]] bool refuted(const std::vector<Fact>& negated);
   [[nodiscard]] std::vector<Fact> relevant(const std::vector<Fact>& negated) const;
+  void add_quotient_bounds(std::vector<Fact>& facts, std::span<const Symbol> quotients) const;
   void add_products(std::vector<Fact>& facts) const;
 
   SymbolTable& symbols_;

@@ -68,7 +68,7 @@ class SizeSolver {
       std::optional<std::int64_t> least;
       if (context_.holds(at_least_zero(whole))) least = 0;
       if (context_.holds(at_least_zero(whole - 1))) least = 1;
-      const Symbol symbol = context_.symbols().add(SymbolKind::kSize, "q" + std::to_string(c), least);
+      const Symbol symbol = context_.symbols().add(SymbolKind::kSize, fmt::format("q{}", c), least);
       found->second = Polynomial::symbol(symbol);
       quotient_symbols_.insert(symbol);
       if (least) bounds_.emplace_back(found->second, *least);

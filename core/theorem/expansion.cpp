@@ -99,9 +99,18 @@ Sum Expansion::stage_value(const Application& of, const Stage& stage, const std:
       throw Unsupported{"a stage of " + terms_[of.term].op->name() + " writes on a diagonal"};
   }
   if (is_whole) return value(of, stage.value, places);
+  const auto is_end_to_end = [&](const AxisRange& range) {
+    for (std::size_t d = 0; d < stage.at.size(); ++d) {
+      if (stage.at[d] == IndexExpr(range.axis))
+        return index(of, range.extent, places) == index(of, (*of.definition)[stage.target].sizes[d], places);
+    }
+    return false;
+  };
   for (const AxisRange& range : stage.axes) {
     const auto place = places.find(range.axis.id);
     if (place == places.end()) throw Unsupported{"a stage of " + terms_[of.term].op->name() + " writes twice"};
+    // An axis that the stage writes from end to end: what is read lies inside.
+    if (is_end_to_end(range)) continue;
     guards.push_back(at_least_zero(place->second));
     guards.push_back(at_least_zero(index(of, range.extent, places) - place->second - 1));
   }

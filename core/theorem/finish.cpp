@@ -1,6 +1,7 @@
 #include "theorem/finish.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <numeric>
 
@@ -96,8 +97,12 @@ Sum Finish::replaced(const Sum& sum, const std::string& key, const Sum& by) {
         value = sums_.inverse(replaced(sums_.renamed(factor->argument), key, by));
         changed = true;
       }
-      product = sums_.multiply(product, exponent > 0 && changed ? sums_.power(value, exponent)
-                                                                : Sums::single(factor, exponent));
+      if (!changed) {
+        value = Sums::single(factor, exponent);
+      } else {
+        value = sums_.power(exponent > 0 ? value : sums_.inverse(value), std::abs(exponent));
+      }
+      product = sums_.multiply(product, value);
     }
     result = sums_.add(result, sums_.reduce(term.bound, term.guards, product));
   }
@@ -165,15 +170,15 @@ bool Finish::is_zero(const Sum& sum, int depth) {
   }
   if (rest.is_zero()) return true;
   if (depth >= kMostSigns) return follows(rest);
-  // A maximum that no variable is bound around.
+  // A maximum that no variable is bound around; the innermost first.
   FactorRef chosen;
   const auto consider = [&](const Sum& in, auto&& self) -> void {
     for (const Term& term : in.terms) {
       for (const auto& [factor, exponent] : term.factors) {
         if (factor->kind == Factor::Kind::kMaximum && std::ranges::all_of(factor->branches, is_plain) &&
             factor->branches.size() > 1 && !sums_.mentions_any(*factor, term.bound)) {
-          if (!chosen) chosen = factor;
           for (const Branch& branch : factor->branches) self(branch.value, self);
+          if (!chosen) chosen = factor;
         }
         if (!chosen && (factor->kind == Factor::Kind::kCall || factor->kind == Factor::Kind::kInverse) && term.bound.empty())
           self(factor->argument, self);

@@ -3,7 +3,8 @@
 //   1 / (c f^e g ..) = 1/c * f^-e * (1/g) ..     f never 0; of another factor the quotient stays as it is
 //   1 / (f s) = f^-1 * (1/s)                     f never 0, in every term of the sum
 //   exp(a + b) = exp(a) exp(b), exp(p/q t) = exp(t/q)^p, exp(log s) = s where s > 0
-//   log(f s) = log(f) + log(s)                   f > 0; log(exp(a)) = a
+//   log(f s) = log(f) + log(s)                   f > 0; log(exp(a)) = a, log(1/s) = -log(s)
+//   sqrt(f^2) = |f|
 //   tanh(-a) = -tanh(a), erf(-a) = -erf(a)
 //
 // A factor that can be 0 is never cancelled: x * (1/x) is not 1.
@@ -121,6 +122,9 @@ Sum Sums::call(Function function, const Sum& argument) {
   return by_cases(simplified(argument), [&](const Sum& plain) -> Sum {
     if (function == Function::kExp) return exponential(plain);
     if (function == Function::kLog) return logarithm(plain);
+    if (function == Function::kSqrt) {
+      if (auto root = root_of_square(plain)) return *std::move(root);
+    }
     const bool is_odd = function == Function::kTanh || function == Function::kErf;
     if (is_odd && plain.is_zero()) return {};
     const bool turned = is_odd && plain.terms[0].coefficient.sign() < 0;
@@ -128,6 +132,23 @@ Sum Sums::call(Function function, const Sum& argument) {
     const Sum value = single(make({.kind = Factor::Kind::kCall, .function = function, .argument = inside}));
     return turned ? scale(value, -1) : value;
   });
+}
+
+/// sqrt(c^2 f^2e ..) = c |f|^e ..
+std::optional<Sum> Sums::root_of_square(const Sum& argument) {
+  if (argument.terms.size() != 1) return std::nullopt;
+  const Term& term = argument.terms[0];
+  const bool is_square =
+      term.bound.empty() && term.guards.empty() && term.coefficient == Rational(1) &&
+      std::ranges::all_of(term.factors, [](const Power& power) { return power.second % 2 == 0 && power.second > 0; });
+  if (!is_square) return std::nullopt;
+  Sum result = number(1);
+  for (const auto& [factor, exponent] : term.factors) {
+    const Sum value = single(factor);
+    const Sum magnitude = is_natural(*factor) ? value : maximum({{{}, {}, value}, {{}, {}, scale(value, -1)}});
+    result = multiply(result, power(magnitude, exponent / 2));
+  }
+  return result;
 }
 
 Sum Sums::exponential(const Sum& argument) {
@@ -159,6 +180,7 @@ Sum Sums::logarithm(const Sum& argument) {
   };
   const auto of_factor = [&](const FactorRef& factor) {
     if (factor->kind == Factor::Kind::kCall && factor->function == Function::kExp) return renamed(factor->argument);
+    if (factor->kind == Factor::Kind::kInverse) return scale(logarithm(renamed(factor->argument)), -1);
     return opaque(single(factor));
   };
   if (argument.is_zero()) throw Unsupported{"a logarithm of 0"};

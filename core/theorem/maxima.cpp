@@ -7,6 +7,8 @@
 //   max{a, b} = b                              b - a >= 0, as a sum of products of what is never negative
 //
 // A greatest value over nothing does not occur: shape rules refuse it (operators/README.md: no window is empty).
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -139,6 +141,67 @@ Sum Sums::maximum(std::vector<Branch> branches) {
   return plain_maximum(std::move(branches));
 }
 
+/// max{f(a), f(b)} = f(max{a, b}) for f that increases: exp, log, sqrt, sigmoid, tanh, erf, odd powers, and even ones of
+/// what is never negative.
+std::optional<Sum> Sums::increasing_head(const std::vector<Branch>& branches) {
+  if (std::ranges::any_of(branches, [](const Branch& branch) {
+        return branch.value.terms.size() != 1 || !branch.value.terms[0].bound.empty() ||
+               !branch.value.terms[0].guards.empty() || branch.value.terms[0].factors.empty();
+      }))
+    return std::nullopt;
+  const Term& first = branches[0].value.terms[0];
+  const Factor& head = *first.factors[0].first;
+  std::vector<Branch> inside;
+  if (head.kind == Factor::Kind::kCall && head.function == Function::kExp) {
+    for (const Branch& branch : branches) {
+      const Term& term = branch.value.terms[0];
+      if (!(term.coefficient == first.coefficient) || term.coefficient.sign() < 0) return std::nullopt;
+      Sum argument;
+      for (const auto& [factor, exponent] : term.factors) {
+        if (factor->kind != Factor::Kind::kCall || factor->function != Function::kExp) return std::nullopt;
+        argument = add(argument, scale(renamed(factor->argument), exponent));
+      }
+      inside.push_back({branch.bound, branch.guards, std::move(argument)});
+    }
+    return scale(call(Function::kExp, maximum(std::move(inside))), first.coefficient);
+  }
+  const auto is_sole = [](const Term& term) { return term.factors.size() == 1 && term.factors[0].second == 1; };
+  if (head.kind == Factor::Kind::kCall && is_sole(first)) {
+    const bool is_odd = head.function == Function::kTanh || head.function == Function::kErf;
+    const Rational size = first.coefficient.sign() < 0 ? -first.coefficient : first.coefficient;
+    for (const Branch& branch : branches) {
+      const Term& term = branch.value.terms[0];
+      const bool is_turned = term.coefficient.sign() < 0;
+      if (!is_sole(term) || !((is_turned ? -term.coefficient : term.coefficient) == size) || (is_turned && !is_odd) ||
+          term.factors[0].first->kind != Factor::Kind::kCall || term.factors[0].first->function != head.function)
+        return std::nullopt;
+      inside.push_back({branch.bound, branch.guards, scale(renamed(term.factors[0].first->argument), is_turned ? -1 : 1)});
+    }
+    return scale(call(head.function, maximum(std::move(inside))), size);
+  }
+  int root = 0;
+  for (const Branch& branch : branches) {
+    const Term& term = branch.value.terms[0];
+    if (!(term.coefficient == Rational(1))) return std::nullopt;
+    for (const auto& [factor, exponent] : term.factors) root = std::gcd(root, exponent);
+  }
+  for (; root > 1; --root) {
+    inside.clear();
+    bool is_increasing = true;
+    for (const Branch& branch : branches) {
+      Term base = branch.value.terms[0];
+      for (auto& [factor, exponent] : base.factors) {
+        is_increasing = is_increasing && exponent % root == 0;
+        exponent /= root;
+      }
+      is_increasing = is_increasing && (root % 2 == 1 || is_natural(Sum{{base}}));
+      inside.push_back({branch.bound, branch.guards, Sum{{std::move(base)}}});
+    }
+    if (is_increasing) return power(maximum(std::move(inside)), root);
+  }
+  return std::nullopt;
+}
+
 Sum Sums::plain_maximum(std::vector<Branch> branches) {
   // One of each, and none that another is never below.
   std::vector<Branch> kept;
@@ -146,7 +209,7 @@ Sum Sums::plain_maximum(std::vector<Branch> branches) {
   const auto is_always = [](const Branch& branch) { return branch.bound.empty() && branch.guards.empty(); };
   for (Branch& branch : branches) {
     std::map<Symbol, std::string> names;
-    for (const Symbol symbol : branch.bound) names.emplace(symbol, "b" + std::to_string(names.size()));
+    for (const Symbol symbol : branch.bound) names.emplace(symbol, fmt::format("b{}", names.size()));
     if (!seen.insert(key(branch.guards, names) + "|" + key(branch.value, names)).second) continue;
     kept.push_back(std::move(branch));
   }
@@ -161,6 +224,7 @@ Sum Sums::plain_maximum(std::vector<Branch> branches) {
     }
   }
   if (kept.size() == 1 && is_always(kept[0])) return kept[0].value;
+  if (auto head = increasing_head(kept)) return *std::move(head);
   // Common terms.
   Sum common;
   for (const Term& term : std::vector(kept[0].value.terms)) {
@@ -190,7 +254,7 @@ Sum Sums::plain_maximum(std::vector<Branch> branches) {
     for (Branch& branch : kept) branch.value = scale(branch.value, Rational(denominator, numerator));
     const auto first = std::ranges::find_if(kept, [](const Branch& branch) { return !branch.value.is_zero(); });
     for (const Power& power : std::vector(first->value.terms[0].factors)) {
-      if (!is_natural(*power.first)) continue;
+      if (power.second % 2 != 0 && !is_natural(*power.first)) continue;
       const bool is_common = std::ranges::all_of(kept, [&](const Branch& branch) {
         return std::ranges::none_of(branch.bound, [&](Symbol s) { return mentions(*power.first, s); }) &&
                std::ranges::all_of(branch.value.terms, [&](const Term& term) {

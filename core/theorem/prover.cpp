@@ -53,7 +53,7 @@ class InstanceProver {
                                     symbols_.text(size), symbols_.text(value_of(right[axis], sizes_, context_)));
         return Verdict::kOpen;
       }
-      const Symbol index = symbols_.add(SymbolKind::kIndex, "i" + std::to_string(axis), 0);
+      const Symbol index = symbols_.add(SymbolKind::kIndex, fmt::format("i{}", axis), 0);
       index_.push_back(Polynomial::symbol(index));
       context_.add(at_least_zero(size - index_.back() - 1));
     }

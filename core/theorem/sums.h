@@ -135,8 +135,10 @@ class Sums {
   [[nodiscard]] Sum by_cases(const Sum& sum, const Apply& apply, int depth = 0);
   [[nodiscard]] Sum exponential(const Sum& argument);
   [[nodiscard]] Sum logarithm(const Sum& argument);
+  [[nodiscard]] std::optional<Sum> root_of_square(const Sum& argument);
   [[nodiscard]] Sum plain_inverse(const Sum& sum);
   [[nodiscard]] Sum plain_maximum(std::vector<Branch> branches);
+  [[nodiscard]] std::optional<Sum> increasing_head(const std::vector<Branch>& branches);
   void flatten(std::vector<Branch>& branches);
   [[nodiscard]] bool simplify_branch(Branch& branch);
 

@@ -10,7 +10,7 @@ namespace rewright::theorem {
 
 Symbol SymbolTable::add(SymbolKind kind, std::string name, std::optional<std::int64_t> least) {
   const auto symbol = static_cast<Symbol>(entries_.size());
-  if (kind == SymbolKind::kBound) name += std::to_string(symbol);
+  if (kind == SymbolKind::kBound) name = fmt::format("{}{}", name, symbol);
   entries_.push_back({kind, std::move(name), least});
   entries_.back().inside = {symbol};
   entries_.back().has_bound = kind == SymbolKind::kBound;
@@ -92,7 +92,7 @@ std::string SymbolTable::key(const Polynomial& p, const std::map<Symbol, std::st
     const auto named = names.find(symbol);
     if (named != names.end()) return named->second;
     const Entry& entry = entries_[symbol];
-    if (entry.kind != SymbolKind::kQuotient || !entry.has_bound) return "s" + std::to_string(symbol);
+    if (entry.kind != SymbolKind::kQuotient || !entry.has_bound) return fmt::format("s{}", symbol);
     return fmt::format("[{}/{}]", key(entry.dividend, names), key(entry.divisor, names));
   });
 }
