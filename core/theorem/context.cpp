@@ -238,8 +238,13 @@ bool Context::refuted(const std::vector<Fact>& negated) {
 
 Polynomial Context::floor_divide(const Polynomial& dividend, const Polynomial& divisor) {
   if (divisor.constant() == 1) return dividend;
-  if (!holds_for_good(at_least_zero(divisor - 1)))
+  if (!holds_for_good(at_least_zero(divisor - 1))) {
+    for (const Symbol symbol : divisor.symbols()) {
+      if (symbols_.kind(symbol) == SymbolKind::kSize && symbols_.least(symbol) == 0)
+        throw UnclearSize{symbols_.text(Polynomial::symbol(symbol))};
+    }
     throw Unsupported{"a divisor that is not known to be positive: " + symbols_.text(divisor)};
+  }
   // dividend = divisor * whole + rest
   Polynomial whole, rest;
   if (divisor.terms().size() == 1) {
@@ -263,7 +268,10 @@ Polynomial Context::floor_divide(const Polynomial& dividend, const Polynomial& d
       }
     }
   }
-  if (holds(at_least_zero(rest)) && holds(at_least_zero(divisor - 1 - rest))) return whole;
+  for (const std::int64_t near : {0, -1, 1}) {
+    const Polynomial remainder = rest - divisor * Polynomial(near);
+    if (holds(at_least_zero(remainder)) && holds(at_least_zero(divisor - 1 - remainder))) return whole + near;
+  }
   // floor(floor(p / q) / r) = floor(p / (q r))
   if (const auto inner = rest.sole_symbol(); inner && symbols_.kind(*inner) == SymbolKind::kQuotient) {
     const Polynomial p = symbols_.dividend(*inner), q = symbols_.divisor(*inner);

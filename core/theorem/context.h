@@ -34,6 +34,11 @@ struct Unsupported {
   std::string reason;
 };
 
+/// A size that may be 0 divides: what to prove is proved where it is 0, and where it is not.
+struct UnclearSize {
+  std::string name;
+};
+
 class Context {
  public:
   explicit Context(SymbolTable& symbols, std::int64_t pivots) : symbols_(symbols), pivots_(pivots) {}

@@ -14,13 +14,14 @@ constexpr int kMostSteps = 60;
 
 class SizeSolver {
  public:
-  SizeSolver(const TypedAxiom& axiom, Context& context) : axiom_(axiom), context_(context) {}
+  SizeSolver(const TypedAxiom& axiom, const SizeCases& cases, Context& context)
+      : axiom_(axiom), cases_(cases), context_(context) {}
 
   SizeValues run() {
     for (const auto* list : {&axiom_.left_defined, &axiom_.right_defined, &axiom_.condition})
       constraints_.insert(constraints_.end(), list->begin(), list->end());
     name_sizes();
-    for (int step = 0; solve_one(); ++step) {
+    for (int step = 0; solve_one() || pin_one(); ++step) {
       if (step > kMostSteps) throw Unsupported{"sizes that do not come to rest"};
     }
     add_facts();
@@ -45,9 +46,15 @@ class SizeSolver {
     }
     const SizeOrder order(SizeOrder::Least::kOneInTensors);
     for (const SizeVar name : names) {
-      const Symbol symbol = context_.symbols().add(SymbolKind::kSize, name.text(), order.least(name));
+      const auto given = cases_.find(name.text());
+      if (given != cases_.end() && given->second) {
+        sizes_.emplace(name, 0);
+        continue;
+      }
+      const std::int64_t least = given != cases_.end() ? 1 : order.least(name);
+      const Symbol symbol = context_.symbols().add(SymbolKind::kSize, name.text(), least);
       sizes_.emplace(name, Polynomial::symbol(symbol));
-      bounds_.emplace_back(Polynomial::symbol(symbol), order.least(name));
+      bounds_.emplace_back(Polynomial::symbol(symbol), least);
     }
   }
 
@@ -111,14 +118,34 @@ class SizeSolver {
         if (context_.symbols().kind(symbol) != SymbolKind::kSize) continue;
         const auto part = linear_in(context_.symbols(), p, symbol);
         if (!part) continue;
-        const SymbolMap one{{symbol, part->sign == 1 ? -part->rest : part->rest}};
-        for (auto& [name, size] : sizes_) size = context_.substitute(size, one);
-        for (auto& [place, quotient] : quotients_) quotient = context_.substitute(quotient, one);
-        for (auto& [size, least] : bounds_) size = context_.substitute(size, one);
+        put_in(symbol, part->sign == 1 ? -part->rest : part->rest);
         return true;
       }
     }
     return false;
+  }
+
+  /// A size that is at most what it is at least: 1 <= w.2 <= 1.
+  bool pin_one() {
+    for (const Constraint& constraint : constraints_) {
+      if (constraint.kind != Constraint::Kind::kAtLeast) continue;
+      const Polynomial rest = value(constraint.left) - value(constraint.right);
+      const auto symbols = rest.symbols();
+      if (symbols.size() != 1 || context_.symbols().kind(symbols[0]) != SymbolKind::kSize) continue;
+      const auto least = context_.symbols().least(symbols[0]);
+      const Polynomial upper = rest + Polynomial::symbol(symbols[0]);
+      if (!least || !(upper == Polynomial(*least))) continue;
+      put_in(symbols[0], upper);
+      return true;
+    }
+    return false;
+  }
+
+  void put_in(Symbol symbol, const Polynomial& value) {
+    const SymbolMap one{{symbol, value}};
+    for (auto& [name, size] : sizes_) size = context_.substitute(size, one);
+    for (auto& [place, quotient] : quotients_) quotient = context_.substitute(quotient, one);
+    for (auto& [size, least] : bounds_) size = context_.substitute(size, one);
   }
 
   void add(const Fact& fact) {
@@ -139,6 +166,7 @@ class SizeSolver {
   }
 
   const TypedAxiom& axiom_;
+  const SizeCases& cases_;
   Context& context_;
   std::vector<Constraint> constraints_;
   SizeValues sizes_;
@@ -149,6 +177,8 @@ class SizeSolver {
 
 }  // namespace
 
-SizeValues solve_sizes(const TypedAxiom& axiom, Context& context) { return SizeSolver(axiom, context).run(); }
+SizeValues solve_sizes(const TypedAxiom& axiom, const SizeCases& cases, Context& context) {
+  return SizeSolver(axiom, cases, context).run();
+}
 
 }  // namespace rewright::theorem

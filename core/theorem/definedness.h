@@ -7,6 +7,8 @@
 
 #include <rewright/axiom/axiom.h>
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "theorem/context.h"
@@ -14,7 +16,10 @@
 
 namespace rewright::theorem {
 
+/// Sizes, by name, that may be 0: is one 0 (true), or at least 1, in the case at hand?
+using SizeCases = std::map<std::string, bool>;
+
 /// Every size by those that stay free; adds what else is known of them to the context, for good.
-[[nodiscard]] SizeValues solve_sizes(const TypedAxiom& axiom, Context& context);
+[[nodiscard]] SizeValues solve_sizes(const TypedAxiom& axiom, const SizeCases& cases, Context& context);
 
 }  // namespace rewright::theorem

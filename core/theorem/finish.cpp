@@ -196,9 +196,20 @@ bool Finish::is_zero(const Sum& sum, int depth) {
                                        sums_.renamed(chosen->branches[other].value)),
                         other < greatest});
     }
-    const bool holds =
-        excluded() ||
-        is_zero(replaced(rest, chosen->key, sums_.renamed(chosen->branches[greatest].value)), depth + 1);
+    const auto holds_with = [&](std::size_t branch) {
+      return is_zero(replaced(rest, chosen->key, sums_.renamed(chosen->branches[branch].value)), depth + 1);
+    };
+    bool holds = excluded() || holds_with(greatest);
+    // Another branch is as great, if this one cannot be greater.
+    for (std::size_t other = 0; other < chosen->branches.size() && !holds; ++other) {
+      if (other == greatest) continue;
+      signs_.push_back({sums_.subtract(sums_.renamed(chosen->branches[greatest].value),
+                                       sums_.renamed(chosen->branches[other].value)),
+                        true});
+      const bool cannot_exceed = excluded();
+      signs_.pop_back();
+      holds = cannot_exceed && holds_with(other);
+    }
     signs_.resize(before);
     if (!holds) return false;
   }

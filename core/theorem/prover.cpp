@@ -24,8 +24,8 @@ constexpr int kMostSplits = 14;
 /// One combination's proof at work.
 class InstanceProver {
  public:
-  InstanceProver(const TypedAxiom& axiom, const ProofOptions& options)
-      : axiom_(axiom), options_(options), context_(symbols_, options.pivots), sums_(context_) {}
+  InstanceProver(const TypedAxiom& axiom, const SizeCases& size_cases, const ProofOptions& options)
+      : axiom_(axiom), size_cases_(size_cases), options_(options), context_(symbols_, options.pivots), sums_(context_) {}
 
   InstanceProof run() {
     try {
@@ -43,7 +43,7 @@ class InstanceProver {
   using Verdict = InstanceProof::Verdict;
 
   Verdict attempt() {
-    sizes_ = solve_sizes(axiom_, context_);
+    sizes_ = solve_sizes(axiom_, size_cases_, context_);
     if (context_.is_contradictory()) return Verdict::kVacuous;
     const SymbolicShape &left = axiom_.terms[axiom_.left].shape, &right = axiom_.terms[axiom_.right].shape;
     for (int axis = 0; axis < left.rank(); ++axis) {
@@ -104,6 +104,7 @@ class InstanceProver {
   }
 
   const TypedAxiom& axiom_;
+  const SizeCases& size_cases_;
   const ProofOptions& options_;
   SymbolTable symbols_;
   Context context_;
@@ -170,9 +171,43 @@ Result<AxiomProof> prove_axiom(const Axiom& axiom, const AxiomProofOptions& opti
 
 }  // namespace
 
-InstanceProof prove(const TypedAxiom& axiom, const ProofOptions& options) {
-  return InstanceProver(axiom, options).run();
+namespace {
+
+constexpr std::size_t kMostSizeCases = 6;
+
+/// In this case of sizes that may be 0, and in those that it falls into.
+InstanceProof prove_in(const TypedAxiom& axiom, const SizeCases& cases, const ProofOptions& options) {
+  std::string unclear;
+  try {
+    return InstanceProver(axiom, cases, options).run();
+  } catch (const UnclearSize& size) {
+    unclear = size.name;
+  }
+  if (cases.size() >= kMostSizeCases || cases.contains(unclear)) {
+    InstanceProof open;
+    open.reason = fmt::format("the size {} may be 0 and is divided by", unclear);
+    return open;
+  }
+  InstanceProof whole;
+  whole.verdict = InstanceProof::Verdict::kVacuous;
+  for (const bool is_zero : {false, true}) {
+    SizeCases next = cases;
+    next.emplace(unclear, is_zero);
+    InstanceProof part = prove_in(axiom, next, options);
+    part.cases += whole.cases;
+    part.queries += whole.queries;
+    part.uses_order = part.uses_order || whole.uses_order;
+    part.uses_functions = part.uses_functions || whole.uses_functions;
+    if (part.verdict == InstanceProof::Verdict::kVacuous) part.verdict = whole.verdict;
+    whole = std::move(part);
+    if (whole.verdict == InstanceProof::Verdict::kOpen) break;
+  }
+  return whole;
 }
+
+}  // namespace
+
+InstanceProof prove(const TypedAxiom& axiom, const ProofOptions& options) { return prove_in(axiom, {}, options); }
 
 Result<std::vector<AxiomProof>> prove(std::span<const Axiom> axioms, const AxiomProofOptions& options) {
   std::vector<AxiomProof> results(axioms.size());

@@ -513,10 +513,18 @@ bool Sums::is_positive(const Sum& sum) const {
            std::ranges::all_of(term.factors, [this](const Power& power) { return is_positive(*power.first); });
   });
 }
+/// 1 + what is never negative.
+bool Sums::is_at_least_one(const Sum& sum) const {
+  return is_natural(sum) && std::ranges::any_of(sum.terms, [](const Term& term) {
+    return term.factors.empty() && term.bound.empty() && term.guards.empty() && term.coefficient >= Rational(1);
+  });
+}
 bool Sums::is_natural(const Factor& factor) const {
   switch (factor.kind) {
     case Factor::Kind::kInteger: return context_.symbols().at_least(factor.at[0].terms()[0].first, 0);
-    case Factor::Kind::kCall: return is_positive(factor) || factor.function == Function::kSqrt;
+    case Factor::Kind::kCall:
+      return is_positive(factor) || factor.function == Function::kSqrt ||
+             (factor.function == Function::kLog && is_at_least_one(factor.argument));
     case Factor::Kind::kInverse: return is_natural(factor.argument);
     case Factor::Kind::kMaximum: break;
     default: return false;

@@ -111,6 +111,7 @@ class Sums {
   [[nodiscard]] bool mentions_any(const Factor& factor, std::span<const Symbol> symbols) const;
   [[nodiscard]] bool is_natural(const Sum& sum) const;   ///< Never negative.
   [[nodiscard]] bool is_natural(const Factor& factor) const;
+  [[nodiscard]] bool is_at_least_one(const Sum& sum) const;
   [[nodiscard]] bool is_positive(const Sum& sum) const;  ///< Above 0 wherever a term is there at all.
   [[nodiscard]] bool is_positive(const Factor& factor) const;
   [[nodiscard]] std::string text(const Sum& sum) const;
