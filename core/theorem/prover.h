@@ -7,8 +7,8 @@
 //
 // What is proved: the equation over the real numbers, wherever both sides are defined; tensors' sizes are at least 1.
 // Integer parameters (strides, axes, groups) and real ones are numbers: an axiom is proved at each combination of
-// ranks and parameters that its audit tries (axiom/domain.h), for all sizes each; a rule has its numbers, and is proved
-// at these.
+// ranks and parameters that its audit tries (axiom/domain.h) and at some that are drawn, for all sizes each. An axiom
+// that is false at other parameters alone is not found out. A rule has its numbers, and is proved at these.
 //
 // Errors  What is not proved is open, with what is left. Nothing is refuted here: `axioms check` does that.
 // Source  Definitions at symbolic sizes: Arora et al., TensorRight (POPL 2025). Sums and matching: sums.h.
@@ -58,6 +58,8 @@ struct AxiomProof {
 
 struct AxiomProofOptions {
   ProofOptions instance;
+  std::size_t drawn = 40;  ///< Combinations of parameters for each choice of ranks, out of all that :domain claims.
+  std::uint64_t seed = 1;
   int threads = 1;
   bool stop_at_open = true;  ///< The others of an axiom are not tried.
   std::function<void(std::size_t done, std::size_t total)> progress;  ///< From one thread at a time.
