@@ -9,7 +9,7 @@
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "theorem/prover.h"
+#include "theorem/theorem_prover.h"
 
 namespace rewright::cli {
 namespace {
@@ -75,7 +75,9 @@ Result<ExitCode> prove_axioms(const Settings& settings, const ProveOptions& opti
         [&](const Axiom& axiom) { return std::ranges::find(options.names, axiom.name) != options.names.end(); });
   }
   ProgressLine line(settings.quiet);
-  theorem::AxiomProofOptions proving{.threads = threads_of(options.threads), .stop = interrupted};
+  theorem::AxiomProofOptions proving;
+  proving.threads = threads_of(options.threads);
+  proving.stop = interrupted;
   proving.progress = [&](std::size_t done, std::size_t total) {
     line.show("proofs", done, "axioms", static_cast<double>(done) / static_cast<double>(total));
   };
@@ -87,7 +89,10 @@ Result<ExitCode> prove_axioms(const Settings& settings, const ProveOptions& opti
   for (std::size_t a = 0; a < proofs.size(); ++a) {
     ProvedAxiom& result = results.emplace_back(ProvedAxiom{std::move(proofs[a]), {}});
     if (!result.proof.proved && !options.no_refute && !interrupted()) {
-      AuditOptions audit_of{.max_sizes = 50, .max_typings = 100, .stop = interrupted};
+      AuditOptions audit_of;
+      audit_of.max_sizes = 50;
+      audit_of.max_typings = 100;
+      audit_of.stop = interrupted;
       audit_of.threads = threads_of(options.threads);
       REWRIGHT_TRY(const AuditResult audited, audit(axioms.axioms()[a], audit_of));
       if (!audited.holds) result.counterexample = audited.counterexample;
@@ -101,7 +106,8 @@ Result<ExitCode> prove_axioms(const Settings& settings, const ProveOptions& opti
   if (settings.json) {
     Json list = Json::array();
     for (const ProvedAxiom& result : results) list.push_back(json_of_proof(result));
-    print_json({{"proved", proved}, {"open", open}, {"false", refuted}, {"seconds", seconds}, {"axioms", std::move(list)}});
+    print_json(
+        {{"proved", proved}, {"open", open}, {"false", refuted}, {"seconds", seconds}, {"axioms", std::move(list)}});
   } else {
     print_line(fmt::format("{}: {} proved for all sizes, {} open, {} false; {:.1f} s of proving",
                            counted(results.size(), "axiom"), proved, open, refuted, seconds));
@@ -118,7 +124,8 @@ void add_axioms_prove(Program& program, const Command& group) {
       group, "prove",
       "Proves every axiom of the files for all sizes and values from the operators' definitions, at each choice of "
       "ranks and parameters that 'axioms check' tries; evaluates what stays open",
-      {"rewright axioms prove axioms/*.smt2", "rewright axioms prove --only matmul-associative axioms/linear_algebra.smt2"},
+      {"rewright axioms prove axioms/*.smt2",
+       "rewright axioms prove --only matmul-associative axioms/linear_algebra.smt2"},
       [options](const Settings& settings) { return prove_axioms(settings, *options); });
   prove.add_option("FILE", options->files, "SMT-LIB files of axioms").required();
   prove.add_option("--only", options->names, "The axioms of these names alone").repeatable();

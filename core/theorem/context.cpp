@@ -80,10 +80,9 @@ bool Context::holds(const Fact& fact) {
   ++queries_;
   const auto [found, is_new] = known_.emplace(std::pair(states_.back(), fact), false);
   if (!is_new) return found->second;
-  const bool result =
-      fact.is_equality
-          ? refuted({at_least_zero(fact.value - 1)}) && refuted({at_least_zero(Polynomial(-1) - fact.value)})
-          : refuted({negation(fact)});
+  const bool result = fact.is_equality ? refuted({at_least_zero(fact.value - 1)}) &&
+                                             refuted({at_least_zero(Polynomial(-1) - fact.value)})
+                                       : refuted({negation(fact)});
   known_[std::pair(states_.back(), fact)] = result;
   return result;
 }
@@ -101,8 +100,7 @@ bool Context::holds_for_good(const Fact& fact) {
 
 bool Context::fails(const Fact& fact) {
   if (!fact.is_equality) return holds(negation(fact));
-  return holds(at_least_zero(fact.value - 1)) || holds(at_least_zero(Polynomial(-1) - fact.value)) ||
-         refuted({fact});
+  return holds(at_least_zero(fact.value - 1)) || holds(at_least_zero(Polynomial(-1) - fact.value)) || refuted({fact});
 }
 
 bool Context::is_contradictory() {
@@ -175,7 +173,8 @@ void Context::add_quotient_bounds(std::vector<Fact>& facts, std::span<const Symb
     for (std::size_t f = 0; f < before; ++f) {
       if (facts[f].is_equality) continue;
       const Polynomial value = facts[f].value;
-      if (const auto above = multiple(value + p + 1)) facts.push_back(at_least_zero(*above - 1 - Polynomial::symbol(quotient)));
+      if (const auto above = multiple(value + p + 1))
+        facts.push_back(at_least_zero(*above - 1 - Polynomial::symbol(quotient)));
       if (const auto below = multiple(p - value)) facts.push_back(at_least_zero(Polynomial::symbol(quotient) - *below));
     }
     for (const Symbol other : quotients) {

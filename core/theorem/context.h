@@ -12,6 +12,8 @@
 // Sound, not complete: what is not granted may hold all the same. Every refutation is checked before it is believed.
 #pragma once
 
+#include <rewright/base/visibility.h>
+
 #include <cstdint>
 #include <map>
 #include <span>
@@ -25,7 +27,7 @@
 namespace rewright::theorem {
 
 /// A condition on free symbols that is not decided: what to prove must be proved where it holds and where it does not.
-/// Thrown by whatever meets one, caught where cases are made (prover.cpp).
+/// Thrown by whatever meets one, caught where cases are made (theorem_prover.cpp).
 struct Split {
   Fact guard;
 };
@@ -39,7 +41,7 @@ struct UnclearSize {
   std::string name;
 };
 
-class Context {
+class REWRIGHT_API Context {
  public:
   explicit Context(SymbolTable& symbols, std::int64_t pivots) : symbols_(symbols), pivots_(pivots) {}
   Context(const Context&) = delete;
@@ -63,9 +65,8 @@ class Context {
   };
 
   void add(const Fact& fact);
-  /// What is known now holds in the whole proof: divisors of quotients must be positive by it, since a quotient outlives
-  /// the case that it was met in.
-  /// Facts of one symbol alone become its lower bound.
+  /// What is known now holds in the whole proof: divisors of quotients must be positive by it, since a quotient
+  /// outlives the case that it was met in. Facts of one symbol alone become its lower bound.
   void raise_bounds();
   void keep_for_good() { kept_ = facts_.size(); }
   [[nodiscard]] bool holds(const Fact& fact);
@@ -82,6 +83,7 @@ class Context {
     return {substitute(fact.value, map), fact.is_equality};
   }
 
+  [[nodiscard]] std::span<const Fact> facts() const { return facts_; }
   [[nodiscard]] std::int64_t pivots_left() const { return pivots_; }
   [[nodiscard]] std::uint64_t queries() const { return queries_; }
 

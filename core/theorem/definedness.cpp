@@ -68,7 +68,8 @@ class SizeSolver {
     const Polynomial whole = value(constraint.right), part = value(constraint.left);
     const auto divisor = part.constant();
     if (!divisor || *divisor < 1) return std::nullopt;
-    const bool divides = std::ranges::all_of(whole.terms(), [&](const auto& term) { return term.second % *divisor == 0; });
+    const bool divides =
+        std::ranges::all_of(whole.terms(), [&](const auto& term) { return term.second % *divisor == 0; });
     if (divides) return Polynomial(0);
     const auto [found, is_new] = quotients_.emplace(c, 0);
     if (is_new) {
@@ -88,9 +89,8 @@ class SizeSolver {
     if (p.is_zero()) return p;
     for (const Symbol symbol : p.symbols()) {
       if (context_.symbols().least(symbol).value_or(0) < 1) continue;
-      while (std::ranges::all_of(p.terms(), [&](const auto& term) {
-        return std::ranges::find(term.first, symbol) != term.first.end();
-      })) {
+      while (std::ranges::all_of(
+          p.terms(), [&](const auto& term) { return std::ranges::find(term.first, symbol) != term.first.end(); })) {
         Polynomial less;
         for (const auto& [monomial, coefficient] : p.terms())
           less = less + Polynomial::term(*divide(monomial, {symbol}), coefficient);
@@ -100,7 +100,8 @@ class SizeSolver {
     std::int64_t content = content_without_constant(p);
     if (content > 1 && p.constant_term() % content == 0) {
       Polynomial less;
-      for (const auto& [monomial, coefficient] : p.terms()) less = less + Polynomial::term(monomial, coefficient / content);
+      for (const auto& [monomial, coefficient] : p.terms())
+        less = less + Polynomial::term(monomial, coefficient / content);
       p = less;
     }
     return p;
@@ -172,7 +173,8 @@ class SizeSolver {
   SizeValues sizes_;
   std::map<std::size_t, Polynomial> quotients_;  ///< By constraint: what it is divided into.
   std::set<Symbol> quotient_symbols_;
-  std::vector<std::pair<Polynomial, std::int64_t>> bounds_;  ///< What every size was at least, before it was put in for.
+  std::vector<std::pair<Polynomial, std::int64_t>>
+      bounds_;  ///< What every size was at least, before it was put in for.
 };
 
 }  // namespace

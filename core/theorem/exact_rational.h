@@ -9,7 +9,7 @@
 
 namespace rewright::theorem {
 
-/// A number does not fit 63 bits. Caught where a proof begins (prover.cpp).
+/// A number does not fit 63 bits. Caught where a proof begins (theorem_prover.cpp).
 struct Overflow {};
 
 [[nodiscard]] inline std::int64_t checked_add(std::int64_t a, std::int64_t b) {
@@ -55,8 +55,9 @@ class Rational {
   friend bool operator==(const Rational&, const Rational&) = default;
   friend std::strong_ordering operator<=>(const Rational& a, const Rational& b) {
     const Wide left = Wide{a.numerator_} * b.denominator_, right = Wide{b.numerator_} * a.denominator_;
-    return left < right ? std::strong_ordering::less
-                        : left > right ? std::strong_ordering::greater : std::strong_ordering::equal;
+    return left < right   ? std::strong_ordering::less
+           : left > right ? std::strong_ordering::greater
+                          : std::strong_ordering::equal;
   }
 
  private:

@@ -72,15 +72,12 @@ Sum Expansion::read(const Application& of, BufferId buffer, const std::vector<Po
     if (stage.target == buffer) stages.push_back(&stage);
   }
   Sum result;
-  for (const Stage* stage : stages)
-    result = sums_.add(result, stage_value(of, *stage, at, stages.size() == 1));
+  for (const Stage* stage : stages) result = sums_.add(result, stage_value(of, *stage, at, stages.size() == 1));
   return result;
 }
 
-Sum Expansion::stage_value(const Application& of, const Stage& stage, const std::vector<Polynomial>& at,
-                           bool is_sole) {
-  if (serial_axis(stage) != nullptr)
-    throw Unsupported{terms_[of.term].op->name() + " is defined by a recurrence"};
+Sum Expansion::stage_value(const Application& of, const Stage& stage, const std::vector<Polynomial>& at, bool is_sole) {
+  if (serial_axis(stage) != nullptr) throw Unsupported{terms_[of.term].op->name() + " is defined by a recurrence"};
   Places places;
   Guards guards;
   bool is_whole = is_sole && stage.where.empty();
@@ -222,8 +219,7 @@ Expansion::Cases Expansion::cases(const Application& of, const ValueExpr& expres
     }
     case ValueExpr::Kind::kEqual: {
       const Polynomial difference = number(0) - number(1);
-      return {{{is_zero(difference)}},
-              {{at_least_zero(difference - 1)}, {at_least_zero(Polynomial(-1) - difference)}}};
+      return {{{is_zero(difference)}}, {{at_least_zero(difference - 1)}, {at_least_zero(Polynomial(-1) - difference)}}};
     }
     case ValueExpr::Kind::kLess: {
       const Fact fact = at_least_zero(number(1) - number(0) - 1);

@@ -28,11 +28,13 @@ Sum Finish::expanded(const Sum& sum) {
       const bool is_call = factor->kind == Factor::Kind::kCall && exponent > 0 && term.bound.empty();
       if (is_call && factor->function == Function::kSigmoid) {
         const Sum e = sums_.call(Function::kExp, sums_.renamed(factor->argument));
-        product = sums_.multiply(product, sums_.power(sums_.multiply(e, sums_.inverse(sums_.add(e, Sums::number(1)))), exponent));
+        product = sums_.multiply(
+            product, sums_.power(sums_.multiply(e, sums_.inverse(sums_.add(e, Sums::number(1)))), exponent));
         uses_functions_ = true;
       } else if (is_call && factor->function == Function::kTanh) {
         const Sum e = sums_.call(Function::kExp, sums_.scale(sums_.renamed(factor->argument), 2));
-        const Sum quotient = sums_.multiply(sums_.subtract(e, Sums::number(1)), sums_.inverse(sums_.add(e, Sums::number(1))));
+        const Sum quotient =
+            sums_.multiply(sums_.subtract(e, Sums::number(1)), sums_.inverse(sums_.add(e, Sums::number(1))));
         product = sums_.multiply(product, sums_.power(quotient, exponent));
         uses_functions_ = true;
       } else {
@@ -180,7 +182,8 @@ bool Finish::is_zero(const Sum& sum, int depth) {
           for (const Branch& branch : factor->branches) self(branch.value, self);
           if (!chosen) chosen = factor;
         }
-        if (!chosen && (factor->kind == Factor::Kind::kCall || factor->kind == Factor::Kind::kInverse) && term.bound.empty())
+        if (!chosen && (factor->kind == Factor::Kind::kCall || factor->kind == Factor::Kind::kInverse) &&
+            term.bound.empty())
           self(factor->argument, self);
       }
     }

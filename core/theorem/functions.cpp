@@ -88,7 +88,9 @@ Sum Sums::plain_inverse(const Sum& sum) {
           std::ranges::find_if(term.factors, [&](const Power& p) { return p.first->key == power.first->key; });
       const int exponent = found == term.factors.end() || mentions_any(*power.first, term.bound) ? 0 : found->second;
       const bool same_sign = exponent != 0 && (exponent > 0) == (power.second > 0);
-      least = !same_sign ? 0 : std::abs(exponent) < std::abs(least.value_or(exponent)) ? exponent : least.value_or(exponent);
+      least = !same_sign                                                ? 0
+              : std::abs(exponent) < std::abs(least.value_or(exponent)) ? exponent
+                                                                        : least.value_or(exponent);
       if (*least == 0) break;
     }
     if (least.value_or(0) != 0) common.emplace_back(power.first, *least);
@@ -168,8 +170,9 @@ Sum Sums::exponential(const Sum& argument) {
       continue;
     }
     const Sum inside = renamed(Sum{{one}});
-    result = multiply(result, single(make({.kind = Factor::Kind::kCall, .function = Function::kExp, .argument = inside}),
-                                     static_cast<int>(p)));
+    result =
+        multiply(result, single(make({.kind = Factor::Kind::kCall, .function = Function::kExp, .argument = inside}),
+                                static_cast<int>(p)));
   }
   return result;
 }
@@ -187,10 +190,12 @@ Sum Sums::logarithm(const Sum& argument) {
   Sum rest = argument, result;
   for (const Power& power : argument.terms[0].factors) {
     const auto& [factor, exponent] = power;
-    const bool is_common = is_positive(*factor) && std::ranges::all_of(argument.terms, [&](const Term& term) {
-      const auto found = std::ranges::find_if(term.factors, [&](const Power& p) { return p.first->key == factor->key; });
-      return found != term.factors.end() && found->second == exponent && !mentions_any(*factor, term.bound);
-    });
+    const bool is_common =
+        is_positive(*factor) && std::ranges::all_of(argument.terms, [&](const Term& term) {
+          const auto found =
+              std::ranges::find_if(term.factors, [&](const Power& p) { return p.first->key == factor->key; });
+          return found != term.factors.end() && found->second == exponent && !mentions_any(*factor, term.bound);
+        });
     if (!is_common) continue;
     const Power out(factor, -exponent);
     for (Term& term : rest.terms) term.factors = merged(term.factors, std::span(&out, 1));

@@ -53,9 +53,8 @@ bool Matching::unify(std::span<const Power> a, std::span<const Power> b, const U
   if (a.empty()) return visit(so_far);
   for (std::size_t j = 0; j < b.size(); ++j) {
     if (a[0].second != b[j].second) continue;
-    if (unify(*a[0].first, *b[j].first, so_far, [&](const Unifier& next) {
-          return unify(a.subspan(1), without(b, j), next, visit);
-        }))
+    if (unify(*a[0].first, *b[j].first, so_far,
+              [&](const Unifier& next) { return unify(a.subspan(1), without(b, j), next, visit); }))
       return true;
   }
   return false;
@@ -95,9 +94,8 @@ bool Matching::unify(std::span<const Term> a, std::span<const Term> b, const Uni
     Unifier inside = so_far;
     append(inside.given, a[0].bound);
     append(inside.unknown, b[j].bound);
-    if (unify(a[0].factors, b[j].factors, inside, [&](const Unifier& next) {
-          return unify(a.subspan(1), without(b, j), next, visit);
-        }))
+    if (unify(a[0].factors, b[j].factors, inside,
+              [&](const Unifier& next) { return unify(a.subspan(1), without(b, j), next, visit); }))
       return true;
   }
   return false;
@@ -110,9 +108,8 @@ bool Matching::unify(std::span<const Branch> a, std::span<const Branch> b, const
     Unifier inside = so_far;
     append(inside.given, a[0].bound);
     append(inside.unknown, b[j].bound);
-    if (unify(a[0].value.terms, b[j].value.terms, inside, [&](const Unifier& next) {
-          return unify(a.subspan(1), b, next, visit);
-        }))
+    if (unify(a[0].value.terms, b[j].value.terms, inside,
+              [&](const Unifier& next) { return unify(a.subspan(1), b, next, visit); }))
       return true;
   }
   return false;
@@ -192,7 +189,8 @@ bool Matching::is_bijection(const SymbolMap& map, const std::vector<Symbol>& fro
 }
 
 std::optional<Term> Matching::aligned(const Term& model, const Term& term) {
-  if (model.bound.size() != term.bound.size() || signature(model.factors) != signature(term.factors)) return std::nullopt;
+  if (model.bound.size() != term.bound.size() || signature(model.factors) != signature(term.factors))
+    return std::nullopt;
   const Term other = sums_.renamed(term);
   std::optional<Term> result;
   const auto attempt = [&](const Unifier& unifier) {
@@ -304,9 +302,8 @@ bool Matching::is_covered(const Branch& given, const Branch& other) {
         tried.emplace(symbol, candidate);
         found = std::ranges::all_of(by.guards, [&](const Fact& g) {
           const Fact changed = context_.substitute(g, tried);
-          const bool is_later = std::ranges::any_of(by.bound, [&](Symbol s) {
-            return !tried.contains(s) && context_.symbols().mentions(changed.value, s);
-          });
+          const bool is_later = std::ranges::any_of(
+              by.bound, [&](Symbol s) { return !tried.contains(s) && context_.symbols().mentions(changed.value, s); });
           return is_later || context_.holds(changed);
         });
         if (found) {
@@ -329,8 +326,7 @@ bool Matching::is_covered(const Branch& given, const Branch& other) {
     for (const Fact& guard : by.guards) {
       if (!context_.holds(context_.substitute(guard, *map))) return false;
     }
-    const Sum difference =
-        sums_.subtract(sums_.renamed(sums_.substitute(by.value, *map)), sums_.renamed(branch.value));
+    const Sum difference = sums_.subtract(sums_.renamed(sums_.substitute(by.value, *map)), sums_.renamed(branch.value));
     return sums_.is_natural(difference) || cancelled(difference).is_zero();
   };
   unifications_ = 0;
@@ -388,8 +384,7 @@ Sum Matching::cancelled(const Sum& sum) {
     for (std::size_t t = 1; t < open.size() && !is_gone; ++t) {
       auto other = aligned(model, open[t]);
       if (!other) continue;
-      if ((other->coefficient + model.coefficient).is_zero() &&
-          indicators_cancel(std::vector<Term>{model, *other})) {
+      if ((other->coefficient + model.coefficient).is_zero() && indicators_cancel(std::vector<Term>{model, *other})) {
         open.erase(open.begin() + static_cast<std::ptrdiff_t>(t));
         open.erase(open.begin());
         is_gone = true;

@@ -3,8 +3,8 @@
 //   align    a one-to-one map of Z^n that makes the factors of one term those of another; found by unifying indices and
 //            solving linear equations, then checked: its inverse undoes it, and the factors are equal where the guards
 //            hold
-//   cancel   sum of c * [guards] over terms of one product of factors, is 0 at every point: case by case over the guards
-//   maxima   each branch of either has one in the other that is as great
+//   cancel   sum of c * [guards] over terms of one product of factors, is 0 at every point: case by case over the
+//   guards maxima   each branch of either has one in the other that is as great
 //
 // Guards alone keep variables in their ranges, and are compared; nothing else is assumed of a bound variable.
 // What is found is checked; what is not found is left.

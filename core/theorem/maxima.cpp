@@ -105,9 +105,9 @@ void Sums::flatten(std::vector<Branch>& branches) {
     }
     const auto nested = std::ranges::find_if(branch.value.terms, [&](const Term& term) {
       return term.bound.empty() && term.guards.empty() && term.coefficient.sign() > 0 &&
-             std::ranges::count_if(term.factors, [](const Power& p) {
-               return p.first->kind == Factor::Kind::kMaximum && p.second == 1;
-             }) == 1 &&
+             std::ranges::count_if(
+                 term.factors,
+                 [](const Power& p) { return p.first->kind == Factor::Kind::kMaximum && p.second == 1; }) == 1 &&
              std::ranges::all_of(term.factors, [this](const Power& p) {
                return p.first->kind == Factor::Kind::kMaximum || p.second % 2 == 0 || is_natural(*p.first);
              });
@@ -117,8 +117,8 @@ void Sums::flatten(std::vector<Branch>& branches) {
       continue;
     }
     const Term outer = *nested;
-    const auto maximum =
-        std::ranges::find_if(outer.factors, [](const Power& p) { return p.first->kind == Factor::Kind::kMaximum && p.second == 1; });
+    const auto maximum = std::ranges::find_if(
+        outer.factors, [](const Power& p) { return p.first->kind == Factor::Kind::kMaximum && p.second == 1; });
     Sum others = branch.value;
     others.terms.erase(others.terms.begin() + (nested - branch.value.terms.begin()));
     Term scale_of = outer;
@@ -141,8 +141,8 @@ Sum Sums::maximum(std::vector<Branch> branches) {
   return plain_maximum(std::move(branches));
 }
 
-/// max{f(a), f(b)} = f(max{a, b}) for f that increases: exp, log, sqrt, sigmoid, tanh, erf, odd powers, and even ones of
-/// what is never negative.
+/// max{f(a), f(b)} = f(max{a, b}) for f that increases: exp, log, sqrt, sigmoid, tanh, erf, odd powers, and even ones
+/// of what is never negative.
 std::optional<Sum> Sums::increasing_head(const std::vector<Branch>& branches) {
   if (std::ranges::any_of(branches, [](const Branch& branch) {
         return branch.value.terms.size() != 1 || !branch.value.terms[0].bound.empty() ||
@@ -175,7 +175,8 @@ std::optional<Sum> Sums::increasing_head(const std::vector<Branch>& branches) {
       if (!is_sole(term) || !((is_turned ? -term.coefficient : term.coefficient) == size) || (is_turned && !is_odd) ||
           term.factors[0].first->kind != Factor::Kind::kCall || term.factors[0].first->function != head.function)
         return std::nullopt;
-      inside.push_back({branch.bound, branch.guards, scale(renamed(term.factors[0].first->argument), is_turned ? -1 : 1)});
+      inside.push_back(
+          {branch.bound, branch.guards, scale(renamed(term.factors[0].first->argument), is_turned ? -1 : 1)});
     }
     return scale(call(head.function, maximum(std::move(inside))), size);
   }
@@ -216,7 +217,8 @@ Sum Sums::plain_maximum(std::vector<Branch> branches) {
   for (std::size_t a = 0; a < kept.size();) {
     bool is_below = false;
     for (std::size_t b = 0; b < kept.size() && !is_below; ++b)
-      is_below = a != b && is_always(kept[a]) && is_always(kept[b]) && is_natural(subtract(kept[b].value, kept[a].value));
+      is_below =
+          a != b && is_always(kept[a]) && is_always(kept[b]) && is_natural(subtract(kept[b].value, kept[a].value));
     if (is_below) {
       kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(a));
     } else {
@@ -230,14 +232,14 @@ Sum Sums::plain_maximum(std::vector<Branch> branches) {
   for (const Term& term : std::vector(kept[0].value.terms)) {
     const std::string text = key(term, {});
     const bool is_free = std::ranges::all_of(kept, [&](const Branch& branch) {
-      return std::ranges::any_of(branch.value.terms, [&](const Term& t) {
-        return t.coefficient == term.coefficient && key(t, {}) == text;
-      }) && std::ranges::none_of(branch.bound, [&](Symbol s) { return mentions(Sum{{term}}, s); });
+      return std::ranges::any_of(
+                 branch.value.terms,
+                 [&](const Term& t) { return t.coefficient == term.coefficient && key(t, {}) == text; }) &&
+             std::ranges::none_of(branch.bound, [&](Symbol s) { return mentions(Sum{{term}}, s); });
     });
     if (!is_free) continue;
     common = add(common, Sum{{term}});
-    for (Branch& branch : kept)
-      std::erase_if(branch.value.terms, [&](const Term& t) { return key(t, {}) == text; });
+    for (Branch& branch : kept) std::erase_if(branch.value.terms, [&](const Term& t) { return key(t, {}) == text; });
   }
   // A common scale: the coefficients' greatest divisor, then factors that are never negative.
   std::int64_t numerator = 0, denominator = 1;

@@ -37,9 +37,8 @@ std::int64_t Polynomial::coefficient(const Monomial& monomial) const {
 }
 
 bool Polynomial::mentions(Symbol symbol) const {
-  return std::ranges::any_of(terms_, [symbol](const auto& term) {
-    return std::ranges::find(term.first, symbol) != term.first.end();
-  });
+  return std::ranges::any_of(
+      terms_, [symbol](const auto& term) { return std::ranges::find(term.first, symbol) != term.first.end(); });
 }
 
 std::vector<Symbol> Polynomial::symbols() const {

@@ -5,6 +5,8 @@
 // What is said of them is a Fact: p >= 0 or p = 0.
 #pragma once
 
+#include <rewright/base/visibility.h>
+
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +23,7 @@ using Symbol = std::uint32_t;
 /// A product of symbols, ascending, each as often as it is a factor; empty: 1.
 using Monomial = std::vector<Symbol>;
 
-class Polynomial {
+class REWRIGHT_API Polynomial {
  public:
   Polynomial(std::int64_t constant = 0) {
     if (constant != 0) terms_.emplace_back(Monomial{}, constant);
@@ -43,10 +45,10 @@ class Polynomial {
   /// Each once, ascending.
   [[nodiscard]] std::vector<Symbol> symbols() const;
 
-  friend Polynomial operator+(const Polynomial& a, const Polynomial& b);
-  friend Polynomial operator-(const Polynomial& a, const Polynomial& b);
+  friend REWRIGHT_API Polynomial operator+(const Polynomial& a, const Polynomial& b);
+  friend REWRIGHT_API Polynomial operator-(const Polynomial& a, const Polynomial& b);
   friend Polynomial operator-(const Polynomial& a) { return Polynomial(0) - a; }
-  friend Polynomial operator*(const Polynomial& a, const Polynomial& b);
+  friend REWRIGHT_API Polynomial operator*(const Polynomial& a, const Polynomial& b);
   friend bool operator==(const Polynomial&, const Polynomial&) = default;
   friend auto operator<=>(const Polynomial&, const Polynomial&) = default;
 

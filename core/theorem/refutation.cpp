@@ -85,8 +85,7 @@ class FactTableau {
     values_[basic_[row]] = target;
     values_[free_[column]] = values_[free_[column]] + step;
     for (std::size_t r = 0; r < rows_.size(); ++r) {
-      if (r != row && !rows_[r][column].is_zero())
-        values_[basic_[r]] = values_[basic_[r]] + rows_[r][column] * step;
+      if (r != row && !rows_[r][column].is_zero()) values_[basic_[r]] = values_[basic_[r]] + rows_[r][column] * step;
     }
     std::vector<Rational>& pivoted = rows_[row];
     for (Rational& entry : pivoted) {
@@ -130,7 +129,8 @@ bool is_refutation(std::span<const Fact> facts, const Combination& combination) 
       sum[monomial] = sum[monomial] + weight * Rational(coefficient);
   }
   return std::ranges::all_of(
-      sum, [](const auto& term) { return term.first.empty() ? term.second.sign() < 0 : term.second.is_zero(); }) &&
+             sum,
+             [](const auto& term) { return term.first.empty() ? term.second.sign() < 0 : term.second.is_zero(); }) &&
          sum.contains(Monomial{});
 }
 

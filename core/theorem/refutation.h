@@ -7,6 +7,8 @@
 //         Bland's rule, on a dense tableau. The row in which it fails is the combination.
 #pragma once
 
+#include <rewright/base/visibility.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -24,9 +26,9 @@ using Combination = std::vector<std::pair<std::size_t, Rational>>;  ///< Place a
 
 /// Nothing where some fractions meet all facts. `pivots` is what may be spent, and what is left of it; where it runs
 /// out there is no answer. Errors: Overflow.
-[[nodiscard]] std::optional<Combination> refute(std::span<const Fact> facts, std::int64_t& pivots);
+[[nodiscard]] REWRIGHT_API std::optional<Combination> refute(std::span<const Fact> facts, std::int64_t& pivots);
 
 /// Is that so? Needs nothing of how it was found.
-[[nodiscard]] bool is_refutation(std::span<const Fact> facts, const Combination& combination);
+[[nodiscard]] REWRIGHT_API bool is_refutation(std::span<const Fact> facts, const Combination& combination);
 
 }  // namespace rewright::theorem

@@ -79,8 +79,8 @@ std::string Sums::key(const Term& term, Names names) const {
 std::string Sums::key(const Sum& sum, const Names& names) const {
   std::vector<std::string> texts;
   for (const Term& term : sum.terms)
-    texts.push_back(fmt::format("{}/{}*{}", term.coefficient.numerator(), term.coefficient.denominator(),
-                                key(term, names)));
+    texts.push_back(
+        fmt::format("{}/{}*{}", term.coefficient.numerator(), term.coefficient.denominator(), key(term, names)));
   std::ranges::sort(texts);
   return fmt::format("({})", fmt::join(texts, "+"));
 }
@@ -94,7 +94,8 @@ std::string Sums::key(const Factor& factor, const Names& names) const {
       return factor.kind == Factor::Kind::kInteger ? fmt::format("i<{}>", at[0])
                                                    : fmt::format("x{}<{}>", factor.tensor, fmt::join(at, ","));
     }
-    case Factor::Kind::kCall: return fmt::format("f{}{}", static_cast<int>(factor.function), key(factor.argument, names));
+    case Factor::Kind::kCall:
+      return fmt::format("f{}{}", static_cast<int>(factor.function), key(factor.argument, names));
     case Factor::Kind::kInverse: return "inv" + key(factor.argument, names);
     case Factor::Kind::kMaximum: break;
   }
@@ -115,8 +116,10 @@ std::string Sums::text(const Factor& factor) const {
     case Factor::Kind::kInteger: {
       std::vector<std::string> at;
       for (const Polynomial& p : factor.at) at.push_back(symbols.text(p));
+      const std::string name =
+          factor.tensor < tensor_names_.size() ? tensor_names_[factor.tensor] : fmt::format("t{}", factor.tensor);
       return factor.kind == Factor::Kind::kInteger ? fmt::format("({})", at[0])
-                                                   : fmt::format("t{}[{}]", factor.tensor, fmt::join(at, ", "));
+                                                   : fmt::format("{}[{}]", name, fmt::join(at, ", "));
     }
     case Factor::Kind::kCall: return fmt::format("{}({})", name_of(factor.function), text(factor.argument));
     case Factor::Kind::kInverse: return fmt::format("1/({})", text(factor.argument));
@@ -242,9 +245,7 @@ FactorRef Sums::make(Factor factor) {
 
 Sum Sums::single(const FactorRef& factor, int exponent) { return {{Term{1, {}, {}, {{factor, exponent}}}}}; }
 
-Sum Sums::number(const Rational& number) {
-  return number.is_zero() ? Sum{} : Sum{{Term{number, {}, {}, {}}}};
-}
+Sum Sums::number(const Rational& number) { return number.is_zero() ? Sum{} : Sum{{Term{number, {}, {}, {}}}}; }
 
 Sum Sums::element(std::size_t tensor, std::vector<Polynomial> at) {
   return single(make({.kind = Factor::Kind::kElement, .tensor = tensor, .at = std::move(at)}));
@@ -516,8 +517,8 @@ bool Sums::is_positive(const Sum& sum) const {
 /// 1 + what is never negative.
 bool Sums::is_at_least_one(const Sum& sum) const {
   return is_natural(sum) && std::ranges::any_of(sum.terms, [](const Term& term) {
-    return term.factors.empty() && term.bound.empty() && term.guards.empty() && term.coefficient >= Rational(1);
-  });
+           return term.factors.empty() && term.bound.empty() && term.guards.empty() && term.coefficient >= Rational(1);
+         });
 }
 bool Sums::is_natural(const Factor& factor) const {
   switch (factor.kind) {
@@ -546,8 +547,8 @@ bool Sums::is_natural(const Factor& factor) const {
 bool Sums::is_natural(const Sum& sum) const {
   return std::ranges::all_of(sum.terms, [this](const Term& term) {
     return term.coefficient.sign() > 0 && std::ranges::all_of(term.factors, [this](const Power& power) {
-      return power.second % 2 == 0 || is_natural(*power.first);
-    });
+             return power.second % 2 == 0 || is_natural(*power.first);
+           });
   });
 }
 

@@ -5,7 +5,8 @@
 //   factor := x[index, ..]                       an element of an input
 //           | symbol                             an integer as a number
 //           | function(sum) | 1 / sum            of a value that is no product
-//           | max over branches                  branch := the values of a sum, for all bound variables that meet guards
+//           | max over branches                  branch := the values of a sum, for all bound variables that meet
+//           guards
 //
 // Exponents are 1 or more, except of factors that are never 0. Guards keep every bound variable in its range: a range
 // lies nowhere else. A variable bound inside a factor has a name that nothing outside has, so that nothing put in for
@@ -39,7 +40,7 @@ using Power = std::pair<FactorRef, int>;
 struct Term {
   Rational coefficient = 1;
   std::vector<Symbol> bound = {};
-  std::vector<Fact> guards = {};   ///< Ascending, each once.
+  std::vector<Fact> guards = {};    ///< Ascending, each once.
   std::vector<Power> factors = {};  ///< By key, each once, no exponent 0.
 };
 
@@ -60,7 +61,7 @@ struct Factor {
   std::size_t tensor = 0;           ///< kElement.
   std::vector<Polynomial> at = {};  ///< kElement: index; kInteger: the one symbol.
   Function function = Function::kExp;
-  Sum argument = {};                   ///< kCall, kInverse.
+  Sum argument = {};                  ///< kCall, kInverse.
   std::vector<Branch> branches = {};  ///< kMaximum.
   std::string key = {};               ///< Equal keys are equal factors, up to names of their own bound variables.
 };
@@ -71,6 +72,9 @@ class Sums {
   explicit Sums(Context& context) : context_(context) {}
   [[nodiscard]] Context& context() { return context_; }
   [[nodiscard]] SymbolTable& symbols() { return context_.symbols(); }
+
+  /// What inputs are called in texts, by number.
+  void name_tensors(std::vector<std::string> names) { tensor_names_ = std::move(names); }
 
   // --- making
 
@@ -109,7 +113,7 @@ class Sums {
   [[nodiscard]] bool mentions(const Factor& factor, Symbol symbol) const;
   [[nodiscard]] bool mentions(const Sum& sum, Symbol symbol) const;
   [[nodiscard]] bool mentions_any(const Factor& factor, std::span<const Symbol> symbols) const;
-  [[nodiscard]] bool is_natural(const Sum& sum) const;   ///< Never negative.
+  [[nodiscard]] bool is_natural(const Sum& sum) const;  ///< Never negative.
   [[nodiscard]] bool is_natural(const Factor& factor) const;
   [[nodiscard]] bool is_at_least_one(const Sum& sum) const;
   [[nodiscard]] bool is_positive(const Sum& sum) const;  ///< Above 0 wherever a term is there at all.
@@ -152,6 +156,7 @@ class Sums {
   [[nodiscard]] std::optional<Term> taken_apart(const Term& term);
 
   Context& context_;
+  std::vector<std::string> tensor_names_;
 };
 
 /// c * symbol + rest = p with c = 1 or -1, the symbol nowhere else.

@@ -23,13 +23,13 @@ Symbol SymbolTable::quotient(const Polynomial& dividend, const Polynomial& divis
   Entry entry{SymbolKind::kQuotient, {}, std::nullopt, dividend, divisor};
   std::set<Symbol> inside;
   for (const Polynomial* part : {&dividend, &divisor}) {
-    for (const Symbol symbol : part->symbols()) inside.insert(entries_[symbol].inside.begin(), entries_[symbol].inside.end());
+    for (const Symbol symbol : part->symbols())
+      inside.insert(entries_[symbol].inside.begin(), entries_[symbol].inside.end());
   }
   entry.inside.assign(inside.begin(), inside.end());
   entry.has_bound = std::ranges::any_of(entry.inside, [this](Symbol s) { return kind(s) == SymbolKind::kBound; });
-  const bool is_natural = std::ranges::all_of(dividend.terms(), [this](const auto& term) {
-    return term.second > 0 && at_least(term.first, 0);
-  });
+  const bool is_natural = std::ranges::all_of(
+      dividend.terms(), [this](const auto& term) { return term.second > 0 && at_least(term.first, 0); });
   if (is_natural) entry.least = 0;
   entries_.push_back(std::move(entry));
   return found->second;

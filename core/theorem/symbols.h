@@ -6,6 +6,8 @@
 //   quotient  floor(dividend / divisor), divisor >= 1
 #pragma once
 
+#include <rewright/base/visibility.h>
+
 #include <map>
 #include <optional>
 #include <string>
@@ -18,7 +20,7 @@ namespace rewright::theorem {
 
 enum class SymbolKind : std::uint8_t { kSize, kIndex, kBound, kQuotient };
 
-class SymbolTable {
+class REWRIGHT_API SymbolTable {
  public:
   [[nodiscard]] Symbol add(SymbolKind kind, std::string name, std::optional<std::int64_t> least);
   /// A new bound variable.
@@ -43,7 +45,9 @@ class SymbolTable {
   [[nodiscard]] bool at_least(const Monomial& monomial, std::int64_t bound) const;
 
   [[nodiscard]] std::string text(const Polynomial& p) const;
-  [[nodiscard]] std::string text(const Fact& fact) const { return text(fact.value) + (fact.is_equality ? " = 0" : " >= 0"); }
+  [[nodiscard]] std::string text(const Fact& fact) const {
+    return text(fact.value) + (fact.is_equality ? " = 0" : " >= 0");
+  }
   /// The same for all names of bound variables that `names` has.
   [[nodiscard]] std::string key(const Polynomial& p, const std::map<Symbol, std::string>& names) const;
 

@@ -61,13 +61,13 @@ struct AxiomProofOptions {
   std::size_t drawn = 40;  ///< Combinations of parameters for each choice of ranks, out of all that :domain claims.
   std::uint64_t seed = 1;
   int threads = 1;
-  bool stop_at_open = true;  ///< The others of an axiom are not tried.
+  bool stop_at_open = true;                                           ///< The others of an axiom are not tried.
   std::function<void(std::size_t done, std::size_t total)> progress;  ///< From one thread at a time.
   std::function<bool()> stop;
 };
 
 /// In order. Errors: a :domain that cannot be read.
 [[nodiscard]] REWRIGHT_API Result<std::vector<AxiomProof>> prove(std::span<const Axiom> axioms,
-                                                                const AxiomProofOptions& options);
+                                                                 const AxiomProofOptions& options);
 
 }  // namespace rewright::theorem

@@ -1,4 +1,4 @@
-#include "theorem/prover.h"
+#include "theorem/theorem_prover.h"
 
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
@@ -25,7 +25,11 @@ constexpr int kMostSplits = 14;
 class InstanceProver {
  public:
   InstanceProver(const TypedAxiom& axiom, const SizeCases& size_cases, const ProofOptions& options)
-      : axiom_(axiom), size_cases_(size_cases), options_(options), context_(symbols_, options.pivots), sums_(context_) {}
+      : axiom_(axiom),
+        size_cases_(size_cases),
+        options_(options),
+        context_(symbols_, options.pivots),
+        sums_(context_) {}
 
   InstanceProof run() {
     try {
@@ -43,6 +47,11 @@ class InstanceProver {
   using Verdict = InstanceProof::Verdict;
 
   Verdict attempt() {
+    if (axiom_.axiom != nullptr) {
+      std::vector<std::string> names;
+      for (const AxiomVariable& variable : axiom_.axiom->variables) names.push_back(variable.name);
+      sums_.name_tensors(std::move(names));
+    }
     sizes_ = solve_sizes(axiom_, size_cases_, context_);
     if (context_.is_contradictory()) return Verdict::kVacuous;
     const SymbolicShape &left = axiom_.terms[axiom_.left].shape, &right = axiom_.terms[axiom_.right].shape;
@@ -140,7 +149,8 @@ bool is_sampled(const ParamDomain& domain) {
     const std::string& name = variable.spec->name;
     switch (variable.spec->kind) {
       case ParamKind::kInt: return name != "axis";
-      case ParamKind::kInts: return name != "axes" && name != "perm" && name != "stretch_left" && name != "stretch_right";
+      case ParamKind::kInts:
+        return name != "axes" && name != "perm" && name != "stretch_left" && name != "stretch_right";
       case ParamKind::kReal: return true;
       default: return false;
     }
@@ -181,7 +191,8 @@ Result<AxiomProof> prove_axiom(const Axiom& axiom, const AxiomProofOptions& opti
       }
       const InstanceProof proof = prove(*typed, options.instance);
       ++result.instances;
-      if (proof.verdict == InstanceProof::Verdict::kVacuous && ++result.vacuous == 1) vacuous_at = text_of(ranks, binding);
+      if (proof.verdict == InstanceProof::Verdict::kVacuous && ++result.vacuous == 1)
+        vacuous_at = text_of(ranks, binding);
       proved += proof.verdict == InstanceProof::Verdict::kProved;
       result.uses_order = result.uses_order || proof.uses_order;
       result.uses_functions = result.uses_functions || proof.uses_functions;
@@ -192,10 +203,12 @@ Result<AxiomProof> prove_axiom(const Axiom& axiom, const AxiomProofOptions& opti
   if (result.instances == 0) result.reason = "at no ranks and parameters that are tried can both sides be defined";
   if (result.open == 0 && result.instances > 0 && proved == 0)
     result.reason = "no sizes meet its conditions at the ranks and parameters that are tried";
-  // f(x, same) = f(x, valid) of windows has sides of one shape at few strides: it would be proved where it says nothing.
+  // f(x, same) = f(x, valid) of windows has sides of one shape at few strides: it would be proved where it says
+  // nothing.
   if (result.open == 0 && result.vacuous > 0 && sampled) {
     result.open = result.vacuous;
-    result.reason = fmt::format("{}: no sizes meet its conditions, so that others may be where it is false", vacuous_at);
+    result.reason =
+        fmt::format("{}: no sizes meet its conditions, so that others may be where it is false", vacuous_at);
   }
   const bool stopped = options.stop && options.stop();
   if (stopped) result.reason = "stopped";
