@@ -218,7 +218,7 @@ Sum Sums::plain_maximum(std::vector<Branch> branches) {
     bool is_below = false;
     for (std::size_t b = 0; b < kept.size() && !is_below; ++b)
       is_below =
-          a != b && is_always(kept[a]) && is_always(kept[b]) && is_natural(subtract(kept[b].value, kept[a].value));
+          a != b && is_always(kept[b]) && is_natural(subtract(kept[b].value, kept[a].value));
     if (is_below) {
       kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(a));
     } else {

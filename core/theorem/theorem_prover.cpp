@@ -106,10 +106,23 @@ class InstanceProver {
     }
     return std::ranges::all_of(cases, [&](const Fact& fact) {
       const Context::Scope scope(context_, std::span(&fact, 1));
-      if (context_.is_contradictory() || prove_case(depth + 1)) return true;
-      if (depth == 0) proof_.reason += ", where " + symbols_.text(fact);
-      return false;
+      const std::vector<Polynomial> before = index_;
+      if (fact.is_equality) put_in_index(fact.value);
+      const bool holds = context_.is_contradictory() || prove_case(depth + 1);
+      index_ = before;
+      if (!holds && depth == 0) proof_.reason += ", where " + symbols_.text(fact);
+      return holds;
     });
+  }
+  /// An index that the equation determines is put in for, so that i0 and i1 are one where they are equal.
+  void put_in_index(const Polynomial& zero) {
+    for (const Symbol symbol : zero.symbols()) {
+      if (symbols_.kind(symbol) != SymbolKind::kIndex) continue;
+      const auto part = linear_in(symbols_, zero, symbol);
+      if (!part) continue;
+      for (Polynomial& index : index_) index = context_.substitute(index, {{symbol, part->sign == 1 ? -part->rest : part->rest}});
+      return;
+    }
   }
 
   const TypedAxiom& axiom_;
