@@ -38,7 +38,7 @@ Sum assuming(const Sum& sum, const Fact& guard, bool holds) {
   return result;
 }
 
-constexpr int kMostCases = 6;
+constexpr int kMostCasesOfFunction = 6;
 
 }  // namespace
 
@@ -46,7 +46,7 @@ template <class Apply>
 Sum Sums::by_cases(const Sum& sum, const Apply& apply, int depth) {
   const std::optional<Fact> guard = outer_guard(symbols(), sum);
   if (!guard) return apply(sum);
-  if (depth >= kMostCases) throw Unsupported{"a function of a value with too many cases"};
+  if (depth >= kMostCasesOfFunction) throw Unsupported{"a function of a value with too many cases"};
   const auto in_case = [&](const Fact& fact, bool holds) {
     const std::vector<Fact> facts{fact};
     const Context::Scope scope(context_, facts);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 #include <set>
 
@@ -20,6 +21,7 @@ namespace rewright::theorem {
 namespace {
 
 constexpr std::size_t kMostBranches = 40;
+constexpr int kMostCases = 6;
 
 }  // namespace
 
@@ -137,8 +139,40 @@ void Sums::flatten(std::vector<Branch>& branches) {
 
 Sum Sums::maximum(std::vector<Branch> branches) {
   flatten(branches);
+  return maximum_by_cases(std::move(branches), 0);
+}
+
+/// A guard about variables outside alone makes cases: which branches there are depends on them.
+Sum Sums::maximum_by_cases(std::vector<Branch> branches, int depth) {
   if (branches.empty()) throw Unsupported{"a greatest value over nothing"};
-  return plain_maximum(std::move(branches));
+  std::optional<Fact> outer;
+  for (const Branch& branch : branches) {
+    for (const Fact& guard : branch.guards) {
+      if (std::ranges::none_of(branch.bound, [&](Symbol s) { return symbols().mentions(guard.value, s); }))
+        outer = guard;
+    }
+  }
+  if (!outer) return plain_maximum(std::move(branches));
+  if (depth >= kMostCases) throw Unsupported{"a maximum of too many cases"};
+  std::vector<Fact> cases{*outer};
+  if (outer->is_equality) {
+    cases.push_back(at_least_zero(outer->value - 1));
+    cases.push_back(at_least_zero(Polynomial(-1) - outer->value));
+  } else {
+    cases.push_back(negation(*outer));
+  }
+  Sum result;
+  for (const Fact& fact : cases) {
+    const Context::Scope scope(context_, std::span(&fact, 1));
+    if (context_.is_contradictory()) continue;
+    std::vector<Branch> there;
+    for (const Branch& branch : branches) {
+      Branch copy = renamed(branch);
+      if (reduce_guards(copy.guards)) there.push_back(std::move(copy));
+    }
+    result = add(result, reduce({}, std::span(&fact, 1), maximum_by_cases(std::move(there), depth + 1)));
+  }
+  return result;
 }
 
 /// max{f(a), f(b)} = f(max{a, b}) for f that increases: exp, log, sqrt, sigmoid, tanh, erf, odd powers, and even ones
@@ -217,8 +251,7 @@ Sum Sums::plain_maximum(std::vector<Branch> branches) {
   for (std::size_t a = 0; a < kept.size();) {
     bool is_below = false;
     for (std::size_t b = 0; b < kept.size() && !is_below; ++b)
-      is_below =
-          a != b && is_always(kept[b]) && is_natural(subtract(kept[b].value, kept[a].value));
+      is_below = a != b && is_always(kept[b]) && is_natural(subtract(kept[b].value, kept[a].value));
     if (is_below) {
       kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(a));
     } else {
@@ -255,23 +288,25 @@ Sum Sums::plain_maximum(std::vector<Branch> branches) {
     scale_of = number(Rational(numerator, denominator));
     for (Branch& branch : kept) branch.value = scale(branch.value, Rational(denominator, numerator));
     const auto first = std::ranges::find_if(kept, [](const Branch& branch) { return !branch.value.is_zero(); });
-    for (const Power& power : std::vector(first->value.terms[0].factors)) {
-      if (power.second % 2 != 0 && !is_natural(*power.first)) continue;
-      const bool is_common = std::ranges::all_of(kept, [&](const Branch& branch) {
-        return std::ranges::none_of(branch.bound, [&](Symbol s) { return mentions(*power.first, s); }) &&
-               std::ranges::all_of(branch.value.terms, [&](const Term& term) {
-                 return !mentions_any(*power.first, term.bound) &&
-                        std::ranges::any_of(term.factors, [&](const Power& p) {
-                          return p.first->key == power.first->key && p.second == power.second;
-                        });
-               });
-      });
-      if (!is_common) continue;
-      const Power out(power.first, -power.second);
+    for (const auto& [factor, exponent] : std::vector(first->value.terms[0].factors)) {
+      // In every term, at least so often; an even power where the factor itself can be negative.
+      int shared = exponent;
+      for (const Branch& branch : kept) {
+        for (const Term& term : branch.value.terms) {
+          const auto found =
+              std::ranges::find_if(term.factors, [&](const Power& p) { return p.first->key == factor->key; });
+          const bool is_there = found != term.factors.end() && (found->second > 0) == (exponent > 0) &&
+                                !mentions_any(*factor, term.bound) && !mentions_any(*factor, branch.bound);
+          shared = !is_there ? 0 : std::abs(found->second) < std::abs(shared) ? found->second : shared;
+        }
+      }
+      if (!is_natural(*factor)) shared -= shared % 2;
+      if (shared == 0) continue;
+      const Power out(factor, -shared);
       for (Branch& branch : kept) {
         for (Term& term : branch.value.terms) term.factors = merged(term.factors, std::span(&out, 1));
       }
-      scale_of = multiply(scale_of, single(power.first, power.second));
+      scale_of = multiply(scale_of, single(factor, shared));
     }
   }
   for (Branch& branch : kept) branch = renamed(branch);

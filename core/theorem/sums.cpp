@@ -472,6 +472,19 @@ std::optional<Term> Sums::taken_apart(const Term& term) {
   return std::nullopt;
 }
 
+/// k = k' + e, one to one, where the guards say k >= e and not k >= 0: shifted ranges become one.
+std::optional<Term> Sums::moved_to_zero(const Term& term) {
+  for (const Symbol symbol : term.bound) {
+    if (std::ranges::find(term.guards, at_least_zero(Polynomial::symbol(symbol))) != term.guards.end()) continue;
+    for (const Fact& guard : term.guards) {
+      const auto part = linear_in(symbols(), guard.value, symbol);
+      if (guard.is_equality || !part || part->sign != 1 || symbols().has_bound(part->rest)) continue;
+      return substitute(term, {{symbol, Polynomial::symbol(symbol) - part->rest}});
+    }
+  }
+  return std::nullopt;
+}
+
 Sum Sums::simplified(const Sum& sum) {
   std::vector<Term> open = sum.terms, done;
   int steps = 0;
@@ -491,6 +504,10 @@ Sum Sums::simplified(const Sum& sum) {
     }
     if (auto parts = taken_apart(term)) {
       open.push_back(*std::move(parts));
+      continue;
+    }
+    if (auto moved = moved_to_zero(term)) {
+      open.push_back(*std::move(moved));
       continue;
     }
     done.push_back(std::move(term));

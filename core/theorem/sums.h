@@ -142,6 +142,7 @@ class Sums {
   [[nodiscard]] Sum logarithm(const Sum& argument);
   [[nodiscard]] std::optional<Sum> root_of_square(const Sum& argument);
   [[nodiscard]] Sum plain_inverse(const Sum& sum);
+  [[nodiscard]] Sum maximum_by_cases(std::vector<Branch> branches, int depth);
   [[nodiscard]] Sum plain_maximum(std::vector<Branch> branches);
   [[nodiscard]] std::optional<Sum> increasing_head(const std::vector<Branch>& branches);
   void flatten(std::vector<Branch>& branches);
@@ -154,6 +155,7 @@ class Sums {
                                                                         std::span<const Fact> guards) const;
   [[nodiscard]] std::optional<Sum> counted(const Term& term);
   [[nodiscard]] std::optional<Term> taken_apart(const Term& term);
+  [[nodiscard]] std::optional<Term> moved_to_zero(const Term& term);
 
   Context& context_;
   std::vector<std::string> tensor_names_;

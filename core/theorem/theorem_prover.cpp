@@ -120,7 +120,8 @@ class InstanceProver {
       if (symbols_.kind(symbol) != SymbolKind::kIndex) continue;
       const auto part = linear_in(symbols_, zero, symbol);
       if (!part) continue;
-      for (Polynomial& index : index_) index = context_.substitute(index, {{symbol, part->sign == 1 ? -part->rest : part->rest}});
+      for (Polynomial& index : index_)
+        index = context_.substitute(index, {{symbol, part->sign == 1 ? -part->rest : part->rest}});
       return;
     }
   }
