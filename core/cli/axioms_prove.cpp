@@ -1,4 +1,4 @@
-// rewright axioms prove FILE... [--only NAME...] [--no-refute] [--threads N]
+// rewright axioms prove FILE... [--only NAME...] [--certify] [--no-refute] [--threads N]
 #include <rewright/axiom/axiom.h>
 
 #include <algorithm>
@@ -17,6 +17,7 @@ namespace {
 struct ProveOptions {
   std::vector<std::string> files;
   std::vector<std::string> names;  ///< Of the axioms to prove; none: all.
+  bool certify = false;
   bool no_refute = false;
   int threads = 0;
 };
@@ -29,6 +30,7 @@ struct ProvedAxiom {
   [[nodiscard]] const char* verdict() const {
     return proof.proved ? "proved" : counterexample.empty() ? "open" : "false";
   }
+  [[nodiscard]] bool is_certified() const { return proof.proved && proof.certified + proof.vacuous >= proof.instances; }
   /// Laws of the reals that the proof uses beyond those of rings and of any function.
   [[nodiscard]] std::vector<std::string> laws() const {
     std::vector<std::string> laws;
@@ -42,12 +44,13 @@ Json json_of_proof(const ProvedAxiom& axiom) {
   return {{"name", axiom.proof.name},
           {"verdict", axiom.verdict()},
           {"combinations", axiom.proof.instances},
+          {"certified", axiom.is_certified()},
           {"laws", axiom.laws()},
           {"why", axiom.counterexample.empty() ? axiom.proof.reason : axiom.counterexample},
           {"seconds", axiom.proof.seconds}};
 }
 
-void print_proof(const ProvedAxiom& axiom) {
+void print_proof(const ProvedAxiom& axiom, bool certify) {
   const theorem::AxiomProof& proof = axiom.proof;
   if (proof.proved) {
     const auto laws = axiom.laws();
@@ -55,6 +58,7 @@ void print_proof(const ProvedAxiom& axiom) {
                            counted(proof.instances, "combination") + " of ranks and parameters",
                            proof.vacuous > 0 ? fmt::format(", {} of them met by no sizes", proof.vacuous) : "",
                            laws.empty() ? "" : fmt::format("; laws of {}", fmt::join(laws, ", ")), proof.seconds));
+    if (certify && !axiom.is_certified()) print_line(fmt::format("  without a certificate: {}", proof.uncertified));
   } else if (!axiom.counterexample.empty()) {
     print_line(fmt::format("{}: FALSE; a counterexample:\n{}", proof.name, axiom.counterexample));
   } else {
@@ -78,13 +82,14 @@ Result<ExitCode> prove_axioms(const Settings& settings, const ProveOptions& opti
   theorem::AxiomProofOptions proving;
   proving.threads = threads_of(options.threads);
   proving.stop = interrupted;
+  proving.certify = options.certify;
   proving.progress = [&](std::size_t done, std::size_t total) {
     line.show("proofs", done, "axioms", static_cast<double>(done) / static_cast<double>(total));
   };
   REWRIGHT_TRY(auto proofs, theorem::prove(axioms.axioms(), proving));
   line.clear();
   std::vector<ProvedAxiom> results;
-  std::size_t proved = 0, refuted = 0;
+  std::size_t proved = 0, refuted = 0, certified = 0;
   double seconds = 0;
   for (std::size_t a = 0; a < proofs.size(); ++a) {
     ProvedAxiom& result = results.emplace_back(ProvedAxiom{std::move(proofs[a]), {}});
@@ -98,19 +103,25 @@ Result<ExitCode> prove_axioms(const Settings& settings, const ProveOptions& opti
       if (!audited.holds) result.counterexample = audited.counterexample;
     }
     proved += result.proof.proved;
+    certified += result.is_certified();
     refuted += !result.counterexample.empty();
     seconds += result.proof.seconds;
-    if (!settings.json) print_proof(result);
+    if (!settings.json) print_proof(result, options.certify);
   }
   const std::size_t open = results.size() - proved - refuted;
   if (settings.json) {
     Json list = Json::array();
     for (const ProvedAxiom& result : results) list.push_back(json_of_proof(result));
-    print_json(
-        {{"proved", proved}, {"open", open}, {"false", refuted}, {"seconds", seconds}, {"axioms", std::move(list)}});
+    print_json({{"proved", proved},
+                {"certified", certified},
+                {"open", open},
+                {"false", refuted},
+                {"seconds", seconds},
+                {"axioms", std::move(list)}});
   } else {
-    print_line(fmt::format("{}: {} proved for all sizes, {} open, {} false; {:.1f} s of proving",
-                           counted(results.size(), "axiom"), proved, open, refuted, seconds));
+    print_line(fmt::format(
+        "{}: {} proved for all sizes{}, {} open, {} false; {:.1f} s of proving", counted(results.size(), "axiom"),
+        proved, options.certify ? fmt::format(" ({} with certificates)", certified) : "", open, refuted, seconds));
   }
   if (interrupted()) return ExitCode::kStopped;
   return open + refuted == 0 ? ExitCode::kDone : ExitCode::kNegative;
@@ -129,6 +140,8 @@ void add_axioms_prove(Program& program, const Command& group) {
       [options](const Settings& settings) { return prove_axioms(settings, *options); });
   prove.add_option("FILE", options->files, "SMT-LIB files of axioms").required();
   prove.add_option("--only", options->names, "The axioms of these names alone").repeatable();
+  prove.add_flag("--certify", options->certify,
+                 "Each proof is made again with a certificate, which the independent checker replays");
   prove.add_flag("--no-refute", options->no_refute, "What stays open is not evaluated in search of a counterexample");
   prove.add_option("--threads", options->threads, "Threads (as many as there are cores)").check(in_range(1, 1024));
 }

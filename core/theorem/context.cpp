@@ -1,5 +1,7 @@
 #include "theorem/context.h"
 
+#include <rewright/tensor/dim.h>
+
 #include <algorithm>
 #include <set>
 
@@ -12,24 +14,6 @@ namespace {
 
 /// Products of facts and symbols that one question may have.
 constexpr std::size_t kMostFacts = 160;
-
-std::int64_t floor_of(std::int64_t value, std::int64_t divisor) {
-  const std::int64_t quotient = value / divisor;
-  return value % divisor < 0 ? quotient - 1 : quotient;
-}
-
-/// Over the integers g p + c >= 0 says p + floor(c / g) >= 0; g p + c = 0 says the same of p, or nothing can meet it.
-Fact tightened(const Fact& fact) {
-  const std::int64_t content = content_without_constant(fact.value);
-  const std::int64_t constant = fact.value.constant_term();
-  if (content <= 1) return fact;
-  if (fact.is_equality && constant % content != 0) return at_least_zero(-1);
-  Polynomial result = floor_of(constant, content);
-  for (const auto& [monomial, coefficient] : fact.value.terms()) {
-    if (!monomial.empty()) result = result + Polynomial::term(monomial, coefficient / content);
-  }
-  return {std::move(result), fact.is_equality};
-}
 
 }  // namespace
 
@@ -250,7 +234,7 @@ Polynomial Context::floor_divide(const Polynomial& dividend, const Polynomial& d
     const auto& [monomial, coefficient] = divisor.terms()[0];
     for (const auto& [product, count] : dividend.terms()) {
       const auto quotient = divide(product, monomial);
-      const std::int64_t times = quotient ? floor_of(count, coefficient) : 0;
+      const std::int64_t times = quotient ? rewright::floor_divide(count, coefficient) : 0;
       if (quotient) whole = whole + Polynomial::term(*quotient, times);
       rest = rest + Polynomial::term(product, count - times * coefficient);
     }

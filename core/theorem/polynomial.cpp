@@ -1,5 +1,7 @@
 #include "theorem/polynomial.h"
 
+#include <rewright/tensor/dim.h>
+
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -102,6 +104,18 @@ std::int64_t content_without_constant(const Polynomial& p) {
     if (!monomial.empty()) content = std::gcd(content, coefficient);
   }
   return content;
+}
+
+Fact tightened(const Fact& fact) {
+  const std::int64_t content = content_without_constant(fact.value);
+  const std::int64_t constant = fact.value.constant_term();
+  if (content <= 1) return fact;
+  if (fact.is_equality && constant % content != 0) return at_least_zero(-1);
+  Polynomial result = floor_divide(constant, content);
+  for (const auto& [monomial, coefficient] : fact.value.terms()) {
+    if (!monomial.empty()) result = result + Polynomial::term(monomial, coefficient / content);
+  }
+  return {std::move(result), fact.is_equality};
 }
 
 }  // namespace rewright::theorem

@@ -73,6 +73,9 @@ struct Fact {
 /// Of an inequality over the integers: -p - 1 >= 0.
 [[nodiscard]] inline Fact negation(const Fact& fact) { return at_least_zero(Polynomial(-1) - fact.value); }
 
+/// Over the integers g p + c >= 0 says p + floor(c / g) >= 0; g p + c = 0 says the same of p, or nothing can meet it.
+[[nodiscard]] Fact tightened(const Fact& fact);
+
 /// What to put in place of symbols.
 using SymbolMap = std::map<Symbol, Polynomial>;
 

@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "axiom/domain.h"
+#include "theorem/certifier.h"
 #include "theorem/definedness.h"
 #include "theorem/expansion.h"
 #include "theorem/finish.h"
@@ -210,6 +211,12 @@ Result<AxiomProof> prove_axiom(const Axiom& axiom, const AxiomProofOptions& opti
       proved += proof.verdict == InstanceProof::Verdict::kProved;
       result.uses_order = result.uses_order || proof.uses_order;
       result.uses_functions = result.uses_functions || proof.uses_functions;
+      if (options.certify && proof.verdict == InstanceProof::Verdict::kProved) {
+        const auto certificate = certificate_of(*typed, options.instance);
+        result.certified += certificate.has_value();
+        if (!certificate && result.uncertified.empty())
+          result.uncertified = fmt::format("{}: {}", text_of(ranks, binding), certificate.error().message);
+      }
       if (proof.verdict != InstanceProof::Verdict::kOpen) continue;
       if (++result.open == 1) result.reason = fmt::format("{}: {}", text_of(ranks, binding), proof.reason);
     }
@@ -270,6 +277,13 @@ InstanceProof prove_in(const TypedAxiom& axiom, const SizeCases& cases, const Pr
 }  // namespace
 
 InstanceProof prove(const TypedAxiom& axiom, const ProofOptions& options) { return prove_in(axiom, {}, options); }
+
+Result<std::string> certificate_of(const TypedAxiom& axiom, const ProofOptions& options) {
+  Certifier certifier(options.pivots);
+  REWRIGHT_TRY(std::string certificate, certified::certify(axiom, certifier));
+  REWRIGHT_CHECK(certified::check_theorem(axiom, certificate));
+  return certificate;
+}
 
 Result<std::vector<AxiomProof>> prove(std::span<const Axiom> axioms, const AxiomProofOptions& options) {
   std::vector<AxiomProof> results(axioms.size());

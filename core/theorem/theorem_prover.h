@@ -44,13 +44,19 @@ struct InstanceProof {
 
 [[nodiscard]] REWRIGHT_API InstanceProof prove(const TypedAxiom& axiom, const ProofOptions& options = {});
 
+/// A certificate that the checker has taken. Errors: why there is none. Its rules are fewer than the prover's.
+[[nodiscard]] REWRIGHT_API Result<std::string> certificate_of(const TypedAxiom& axiom,
+                                                              const ProofOptions& options = {});
+
 struct AxiomProof {
   std::string name;
   bool proved = false;
   std::size_t instances = 0;  ///< Combinations of ranks and parameters at which both sides can be defined.
   std::size_t vacuous = 0;    ///< Of these, where no sizes meet the conditions.
   std::size_t open = 0;
-  std::string reason;  ///< Of the first that is open: the combination, and what is left.
+  std::size_t certified = 0;  ///< Of those proved: with a certificate that the checker has taken.
+  std::string uncertified;    ///< Of the first without: why there is none.
+  std::string reason;         ///< Of the first that is open: the combination, and what is left.
   double seconds = 0;
   bool uses_order = false;
   bool uses_functions = false;
@@ -61,7 +67,8 @@ struct AxiomProofOptions {
   std::size_t drawn = 40;  ///< Combinations of parameters for each choice of ranks, out of all that :domain claims.
   std::uint64_t seed = 1;
   int threads = 1;
-  bool stop_at_open = true;                                           ///< The others of an axiom are not tried.
+  bool certify = false;      ///< Each combination that is proved is proved again, with a certificate that is checked.
+  bool stop_at_open = true;  ///< The others of an axiom are not tried.
   std::function<void(std::size_t done, std::size_t total)> progress;  ///< From one thread at a time.
   std::function<bool()> stop;
 };
