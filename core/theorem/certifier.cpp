@@ -170,8 +170,7 @@ class NamedFacts {
 };
 
 bool is_alike(const certified::Factor& a, const certified::Factor& b) {
-  return a.kind == b.kind && a.which == b.which && a.branches.size() == b.branches.size() &&
-         a.argument.size() == b.argument.size();
+  return a.kind == b.kind && a.which == b.which && a.argument.size() == b.argument.size();
 }
 
 }  // namespace
@@ -293,14 +292,20 @@ bool Certifier::pair_terms(std::span<const certified::Term> a, const std::vector
   return false;
 }
 
+/// Each branch beside one of the other's: what it is covered by is looked for anew.
 bool Certifier::pair_branches(std::span<const certified::Branch> a, std::span<const certified::Branch> b,
                               const Pairing& so_far, const Visit& visit) {
+  if (++steps_ > kMostPairings) return false;
   if (a.empty()) return visit(so_far);
-  Pairing inside = so_far;
-  for (const int s : b[0].bound) inside.unknown.push_back(static_cast<Symbol>(s));
-  if (a[0].value.size() != b[0].value.size()) return false;
-  return pair_terms(a[0].value, b[0].value, std::vector<bool>(b[0].value.size()), inside,
-                    [&](const Pairing& next) { return pair_branches(a.subspan(1), b.subspan(1), next, visit); });
+  for (const certified::Branch& other : b) {
+    if (a[0].value.size() != other.value.size()) continue;
+    Pairing inside = so_far;
+    for (const int s : other.bound) inside.unknown.push_back(static_cast<Symbol>(s));
+    if (pair_terms(a[0].value, other.value, std::vector<bool>(other.value.size()), inside,
+                   [&](const Pairing& next) { return pair_branches(a.subspan(1), b, next, visit); }))
+      return true;
+  }
+  return false;
 }
 
 std::optional<Member> Certifier::member_for(const certified::Term& first, const certified::Term& term,
@@ -376,6 +381,47 @@ certified::Groups Certifier::groups(const std::vector<certified::Symbol>& symbol
     result.push_back(std::move(group));
   }
   return result;
+}
+
+std::optional<certified::Cover> Certifier::cover(const std::vector<certified::Symbol>& symbols,
+                                                 const certified::Branch& branch,
+                                                 const std::vector<certified::Branch>& others,
+                                                 certified::Trial& trial) {
+  for (std::size_t o = 0; o < others.size(); ++o) {
+    const certified::Branch& other = others[o];
+    if (other.value.size() != branch.value.size()) continue;
+    mirror(symbols);
+    const std::vector<Symbol> unknown(other.bound.begin(), other.bound.end());
+    std::optional<certified::Cover> result;
+    const auto attempt = [&](const Pairing& pairing) {
+      SymbolMap map = solved(pairing.equations, pairing.unknown);
+      std::erase_if(map, [&](const auto& entry) { return std::ranges::find(unknown, entry.first) == unknown.end(); });
+      // What the value does not determine: a bound that the guards give.
+      for (const Symbol symbol : unknown) {
+        for (const certified::Fact& guard : other.guards) {
+          if (map.contains(symbol)) break;
+          const auto value = put(polynomial_of(guard.value), map);
+          const auto part = value ? linear_in(symbols_, *value, symbol) : std::nullopt;
+          if (part && part->sign == 1) map.emplace(symbol, -part->rest);
+        }
+        if (!map.contains(symbol)) return false;
+      }
+      certified::Cover cover{o, {}};
+      for (const Symbol symbol : unknown) {
+        const auto value = put(map.at(symbol), map);
+        if (!value) return false;
+        cover.map.push_back(certified_of(*value));
+      }
+      if (!trial.covers(branch, other, cover.map)) return false;
+      result = std::move(cover);
+      return true;
+    };
+    Pairing start;
+    start.unknown = unknown;
+    steps_ = 0;
+    if (pair_terms(branch.value, other.value, std::vector<bool>(other.value.size()), start, attempt)) return result;
+  }
+  return std::nullopt;
 }
 
 }  // namespace rewright::theorem

@@ -25,6 +25,8 @@ class REWRIGHT_API Certifier final : public certified::Oracle {
                                                             const std::vector<certified::Fact>& facts) override;
   certified::Groups groups(const std::vector<certified::Symbol>& symbols, const std::vector<certified::Term>& terms,
                            certified::Trial& trial) override;
+  std::optional<certified::Cover> cover(const std::vector<certified::Symbol>& symbols, const certified::Branch& branch,
+                                        const std::vector<certified::Branch>& others, certified::Trial& trial) override;
 
  private:
   /// Pairs of indices that should be equal, and in whose variables.

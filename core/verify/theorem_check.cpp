@@ -153,6 +153,9 @@ class Machine final : public Trial {
   bool fits(const Term& first, const Term& term, const Member& member) override {
     return trial([&] { return aligned(first, term, member).has_value(); });
   }
+  bool covers(const Branch& branch, const Branch& other, const std::vector<Polynomial>& map) override {
+    return trial([&] { return is_covered(branch, other, map); });
+  }
   bool cancels(const std::vector<Term>& terms, const std::vector<Member>& group) override {
     return trial([&] { return group_vanishes(terms, group); });
   }
@@ -516,7 +519,23 @@ class Machine final : public Trial {
       }
       return false;
     };
-    for (int step = 0; solve_one(); ++step) {
+    const auto pin_one = [&] {  // 1 <= s <= 1
+      for (const Constraint& constraint : constraints) {
+        if (constraint.kind != Constraint::Kind::kAtLeast) continue;
+        const Polynomial rest = value_of(constraint.left) - value_of(constraint.right);
+        for (const auto& [monomial, coefficient] : rest) {
+          if (monomial.size() != 1 || coefficient != -1 || !entry(monomial[0]).least) continue;
+          if (rest + symbol(monomial[0]) != number(*entry(monomial[0]).least)) continue;
+          const Map one{{monomial[0], number(*entry(monomial[0]).least)}};
+          for (auto& [name, size] : sizes_) size = put(size, one);
+          for (auto& [place, q] : parts) q = put(q, one);
+          for (auto& [size, least] : bounds) size = put(size, one);
+          return true;
+        }
+      }
+      return false;
+    };
+    for (int step = 0; solve_one() || pin_one(); ++step) {
       if (step > kMostSteps) outside("sizes that do not come to rest");
     }
     const auto learn = [&](const Fact& fact) {
@@ -893,6 +912,7 @@ class Machine final : public Trial {
     for (Branch branch : branches) {
       if (!reduced(branch.guards)) continue;
       branch.value = with(branch.guards, [&] { return simplified(branch.value); });
+      if (project(branch) && !reduced(branch.guards)) continue;
       std::vector<Fact> outer;
       for (const Fact& guard : branch.guards) {
         if (!is_about(guard, branch.bound)) outer.push_back(guard);
@@ -914,25 +934,190 @@ class Machine final : public Trial {
       kept.push_back(std::move(branch));
     }
     if (kept.empty()) outside("a greatest value over nothing");
-    Factor maximum{.kind = Factor::Kind::kMaximum};
-    for (const Branch& branch : kept) {
-      Term whole{.bound = branch.bound, .guards = branch.guards};  // One name for each variable, inside too.
-      Map map;
-      Branch copy = branch;
-      for (int& s : copy.bound) {
-        const int fresh = new_bound();
-        map.emplace(s, symbol(fresh));
-        s = fresh;
+    return plain_greatest(std::move(kept), depth);
+  }
+  /// max{v | a <= k <= b, ..} = max{v | a <= b, ..} for a v without k. Was there one?
+  bool project(Branch& branch) const {
+    bool changed = false;
+    for (const int s : std::vector<int>(branch.bound)) {
+      std::vector<Polynomial> low, high;
+      std::vector<Fact> others;
+      bool is_plain = !mentions(branch.value, s);
+      for (const Fact& guard : branch.guards) {
+        if (!mentions(guard.value, s)) {
+          others.push_back(guard);
+          continue;
+        }
+        const auto part = guard.is_equality ? std::nullopt : linear(guard.value, s);
+        is_plain = is_plain && part;
+        if (part) (part->sign > 0 ? low : high).push_back(solution(*part));
       }
-      copy.guards = put(branch.guards, map);
-      copy.value = with(copy.guards, [&] {
-        Sum values;
-        for (const Term& term : renamed(branch.value)) values.push_back(put(term, map));
-        return values;
-      });
-      maximum.branches.push_back(std::move(copy));
+      if (!is_plain) continue;
+      for (const Polynomial& a : low) {
+        for (const Polynomial& b : high) others.push_back(at_least_zero(b - a));
+      }
+      branch.guards = std::move(others);
+      std::erase(branch.bound, s);
+      changed = true;
     }
-    return one(std::move(maximum));
+    return changed;
+  }
+  /// Takes out of all branches what is in every term and never negative, and does not change with their variables.
+  std::vector<Factor> common_naturals(std::vector<Branch>& branches) const {
+    std::vector<Factor> common;
+    const auto first = std::ranges::find_if(branches, [](const Branch& branch) { return !branch.value.empty(); });
+    if (first == branches.end()) return common;
+    for (const Factor& factor : std::vector<Factor>(first->value[0].factors)) {
+      const auto place_in = [&](const Term& term) {
+        return std::ranges::find_if(term.factors, [&](const Factor& f) { return is_same(f, factor); });
+      };
+      const bool is_common =
+          is_natural(factor) && std::ranges::all_of(branches, [&](const Branch& branch) {
+            return std::ranges::none_of(branch.bound, [&](int s) { return mentions(factor, s); }) &&
+                   std::ranges::all_of(branch.value, [&](const Term& term) {
+                     return place_in(term) != term.factors.end() &&
+                            std::ranges::none_of(term.bound, [&](int s) { return mentions(factor, s); });
+                   });
+          });
+      if (!is_common) continue;
+      for (Branch& branch : branches) {
+        for (Term& term : branch.value) term.factors.erase(place_in(term));
+      }
+      common.push_back(factor);
+    }
+    return common;
+  }
+  Sum plain_greatest(std::vector<Branch> kept, int depth) {
+    const auto is_always = [](const Branch& branch) { return branch.bound.empty() && branch.guards.empty(); };
+    // max{0, a} = a for a >= 0
+    const bool has_natural = std::ranges::any_of(kept, [&](const Branch& branch) {
+      return is_always(branch) && !branch.value.empty() && is_natural(branch.value);
+    });
+    if (has_natural) std::erase_if(kept, [](const Branch& branch) { return branch.value.empty(); });
+    for (std::size_t a = 0; a < kept.size(); ++a) {
+      for (std::size_t b = kept.size(); b-- > a + 1;) {
+        if (is_always(kept[a]) && is_always(kept[b]) && is_same(kept[a].value, kept[b].value))
+          kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(b));
+      }
+    }
+    if (kept.size() == 1 && is_always(kept[0])) return kept[0].value;
+    // max{c max{a, b} + d, e} = max{c a + d, c b + d, e}
+    for (std::size_t k = 0; k < kept.size(); ++k) {
+      for (std::size_t t = 0; t < kept[k].value.size(); ++t) {
+        const Term& term = kept[k].value[t];
+        if (!term.bound.empty() || !term.guards.empty() || term.numerator < 0) continue;
+        std::optional<std::size_t> inner;
+        for (std::size_t f = 0; f < term.factors.size(); ++f) {
+          Term rest = term;
+          rest.factors.erase(rest.factors.begin() + static_cast<std::ptrdiff_t>(f));
+          if (term.factors[f].kind == Factor::Kind::kMaximum && is_natural(rest)) inner = f;
+        }
+        if (!inner) continue;
+        if (kept.size() > 40) outside("a maximum of too many branches");
+        const Factor maximum = term.factors[*inner];
+        Term scale = term;
+        scale.factors.erase(scale.factors.begin() + static_cast<std::ptrdiff_t>(*inner));
+        Sum others = kept[k].value;
+        others.erase(others.begin() + static_cast<std::ptrdiff_t>(t));
+        std::vector<Branch> flat = kept;
+        flat.erase(flat.begin() + static_cast<std::ptrdiff_t>(k));
+        for (const Branch& given : maximum.branches) {
+          const Branch branch = renamed(given);
+          Branch whole = kept[k];
+          whole.bound.insert(whole.bound.end(), branch.bound.begin(), branch.bound.end());
+          whole.guards.insert(whole.guards.end(), branch.guards.begin(), branch.guards.end());
+          whole.value = joined(renamed(others), times({scale}, branch.value));
+          flat.push_back(std::move(whole));
+        }
+        return greatest(flat, depth);
+      }
+    }
+    // max{f a, f b} = f max{a, b} for f >= 0; max{c a, c b} = c max{a, b}
+    if (std::vector<Factor> common = common_naturals(kept); !common.empty()) {
+      Term outside_of;
+      outside_of.factors = std::move(common);
+      return times({outside_of}, plain_greatest(std::move(kept), depth));
+    }
+    Fraction scale{0, 1};
+    for (const Branch& branch : kept) {
+      for (const Term& term : branch.value) {
+        scale = {std::gcd(scale.numerator, term.numerator),
+                 product(scale.denominator / std::gcd(scale.denominator, term.denominator), term.denominator)};
+      }
+    }
+    if (scale.numerator == 0) scale = {1, 1};
+    Factor maximum{.kind = Factor::Kind::kMaximum};
+    for (Branch& branch : kept) {
+      branch.value = scaled(branch.value, {scale.denominator, scale.numerator});
+      maximum.branches.push_back(renamed(branch));
+    }
+    return scaled(one(std::move(maximum)), scale);
+  }
+  /// Its variables, and those inside, by new names.
+  Branch renamed(const Branch& branch) {
+    Map map;
+    Branch copy = branch;
+    for (int& s : copy.bound) {
+      const int fresh = new_bound();
+      map.emplace(s, symbol(fresh));
+      s = fresh;
+    }
+    copy.guards = put(branch.guards, map);
+    copy.value = with(copy.guards, [&] {
+      Sum values;
+      for (const Term& term : renamed(branch.value)) values.push_back(put(term, map));
+      return values;
+    });
+    return copy;
+  }
+
+  /// Never negative: sums of products of squares and of what is never negative.
+  [[nodiscard]] bool is_natural(const Sum& all) const {
+    return std::ranges::all_of(all, [this](const Term& term) { return is_natural(term); });
+  }
+  [[nodiscard]] bool is_natural(const Term& term) const {
+    std::vector<const Factor*> rest;
+    for (const Factor& factor : term.factors) {
+      if (is_natural(factor)) continue;
+      const auto twin = std::ranges::find_if(rest, [&](const Factor* other) { return is_same(*other, factor); });
+      if (twin == rest.end()) {
+        rest.push_back(&factor);
+      } else {
+        rest.erase(twin);
+      }
+    }
+    return term.numerator > 0 && rest.empty();
+  }
+  [[nodiscard]] bool is_natural(const Factor& factor) const {
+    switch (factor.kind) {
+      case Factor::Kind::kElement: return false;
+      case Factor::Kind::kInteger:
+        return factor.at[0].size() == 1 && factor.at[0].begin()->second > 0 && all_natural(factor.at[0].begin()->first);
+      case Factor::Kind::kCall: {
+        const auto function = static_cast<Function>(factor.which);
+        return function == Function::kExp || function == Function::kSqrt || function == Function::kSigmoid;
+      }
+      case Factor::Kind::kInverse: return is_natural(factor.argument);
+      case Factor::Kind::kMaximum: break;
+    }
+    return std::ranges::all_of(factor.branches, [this](const Branch& branch) { return is_natural(branch.value); }) ||
+           std::ranges::any_of(factor.branches, [this](const Branch& branch) {
+             return branch.bound.empty() && branch.guards.empty() && is_natural(branch.value);
+           });
+  }
+  /// Written alike, to the names.
+  static bool is_same(const Factor& a, const Factor& b) {
+    return a.kind == b.kind && a.which == b.which && a.at == b.at && is_same(a.argument, b.argument) &&
+           std::ranges::equal(a.branches, b.branches, [](const Branch& x, const Branch& y) {
+             return x.bound == y.bound && x.guards == y.guards && is_same(x.value, y.value);
+           });
+  }
+  static bool is_same(const Sum& a, const Sum& b) {
+    return std::ranges::equal(a, b, [](const Term& x, const Term& y) {
+      return x.numerator == y.numerator && x.denominator == y.denominator && x.bound == y.bound &&
+             x.guards == y.guards &&
+             std::ranges::equal(x.factors, y.factors, [](const Factor& f, const Factor& g) { return is_same(f, g); });
+    });
   }
   /// Without what follows from the facts and from the other guards; false where they cannot hold.
   bool reduced(std::vector<Fact>& guards) {
@@ -988,7 +1173,25 @@ class Machine final : public Trial {
       if (!reduced(term.guards)) continue;
       if (!step_of(term, open)) done.push_back(std::move(term));
     }
-    return done;
+    // Terms written alike are one.
+    Sum result;
+    for (Term& term : done) {
+      const auto twin = std::ranges::find_if(result, [&](const Term& other) {
+        Term scaled = other;
+        scaled.numerator = term.numerator;
+        scaled.denominator = term.denominator;
+        return is_same(Sum{scaled}, Sum{term});
+      });
+      if (twin == result.end()) {
+        result.push_back(std::move(term));
+        continue;
+      }
+      const Fraction both = add({twin->numerator, twin->denominator}, {term.numerator, term.denominator});
+      twin->numerator = both.numerator;
+      twin->denominator = both.denominator;
+    }
+    std::erase_if(result, [](const Term& term) { return term.numerator == 0; });
+    return result;
   }
   /// One rule on one term; what it becomes is put to `open`. False where none applies.
   bool step_of(const Term& term, Sum& open) {
@@ -1084,24 +1287,12 @@ class Machine final : public Trial {
         term.factors.size() != first.factors.size())
       return std::nullopt;
     for (const auto* list : {&member.map, &member.inverse}) {
-      for (const Polynomial& p : *list) {
-        for (const auto& [monomial, coefficient] : p) {
-          if (!std::ranges::is_sorted(monomial) || coefficient == 0) return std::nullopt;
-          for (const int s : monomial) {
-            if (s < 0 || s >= static_cast<int>(symbols_.size())) return std::nullopt;
-          }
-        }
-      }
+      if (!std::ranges::all_of(*list, [&](const Polynomial& p) { return is_well_formed(p); })) return std::nullopt;
     }
     Map there, back;
     for (std::size_t v = 0; v < term.bound.size(); ++v) there.emplace(term.bound[v], member.map[v]);
     for (std::size_t v = 0; v < first.bound.size(); ++v) back.emplace(first.bound[v], member.inverse[v]);
     // No variable of either may stand on both sides, nor one that is bound elsewhere.
-    const auto is_known = [&](const Polynomial& p, const std::vector<int>& own) {
-      return !mentions(p, [&](int s) {
-        return entry(s).kind == Symbol::Kind::kBound && std::ranges::find(own, s) == own.end() && !is_in(facts_, s);
-      });
-    };
     for (const Polynomial& p : member.map) {
       if (!is_known(p, first.bound) || std::ranges::any_of(term.bound, [&](int s) { return mentions(p, s); }))
         return std::nullopt;
@@ -1149,32 +1340,45 @@ class Machine final : public Trial {
       case Factor::Kind::kInverse: return equal(a.argument, b.argument);
       case Factor::Kind::kMaximum: break;
     }
-    // One branch beside the other, with one name for both's variables where there are any.
-    if (a.branches.size() != b.branches.size()) return false;
-    for (std::size_t k = 0; k < a.branches.size(); ++k) {
-      const Branch &left = a.branches[k], &right = b.branches[k];
-      if (left.bound.size() != right.bound.size()) return false;
-      Map map;
-      std::vector<int> fresh;
-      Map other;
-      for (std::size_t v = 0; v < left.bound.size(); ++v) {
-        fresh.push_back(new_bound());
-        map.emplace(left.bound[v], symbol(fresh.back()));
-        other.emplace(right.bound[v], symbol(fresh.back()));
-      }
-      const std::vector<Fact> guards = put(left.guards, map), others = put(right.guards, other);
-      const bool same =
-          with(guards, [&] { return std::ranges::all_of(others, [&](const Fact& f) { return implied(f); }); }) &&
-          with(others, [&] { return std::ranges::all_of(guards, [&](const Fact& f) { return implied(f); }); }) &&
-          with(guards, [&] {
-            Sum one_side, other_side;
-            for (const Term& term : left.value) one_side.push_back(put(term, map));
-            for (const Term& term : right.value) other_side.push_back(put(term, other));
-            return equal(one_side, other_side);
-          });
-      if (!same) return false;
+    return all_covered(a, b) && all_covered(b, a);
+  }
+  /// Each branch has one in the other that is as great, for all of its variables.
+  bool all_covered(const Factor& a, const Factor& b) {
+    return std::ranges::all_of(a.branches, [&](const Branch& given) {
+      const Branch branch = renamed(given);
+      const auto cover = oracle_->cover(symbols_, branch, b.branches, *this);
+      if (!cover) return false;
+      if (cover->branch >= b.branches.size()) refuse("a branch that there is not");
+      return is_covered(branch, b.branches[cover->branch], cover->map);
+    });
+  }
+  bool is_covered(const Branch& branch, const Branch& given, const std::vector<Polynomial>& map) {
+    if (map.size() != given.bound.size()) return false;
+    for (const Polynomial& p : map) {
+      if (!is_well_formed(p) || !is_known(p, branch.bound)) return false;
     }
-    return true;
+    Map values;
+    for (std::size_t v = 0; v < map.size(); ++v) values.emplace(given.bound[v], map[v]);
+    return with(branch.guards, [&] {
+      for (const Fact& guard : put(given.guards, values)) {
+        if (!implied(guard)) return false;
+      }
+      Sum other;
+      for (const Term& term : renamed(given.value)) other.push_back(put(term, values));
+      return equal(branch.value, other);
+    });
+  }
+  [[nodiscard]] bool is_well_formed(const Polynomial& p) const {
+    return std::ranges::all_of(p, [&](const auto& term) {
+      return term.second != 0 && std::ranges::is_sorted(term.first) &&
+             std::ranges::all_of(term.first, [&](int s) { return s >= 0 && s < static_cast<int>(symbols_.size()); });
+    });
+  }
+  /// Bound variables in it are these, or are bound around this place.
+  [[nodiscard]] bool is_known(const Polynomial& p, const std::vector<int>& own) const {
+    return !mentions(p, [&](int s) {
+      return entry(s).kind == Symbol::Kind::kBound && std::ranges::find(own, s) == own.end() && !is_in(facts_, s);
+    });
   }
   bool equal(const Sum& a, const Sum& b) { return vanishes(joined(renamed(a), scaled(renamed(b), {-1, 1}))); }
   /// sum of c * [guards] = 0 wherever the facts hold.
@@ -1242,6 +1446,7 @@ class Machine final : public Trial {
 //
 //   r no | r USE*     USE := source at second numerator denominator count symbol*
 //   g GROUP*          an answer about groups: counts before lists, numbers all along
+//   c no | c branch MAP
 
 void write(std::string& text, const Polynomial& p) {
   text += fmt::format(" {}", p.size());
@@ -1278,6 +1483,16 @@ class Recorder final : public Oracle {
         for (const Polynomial& p : member.inverse) write(text, p);
         for (const std::size_t f : member.factors) text += fmt::format(" {}", f);
       }
+    }
+    text += '\n';
+    return answer;
+  }
+  std::optional<Cover> cover(const std::vector<Symbol>& symbols, const Branch& branch,
+                             const std::vector<Branch>& others, Trial& trial) override {
+    auto answer = oracle_.cover(symbols, branch, others, trial);
+    text += answer ? fmt::format("c {} {}", answer->branch, answer->map.size()) : "c no";
+    if (answer) {
+      for (const Polynomial& p : answer->map) write(text, p);
     }
     text += '\n';
     return answer;
@@ -1328,6 +1543,19 @@ class Reader final : public Oracle {
     }
     end();
     return groups;
+  }
+  std::optional<Cover> cover(const std::vector<Symbol>&, const Branch&, const std::vector<Branch>&, Trial&) override {
+    begin("c");
+    if (line_.starts_with("no")) {
+      line_ = {};
+      return std::nullopt;
+    }
+    Cover cover;
+    cover.branch = count();
+    cover.map.resize(count());
+    for (Polynomial& p : cover.map) p = polynomial();
+    end();
+    return cover;
   }
   void finish() const {
     if (!rest_.empty()) refuse(fmt::format("line {}: more than the proof asks for", number_ + 1));

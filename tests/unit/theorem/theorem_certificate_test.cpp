@@ -199,6 +199,21 @@ class FaultyProver final : public certified::Oracle {
     if (fault_ % 3 == 0 && !groups.empty()) groups.push_back(groups[random_.below(groups.size())]);
     return groups;
   }
+  std::optional<certified::Cover> cover(const std::vector<certified::Symbol>& symbols, const certified::Branch& branch,
+                                        const std::vector<certified::Branch>& others,
+                                        certified::Trial& trial) override {
+    auto answer = prover_.cover(symbols, branch, others, trial);
+    if (answer || fault_ % 2 == 1) return answer;
+    certified::Cover cover{random_.below(others.size() + 1), {}};
+    if (cover.branch == others.size()) return cover;
+    for (std::size_t v = 0; v < others[cover.branch].bound.size(); ++v) {
+      certified::Polynomial image;
+      if (v < branch.bound.size()) image[{branch.bound[v]}] = 1;
+      if (random_.below(3) == 0) image[{}] = random_.between(0, 1) * 2 - 1;
+      cover.map.push_back(image);
+    }
+    return cover;
+  }
 
  private:
   Certifier prover_;

@@ -13,8 +13,9 @@
 // prover (core/theorem/).
 //
 // Rules   what the facts decide goes; sum over k of [k = e] f(k) = f(e); sum of [a <= k <= b] = b - a + 1;
-//         k = q a + b for floor(k / q); f([g] x + [not g] y) = [g] f(x) + [not g] f(y); functions, quotients and maxima
-//         of equal values are equal. Laws of functions and of maxima are not among them.
+//         k = q a + b for floor(k / q); f([g] x + [not g] y) = [g] f(x) + [not g] f(y); max{c max{a, b} + d, e} =
+//         max{c a + d, c b + d, e} for c >= 0; max{0, a} = a for a >= 0; max{c a, c b} = c max{a, b}; functions and
+//         quotients of equal values are equal, and maxima of which each branch has one that is as great.
 // Trusted definitions keep what core/theorem/expansion.h says; sizes of tensors are at least 1.
 // Errors  kUnsupported: outside of these rules; kMismatch: a certificate that does not fit, with the line.
 #pragma once
@@ -93,12 +94,20 @@ struct Member {
 };
 using Groups = std::vector<std::vector<Member>>;
 
+/// Of two maxima: a branch of the other that is as great, its variables by those of the one.
+struct Cover {
+  std::size_t branch = 0;
+  std::vector<Polynomial> map = {};
+};
+
 /// Where an oracle may try what it will say.
 class REWRIGHT_API Trial {
  public:
   virtual ~Trial();
   /// Would this member be taken, beside the first term?
   [[nodiscard]] virtual bool fits(const Term& first, const Term& term, const Member& member) = 0;
+  /// Is the branch covered by the other with this map of the other's variables?
+  [[nodiscard]] virtual bool covers(const Branch& branch, const Branch& other, const std::vector<Polynomial>& map) = 0;
   /// Does the sum of these, put in the first one's variables, vanish?
   [[nodiscard]] virtual bool cancels(const std::vector<Term>& terms, const std::vector<Member>& group) = 0;
 };
@@ -111,6 +120,8 @@ class REWRIGHT_API Oracle {
   /// Terms that are left out are left over.
   [[nodiscard]] virtual Groups groups(const std::vector<Symbol>& symbols, const std::vector<Term>& terms,
                                       Trial& trial) = 0;
+  [[nodiscard]] virtual std::optional<Cover> cover(const std::vector<Symbol>& symbols, const Branch& branch,
+                                                   const std::vector<Branch>& others, Trial& trial) = 0;
 };
 
 /// The certificate, if the oracle's answers prove the equation. Errors: kNotFound with what is left.
