@@ -424,4 +424,20 @@ std::optional<certified::Cover> Certifier::cover(const std::vector<certified::Sy
   return std::nullopt;
 }
 
+std::optional<std::vector<FactUse>> Certifier::combination(const std::vector<certified::Fact>& facts) {
+  std::vector<Fact> given;
+  for (const certified::Fact& fact : facts) given.push_back({polynomial_of(fact.value), fact.is_equality});
+  try {
+    const auto found = refute(given, pivots_);
+    if (!found) return std::nullopt;
+    std::vector<FactUse> uses;
+    for (const auto& [place, weight] : *found)
+      uses.push_back(
+          {.source = 'F', .at = place, .numerator = weight.numerator(), .denominator = weight.denominator()});
+    return uses;
+  } catch (const Overflow&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace rewright::theorem

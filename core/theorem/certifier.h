@@ -27,6 +27,7 @@ class REWRIGHT_API Certifier final : public certified::Oracle {
                            certified::Trial& trial) override;
   std::optional<certified::Cover> cover(const std::vector<certified::Symbol>& symbols, const certified::Branch& branch,
                                         const std::vector<certified::Branch>& others, certified::Trial& trial) override;
+  std::optional<std::vector<certified::FactUse>> combination(const std::vector<certified::Fact>& facts) override;
 
  private:
   /// Pairs of indices that should be equal, and in whose variables.

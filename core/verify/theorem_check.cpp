@@ -270,13 +270,19 @@ class Machine final : public Trial {
         add_to(scaled, fact.value, 1, use.times);
         fact.value = scaled;
       }
-      const Fraction weight = fraction(use.numerator, use.denominator);
-      if (!fact.is_equality && weight.numerator < 0) refuse("a negative share of an inequality");
-      for (const auto& [monomial, coefficient] : fact.value) {
-        Fraction& entry = total[monomial];
-        entry = add(entry, fraction(Wide{weight.numerator} * coefficient, weight.denominator));
-      }
+      add_share(total, fact, use);
     }
+    check_negative(total);
+  }
+  static void add_share(std::map<Product, Fraction>& total, const Fact& fact, const FactUse& use) {
+    const Fraction weight = fraction(use.numerator, use.denominator);
+    if (!fact.is_equality && weight.numerator < 0) refuse("a negative share of an inequality");
+    for (const auto& [monomial, coefficient] : fact.value) {
+      Fraction& entry = total[monomial];
+      entry = add(entry, fraction(Wide{weight.numerator} * coefficient, weight.denominator));
+    }
+  }
+  static void check_negative(const std::map<Product, Fraction>& total) {
     bool is_negative = false;
     for (const auto& [monomial, value] : total) {
       if (monomial.empty()) is_negative = value.numerator < 0;
@@ -1254,9 +1260,11 @@ class Machine final : public Trial {
 
   // --- cancelling
 
-  bool vanishes(const Sum& all) {
+  bool vanishes(const Sum& all) { return left_of(all).empty(); }
+  /// What the groups do not cancel.
+  Sum left_of(const Sum& all) {
     const Sum terms = simplified(all);
-    if (terms.empty()) return true;
+    if (terms.empty()) return {};
     const Groups groups = oracle_->groups(symbols_, terms, *this);
     std::set<std::size_t> gone;
     for (const auto& group : groups) {
@@ -1266,7 +1274,11 @@ class Machine final : public Trial {
       }
       if (!group_vanishes(terms, group)) refuse("a group of terms that does not vanish");
     }
-    return gone.size() == terms.size();
+    Sum left;
+    for (std::size_t t = 0; t < terms.size(); ++t) {
+      if (!gone.contains(t)) left.push_back(terms[t]);
+    }
+    return left;
   }
   bool group_vanishes(const Sum& terms, const std::vector<Member>& group) {
     if (group.empty()) return true;
@@ -1410,13 +1422,147 @@ class Machine final : public Trial {
     });
   }
 
+  // --- maxima of free values, branch by branch
+
+  struct Sign {
+    Sum value;  ///< >= 0, or > 0.
+    bool is_strict;
+  };
+  [[nodiscard]] bool is_free(const Factor& factor) const {
+    return std::ranges::none_of(factor.at, [this](const Polynomial& p) { return has_bound(p); }) &&
+           is_free(factor.argument) && std::ranges::all_of(factor.branches, [this](const Branch& branch) {
+             return branch.bound.empty() && branch.guards.empty() && is_free(branch.value);
+           });
+  }
+  [[nodiscard]] bool is_free(const Sum& all) const {
+    return std::ranges::all_of(all, [this](const Term& term) {
+      return term.bound.empty() && term.guards.empty() &&
+             std::ranges::all_of(term.factors, [this](const Factor& f) { return is_free(f); });
+    });
+  }
+  /// The innermost maximum of free values.
+  [[nodiscard]] const Factor* free_maximum(const Sum& all) const {
+    for (const Term& term : all) {
+      for (const Factor& factor : term.factors) {
+        for (const Branch& branch : factor.branches) {
+          if (const Factor* inner = free_maximum(branch.value)) return inner;
+        }
+        if (const Factor* inner = free_maximum(factor.argument)) return inner;
+        if (factor.kind == Factor::Kind::kMaximum && is_free(factor)) return &factor;
+      }
+    }
+    return nullptr;
+  }
+  Sum with_maximum(const Sum& all, const Factor& maximum, const Sum& by) {
+    Sum result;
+    for (const Term& term : all) {
+      Term rest = term;
+      rest.factors.clear();
+      Sum value{rest};
+      for (const Factor& factor : term.factors) {
+        Sum changed = one(factor);
+        if (!is_free(factor)) {
+        } else if (is_same(factor, maximum)) {
+          changed = by;
+        } else if (factor.kind == Factor::Kind::kMaximum) {
+          std::vector<Branch> branches;
+          for (const Branch& branch : factor.branches)
+            branches.push_back({{}, {}, with_maximum(branch.value, maximum, by)});
+          changed = greatest(branches, 0);
+        } else if (factor.kind == Factor::Kind::kCall || factor.kind == Factor::Kind::kInverse) {
+          changed =
+              applied({.kind = factor.kind, .which = factor.which}, with_maximum(factor.argument, maximum, by), 0);
+        }
+        value = times(value, changed);
+      }
+      result = joined(result, value);
+    }
+    return result;
+  }
+  /// Can no values have these signs? Unknowns are products of values; unknown 0 is 1, of which constants are multiples,
+  /// so that "above 0" may be said as "at least 1" (Motzkin). Products of two signs, and of what is never negative,
+  /// too.
+  bool signs_exclude() {
+    std::vector<Sign> all = signs_;
+    for (std::size_t a = 0; a < signs_.size(); ++a) {
+      for (std::size_t b = a; b < signs_.size(); ++b)
+        all.push_back({times(signs_[a].value, signs_[b].value), signs_[a].is_strict && signs_[b].is_strict});
+    }
+    std::vector<Factor> values;
+    std::vector<std::vector<int>> products{{}};
+    std::vector<Fact> facts{at_least_zero(symbol(0) - number(1))};
+    for (const Sign& sign : all) {
+      if (!is_free(sign.value)) return false;
+      std::int64_t denominator = 1;
+      for (const Term& term : sign.value)
+        denominator = product(denominator / std::gcd(denominator, term.denominator), term.denominator);
+      Polynomial sum_of;
+      for (const Term& term : sign.value) {
+        std::vector<int> key;
+        for (const Factor& factor : term.factors) {
+          const auto known = std::ranges::find_if(values, [&](const Factor& f) { return is_same(f, factor); });
+          key.push_back(static_cast<int>(known - values.begin()));
+          if (known == values.end()) values.push_back(factor);
+        }
+        std::ranges::sort(key);
+        const auto known = std::ranges::find(products, key);
+        const auto unknown = static_cast<int>(known - products.begin());
+        if (known == products.end()) {
+          products.push_back(key);
+          Term bare{.factors = term.factors};
+          if (is_natural(bare)) facts.push_back(at_least_zero(symbol(unknown)));
+        }
+        add_to(sum_of, symbol(unknown), product(term.numerator, denominator / term.denominator));
+      }
+      facts.push_back(at_least_zero(sign.is_strict ? sum_of - number(1) : sum_of));
+    }
+    const auto uses = oracle_->combination(facts);
+    if (!uses) return false;
+    std::map<Product, Fraction> total;
+    for (const FactUse& use : *uses) {
+      if (use.source != 'F' || use.at >= facts.size() || !use.times.empty()) refuse("a sign that there is not");
+      add_share(total, facts[use.at], use);
+    }
+    check_negative(total);
+    return true;
+  }
+  bool vanishes_by_signs(const Sum& rest, int depth) {
+    const Factor* const found = depth < 7 ? free_maximum(rest) : nullptr;
+    if (found == nullptr) {
+      for (const std::int64_t sign : {1, -1}) {  // The signs leave nothing but 0.
+        signs_.push_back({scaled(rest, {sign, 1}), true});
+        const bool cannot_be = signs_exclude();
+        signs_.pop_back();
+        if (!cannot_be) return false;
+      }
+      return true;
+    }
+    const Factor maximum = *found;
+    for (std::size_t g = 0; g < maximum.branches.size(); ++g) {
+      const std::size_t before = signs_.size();
+      for (std::size_t o = 0; o < maximum.branches.size(); ++o) {
+        if (o != g)
+          signs_.push_back({joined(maximum.branches[g].value, scaled(maximum.branches[o].value, {-1, 1})), o < g});
+      }
+      bool holds = signs_exclude();
+      if (!holds) {
+        const Sum left = left_of(with_maximum(rest, maximum, maximum.branches[g].value));
+        holds = left.empty() || vanishes_by_signs(left, depth + 1);
+      }
+      signs_.resize(before);
+      if (!holds) return false;
+    }
+    return true;
+  }
+
   void prove_case(int depth) {
     if (depth > kMostCases) outside("too many cases");
     std::optional<Fact> split;
     try {
       const Sum left = element(equation_.left, index_), right = element(equation_.right, index_);
-      if (!vanishes(joined(left, scaled(renamed(right), {-1, 1}))))
-        throw Refused{ErrorCode::kNotFound, "terms are left"};
+      const Sum rest = left_of(joined(left, scaled(renamed(right), {-1, 1})));
+      signs_.clear();
+      if (!rest.empty() && !vanishes_by_signs(rest, 0)) throw Refused{ErrorCode::kNotFound, "terms are left"};
       return;
     } catch (const CaseSplit& cases) {
       split = cases.guard;
@@ -1439,6 +1585,7 @@ class Machine final : public Trial {
   std::map<SizeVar, Polynomial> sizes_;
   std::vector<Polynomial> index_;
   std::vector<std::vector<Polynomial>> shapes_;
+  std::vector<Sign> signs_;
   std::map<std::uint32_t, Definition> definitions_;
 };
 
@@ -1459,9 +1606,14 @@ void write(std::string& text, const Polynomial& p) {
 class Recorder final : public Oracle {
  public:
   explicit Recorder(Oracle& oracle) : oracle_(oracle) {}
+  std::optional<std::vector<FactUse>> combination(const std::vector<Fact>& facts) override {
+    return written(oracle_.combination(facts));
+  }
   std::optional<std::vector<FactUse>> refutation(const std::vector<Symbol>& symbols,
                                                  const std::vector<Fact>& facts) override {
-    auto answer = oracle_.refutation(symbols, facts);
+    return written(oracle_.refutation(symbols, facts));
+  }
+  std::optional<std::vector<FactUse>> written(std::optional<std::vector<FactUse>> answer) {
     text += answer ? fmt::format("r {}", answer->size()) : "r no";
     for (const FactUse& use : answer.value_or(std::vector<FactUse>())) {
       text += fmt::format(" {} {} {} {} {} {}", use.source, use.at, use.second, use.numerator, use.denominator,
@@ -1506,7 +1658,10 @@ class Recorder final : public Oracle {
 class Reader final : public Oracle {
  public:
   explicit Reader(std::string_view text) : rest_(text) {}
-  std::optional<std::vector<FactUse>> refutation(const std::vector<Symbol>&, const std::vector<Fact>&) override {
+  std::optional<std::vector<FactUse>> refutation(const std::vector<Symbol>&, const std::vector<Fact>& facts) override {
+    return combination(facts);
+  }
+  std::optional<std::vector<FactUse>> combination(const std::vector<Fact>&) override {
     begin("r");
     if (line_.starts_with("no")) {
       line_ = {};

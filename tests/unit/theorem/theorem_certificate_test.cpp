@@ -214,6 +214,14 @@ class FaultyProver final : public certified::Oracle {
     }
     return cover;
   }
+  std::optional<std::vector<certified::FactUse>> combination(const std::vector<certified::Fact>& facts) override {
+    auto answer = prover_.combination(facts);
+    if (answer || fault_ % 2 == 1) return answer;
+    std::vector<certified::FactUse> uses;
+    for (std::size_t u = 1 + random_.below(4); u > 0; --u)
+      uses.push_back({.source = 'F', .at = random_.below(facts.size() + 1), .numerator = random_.between(-1, 3)});
+    return uses;
+  }
 
  private:
   Certifier prover_;

@@ -15,7 +15,8 @@
 // Rules   what the facts decide goes; sum over k of [k = e] f(k) = f(e); sum of [a <= k <= b] = b - a + 1;
 //         k = q a + b for floor(k / q); f([g] x + [not g] y) = [g] f(x) + [not g] f(y); max{c max{a, b} + d, e} =
 //         max{c a + d, c b + d, e} for c >= 0; max{0, a} = a for a >= 0; max{c a, c b} = c max{a, b}; functions and
-//         quotients of equal values are equal, and maxima of which each branch has one that is as great.
+//         quotients of equal values are equal, and maxima of which each branch has one that is as great; of what is
+//         left a maximum of free values is each of its branches in turn, where that one is the greatest.
 // Trusted definitions keep what core/theorem/expansion.h says; sizes of tensors are at least 1.
 // Errors  kUnsupported: outside of these rules; kMismatch: a certificate that does not fit, with the line.
 #pragma once
@@ -122,6 +123,8 @@ class REWRIGHT_API Oracle {
                                       Trial& trial) = 0;
   [[nodiscard]] virtual std::optional<Cover> cover(const std::vector<Symbol>& symbols, const Branch& branch,
                                                    const std::vector<Branch>& others, Trial& trial) = 0;
+  /// Of facts over the reals, whose unknowns are products of values: sources F alone.
+  [[nodiscard]] virtual std::optional<std::vector<FactUse>> combination(const std::vector<Fact>& facts) = 0;
 };
 
 /// The certificate, if the oracle's answers prove the equation. Errors: kNotFound with what is left.
