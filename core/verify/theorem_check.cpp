@@ -751,8 +751,30 @@ class Machine final : public Trial {
         const Polynomial p = operand(0), q = operand(1);
         return p - q * floor_of(p, q);
       }
-      default: outside("an index that is data");
+      default: break;
     }
+    // A table of numbers, written by one stage.
+    const Definition& definition = definition_of(term);
+    const Stage* table = nullptr;
+    for (const Stage& stage : definition.stages) {
+      if (stage.target != expression.buffer()) continue;
+      if (table != nullptr || stage.axes.size() != 1 || !stage.where.empty()) outside("a table of parts");
+      table = &stage;
+    }
+    if (table == nullptr || expression.operands().size() != 3 ||
+        definition[expression.buffer()].role == BufferRole::kInput)
+      outside("an index that is data");
+    return number_in(term, table->value, {{table->axes[0].axis.id, operand(2)}});
+  }
+  Polynomial number_in(std::uint32_t term, const ValueExpr& expression, const Places& places) {
+    if (expression.kind() == ValueExpr::Kind::kIndex) return index(term, expression.indices()[0], places);
+    if (expression.kind() != ValueExpr::Kind::kSelect) outside("a table of what is no number");
+    const Choice all = choice(term, expression.operands()[0], places);
+    if (all.yes.size() != 1 || all.yes[0].size() != 1) outside("a table of involved cases");
+    if (implied(all.yes[0][0])) return number_in(term, expression.operands()[1], places);
+    if (cannot_hold(all.yes[0][0])) return number_in(term, expression.operands()[2], places);
+    if (has_bound(all.yes[0][0].value)) outside("a table that is read inside of a sum");
+    throw CaseSplit{all.yes[0][0]};
   }
   Fact fact_of(std::uint32_t term, const IndexCondition& condition, const Places& places) {
     const Polynomial left = index(term, condition.left, places), right = index(term, condition.right, places);
@@ -910,8 +932,34 @@ class Machine final : public Trial {
         return result;
       }
     }
+    if (shape.kind == Factor::Kind::kCall) {
+      if (auto value = by_law(static_cast<Function>(shape.which), simple)) return *std::move(value);
+    }
     shape.argument = renamed(simple);
     return one(std::move(shape));
+  }
+  /// exp(a + b) = exp(a) exp(b), log(exp(a)) = a, sqrt(a a) = max{a, -a}, tanh(-a) = -tanh(a), erf(-a) = -erf(a)
+  std::optional<Sum> by_law(Function function, const Sum& argument) {
+    const Factor shape{.kind = Factor::Kind::kCall, .which = static_cast<std::size_t>(function)};
+    if (function == Function::kExp && argument.size() > 1) {
+      Sum result = constant({1, 1});
+      for (const Term& term : argument) result = times(result, applied(shape, {term}, 0));
+      return result;
+    }
+    if (function == Function::kTanh || function == Function::kErf) {
+      if (argument.empty()) return Sum{};
+      if (argument[0].numerator < 0) return scaled(applied(shape, scaled(argument, {-1, 1}), 0), {-1, 1});
+    }
+    const bool is_product = argument.size() == 1 && argument[0].numerator == 1 && argument[0].denominator == 1 &&
+                            argument[0].bound.empty() && argument[0].guards.empty();
+    if (!is_product) return std::nullopt;
+    const std::vector<Factor>& factors = argument[0].factors;
+    if (function == Function::kLog && factors.size() == 1 && factors[0].kind == Factor::Kind::kCall &&
+        static_cast<Function>(factors[0].which) == Function::kExp)
+      return renamed(factors[0].argument);
+    if (function == Function::kSqrt && factors.size() == 2 && is_same(factors[0], factors[1]))
+      return greatest({{{}, {}, one(factors[0])}, {{}, {}, scaled(one(factors[0]), {-1, 1})}}, 0);
+    return std::nullopt;
   }
   Sum greatest(const std::vector<Branch>& branches, int depth) {
     std::vector<Branch> kept;
