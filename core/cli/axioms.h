@@ -18,5 +18,6 @@ namespace rewright::cli {
 [[nodiscard]] Result<Entailment> entailment_of(const Registry& registry, const std::string& verifier, int threads);
 
 void add_axioms_suggest(Program& program, const Command& group);  // axioms_suggest.cpp
+void add_axioms_prove(Program& program, const Command& group);    // axioms_prove.cpp
 
 }  // namespace rewright::cli

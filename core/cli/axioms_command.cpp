@@ -1,4 +1,5 @@
-// rewright axioms check FILE... [--redundant] [--collapse] [--uses STORE] | suggest STORE | files [-o DIR]
+// rewright axioms check FILE... [--redundant] [--collapse] [--uses STORE] | prove FILE... | suggest STORE
+// rewright axioms files [-o DIR]
 #include <rewright/axiom/axiom.h>
 
 #include <filesystem>
@@ -380,6 +381,7 @@ void add_axioms(Program& program) {
   check.add_option("--verifier", options->verifier, "The verifier that --redundant asks (egraph, else the first)");
   check.add_option("--threads", options->threads, "Threads (as many as there are cores)").check(in_range(1, 1024));
 
+  add_axioms_prove(program, group);
   add_axioms_suggest(program, group);
 
   auto folder = std::make_shared<std::string>();

@@ -16,11 +16,11 @@ namespace fs = std::filesystem;
 
 // "kit" is no folder: what several plugins share in writing theirs, and nothing of core includes.
 const std::map<std::string, int> kFloorOfRoom = {
-    {"base", -1},    {"tensor", 0},   {"operator", 1},  {"axiom", 2},       {"graph", 2},    {"loop", 2},
-    {"plugin", 2},   {"schedule", 3}, {"enumerate", 3}, {"verify", 3},      {"rule", 3},     {"onnx", 3},
-    {"egraph", 3},   {"rewrite", 4},  {"store", 4},     {"interchange", 4}, {"campaign", 5}, {"discover", 5},
-    {"optimize", 5}, {"report", 5},   {"tune", 5},      {"contract", 6},    {"compile", 6},  {"experiment", 6},
-    {"cli", 7},      {"python", 7},   {"worker", 7},    {"kit", 8},
+    {"base", -1},      {"tensor", 0},   {"operator", 1},  {"axiom", 2},  {"graph", 2},       {"loop", 2},
+    {"plugin", 2},     {"schedule", 3}, {"enumerate", 3}, {"verify", 3}, {"rule", 3},        {"onnx", 3},
+    {"egraph", 3},     {"theorem", 3},  {"rewrite", 4},   {"store", 4},  {"interchange", 4}, {"campaign", 5},
+    {"discover", 5},   {"optimize", 5}, {"report", 5},    {"tune", 5},   {"contract", 6},    {"compile", 6},
+    {"experiment", 6}, {"cli", 7},      {"python", 7},    {"worker", 7}, {"kit", 8},
 };
 
 const std::regex kPluginOnly(R"((z3|cvc5|dnnl|onnxruntime|Halide).*|oneapi/dnnl.*)");

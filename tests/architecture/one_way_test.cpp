@@ -46,6 +46,7 @@ const std::vector<Source>& sources() {
        {{"axiom/audit.cpp", "defines it"},
         {"verify/rule_judge.cpp", "judges"},
         {"cli/axioms_command.cpp", "is the command 'axioms check'"},
+        {"cli/axioms_prove.cpp", "evaluates what stays open"},
         {"discover/judge.h", "looks for axioms; they are audited again when used"},
         {"experiment/kinds/axioms_kind.cpp", "measures the audit"}}},
       {"the word that a rule has a certificate",

@@ -1,0 +1,33 @@
+// Rules proved from the operators' definitions alone, without axioms: for all sizes at which both sides are defined and
+// the precondition holds, all values, at the rule's own parameters. The equation holds over the real numbers, wherever
+// both sides are defined; sizes of inputs are at least 1.
+//
+// There is no certificate yet: the word of the prover (core/theorem/) is what such a proof rests on.
+#pragma once
+
+#include <rewright/base/visibility.h>
+#include <rewright/rule/rule.h>
+
+#include <cstdint>
+#include <string>
+
+namespace rewright {
+
+/// Limits in work, so that a result does not depend on the machine.
+struct TheoremLimits {
+  std::int64_t pivots = 300'000;  ///< Steps of linear arithmetic, for each output of the rule.
+  int cases = 200;                ///< Cases of sizes and indices, for each output.
+};
+
+struct RuleTheorem {
+  bool proved = false;
+  std::string reason;           ///< Not proved: what is left of the difference, or why there is no way.
+  int cases = 0;                ///< Of sizes and indices, of all outputs.
+  std::uint64_t queries = 0;    ///< Questions of linear arithmetic.
+  bool uses_order = false;      ///< A case split on values of maxima.
+  bool uses_functions = false;  ///< sigmoid and tanh by exponentials.
+};
+
+[[nodiscard]] REWRIGHT_API RuleTheorem prove_from_definitions(const Rule& rule, const TheoremLimits& limits = {});
+
+}  // namespace rewright

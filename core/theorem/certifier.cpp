@@ -1,0 +1,443 @@
+#include "theorem/certifier.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "theorem/context.h"
+#include "theorem/refutation.h"
+#include "theorem/sums.h"
+
+namespace rewright::theorem {
+
+namespace {
+
+using certified::FactUse;
+using certified::Member;
+
+constexpr std::size_t kMostNamedFacts = 160;
+constexpr int kMostPairings = 5'000;
+
+Polynomial polynomial_of(const certified::Polynomial& p) {
+  Polynomial result;
+  for (const auto& [monomial, coefficient] : p)
+    result = result + Polynomial::term({monomial.begin(), monomial.end()}, coefficient);
+  return result;
+}
+certified::Polynomial certified_of(const Polynomial& p) {
+  certified::Polynomial result;
+  for (const auto& [monomial, coefficient] : p.terms()) result[{monomial.begin(), monomial.end()}] = coefficient;
+  return result;
+}
+
+/// Facts with what the checker is told of where they come from.
+class NamedFacts {
+ public:
+  NamedFacts(const SymbolTable& symbols, const std::vector<Fact>& facts) : symbols_(symbols), given_(facts) {
+    gather();
+  }
+
+  std::optional<std::vector<FactUse>> refutation(std::int64_t& pivots) {
+    if (auto found = attempt(pivots)) return found;
+    const std::size_t before = facts_.size();
+    add_products();
+    if (facts_.size() == before) return std::nullopt;
+    return attempt(pivots);
+  }
+
+ private:
+  void add(Fact fact, FactUse use) {
+    if (!there_.insert(fact).second) return;
+    facts_.push_back(std::move(fact));
+    uses_.push_back(std::move(use));
+  }
+  std::optional<std::vector<FactUse>> attempt(std::int64_t& pivots) {
+    const auto combination = refute(facts_, pivots);
+    if (!combination) return std::nullopt;
+    std::vector<FactUse> uses;
+    for (const auto& [place, weight] : *combination) {
+      if (weight.is_zero()) continue;
+      uses.push_back(uses_[place]);
+      uses.back().numerator = weight.numerator();
+      uses.back().denominator = weight.denominator();
+    }
+    return uses;
+  }
+  /// From the last fact on, which is what is asked: what shares symbols with it.
+  void gather() {
+    std::set<Symbol> seen;
+    std::vector<Symbol> open, quotients;
+    const auto note = [&](const Polynomial& p) {
+      for (const Symbol symbol : p.symbols()) {
+        if (seen.insert(symbol).second) open.push_back(symbol);
+      }
+    };
+    std::vector<bool> taken(given_.size());
+    const auto take = [&](std::size_t f) {
+      taken[f] = true;
+      const Fact fact = tightened(given_[f]);
+      note(fact.value);
+      add(fact, {.source = 'F', .at = f});
+    };
+    if (!given_.empty()) take(given_.size() - 1);
+    while (!open.empty()) {
+      const Symbol symbol = open.back();
+      open.pop_back();
+      const Polynomial self = Polynomial::symbol(symbol);
+      if (const auto least = symbols_.least(symbol)) add(at_least_zero(self - *least), {.source = 'L', .at = symbol});
+      if (symbols_.kind(symbol) == SymbolKind::kQuotient) {
+        quotients.push_back(symbol);
+        const Polynomial &p = symbols_.dividend(symbol), &q = symbols_.divisor(symbol);
+        note(p);
+        note(q);
+        add(tightened(at_least_zero(p - q * self)), {.source = 'D', .at = symbol});
+        add(tightened(at_least_zero(q - 1 - p + q * self)), {.source = 'E', .at = symbol});
+      }
+      for (std::size_t f = 0; f < given_.size(); ++f) {
+        if (!taken[f] && given_[f].value.mentions(symbol)) take(f);
+      }
+    }
+    for (const Symbol quotient : quotients) {
+      for (std::size_t f = 0; f < given_.size(); ++f) {
+        if (taken[f]) add_bounds(quotient, f);
+      }
+      for (const Symbol other : quotients) {
+        const auto times = multiple(symbols_.divisor(other), symbols_.divisor(quotient));
+        if (other == quotient || !(symbols_.dividend(other) == symbols_.dividend(quotient)) || !times) continue;
+        const Polynomial rest = Polynomial::symbol(quotient) - *times * Polynomial::symbol(other);
+        add(at_least_zero(rest), {.source = 'M', .at = quotient, .second = other});
+        add(at_least_zero(*times - 1 - rest), {.source = 'O', .at = quotient, .second = other});
+      }
+    }
+  }
+  void add_bounds(Symbol quotient, std::size_t f) {
+    if (given_[f].is_equality) return;
+    const Polynomial value = tightened(given_[f]).value, p = symbols_.dividend(quotient),
+                     self = Polynomial::symbol(quotient);
+    if (const auto above = multiple(value + p + 1, symbols_.divisor(quotient)))
+      add(at_least_zero(*above - 1 - self), {.source = 'U', .at = quotient, .second = f});
+    if (const auto below = multiple(p - value, symbols_.divisor(quotient)))
+      add(at_least_zero(self - *below), {.source = 'W', .at = quotient, .second = f});
+  }
+  static std::optional<Polynomial> multiple(const Polynomial& of, const Polynomial& q) {
+    if (q.terms().size() != 1) return std::nullopt;
+    Polynomial times;
+    for (const auto& [monomial, coefficient] : of.terms()) {
+      const auto rest = divide(monomial, q.terms()[0].first);
+      if (!rest || coefficient % q.terms()[0].second != 0) return std::nullopt;
+      times = times + Polynomial::term(*rest, coefficient / q.terms()[0].second);
+    }
+    return times;
+  }
+  void add_products() {
+    for (int round = 0; round < 2; ++round) {
+      std::set<Monomial> products;
+      for (const Fact& fact : facts_) {
+        for (const auto& [monomial, coefficient] : fact.value.terms()) {
+          if (monomial.size() > 1) products.insert(monomial);
+        }
+      }
+      const std::size_t before = facts_.size();
+      for (const Monomial& product : products) {
+        if (symbols_.at_least(product, 0)) {
+          std::int64_t least = 1;
+          for (const Symbol symbol : product) least *= std::min<std::int64_t>(*symbols_.least(symbol), 1);
+          if (std::ranges::all_of(product, [&](Symbol s) { return *symbols_.least(s) <= 1; }))
+            add(at_least_zero(Polynomial::term(product, 1) - least),
+                {.source = 'P', .times = {product.begin(), product.end()}});
+        }
+        for (std::size_t s = 0; s < product.size(); ++s) {
+          if ((s > 0 && product[s] == product[s - 1]) || symbols_.least(product[s]).value_or(-1) < 0) continue;
+          const Monomial others = *divide(product, {product[s]});
+          for (std::size_t f = 0; f < before && facts_.size() < kMostNamedFacts; ++f) {
+            if (facts_[f].value.coefficient(others) == 0 || uses_[f].source == 'P') continue;
+            FactUse use = uses_[f];
+            use.times.push_back(static_cast<int>(product[s]));
+            std::ranges::sort(use.times);
+            add({facts_[f].value * Polynomial::symbol(product[s]), facts_[f].is_equality}, std::move(use));
+          }
+        }
+      }
+      if (facts_.size() == before) return;
+    }
+  }
+
+  const SymbolTable& symbols_;
+  const std::vector<Fact>& given_;
+  std::vector<Fact> facts_;
+  std::vector<FactUse> uses_;
+  std::set<Fact> there_;
+};
+
+bool is_alike(const certified::Factor& a, const certified::Factor& b) {
+  return a.kind == b.kind && a.which == b.which && a.argument.size() == b.argument.size();
+}
+
+}  // namespace
+
+void Certifier::mirror(const std::vector<certified::Symbol>& symbols) {
+  symbols_ = SymbolTable();
+  for (const certified::Symbol& symbol : symbols) {
+    switch (symbol.kind) {
+      case certified::Symbol::Kind::kSize: (void)symbols_.add(SymbolKind::kSize, "n", symbol.least); break;
+      case certified::Symbol::Kind::kIndex: (void)symbols_.add(SymbolKind::kIndex, "i", symbol.least); break;
+      case certified::Symbol::Kind::kBound: (void)symbols_.add(SymbolKind::kBound, "k", symbol.least); break;
+      case certified::Symbol::Kind::kQuotient:
+        (void)symbols_.quotient(polynomial_of(symbol.dividend), polynomial_of(symbol.divisor));
+        break;
+    }
+  }
+}
+
+std::optional<std::vector<FactUse>> Certifier::refutation(const std::vector<certified::Symbol>& symbols,
+                                                          const std::vector<certified::Fact>& facts) {
+  if (pivots_ <= 0) return std::nullopt;
+  mirror(symbols);
+  std::vector<Fact> given;
+  for (const certified::Fact& fact : facts) given.push_back({polynomial_of(fact.value), fact.is_equality});
+  try {
+    return NamedFacts(symbols_, given).refutation(pivots_);
+  } catch (const Overflow&) {
+    return std::nullopt;
+  }
+}
+
+// --- maps of variables
+
+std::optional<Polynomial> Certifier::put(const Polynomial& p, const SymbolMap& map) const {
+  Polynomial result;
+  for (const auto& [monomial, coefficient] : p.terms()) {
+    Polynomial product = coefficient;
+    for (const Symbol symbol : monomial) {
+      const auto found = map.find(symbol);
+      if (found == map.end() && symbols_.mentions_any(Polynomial::symbol(symbol), map)) return std::nullopt;
+      product = product * (found == map.end() ? Polynomial::symbol(symbol) : found->second);
+    }
+    result = result + product;
+  }
+  return result;
+}
+
+SymbolMap Certifier::solved(const std::vector<std::pair<Polynomial, Polynomial>>& equations,
+                            const std::vector<Symbol>& unknown) const {
+  SymbolMap map;
+  std::vector<Polynomial> open;
+  for (const auto& [a, b] : equations) open.push_back(a - b);
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (std::size_t e = 0; e < open.size() && !progress; ++e) {
+      const auto equation = put(open[e], map);
+      if (!equation) continue;
+      for (const Symbol symbol : unknown) {
+        const auto part = map.contains(symbol) ? std::nullopt : linear_in(symbols_, *equation, symbol);
+        if (!part) continue;
+        const SymbolMap one{{symbol, part->sign == 1 ? -part->rest : part->rest}};
+        for (auto& [other, value] : map) value = put(value, one).value_or(value);
+        map.insert(*one.begin());
+        open.erase(open.begin() + static_cast<std::ptrdiff_t>(e));
+        progress = true;
+        break;
+      }
+    }
+  }
+  return map;
+}
+
+bool Certifier::pair_factors(std::span<const certified::Factor> a, const std::vector<certified::Factor>& b,
+                             const Pairing& so_far, bool outermost, const Visit& visit) {
+  if (++steps_ > kMostPairings) return false;
+  if (so_far.factors.size() == a.size()) return visit(so_far);
+  const std::size_t at = so_far.factors.size();
+  for (std::size_t j = 0; j < b.size(); ++j) {
+    if (std::ranges::find(so_far.factors, j) != so_far.factors.end() || !is_alike(a[at], b[j])) continue;
+    const auto next = [&](const Pairing& pairing) {
+      Pairing with = pairing;
+      with.factors = so_far.factors;
+      with.factors.push_back(j);
+      return pair_factors(a, b, with, outermost, visit);
+    };
+    if (pair_factor(a[at], b[j], so_far, next)) return true;
+  }
+  return false;
+}
+
+bool Certifier::pair_factor(const certified::Factor& a, const certified::Factor& b, const Pairing& so_far,
+                            const Visit& visit) {
+  Pairing next = so_far;
+  for (std::size_t d = 0; d < a.at.size(); ++d)
+    next.equations.emplace_back(polynomial_of(a.at[d]), polynomial_of(b.at[d]));
+  if (a.kind == certified::Factor::Kind::kMaximum) return pair_branches(a.branches, b.branches, next, visit);
+  if (a.argument.empty()) return visit(next);
+  return pair_terms(a.argument, b.argument, std::vector<bool>(b.argument.size()), next, visit);
+}
+
+bool Certifier::pair_terms(std::span<const certified::Term> a, const std::vector<certified::Term>& b,
+                           const std::vector<bool>& used, const Pairing& so_far, const Visit& visit) {
+  if (++steps_ > kMostPairings) return false;
+  if (a.empty()) return visit(so_far);
+  for (std::size_t j = 0; j < b.size(); ++j) {
+    if (used[j] || a[0].numerator != b[j].numerator || a[0].denominator != b[j].denominator ||
+        a[0].factors.size() != b[j].factors.size() || a[0].bound.size() != b[j].bound.size())
+      continue;
+    Pairing inside = so_far;
+    inside.factors.clear();
+    for (const int s : b[j].bound) inside.unknown.push_back(static_cast<Symbol>(s));
+    const auto next = [&](const Pairing& pairing) {
+      std::vector<bool> taken = used;
+      taken[j] = true;
+      return pair_terms(a.subspan(1), b, taken, pairing, visit);
+    };
+    if (pair_factors(a[0].factors, b[j].factors, inside, false, next)) return true;
+  }
+  return false;
+}
+
+/// Each branch beside one of the other's: what it is covered by is looked for anew.
+bool Certifier::pair_branches(std::span<const certified::Branch> a, std::span<const certified::Branch> b,
+                              const Pairing& so_far, const Visit& visit) {
+  if (++steps_ > kMostPairings) return false;
+  if (a.empty()) return visit(so_far);
+  for (const certified::Branch& other : b) {
+    if (a[0].value.size() != other.value.size()) continue;
+    Pairing inside = so_far;
+    for (const int s : other.bound) inside.unknown.push_back(static_cast<Symbol>(s));
+    if (pair_terms(a[0].value, other.value, std::vector<bool>(other.value.size()), inside,
+                   [&](const Pairing& next) { return pair_branches(a.subspan(1), b, next, visit); }))
+      return true;
+  }
+  return false;
+}
+
+std::optional<Member> Certifier::member_for(const certified::Term& first, const certified::Term& term,
+                                            std::size_t place, certified::Trial& trial) {
+  if (first.bound.size() != term.bound.size() || first.factors.size() != term.factors.size()) return std::nullopt;
+  const std::vector<Symbol> from_bound(first.bound.begin(), first.bound.end()),
+      to_bound(term.bound.begin(), term.bound.end());
+  std::optional<Member> result;
+  const auto attempt = [&](const Pairing& pairing) {
+    SymbolMap map = solved(pairing.equations, pairing.unknown);
+    std::vector<Symbol> missing, unused;
+    for (const Symbol s : to_bound) {
+      if (!map.contains(s)) missing.push_back(s);
+    }
+    for (const Symbol s : from_bound) {
+      const bool is_used =
+          std::ranges::any_of(to_bound, [&](Symbol t) { return map.contains(t) && symbols_.mentions(map.at(t), s); });
+      if (!is_used) unused.push_back(s);
+    }
+    if (missing.size() > unused.size()) return false;
+    SymbolMap more;
+    for (std::size_t m = 0; m < missing.size(); ++m) more.emplace(missing[m], Polynomial::symbol(unused[m]));
+    Member member{place, {}, {}, pairing.factors};
+    std::vector<std::pair<Polynomial, Polynomial>> back;
+    for (const Symbol t : to_bound) {
+      const auto value = more.contains(t) ? std::optional(more.at(t)) : put(map.at(t), more);
+      if (!value) return false;
+      member.map.push_back(certified_of(*value));
+      back.emplace_back(*value, Polynomial::symbol(t));
+    }
+    const SymbolMap inverse = solved(back, from_bound);
+    for (const Symbol f : from_bound) {
+      if (!inverse.contains(f)) return false;
+      member.inverse.push_back(certified_of(inverse.at(f)));
+    }
+    if (!trial.fits(first, term, member)) return false;
+    result = std::move(member);
+    return true;
+  };
+  Pairing start;
+  start.unknown = to_bound;
+  steps_ = 0;
+  if (!pair_factors(first.factors, term.factors, start, true, attempt)) return std::nullopt;
+  return result;
+}
+
+certified::Groups Certifier::groups(const std::vector<certified::Symbol>& symbols,
+                                    const std::vector<certified::Term>& terms, certified::Trial& trial) {
+  certified::Groups result;
+  std::vector<bool> gone(terms.size());
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    if (gone[i]) continue;
+    std::vector<Member> group(1);
+    group[0].term = i;
+    bool is_done = trial.cancels(terms, group);
+    for (std::size_t j = i + 1; j < terms.size() && !is_done; ++j) {
+      if (gone[j]) continue;
+      mirror(symbols);  // A trial asks too, with symbols of its own.
+      auto member = member_for(terms[i], terms[j], j, trial);
+      if (!member) continue;
+      const bool is_opposite =
+          terms[i].numerator == -terms[j].numerator && terms[i].denominator == terms[j].denominator;
+      if (is_opposite && trial.cancels(terms, {group[0], *member})) {
+        group = {group[0], *std::move(member)};
+        is_done = true;
+        break;
+      }
+      group.push_back(*std::move(member));
+    }
+    if (!is_done) is_done = group.size() > 1 && trial.cancels(terms, group);
+    if (!is_done) return result;
+    for (const Member& member : group) gone[member.term] = true;
+    result.push_back(std::move(group));
+  }
+  return result;
+}
+
+std::optional<certified::Cover> Certifier::cover(const std::vector<certified::Symbol>& symbols,
+                                                 const certified::Branch& branch,
+                                                 const std::vector<certified::Branch>& others,
+                                                 certified::Trial& trial) {
+  for (std::size_t o = 0; o < others.size(); ++o) {
+    const certified::Branch& other = others[o];
+    if (other.value.size() != branch.value.size()) continue;
+    mirror(symbols);
+    const std::vector<Symbol> unknown(other.bound.begin(), other.bound.end());
+    std::optional<certified::Cover> result;
+    const auto attempt = [&](const Pairing& pairing) {
+      SymbolMap map = solved(pairing.equations, pairing.unknown);
+      std::erase_if(map, [&](const auto& entry) { return std::ranges::find(unknown, entry.first) == unknown.end(); });
+      // What the value does not determine: a bound that the guards give.
+      for (const Symbol symbol : unknown) {
+        for (const certified::Fact& guard : other.guards) {
+          if (map.contains(symbol)) break;
+          const auto value = put(polynomial_of(guard.value), map);
+          const auto part = value ? linear_in(symbols_, *value, symbol) : std::nullopt;
+          if (part && part->sign == 1) map.emplace(symbol, -part->rest);
+        }
+        if (!map.contains(symbol)) return false;
+      }
+      certified::Cover cover{o, {}};
+      for (const Symbol symbol : unknown) {
+        const auto value = put(map.at(symbol), map);
+        if (!value) return false;
+        cover.map.push_back(certified_of(*value));
+      }
+      if (!trial.covers(branch, other, cover.map)) return false;
+      result = std::move(cover);
+      return true;
+    };
+    Pairing start;
+    start.unknown = unknown;
+    steps_ = 0;
+    if (pair_terms(branch.value, other.value, std::vector<bool>(other.value.size()), start, attempt)) return result;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<FactUse>> Certifier::combination(const std::vector<certified::Fact>& facts) {
+  std::vector<Fact> given;
+  for (const certified::Fact& fact : facts) given.push_back({polynomial_of(fact.value), fact.is_equality});
+  try {
+    const auto found = refute(given, pivots_);
+    if (!found) return std::nullopt;
+    std::vector<FactUse> uses;
+    for (const auto& [place, weight] : *found)
+      uses.push_back(
+          {.source = 'F', .at = place, .numerator = weight.numerator(), .denominator = weight.denominator()});
+    return uses;
+  } catch (const Overflow&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace rewright::theorem

@@ -1,0 +1,310 @@
+#include "theorem/theorem_prover.h"
+
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+
+#include "axiom/domain.h"
+#include "theorem/certifier.h"
+#include "theorem/definedness.h"
+#include "theorem/expansion.h"
+#include "theorem/finish.h"
+#include "theorem/matching.h"
+
+namespace rewright::theorem {
+
+namespace {
+
+constexpr int kMostSplits = 14;
+
+/// One combination's proof at work.
+class InstanceProver {
+ public:
+  InstanceProver(const TypedAxiom& axiom, const SizeCases& size_cases, const ProofOptions& options)
+      : axiom_(axiom),
+        size_cases_(size_cases),
+        options_(options),
+        context_(symbols_, options.pivots),
+        sums_(context_) {}
+
+  InstanceProof run() {
+    try {
+      proof_.verdict = attempt();
+    } catch (const Unsupported& unsupported) {
+      proof_.reason = unsupported.reason;
+    } catch (const Overflow&) {
+      proof_.reason = "a number passes 63 bits";
+    }
+    proof_.queries = context_.queries();
+    return std::move(proof_);
+  }
+
+ private:
+  using Verdict = InstanceProof::Verdict;
+
+  Verdict attempt() {
+    if (axiom_.axiom != nullptr) {
+      std::vector<std::string> names;
+      for (const AxiomVariable& variable : axiom_.axiom->variables) names.push_back(variable.name);
+      sums_.name_tensors(std::move(names));
+    }
+    sizes_ = solve_sizes(axiom_, size_cases_, context_);
+    if (context_.is_contradictory()) return Verdict::kVacuous;
+    const SymbolicShape &left = axiom_.terms[axiom_.left].shape, &right = axiom_.terms[axiom_.right].shape;
+    for (int axis = 0; axis < left.rank(); ++axis) {
+      const Polynomial size = value_of(left[axis], sizes_, context_);
+      if (!context_.equal(size, value_of(right[axis], sizes_, context_))) {
+        proof_.reason = fmt::format("sizes along axis {} that are not known to be equal: {} and {}", axis,
+                                    symbols_.text(size), symbols_.text(value_of(right[axis], sizes_, context_)));
+        return Verdict::kOpen;
+      }
+      const Symbol index = symbols_.add(SymbolKind::kIndex, fmt::format("i{}", axis), 0);
+      index_.push_back(Polynomial::symbol(index));
+      context_.add(at_least_zero(size - index_.back() - 1));
+    }
+    context_.keep_for_good();
+    for (const TypedTerm& term : axiom_.terms) {
+      if (!term.variable) continue;
+      if (*term.variable >= shapes_.size()) shapes_.resize(*term.variable + 1);
+      for (const SymbolicDim& dim : term.shape) shapes_[*term.variable].push_back(value_of(dim, sizes_, context_));
+    }
+    if (context_.is_contradictory()) return Verdict::kVacuous;
+    return prove_case(0) ? Verdict::kProved : Verdict::kOpen;
+  }
+
+  bool prove_case(int depth) {
+    if (++proof_.cases > options_.cases || depth > kMostSplits) throw Unsupported{"too many cases"};
+    try {
+      Expansion expansion(axiom_.terms, sizes_, sums_);
+      Matching matching(sums_, shapes_);
+      const Sum left = expansion.element(axiom_.left, index_), right = expansion.element(axiom_.right, index_);
+      const Sum rest = matching.cancelled(sums_.subtract(left, sums_.renamed(right)));
+      if (rest.is_zero()) return true;
+      Finish finish(sums_, matching);
+      if (finish.is_zero(rest)) {
+        proof_.uses_order = proof_.uses_order || finish.uses_order();
+        proof_.uses_functions = proof_.uses_functions || finish.uses_functions();
+        return true;
+      }
+      proof_.reason = sums_.text(rest);
+      return false;
+    } catch (const Split& split) {
+      return prove_cases(split.guard, depth);
+    }
+  }
+  bool prove_cases(const Fact& guard, int depth) {
+    std::vector<Fact> cases{guard};
+    if (guard.is_equality) {
+      cases.push_back(at_least_zero(guard.value - 1));
+      cases.push_back(at_least_zero(Polynomial(-1) - guard.value));
+    } else {
+      cases.push_back(negation(guard));
+    }
+    return std::ranges::all_of(cases, [&](const Fact& fact) {
+      const Context::Scope scope(context_, std::span(&fact, 1));
+      const std::vector<Polynomial> before = index_;
+      if (fact.is_equality) put_in_index(fact.value);
+      const bool holds = context_.is_contradictory() || prove_case(depth + 1);
+      index_ = before;
+      if (!holds && depth == 0) proof_.reason += ", where " + symbols_.text(fact);
+      return holds;
+    });
+  }
+  /// An index that the equation determines is put in for, so that i0 and i1 are one where they are equal.
+  void put_in_index(const Polynomial& zero) {
+    for (const Symbol symbol : zero.symbols()) {
+      if (symbols_.kind(symbol) != SymbolKind::kIndex) continue;
+      const auto part = linear_in(symbols_, zero, symbol);
+      if (!part) continue;
+      for (Polynomial& index : index_)
+        index = context_.substitute(index, {{symbol, part->sign == 1 ? -part->rest : part->rest}});
+      return;
+    }
+  }
+
+  const TypedAxiom& axiom_;
+  const SizeCases& size_cases_;
+  const ProofOptions& options_;
+  SymbolTable symbols_;
+  Context context_;
+  Sums sums_;
+  SizeValues sizes_;
+  std::vector<Polynomial> index_;
+  std::vector<std::vector<Polynomial>> shapes_;  ///< By variable.
+  InstanceProof proof_;
+};
+
+std::string text_of(const AxiomRanks& ranks, const ParamBinding& binding) {
+  std::string text = fmt::format("ranks {}", fmt::join(ranks, " "));
+  for (const auto& [name, value] : binding) {
+    const auto written = std::visit(
+        []<class Value>(const Value& one) -> std::string {
+          if constexpr (std::is_same_v<Value, std::vector<std::int64_t>>) {
+            return fmt::format("[{}]", fmt::join(one, ", "));
+          } else if constexpr (std::is_same_v<Value, SizeList<std::int64_t>>) {
+            return fmt::format("{} sizes", one.values.size());
+          } else {
+            return fmt::format("{}", one);
+          }
+        },
+        value);
+    text += fmt::format(", {} = {}", name, written);
+  }
+  return text;
+}
+
+/// Has a parameter more values than can be tried: a stride, and not an axis?
+bool is_sampled(const ParamDomain& domain) {
+  return std::ranges::any_of(domain.variables, [](const ParamVariable& variable) {
+    const std::string& name = variable.spec->name;
+    switch (variable.spec->kind) {
+      case ParamKind::kInt: return name != "axis";
+      case ParamKind::kInts:
+        return name != "axes" && name != "perm" && name != "stretch_left" && name != "stretch_right";
+      case ParamKind::kReal: return true;
+      default: return false;
+    }
+  });
+}
+
+/// Can each side by itself be defined? Then it is their shapes that differ.
+bool is_each_defined(const Axiom& axiom, const AxiomRanks& ranks, const ParamBinding& binding) {
+  Axiom left = axiom, right = axiom;
+  left.right = left.left;
+  right.left = right.right;
+  return specialise(left, ranks, binding).has_value() && specialise(right, ranks, binding).has_value();
+}
+
+Result<AxiomProof> prove_axiom(const Axiom& axiom, const AxiomProofOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  AxiomProof result;
+  result.name = axiom.name;
+  REWRIGHT_TRY(const ParamDomain domain, domain_of(axiom, AuditDomain::kSmall));
+  std::vector<ParamBinding> bindings = bindings_of(domain);
+  Random random(options.seed);
+  const std::size_t drawn = domain.params.empty() ? 0 : options.drawn;
+  for (std::size_t d = 0; d < drawn; ++d) bindings.push_back(wide_binding(domain, random));
+  std::size_t proved = 0;
+  std::string vacuous_at;
+  const bool sampled = is_sampled(domain);
+  const std::vector<AxiomRanks> all_ranks =
+      axiom.ranks.empty() ? std::vector<AxiomRanks>{AxiomRanks(axiom.variables.size())} : axiom.ranks;
+  for (const AxiomRanks& ranks : all_ranks) {
+    for (const ParamBinding& binding : bindings) {
+      if (options.stop && options.stop()) break;
+      if (options.stop_at_open && result.open > 0) break;
+      const auto typed = specialise(axiom, ranks, binding);
+      if (!typed) {
+        if (sampled && is_each_defined(axiom, ranks, binding) && ++result.vacuous == 1)
+          vacuous_at = text_of(ranks, binding);
+        continue;
+      }
+      const InstanceProof proof = prove(*typed, options.instance);
+      ++result.instances;
+      if (proof.verdict == InstanceProof::Verdict::kVacuous && ++result.vacuous == 1)
+        vacuous_at = text_of(ranks, binding);
+      proved += proof.verdict == InstanceProof::Verdict::kProved;
+      result.uses_order = result.uses_order || proof.uses_order;
+      result.uses_functions = result.uses_functions || proof.uses_functions;
+      if (options.certify && proof.verdict == InstanceProof::Verdict::kProved) {
+        const auto certificate = certificate_of(*typed, options.instance);
+        result.certified += certificate.has_value();
+        if (!certificate && result.uncertified.empty())
+          result.uncertified = fmt::format("{}: {}", text_of(ranks, binding), certificate.error().message);
+      }
+      if (proof.verdict != InstanceProof::Verdict::kOpen) continue;
+      if (++result.open == 1) result.reason = fmt::format("{}: {}", text_of(ranks, binding), proof.reason);
+    }
+  }
+  if (result.instances == 0) result.reason = "at no ranks and parameters that are tried can both sides be defined";
+  if (result.open == 0 && result.instances > 0 && proved == 0)
+    result.reason = "no sizes meet its conditions at the ranks and parameters that are tried";
+  // f(x, same) = f(x, valid) of windows has sides of one shape at few strides: it would be proved where it says
+  // nothing.
+  if (result.open == 0 && result.vacuous > 0 && sampled) {
+    result.open = result.vacuous;
+    result.reason =
+        fmt::format("{}: no sizes meet its conditions, so that others may be where it is false", vacuous_at);
+  }
+  const bool stopped = options.stop && options.stop();
+  if (stopped) result.reason = "stopped";
+  result.proved = result.open == 0 && proved > 0 && !stopped;
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace
+
+namespace {
+
+constexpr std::size_t kMostSizeCases = 6;
+
+/// In this case of sizes that may be 0, and in those that it falls into.
+InstanceProof prove_in(const TypedAxiom& axiom, const SizeCases& cases, const ProofOptions& options) {
+  std::string unclear;
+  try {
+    return InstanceProver(axiom, cases, options).run();
+  } catch (const UnclearSize& size) {
+    unclear = size.name;
+  }
+  if (cases.size() >= kMostSizeCases || cases.contains(unclear)) {
+    InstanceProof open;
+    open.reason = fmt::format("the size {} may be 0 and is divided by", unclear);
+    return open;
+  }
+  InstanceProof whole;
+  whole.verdict = InstanceProof::Verdict::kVacuous;
+  for (const bool is_zero : {false, true}) {
+    SizeCases next = cases;
+    next.emplace(unclear, is_zero);
+    InstanceProof part = prove_in(axiom, next, options);
+    part.cases += whole.cases;
+    part.queries += whole.queries;
+    part.uses_order = part.uses_order || whole.uses_order;
+    part.uses_functions = part.uses_functions || whole.uses_functions;
+    if (part.verdict == InstanceProof::Verdict::kVacuous) part.verdict = whole.verdict;
+    whole = std::move(part);
+    if (whole.verdict == InstanceProof::Verdict::kOpen) break;
+  }
+  return whole;
+}
+
+}  // namespace
+
+InstanceProof prove(const TypedAxiom& axiom, const ProofOptions& options) { return prove_in(axiom, {}, options); }
+
+Result<std::string> certificate_of(const TypedAxiom& axiom, const ProofOptions& options) {
+  Certifier certifier(options.pivots);
+  REWRIGHT_TRY(std::string certificate, certified::certify(axiom, certifier));
+  REWRIGHT_CHECK(certified::check_theorem(axiom, certificate));
+  return certificate;
+}
+
+Result<std::vector<AxiomProof>> prove(std::span<const Axiom> axioms, const AxiomProofOptions& options) {
+  std::vector<AxiomProof> results(axioms.size());
+  std::optional<Error> error;
+  std::mutex mutex;
+  std::size_t done = 0;
+  tbb::task_arena arena(std::max(options.threads, 1));
+  arena.execute([&] {
+    tbb::parallel_for(std::size_t{0}, axioms.size(), [&](std::size_t a) {
+      auto result = prove_axiom(axioms[a], options);
+      const std::scoped_lock lock(mutex);
+      if (result) {
+        results[a] = *std::move(result);
+      } else if (!error) {
+        error = result.error();
+      }
+      if (options.progress) options.progress(++done, axioms.size());
+    });
+  });
+  if (error) return *std::move(error);
+  return results;
+}
+
+}  // namespace rewright::theorem

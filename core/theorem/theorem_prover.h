@@ -1,0 +1,80 @@
+// Axioms as theorems: both sides are the same number at every index, for all sizes and all values.
+//
+//   1  Both sides must be defined: the equations between sizes are solved by substitution (d | O is O = d q).
+//   2  Both sides are expanded at free indices, from the operators' definitions (expansion.h).
+//   3  What sizes and indices alone decide is decided, or is a case: both cases are proved.
+//   4  The difference is cancelled (matching.h). What is left is split on the arguments of its maxima.
+//
+// What is proved: the equation over the real numbers, wherever both sides are defined; tensors' sizes are at least 1.
+// Integer parameters (strides, axes, groups) and real ones are numbers: an axiom is proved at each combination of
+// ranks and parameters that its audit tries (axiom/domain.h) and at some that are drawn, for all sizes each. An axiom
+// that is false at other parameters alone is not found out. A rule has its numbers, and is proved at these.
+//
+// Errors  What is not proved is open, with what is left. Nothing is refuted here: `axioms check` does that.
+// Source  Definitions at symbolic sizes: Arora et al., TensorRight (POPL 2025). Sums and matching: sums.h.
+#pragma once
+
+#include <rewright/axiom/axiom.h>
+#include <rewright/base/result.h>
+#include <rewright/base/visibility.h>
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rewright::theorem {
+
+struct ProofOptions {
+  std::int64_t pivots = 2'000'000;  ///< Steps of linear arithmetic that one combination may take.
+  int cases = 400;                  ///< Of one combination.
+};
+
+/// Of one combination of ranks and parameters.
+struct InstanceProof {
+  enum class Verdict : std::uint8_t { kProved, kOpen, kVacuous };
+  Verdict verdict = Verdict::kOpen;
+  std::string reason;  ///< kOpen: what is left, or why there is no way.
+  int cases = 0;
+  std::uint64_t queries = 0;  ///< Of linear arithmetic.
+  bool uses_order = false;    ///< Laws of maxima beyond what holds of any function.
+  bool uses_functions = false;
+};
+
+[[nodiscard]] REWRIGHT_API InstanceProof prove(const TypedAxiom& axiom, const ProofOptions& options = {});
+
+/// A certificate that the checker has taken. Errors: why there is none. Its rules are fewer than the prover's.
+[[nodiscard]] REWRIGHT_API Result<std::string> certificate_of(const TypedAxiom& axiom,
+                                                              const ProofOptions& options = {});
+
+struct AxiomProof {
+  std::string name;
+  bool proved = false;
+  std::size_t instances = 0;  ///< Combinations of ranks and parameters at which both sides can be defined.
+  std::size_t vacuous = 0;    ///< Of these, where no sizes meet the conditions.
+  std::size_t open = 0;
+  std::size_t certified = 0;  ///< Of those proved: with a certificate that the checker has taken.
+  std::string uncertified;    ///< Of the first without: why there is none.
+  std::string reason;         ///< Of the first that is open: the combination, and what is left.
+  double seconds = 0;
+  bool uses_order = false;
+  bool uses_functions = false;
+};
+
+struct AxiomProofOptions {
+  ProofOptions instance;
+  std::size_t drawn = 40;  ///< Combinations of parameters for each choice of ranks, out of all that :domain claims.
+  std::uint64_t seed = 1;
+  int threads = 1;
+  bool certify = false;      ///< Each combination that is proved is proved again, with a certificate that is checked.
+  bool stop_at_open = true;  ///< The others of an axiom are not tried.
+  std::function<void(std::size_t done, std::size_t total)> progress;  ///< From one thread at a time.
+  std::function<bool()> stop;
+};
+
+/// In order. Errors: a :domain that cannot be read.
+[[nodiscard]] REWRIGHT_API Result<std::vector<AxiomProof>> prove(std::span<const Axiom> axioms,
+                                                                 const AxiomProofOptions& options);
+
+}  // namespace rewright::theorem

@@ -1,0 +1,202 @@
+// Axioms proved for all sizes: those of the tree, none of the false ones, and no false mutant.
+#include "theorem/theorem_prover.h"
+
+#include <rewright/base/mixing.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "axiom/audit.h"
+#include "axiom/domain.h"
+#include "unit/axiom/loaded.h"
+
+namespace rewright::theorem {
+namespace {
+
+std::vector<AxiomProof> proofs_of(std::span<const Axiom> axioms, AxiomProofOptions options = {}) {
+  options.threads = 2;
+  auto proofs = prove(axioms, options);
+  if (!proofs) fail(proofs.error().message);
+  return *std::move(proofs);
+}
+
+std::set<std::string> open_in(const std::string& file) {
+  const AxiomSet set = test::load({test::axiom_file(file)});
+  std::set<std::string> open;
+  for (const AxiomProof& proof : proofs_of(set.axioms())) {
+    if (!proof.proved) open.insert(proof.name);
+    EXPECT_EQ(proof.proved, proof.reason.empty()) << proof.name << ": " << proof.reason;
+  }
+  return open;
+}
+
+TEST(Theorems, AreTheAxiomsOfTheTree) {
+  for (const char* file : {"elementwise.smt2", "layout.smt2", "linear_algebra.smt2", "broadcast.smt2", "reshape.smt2",
+                           "normalisation.smt2", "composition.smt2"})
+    EXPECT_EQ(open_in(file), std::set<std::string>()) << file;
+  EXPECT_EQ(open_in("activation.smt2"), std::set<std::string>{"maximum-of-softplus"});
+}
+
+TEST(Theorems, OfConvolutionsAreAllButThreeOfMaxima) {
+  EXPECT_EQ(open_in("convolution.smt2"),
+            (std::set<std::string>{"maximum-of-product-with-own-relu", "maximum-of-sum-with-own-relu",
+                                   "product-of-relu-and-maximum"}));
+}
+
+TEST(Theorems, AreNoFalseEquations) {
+  const AxiomSet rejected = test::load({test::axiom_file("rejected.smt2")});
+  for (const AxiomProof& proof : proofs_of(rejected.axioms())) EXPECT_FALSE(proof.proved) << proof.name;
+}
+
+Axiom read_one(const std::string& declarations, const std::string& assertion) {
+  AxiomSet set;
+  const std::string head = "(declare-sort Tensor 0)(declare-sort Sizes 0)(declare-fun sizes2 (Int Int) Sizes)\n";
+  if (auto status = set.add(head + declarations + assertion, "f.smt2", test::operators()); !status)
+    fail(status.error().message);
+  return set.axioms()[0];
+}
+
+/// The window of 9 is the whole row up to size 5: true at the sizes of an audit, false at 6.
+TEST(Theorems, DoNotStopAtTheSizesOfAnAudit) {
+  const Axiom axiom = read_one(R"((declare-fun pool2d_max (Sizes Sizes Int Sizes Tensor) Tensor)
+      (declare-fun sizes4 (Int Int Int Int) Sizes)(define-fun padding.same () Int 0))",
+                               R"((assert (! (forall ((x Tensor))
+      (= (pool2d_max (sizes2 1 9) (sizes2 1 1) padding.same (sizes4 0 0 0 0) x)
+         (pool2d_max (sizes2 1 11) (sizes2 1 1) padding.same (sizes4 0 0 0 0) x)))
+      :named n :ranks "x 4" :source "s")))");
+  AuditOptions small;
+  small.max_dim = 4;
+  small.wide_typings = 0;
+  small.wide_dim = 4;
+  EXPECT_TRUE(audit(axiom, small)->holds);
+  EXPECT_FALSE(proofs_of(std::vector{axiom})[0].proved);
+  Axiom narrow = axiom;
+  narrow.condition = {*Constraint::parse("x.3 <= 5")};
+  EXPECT_TRUE(proofs_of(std::vector{narrow})[0].proved);
+}
+
+/// A side that is a number where the other is none: exp(log x) at x < 0.
+TEST(Theorems, CancelNothingThatCanBeUndefined) {
+  const Axiom axiom =
+      read_one("(declare-fun exp (Tensor) Tensor)(declare-fun log (Tensor) Tensor)",
+               R"((assert (! (forall ((x Tensor)) (= (exp (log x)) x)) :named n :ranks "x 1" :source "s")))");
+  EXPECT_FALSE(proofs_of(std::vector{axiom})[0].proved);
+}
+
+// --- mutants
+// -----------------------------------------------------------------------------------------------------------
+
+/// Without terms that neither side reaches.
+void drop_unreached(Axiom& axiom) {
+  std::vector<bool> reached(axiom.terms.size());
+  reached[axiom.left] = reached[axiom.right] = true;
+  for (std::size_t t = axiom.terms.size(); t-- > 0;) {
+    if (!reached[t]) continue;
+    for (const std::uint32_t operand : axiom.terms[t].operands) reached[operand] = true;
+  }
+  std::vector<std::uint32_t> places(axiom.terms.size());
+  std::vector<AxiomTerm> terms;
+  for (std::size_t t = 0; t < axiom.terms.size(); ++t) {
+    if (!reached[t]) continue;
+    places[t] = static_cast<std::uint32_t>(terms.size());
+    terms.push_back(axiom.terms[t]);
+    for (std::uint32_t& operand : terms.back().operands) operand = places[operand];
+  }
+  axiom.left = places[axiom.left];
+  axiom.right = places[axiom.right];
+  axiom.terms = std::move(terms);
+}
+
+/// Operators that take the same parameters and operands.
+std::vector<const Operator*> alike(const Operator& op) {
+  std::vector<const Operator*> found;
+  for (const Operator* other : test::operators().all<Operator>()) {
+    const OperatorInfo &a = op.info(), &b = other->info();
+    const bool fits = other != &op && a.min_arity == b.min_arity && a.max_arity == b.max_arity &&
+                      std::ranges::equal(a.params, b.params, [](const ParamSpec& x, const ParamSpec& y) {
+                        return x.kind == y.kind && x.choices.size() == y.choices.size();
+                      });
+    if (fits) found.push_back(other);
+  }
+  return found;
+}
+
+/// One change: an operand, the order of operands, an operator, a side, a number, a condition left out.
+bool mutate(Axiom& axiom, Random& random) {
+  std::vector<std::size_t> applications;
+  for (std::size_t t = 0; t < axiom.terms.size(); ++t) {
+    if (!axiom.terms[t].variable) applications.push_back(t);
+  }
+  if (applications.empty()) return false;
+  const std::size_t place = applications[random.below(applications.size())];
+  AxiomTerm& term = axiom.terms[place];
+  switch (random.below(6)) {
+    case 0:
+      if (term.operands.empty()) return false;
+      term.operands[random.below(term.operands.size())] = static_cast<std::uint32_t>(random.below(place));
+      return true;
+    case 1:
+      if (term.operands.size() < 2) return false;
+      std::swap(term.operands[0], term.operands[1 + random.below(term.operands.size() - 1)]);
+      return true;
+    case 2: {
+      const auto others = alike(*term.op);
+      if (others.empty()) return false;
+      term.op = others[random.below(others.size())];
+      return true;
+    }
+    case 3:
+      (random.below(2) == 0 ? axiom.left : axiom.right) = static_cast<std::uint32_t>(random.below(axiom.terms.size()));
+      return true;
+    case 4: {
+      if (term.params.empty()) return false;
+      AxiomParam& param = term.params[random.below(term.params.size())];
+      if (auto* number = std::get_if<SymbolicDim>(&param))
+        *number = *number + SymbolicDim(random.below(2) == 0 ? 1 : -1);
+      if (auto* real = std::get_if<double>(&param)) *real += 0.5;
+      if (auto* list = std::get_if<std::vector<SymbolicDim>>(&param); list && list->size() > 1)
+        std::swap((*list)[0], (*list)[1]);
+      return true;
+    }
+    default:
+      if (axiom.condition.empty()) return false;
+      axiom.condition.erase(axiom.condition.begin() +
+                            static_cast<std::ptrdiff_t>(random.below(axiom.condition.size())));
+      return true;
+  }
+}
+
+TEST(Theorems, AreNoFalseMutants) {
+  const std::span<const Axiom> axioms = test::axioms().axioms();
+  Random random(40);
+  std::vector<Axiom> mutants;
+  while (mutants.size() < 1'500) {
+    Axiom mutant = axioms[random.below(axioms.size())];
+    if (!mutate(mutant, random) || (random.below(2) == 0 && !mutate(mutant, random))) continue;
+    drop_unreached(mutant);
+    if (mutant.left == mutant.right || !domain_of(mutant, AuditDomain::kSmall)) continue;
+    mutants.push_back(std::move(mutant));
+  }
+  AxiomProofOptions options;
+  options.instance = {.pivots = 50'000, .cases = 60};
+  options.drawn = 20;
+  std::size_t proved = 0;
+  const auto proofs = proofs_of(mutants, options);
+  for (std::size_t m = 0; m < mutants.size(); ++m) {
+    if (!proofs[m].proved) continue;
+    ++proved;
+    AuditOptions evaluated;
+    evaluated.max_sizes = evaluated.max_typings = 40;
+    evaluated.threads = 2;
+    const auto result = audit(mutants[m], evaluated);
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_TRUE(result->holds) << "mutant " << m << " of " << mutants[m].name << "\n" << result->counterexample;
+  }
+  EXPECT_GT(proved, 100U) << "many mutants are true: a commutation, a condition that is implied";
+}
+
+}  // namespace
+}  // namespace rewright::theorem
