@@ -303,6 +303,40 @@ TEST(CVectors, RunParallelLoopsOnThreads) {
   }
 }
 
+/// y[b, j] = 2 x[b, n - 1 - j] + j, by way of a temporary that each b has for itself.
+Program reversed(int size) {
+  return program_of(
+      fmt::format("buffer x[8, {0}] float32 in buffer t[{0}] float32 temporary buffer y[8, {0}] float32 out\n"
+                  "for y.b 8 parallel {{ for t.i {0} parallel {{ store t[t.i] = x[y.b, t.i] * 2 }}\n"
+                  "for y.j {0} parallel {{ store y[y.b, y.j] = t[{1} - y.j] + index(y.j) }} }}",
+                  size, size - 1));
+}
+
+TEST(CVectors, ParallelIterationsDoNotShareLargeTemporaries) {
+  TargetOptions options;
+  options.dialect = "vectors";
+  options.threads = 4;
+  for (const int size : {100, 4096, 4097, 20000}) {
+    const Program program = reversed(size);
+    const bool is_small = size * 4 <= 16 << 10;  // Otherwise one place is there for all.
+    const std::string source = source_of(program, "vectors");
+    EXPECT_EQ(source.find("run_parallel(8,") != std::string::npos, is_small) << size;
+    EXPECT_EQ(source.find(fmt::format("run_parallel({},", size)) == std::string::npos, is_small) << size;
+    const auto code = compile_one(c_target(), program, options);
+    ASSERT_TRUE(code) << code.error().message;
+    for (int run = 0; run < 10; ++run) {
+      std::vector<std::vector<double>> contents(3);
+      for (int i = 0; i < 8 * size; ++i) contents[0].push_back(i % 1009 + run);
+      ASSERT_TRUE(run_compiled(**code, program, contents));
+      for (int i = 0; i < 8 * size; ++i) {
+        const int b = i / size, j = i % size;
+        ASSERT_EQ(contents[2][static_cast<std::size_t>(i)], 2 * ((b * size + size - 1 - j) % 1009 + run) + j)
+            << size << ", " << b << ", " << j;
+      }
+    }
+  }
+}
+
 TEST(CVectors, KnowTheirDialects) {
   const NamedProgram named{"kernel", program_of("buffer y[] float32 out store y[] = 1")};
   TargetOptions options;
