@@ -150,17 +150,17 @@ inline constexpr std::string_view kCallText = R"(#ifdef REWRIGHT_PROFILE
 #include <time.h>
 double @name@_kernel_us[KERNELS + 1];
 const int @name@_kernels = KERNELS;
-static double now_us(void) {
+static long long now_ns(void) {
   struct timespec time;
   timespec_get(&time, TIME_UTC);
-  return (double)time.tv_sec * 1e6 + (double)time.tv_nsec * 1e-3;
+  return (long long)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 #define CALL(k, call)                                                                          \
   {                                                                                            \
-    const double before = now_us();                                                            \
+    const long long before = now_ns();                                                         \
     double time;                                                                               \
     fault |= call;                                                                             \
-    time = now_us() - before;                                                                  \
+    time = (double)(now_ns() - before) * 1e-3;                                                 \
     if (!(@name@_kernel_us[k] > 0) || time < @name@_kernel_us[k]) @name@_kernel_us[k] = time;  \
   }
 #else
@@ -213,10 +213,10 @@ static int write_file(const char *file, const void *from, size_t bytes) {
   return 1;
 }
 
-static double now_us(void) {
+static long long now_ns(void) {
   struct timespec time;
   timespec_get(&time, TIME_UTC);
-  return (double)time.tv_sec * 1e6 + (double)time.tv_nsec * 1e-3;
+  return (long long)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
 int main(int argc, char **argv) {
@@ -243,12 +243,12 @@ int main(int argc, char **argv) {
   memory = block(@name@_memory_bytes());
   for (int i = 0; i < @name@_output_count; ++i) outputs[i] = block(@name@_output(i)->bytes);
   for (int i = 0; i <= repeats; ++i) {
-    const double before = now_us();
+    const long long before = now_ns();
     if (@name@_run(&weights, (const void *const *)inputs, outputs, memory) != 0) {
       fprintf(stderr, "an index in an input is out of its range\n");
       return 1;
     }
-    const double time = now_us() - before;
+    const double time = (double)(now_ns() - before) * 1e-3;
     if (i == 0 || time < least) least = time;
   }
   for (int i = 0; i < @name@_output_count; ++i) {
