@@ -140,7 +140,10 @@ Json to_json(const compile::CompileReport& report, double seconds) {
   return json;
 }
 
-/// A kernel and the time above its limit, which is what could be gained of it.
+/// "0.034", "5.20", "1204".
+std::string microseconds(double us) { return fmt::format("{:.{}f}", us, us < 1 ? 3 : us < 100 ? 2 : 0); }
+
+/// What could be gained of a kernel.
 double excess(const compile::KernelTime& time) { return std::max(time.us - time.limit_us, 0.0); }
 
 /// Kernels that take most, and all others as one.
@@ -159,9 +162,8 @@ void print_profile(const std::vector<compile::KernelTime>& profile) {
   Table table({"kernel", "result", "us", "share", "limit us", "of limit"});
   table.align_right({2, 3, 4, 5});
   for (const compile::KernelTime& time : times) {
-    table.add({time.kernel, time.result, fmt::format("{:.1f}", time.us), fmt::format("{:.1f} %", 100 * time.us / sum),
-               fmt::format("{:.1f}", time.limit_us),
-               time.us > 0 ? fmt::format("{:.0f} %", 100 * time.limit_us / time.us) : ""});
+    table.add({time.kernel, time.result, microseconds(time.us), fmt::format("{:.1f} %", 100 * time.us / sum),
+               microseconds(time.limit_us), time.us > 0 ? fmt::format("{:.0f} %", 100 * time.limit_us / time.us) : ""});
   }
   print(table.to_string());
 }
@@ -177,21 +179,21 @@ std::string kernels_to_blame(const std::vector<compile::KernelTime>& profile) {
   for (const compile::KernelTime& time : times) {
     if (words.size() == kMost || (!words.empty() && 2 * named >= all)) break;
     named += excess(time);
-    words.push_back(fmt::format("{} ({:.0f} us, limit {:.0f} us)", time.kernel, time.us, time.limit_us));
+    words.push_back(
+        fmt::format("{} ({} us, limit {} us)", time.kernel, microseconds(time.us), microseconds(time.limit_us)));
   }
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
 void print_times(const compile::CompileReport& report) {
   const double by_ours = report.runtime_by_ours();
-  print_line(fmt::format(
-      "{:.0f} us a run; ONNX Runtime takes {:.0f} us, {:.2f} times as long (least times, in turn, {} "
-      "each).",
-      *report.ours_us, *report.runtime_us, by_ours, counted(static_cast<std::uint64_t>(report.threads), "thread")));
+  print_line(fmt::format("{} us a run; {} takes {} us, {:.2f} times as long (least times, in turn, {} each).",
+                         microseconds(*report.ours_us), report.runtime, microseconds(*report.runtime_us), by_ours,
+                         counted(static_cast<std::uint64_t>(report.threads), "thread")));
   print_line("Each kernel among the others, and what this machine allows for it alone:");
   print_profile(report.profile);
   if (!report.is_slower()) return;
-  print_line(fmt::format("SLOWER than ONNX Runtime by {:.0f} %. Most time above the limit: {}.",
+  print_line(fmt::format("SLOWER than {} by {:.0f} %. Most time above the limit: {}.", report.runtime,
                          100 * (1 / by_ours - 1), kernels_to_blame(report.profile)));
 }
 

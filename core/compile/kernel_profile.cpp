@@ -72,11 +72,12 @@ std::string result_of(const Graph& graph, const loop::Program& program, const Ke
 KernelWork work_of(const loop::Program& program) { return Count(program).work(); }
 
 double limit_us(const KernelWork& work, const tune::Machine& machine, int threads) {
-  const auto level = std::ranges::find_if(machine.caches, [&](const tune::CacheLevel& cache) {
-    return cache.level == 0 || static_cast<double>(cache.bytes) >= work.bytes;
-  });
-  const double giga_s = level == machine.caches.end() ? 0 : level->read_gb_s;
-  const double reading = giga_s > 0 ? work.bytes / giga_s : 0;
+  double reading = 0, left = work.bytes;
+  for (const tune::CacheLevel& cache : machine.caches) {
+    const double here = cache.level == 0 ? left : std::min(left, static_cast<double>(cache.bytes));
+    if (cache.read_gb_s > 0) reading += here / cache.read_gb_s;
+    left -= here;
+  }
   const double computing = machine.peak_gflops > 0 ? work.operations / machine.peak_gflops : 0;
   return std::max(reading, computing) / threads * 1e-3;
 }

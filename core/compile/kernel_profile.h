@@ -1,13 +1,12 @@
 // Where the time of a compiled model goes: each kernel as it ran among the others, beside what the machine allows for
 // it alone.
 //
-//   limit = max(operations / (threads * peak), bytes / (threads * read bandwidth))
+//   limit = max(operations / peak, sum over caches of bytes there / read bandwidth) / threads
 //
 // Operations  those of values: 1 for a sum, product, comparison or function, so that a multiply-add is 2; those under a
 //             condition as if it held.
 // Bytes       of the tensors that a kernel reads and writes, each once; of a tensor of which it reads less, what it
-//             reads. They come from the smallest cache that holds them all: so a limit is what a kernel alone, on warm
-//             caches, cannot beat.
+//             reads. As many as fit lie in the first cache, the rest in the next ones: no order of kernels is kinder.
 // Units       microseconds.
 #pragma once
 

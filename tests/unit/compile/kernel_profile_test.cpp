@@ -40,12 +40,12 @@ TEST(KernelProfile, CountsOperationsAndBytes) {
   EXPECT_EQ(row.bytes, 8 * 4 + 8 * 8) << "of a table what is read";
 }
 
-TEST(KernelProfile, LimitsAreOfThePeakOrOfTheCacheThatHoldsAll) {
+TEST(KernelProfile, LimitsAreOfThePeakOrOfTheCachesThatHoldTheBytes) {
   EXPECT_DOUBLE_EQ(limit_us({5e6, 1000}, machine(), 1), 100);  // 5e6 / 50e9 s
   EXPECT_DOUBLE_EQ(limit_us({5e6, 1000}, machine(), 2), 50);
-  EXPECT_DOUBLE_EQ(limit_us({10, 20'000}, machine(), 1), 0.1);       // 20 KB at 200 GB/s
-  EXPECT_DOUBLE_EQ(limit_us({10, 200'000}, machine(), 1), 2);        // at 100
-  EXPECT_DOUBLE_EQ(limit_us({10, 20'000'000}, machine(), 1), 1000);  // at 20
+  EXPECT_DOUBLE_EQ(limit_us({10, 20'000}, machine(), 1), 0.1);  // 20 KB at 200 GB/s
+  EXPECT_DOUBLE_EQ(limit_us({10, 32768 + 200'000}, machine(), 1), 0.16384 + 2);
+  EXPECT_DOUBLE_EQ(limit_us({10, 32768 + 1048576 + 20'000'000}, machine(), 1), 0.16384 + 10.48576 + 1000);
   EXPECT_EQ(limit_us({10, 10}, tune::Machine{}, 1), 0);
 }
 
