@@ -61,6 +61,23 @@ Program with_register_names(Program program) {
   return program;
 }
 
+/// Temporaries in registers are r, r1, ...: their names are most of such code.
+Program with_short_names(Program program, const Registers& registers) {
+  std::set<std::string> names;
+  for (const Buffer& buffer : program.buffers) names.insert(buffer.name);
+  int next = 0;
+  for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
+    if (!registers.holds({b})) continue;
+    std::string name;
+    do {
+      name = next == 0 ? "r" : fmt::format("r{}", next);
+      ++next;
+    } while (is_taken(name) || names.contains(name));
+    program.buffers[b].name = name;
+  }
+  return program;
+}
+
 std::string pointer(const Buffer& buffer) {
   const bool is_given = buffer.role == BufferRole::kInput || buffer.role == BufferRole::kWeight;
   return fmt::format("{}{} *restrict {}", is_given ? "const " : "", c_type(buffer.element), buffer.name);
@@ -116,7 +133,7 @@ FunctionWriter::FunctionWriter(const NamedProgram& named, Helpers& helpers, Vect
                                Registers& registers)
     : name_(named.name),
       taken_(parameters(named.program)),
-      program_(with_register_names(with_c_names(unrolled(named.program)))),
+      program_(with_register_names(with_short_names(with_c_names(unrolled(named.program)), registers))),
       owners_(owners(program_)),
       expressions_(program_, helpers),
       vector_types_(&vectors),
