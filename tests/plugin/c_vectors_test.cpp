@@ -206,6 +206,45 @@ TEST(CVectors, ReadAgainWhatWasWrittenBetween) {
   }
 }
 
+/// 0.2f * (-0.5f / 0.2f) + 0.5f is 0, as that of plain C is, where the product is rounded, and -7e-9 where it is not.
+TEST(CVectors, RoundProductsThatAreNoPartsOfSums) {
+  const Program program = program_of(
+      "buffer x[33] float32 in buffer y[33] float32 out buffer z[33] float32 out\n"
+      "for y.i 33 vector { store y[y.i] = 0.2 * max(x[y.i], -2.5) + 0.5 }\n"
+      "for z.i 33 vector { store z[z.i] = 0.5 store z[z.i] += 0.2 * max(x[z.i], -2.5) }");
+  std::vector<std::vector<double>> given(3);
+  for (int i = 0; i < 33; ++i) given[0].push_back(-i - 3);
+  const auto found = computed(program, "vectors", given);
+  for (const double y : found[1]) EXPECT_EQ(y, 0);
+  EXPECT_THAT(source_of(program, "vectors-avx2"), HasSubstr("fma_v8f32(v"));
+}
+
+/// y[i, j] = sum(k, x[i, k] w[j / 64, k, j mod 64]), w in panels.
+Program by_panels(int panels, int rows, int sum) {
+  return program_of(fmt::format(
+      "buffer x[{1}, {2}] float32 in buffer w[{0}, {2}, 64] float32 weight buffer y[{1}, {0}, 64] float32 out\n"
+      "for y.p {0} serial {{ for y.i {1} serial {{ for y.a 64 vector {{ store y[y.i, y.p, y.a] = 0 }}\n"
+      "for y.k {2} serial {{ for y.v 64 vector {{\n"
+      "store y[y.i, y.p, y.v] += x[y.i, y.k] * w[y.p, y.k, y.v] }} }} }} }}",
+      panels, rows, sum));
+}
+
+TEST(CVectors, FetchTheNextPanelOfManyWeights) {
+  const std::string fetch = "__builtin_prefetch(";
+  EXPECT_THAT(source_of(by_panels(4, 8, 1024), "vectors"),
+              HasSubstr(fetch + "&w[i * 8192 + p * 65536 + k * 8 + 65536]);"));
+  EXPECT_THAT(source_of(by_panels(4, 7, 1024), "vectors"),
+              HasSubstr(fetch + "&w[i % 4 * 16384 + p * 65536 + k * 16 + 65536]);"));
+  EXPECT_THAT(source_of(by_panels(4, 100, 1024), "vectors"), HasSubstr("i % 16 * 4096 + p * 65536 + k * 4 +"));
+  EXPECT_THAT(source_of(by_panels(4, 1, 1024), "vectors"), Not(HasSubstr(fetch))) << "each panel is used once";
+  EXPECT_THAT(source_of(by_panels(4, 8, 64), "vectors"), Not(HasSubstr(fetch))) << "all stay in the cache";
+  EXPECT_THAT(source_of(by_panels(4, 8, 1024), "c11"), Not(HasSubstr(fetch)));
+  std::vector<std::vector<double>> given(3);
+  for (int i = 0; i < 8 * 1024; ++i) given[0].push_back(i % 5);
+  for (int i = 0; i < 4 * 1024 * 64; ++i) given[1].push_back(i % 3);
+  EXPECT_EQ(computed(by_panels(4, 8, 1024), "vectors", given)[2], computed(by_panels(4, 8, 1024), "c11", given)[2]);
+}
+
 /// Greatest error in units in the last place, over floats of every exponent.
 double greatest_error(const std::string& function, double (*exact)(double), double low, double high) {
   constexpr int kCount = 1 << 16;

@@ -2,6 +2,7 @@
 
 #include <rewright/loop/buffer_owners.h>
 #include <rewright/loop/element_types.h>
+#include <rewright/loop/linear_index.h>
 
 #include <fmt/ranges.h>
 
@@ -10,6 +11,7 @@
 #include <iterator>
 #include <regex>
 
+#include "c_prefetch.h"
 #include "c_unroll.h"
 
 namespace rewright::c {
@@ -239,10 +241,18 @@ void FunctionWriter::write_iterations(const Loop& loop, const std::string& from,
   variables_.push_back(name);
   line("for (int64_t {0} = {1}; {0} < {2}; ++{0}) {{{3}", name, from, to,
        loop.kind == LoopKind::kSerial ? "" : fmt::format("  /* {} */", name_of(loop.kind)));
+  loops_.push_back(&loop);
   ++depth_;
   declare_locals(loop.axis.id);
+  if (vectors_) {
+    for (const Prefetch& next : prefetches(program_, loops_)) {
+      line("__builtin_prefetch(&{}[{}]);", program_[next.buffer].name,
+           expressions_.index(simplified(next.at, expressions_.ranges())));
+    }
+  }
   --depth_;
   inside(loop.body);
+  loops_.pop_back();
   variables_.pop_back();
   expressions_.leave(loop.axis);
   names_.erase(name);
