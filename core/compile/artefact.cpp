@@ -70,9 +70,9 @@ class ArtefactWriter {
     const bool beside = artefact_.weight_bytes > kMostEmbeddedBytes;
     REWRIGHT_TRY(const std::string weights, beside ? mapped() : embedded());
     auto& files = artefact_.files;
-    files[name_ + ".h"] = header();
     has_pool_ = functions.find("rewright_parallel") != std::string::npos;
     if (has_pool_) artefact_.flags.emplace_back("-pthread");
+    files[name_ + ".h"] = header();
     files[name_ + ".c"] = filled(has_pool_ ? "#define rewright_parallel @name@_parallel\n" : "") +
                           std::string(kFeatureText) + with_features(functions) + "\n" + interface(weights);
     files["main.c"] = filled(kMainText);
@@ -224,6 +224,14 @@ class ArtefactWriter {
     }
     return text;
   }
+  /// What the header says of global state.
+  [[nodiscard]] std::string state() const {
+    if (!has_pool_) return "There is no global state.";
+    return fmt::format(
+        "The only global state is\n * a pool of {} beside the caller: started by the first open, shared by all runs, "
+        "ended by the last close. Its\n * threads serve one run at a time; a run that finds them busy goes on alone.",
+        kernels_.threads == 2 ? "1 thread" : fmt::format("{} threads", kernels_.threads - 1));
+  }
   [[nodiscard]] std::string header() const {
     const std::string needs =
         artefact_.instructions.empty()
@@ -233,7 +241,7 @@ class ArtefactWriter {
                        fmt::arg("outputs", rows(artefact_.outputs, "outputs")),
                        fmt::arg("input_count", artefact_.inputs.size()),
                        fmt::arg("output_count", artefact_.outputs.size()), fmt::arg("memory", artefact_.memory_bytes),
-                       fmt::arg("needs", needs));
+                       fmt::arg("needs", needs), fmt::arg("state", state()));
   }
   [[nodiscard]] std::string table(const std::vector<NamedTensor>& tensors, std::string_view word) const {
     std::string text;

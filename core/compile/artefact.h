@@ -6,7 +6,9 @@
 //   int NAME_run(const NAME_weights *, inputs, outputs, memory)
 //   void NAME_close(NAME_weights *)
 //
-// There is no global state: runs with memories of their own may go on at once, over the same weights.
+// Runs with memories of their own may go on at once, over the same weights. There is no global state, but for code with
+// parallel loops: these share one pool of threads, from the first open to the last close. It serves one run at a time;
+// the loops of others run in order, so that no run waits for another.
 #pragma once
 
 #include <rewright/graph/graph.h>

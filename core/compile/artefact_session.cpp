@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <sstream>
 
 #include "base/files.h"
 
@@ -11,15 +12,25 @@ namespace rewright::compile {
 
 Result<std::unique_ptr<ArtefactSession>> ArtefactSession::build(const Artefact& artefact, const std::string& folder,
                                                                 const std::string& built, int seconds) {
-  const std::string sources = folder + "/";
-  std::vector<std::string> words = artefact.flags;
-  words.insert(words.end(), {"-o", built + "/run", sources + "main.c", sources + artefact.name + ".c", "-lm"});
-  REWRIGHT_CHECK(run_c_compiler(words, seconds));
-  return std::unique_ptr<ArtefactSession>(new ArtefactSession(built, artefact, folder, seconds));
+  std::unique_ptr<ArtefactSession> session(new ArtefactSession(built, artefact, folder, seconds));
+  REWRIGHT_CHECK(session->compile("run", {}));
+  return session;
+}
+
+Status ArtefactSession::compile(const std::string& program, const std::vector<std::string>& flags) const {
+  std::vector<std::string> words = flags_;
+  words.insert(words.end(), flags.begin(), flags.end());
+  words.insert(words.end(), {"-o", path(program)});
+  words.insert(words.end(), sources_.begin(), sources_.end());
+  words.emplace_back("-lm");
+  REWRIGHT_CHECK(run_c_compiler(words, seconds_));
+  return {};
 }
 
 ArtefactSession::ArtefactSession(std::string built, const Artefact& artefact, const std::string& folder, int seconds)
     : built_(std::move(built)),
+      flags_(artefact.flags),
+      sources_{folder + "/main.c", folder + "/" + artefact.name + ".c"},
       inputs_(artefact.inputs),
       outputs_(artefact.outputs),
       weights_(artefact.weights.empty() ? "-" : folder + "/" + artefact.name + ".weights"),
@@ -35,8 +46,8 @@ Status ArtefactSession::write_inputs(std::span<const RuntimeTensor> inputs) cons
   return {};
 }
 
-Result<std::string> ArtefactSession::execute(int repeats) const {
-  std::vector<std::string> words = {path("run")};
+Result<std::string> ArtefactSession::execute(int repeats, const std::string& program) const {
+  std::vector<std::string> words = {path(program)};
   if (repeats > 0) words.insert(words.end(), {"-n", std::to_string(repeats)});
   words.push_back(weights_);
   for (std::size_t i = 0; i < inputs_.size(); ++i) words.push_back(path(fmt::format("in{}", i)));
@@ -77,6 +88,17 @@ Result<RunTimes> ArtefactSession::measure(std::span<const RuntimeTensor> inputs,
   std::ranges::sort(samples);
   const auto at = [&](std::size_t quarter) { return samples[quarter * (samples.size() - 1) / 4]; };
   return RunTimes{samples.front(), at(1), at(2), at(3)};
+}
+
+Result<std::vector<double>> ArtefactSession::profile(std::span<const RuntimeTensor> inputs, int repeats) {
+  REWRIGHT_CHECK(compile("profile", {"-DREWRIGHT_PROFILE"}));
+  REWRIGHT_CHECK(write_inputs(inputs));
+  REWRIGHT_TRY(const std::string text, execute(std::max(repeats, 1), "profile"));
+  std::istringstream lines(text);
+  std::vector<double> times;
+  for (double time = 0; lines >> time;) times.push_back(time);
+  if (!times.empty()) times.erase(times.begin());  // That of the whole run.
+  return times;
 }
 
 }  // namespace rewright::compile

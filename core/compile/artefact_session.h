@@ -26,15 +26,20 @@ class ArtefactSession final : public RuntimeSession {
   /// The least times of as many processes. Errors: as `run`.
   [[nodiscard]] Result<RunTimes> measure(std::span<const RuntimeTensor> inputs, int repetitions,
                                          double batch_us) override;
+  /// The least time of each kernel in so many runs, by call, in us. Errors: of the compiler; as `run`.
+  [[nodiscard]] Result<std::vector<double>> profile(std::span<const RuntimeTensor> inputs, int repeats);
 
  private:
   ArtefactSession(std::string built, const Artefact& artefact, const std::string& folder, int seconds);
   [[nodiscard]] std::string path(const std::string& file) const { return built_ + "/" + file; }
   [[nodiscard]] Status write_inputs(std::span<const RuntimeTensor> inputs) const;
+  /// Builds it into `built`, with flags beside its own.
+  [[nodiscard]] Status compile(const std::string& program, const std::vector<std::string>& flags) const;
   /// What it prints. `repeats`: 0 for a run that is not timed.
-  [[nodiscard]] Result<std::string> execute(int repeats) const;
+  [[nodiscard]] Result<std::string> execute(int repeats, const std::string& program = "run") const;
 
   std::string built_;
+  std::vector<std::string> flags_, sources_;
   std::vector<NamedTensor> inputs_, outputs_;
   std::string weights_;
   int seconds_;

@@ -8,7 +8,7 @@ namespace rewright::compile {
 /// What the C file begins with: files of 4 GiB where file offsets have 32 bits by default.
 inline constexpr std::string_view kFeatureText = "#define _POSIX_C_SOURCE 200809L\n#define _FILE_OFFSET_BITS 64\n";
 
-/// For fmt: inputs, outputs, input_count, output_count, memory, needs.
+/// For fmt: inputs, outputs, input_count, output_count, memory, needs, state.
 inline constexpr std::string_view kHeaderText = R"(/* The model @name@, compiled by rewright.
  *
 {inputs}{outputs} *
@@ -20,7 +20,7 @@ inline constexpr std::string_view kHeaderText = R"(/* The model @name@, compiled
  *   if (@name@_run(&weights, inputs, outputs, memory) != 0) ...
  *   @name@_close(&weights);
  *
- * There is no global state. Runs may go on at once over the same weights, each with a memory of its own.
+ * Runs may go on at once over the same weights, each with a memory of its own. {state}
  */
 #ifndef REWRIGHT_@name@_H
 #define REWRIGHT_@name@_H
@@ -150,17 +150,17 @@ inline constexpr std::string_view kCallText = R"(#ifdef REWRIGHT_PROFILE
 #include <time.h>
 double @name@_kernel_us[KERNELS + 1];
 const int @name@_kernels = KERNELS;
-static double now_us(void) {
+static long long now_ns(void) {
   struct timespec time;
   timespec_get(&time, TIME_UTC);
-  return (double)time.tv_sec * 1e6 + (double)time.tv_nsec * 1e-3;
+  return (long long)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 #define CALL(k, call)                                                                          \
   {                                                                                            \
-    const double before = now_us();                                                            \
+    const long long before = now_ns();                                                         \
     double time;                                                                               \
     fault |= call;                                                                             \
-    time = now_us() - before;                                                                  \
+    time = (double)(now_ns() - before) * 1e-3;                                                 \
     if (!(@name@_kernel_us[k] > 0) || time < @name@_kernel_us[k]) @name@_kernel_us[k] = time;  \
   }
 #else
@@ -213,10 +213,10 @@ static int write_file(const char *file, const void *from, size_t bytes) {
   return 1;
 }
 
-static double now_us(void) {
+static long long now_ns(void) {
   struct timespec time;
   timespec_get(&time, TIME_UTC);
-  return (double)time.tv_sec * 1e6 + (double)time.tv_nsec * 1e-3;
+  return (long long)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
 int main(int argc, char **argv) {
@@ -243,12 +243,12 @@ int main(int argc, char **argv) {
   memory = block(@name@_memory_bytes());
   for (int i = 0; i < @name@_output_count; ++i) outputs[i] = block(@name@_output(i)->bytes);
   for (int i = 0; i <= repeats; ++i) {
-    const double before = now_us();
+    const long long before = now_ns();
     if (@name@_run(&weights, (const void *const *)inputs, outputs, memory) != 0) {
       fprintf(stderr, "an index in an input is out of its range\n");
       return 1;
     }
-    const double time = now_us() - before;
+    const double time = (double)(now_ns() - before) * 1e-3;
     if (i == 0 || time < least) least = time;
   }
   for (int i = 0; i < @name@_output_count; ++i) {
@@ -272,15 +272,18 @@ inline constexpr std::string_view kPoolText = R"(
 #include <stdatomic.h>
 #include <time.h>
 
-/* A loop's iterations are taken in parts. Who waits for a loop looks for it for 50 us, then sleeps. One run has the
- * threads at a time; the loops of others run in order. */
+/* The caller of a loop and the threads that join it take its iterations in parts. The state is the loop's number << 32,
+ * POOL_CLOSED once no part is left, and how many threads are in it: who comes late finds it closed, and nobody waits for
+ * him. Who waits looks for 50 us, then sleeps. One run has the threads at a time; the loops of others run in order. */
+#define POOL_CLOSED (UINT64_C(1) << 31)
+
 static struct {
   pthread_mutex_t users_lock, loop_lock, sleep_lock;
-  pthread_cond_t wake;
+  pthread_cond_t opened, left;
   pthread_t threads[THREADS];
   int users, count;
-  atomic_int ends, working;
-  atomic_uint round;
+  atomic_int ends, sleeping_threads, sleeping_callers;
+  _Atomic uint64_t state;
   atomic_llong next;
   int64_t iterations, part;
   body_of_loop *body;
@@ -288,7 +291,45 @@ static struct {
 } pool = {.users_lock = PTHREAD_MUTEX_INITIALIZER,
           .loop_lock = PTHREAD_MUTEX_INITIALIZER,
           .sleep_lock = PTHREAD_MUTEX_INITIALIZER,
-          .wake = PTHREAD_COND_INITIALIZER};
+          .opened = PTHREAD_COND_INITIALIZER,
+          .left = PTHREAD_COND_INITIALIZER,
+          .state = POOL_CLOSED};
+
+static int64_t pool_now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* Is there a loop that a thread has not seen, or nothing more to come? */
+static int pool_calls(uint64_t seen) {
+  const uint64_t state = atomic_load(&pool.state);
+  return atomic_load(&pool.ends) || ((state & POOL_CLOSED) == 0 && state >> 32 != seen);
+}
+
+static int pool_is_left(uint64_t unused) {
+  (void)unused;
+  return (atomic_load(&pool.state) & (POOL_CLOSED - 1)) == 0;
+}
+
+static void pool_wait(int (*is_over)(uint64_t), uint64_t seen, pthread_cond_t *signal, atomic_int *sleeping) {
+  const int64_t end = pool_now() + 50000;
+  while (!is_over(seen) && pool_now() < end) {
+  }
+  if (is_over(seen)) return;
+  pthread_mutex_lock(&pool.sleep_lock);
+  atomic_fetch_add(sleeping, 1);
+  while (!is_over(seen)) pthread_cond_wait(signal, &pool.sleep_lock);
+  atomic_fetch_sub(sleeping, 1);
+  pthread_mutex_unlock(&pool.sleep_lock);
+}
+
+static void pool_signal(pthread_cond_t *signal, atomic_int *sleeping) {
+  if (atomic_load(sleeping) == 0) return;
+  pthread_mutex_lock(&pool.sleep_lock);
+  pthread_cond_broadcast(signal);
+  pthread_mutex_unlock(&pool.sleep_lock);
+}
 
 static void pool_take_parts(void) {
   for (;;) {
@@ -298,34 +339,19 @@ static void pool_take_parts(void) {
   }
 }
 
-static int64_t pool_now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
-static void *pool_thread(void *first) {
-  unsigned seen = *(unsigned *)first;
+static void *pool_thread(void *unused) {
+  uint64_t seen = UINT64_MAX;
   for (;;) {
-    const int64_t end = pool_now() + 50000;
-    while (atomic_load(&pool.round) == seen && !atomic_load(&pool.ends) && pool_now() < end) {
-    }
-    pthread_mutex_lock(&pool.sleep_lock);
-    while (atomic_load(&pool.round) == seen && !atomic_load(&pool.ends)) {
-      pthread_cond_wait(&pool.wake, &pool.sleep_lock);
-    }
-    pthread_mutex_unlock(&pool.sleep_lock);
-    if (atomic_load(&pool.ends)) return NULL;
-    ++seen;
+    uint64_t state;
+    pool_wait(pool_calls, seen, &pool.opened, &pool.sleeping_threads);
+    if (atomic_load(&pool.ends)) return unused;
+    state = atomic_load(&pool.state);
+    if ((state & POOL_CLOSED) != 0 || !atomic_compare_exchange_strong(&pool.state, &state, state + 1)) continue;
+    seen = state >> 32;
     pool_take_parts();
-    atomic_fetch_sub(&pool.working, 1);
+    atomic_fetch_sub(&pool.state, 1);
+    pool_signal(&pool.left, &pool.sleeping_callers);
   }
-}
-
-static void pool_wake(void) {
-  pthread_mutex_lock(&pool.sleep_lock);
-  pthread_cond_broadcast(&pool.wake);
-  pthread_mutex_unlock(&pool.sleep_lock);
 }
 
 static void pool_run(int64_t count, body_of_loop *body, void *context) {
@@ -336,25 +362,23 @@ static void pool_run(int64_t count, body_of_loop *body, void *context) {
   pool.body = body;
   pool.context = context;
   pool.iterations = count;
-  pool.part = count / (4 * (pool.count + 1)) + 1;
+  pool.part = count / (4 * (pool.count + 1));
+  if (pool.part == 0) pool.part = 1;
   atomic_store(&pool.next, 0);
-  atomic_store(&pool.working, pool.count);
-  atomic_fetch_add(&pool.round, 1);
-  pool_wake();
+  atomic_store(&pool.state, ((atomic_load(&pool.state) >> 32) + 1) << 32);
+  pool_signal(&pool.opened, &pool.sleeping_threads);
   pool_take_parts();
-  while (atomic_load(&pool.working) != 0) {
-  }
+  atomic_fetch_or(&pool.state, POOL_CLOSED);
+  pool_wait(pool_is_left, 0, &pool.left, &pool.sleeping_callers);
   pthread_mutex_unlock(&pool.loop_lock);
 }
 
 static void pool_open(void) {
-  static unsigned first;
   pthread_mutex_lock(&pool.users_lock);
   if (pool.users++ == 0) {
-    first = atomic_load(&pool.round);
     atomic_store(&pool.ends, 0);
     for (pool.count = 0; pool.count < THREADS - 1; ++pool.count) {
-      if (pthread_create(&pool.threads[pool.count], NULL, pool_thread, &first) != 0) break;
+      if (pthread_create(&pool.threads[pool.count], NULL, pool_thread, NULL) != 0) break;
     }
     rewright_parallel = pool_run;
   }
@@ -365,7 +389,7 @@ static void pool_close(void) {
   pthread_mutex_lock(&pool.users_lock);
   if (--pool.users == 0) {
     atomic_store(&pool.ends, 1);
-    pool_wake();
+    pool_signal(&pool.opened, &pool.sleeping_threads);
     while (pool.count > 0) pthread_join(pool.threads[--pool.count], NULL);
   }
   pthread_mutex_unlock(&pool.users_lock);

@@ -158,18 +158,25 @@ Result<CompileReport> compile_model(const OpenedModel& model, const Target& targ
                ArtefactSession::build(report.artefact, options.folder, options.built, options.seconds));
   REWRIGHT_CHECK(begin("compare"));
   REWRIGHT_TRY(report.equivalence, compare(model, *session, runtime));
-  if (!options.measure) return report;
+  if (!options.measure || !report.equivalence.equal()) return report;
   REWRIGHT_CHECK(begin("measure"));
   REWRIGHT_TRY(const auto inputs, random_inputs(compiled.graph, 1, model.source->inputs));
   const std::string& original = model.source->bytes;
-  REWRIGHT_TRY(const auto theirs,
-               runtime.load(std::as_bytes(std::span(original)), {.directory = model.source->directory}));
+  REWRIGHT_TRY(const auto theirs, runtime.load(std::as_bytes(std::span(original)),
+                                               {.directory = model.source->directory, .threads = options.threads}));
+  report.threads = options.threads;
+  REWRIGHT_TRY(report.runtime, runtime.version());
   for (int i = 0; i < kMeasurements; ++i) {  // In turn: what slows this machine down slows both.
     REWRIGHT_TRY(const RunTimes ours, session->measure(inputs, 1, kMeasuredUs));
     REWRIGHT_TRY(const RunTimes times, theirs->measure(inputs, 1, kMeasuredUs));
     report.ours_us = std::min(report.ours_us.value_or(ours.least_us), ours.least_us);
     report.runtime_us = std::min(report.runtime_us.value_or(times.least_us), times.least_us);
   }
+  REWRIGHT_CHECK(begin("measure kernels"));
+  const int repeats = static_cast<int>(std::clamp(kMeasuredUs / std::max(*report.ours_us, 1.0), 1.0, 1e5));
+  REWRIGHT_TRY(const std::vector<double> kernel_us, session->profile(inputs, repeats));
+  REWRIGHT_TRY(const tune::Machine machine, tune::measured_machine());
+  report.profile = kernel_profile(compiled.graph, kernels, kernel_us, machine);
   return report;
 }
 

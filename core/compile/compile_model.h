@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compile/artefact.h"
+#include "compile/kernel_profile.h"
 #include "optimize/model_run.h"
 
 namespace rewright::compile {
@@ -22,22 +23,33 @@ struct CompileOptions {
   std::string built;            ///< and one for what is built of it and its runs.
   std::string dialect = "c11";  ///< As instruction_set reads it.
   int threads = 1;              ///< That a run uses, the caller's among them.
-  bool measure = false;         ///< Time the artefact and the runtime.
+  bool measure = false;         ///< Time the artefact, its kernels and the runtime.
   int seconds = 300;            ///< For the compiler, and for a run.
   /// Called with what is done next: "compile". False: it is not to be done.
   std::function<bool(const char*)> goes_on = {};
 };
+
+/// Times that differ by no more are the same.
+inline constexpr double kTie = 0.03;
 
 struct CompileReport {
   Artefact artefact;
   std::size_t kernels = 0;
   std::vector<NotCompiled> not_compiled;  ///< There is no artefact where there is one.
   Equivalence equivalence;
-  std::optional<double> ours_us, runtime_us;  ///< Least times, where they were measured.
+  /// Least times, where they were measured: on as many threads, in turn.
+  std::optional<double> ours_us, runtime_us;
+  int threads = 1;
+  std::string runtime;              ///< "ONNX Runtime 1.30.0".
+  std::vector<KernelTime> profile;  ///< By call, where it was measured.
+  /// Of the runtime's time by ours: above 1, ours is faster.
+  [[nodiscard]] double runtime_by_ours() const { return *runtime_us / *ours_us; }
+  [[nodiscard]] bool is_slower() const { return ours_us && runtime_by_ours() < 1 - kTie; }
 };
 
-/// What the folder holds is the original's equal only where the report says so. Errors: of the target, the compiler,
-/// the runtime, kIo; kBudget, it does not go on; kInternal where definitions give no valid loops.
+/// What the folder holds is the original's equal only where the report says so; only then is it measured. Errors: of
+/// the target, the compiler, the runtime, kIo; kBudget, it does not go on; kInternal where definitions give no valid
+/// loops.
 [[nodiscard]] REWRIGHT_API Result<CompileReport> compile_model(const OpenedModel& model, const Target& target,
                                                                const Runtime& runtime, const CompileOptions& options);
 

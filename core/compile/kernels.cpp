@@ -21,8 +21,6 @@ namespace {
 constexpr std::size_t kMostNodes = 16;
 /// Of a key's hash, in a function's name: two of a million functions meet with probability below 2^-8.
 constexpr std::size_t kKeyDigits = 12;
-/// Larger programs are not walked iteration by iteration.
-constexpr std::int64_t kWalkedSteps = 200'000;
 
 /// One or more nodes, and what they compute as one.
 struct Group {

@@ -20,6 +20,9 @@
 
 namespace rewright::compile {
 
+/// Larger programs are not walked iteration by iteration when they are validated.
+inline constexpr std::int64_t kWalkedSteps = 200'000;
+
 /// One kernel of the graph.
 struct KernelCall {
   std::size_t function = 0;

@@ -5,6 +5,8 @@
 
 #include "compile/reciprocals.h"
 #include "compile/storage.h"
+#include "compile/sum_conditions.h"
+#include "compile/window_counts.h"
 #include "loop/validator.h"
 #include "schedule/apply.h"
 #include "schedule/nest.h"
@@ -15,7 +17,6 @@ namespace {
 
 using loop::Program;
 
-constexpr std::int64_t kWalkedSteps = 200'000;
 constexpr std::size_t kRank = 4;
 
 /// The axis that an index is, beside a number.
@@ -136,7 +137,7 @@ class KernelScheduling {
 
   Result<Kernels> run() {
     for (const KernelCall& call : kernels_.calls) calls_.push_back(call);
-    for (const KernelCall& call : calls_) programs_.push_back(with_roles(call));
+    for (const KernelCall& call : calls_) programs_.push_back(with_window_counts(with_roles(call)));
     separate_outputs();
     choose_channels_last();
     choose_halos();
@@ -189,7 +190,36 @@ class KernelScheduling {
   /// Of no node.
   Port new_port() { return {{static_cast<std::uint32_t>(graph_.nodes().size()) + new_ports_++}, 0}; }
 
+  /// Inputs of the graph that sums over channels read: there are copies of these, which others may read, too.
+  [[nodiscard]] std::set<Port> inputs_to_copy() const {
+    std::set<Port> found;
+    for (std::size_t k = 0; k < calls_.size(); ++k) {
+      if (!sums_over_channels_somewhere(k)) continue;
+      for (std::size_t b = 0; b < calls_[k].tensors.size(); ++b)
+        if (is_copied(k, b)) found.insert(*calls_[k].tensors[b]);
+    }
+    return found;
+  }
+  [[nodiscard]] bool sums_over_channels_somewhere(std::size_t k) const {
+    for (std::uint32_t b = 0; b < programs_[k].buffers.size(); ++b)
+      if (programs_[k].buffers[b].role == BufferRole::kOutput && sums_over_channels(programs_[k], {b})) return true;
+    return false;
+  }
+  /// Is a tensor one that sums read as a copy, with channels last?
+  [[nodiscard]] bool is_copied(std::size_t k, std::size_t b) const {
+    const Buffer& buffer = programs_[k].buffers[b];
+    return buffer.role == BufferRole::kInput && buffer.sizes.size() == kRank &&
+           buffer.element == ElementType::kFloat32 && is_input_of_graph(*calls_[k].tensors[b]);
+  }
+  static bool has_sums(const Program& program) {
+    return std::ranges::any_of(program.body, [](const loop::Statement& statement) {
+      const auto nest = statement.loop() != nullptr ? schedule::nest_at(*statement.loop()) : std::nullopt;
+      return nest && nest->update != nullptr;
+    });
+  }
+
   void choose_channels_last() {
+    const std::set<Port> copied = inputs_to_copy();
     for (std::size_t k = 0; k < calls_.size(); ++k) {
       const Program program = programs_[k];  // Copies are put before it below.
       for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
@@ -198,8 +228,9 @@ class KernelScheduling {
             buffer.element != ElementType::kFloat32 || is_output_of_graph(*calls_[k].tensors[b]))
           continue;
         const bool is_sum = sums_over_channels(program, {b});
-        if (is_sum) copy_inputs(k);
-        if (is_sum || reads_channels_last(k)) add_storage(*calls_[k].tensors[b], stores_positive(programs_[k], {b}));
+        const bool is_last = is_sum || reads_channels_last(k, has_sums(program) ? copied : std::set<Port>());
+        if (is_last) copy_inputs(k);
+        if (is_last) add_storage(*calls_[k].tensors[b], stores_positive(programs_[k], {b}));
       }
     }
   }
@@ -207,13 +238,13 @@ class KernelScheduling {
     storage_[port] = {{0, 2, 3, 1}, std::vector<std::int64_t>(kRank), std::vector<std::int64_t>(kRank)};
     if (is_positive) positive_.insert(port);
   }
-  /// All tensors of its rank, weights apart.
-  [[nodiscard]] bool reads_channels_last(std::size_t k) const {
+  /// All tensors of its rank, weights apart; `copied`: inputs of the graph that count as such.
+  [[nodiscard]] bool reads_channels_last(std::size_t k, const std::set<Port>& copied) const {
     bool found = false;
     for (std::size_t b = 0; b < calls_[k].tensors.size(); ++b) {
       const Buffer& buffer = programs_[k].buffers[b];
       if (buffer.role != BufferRole::kInput || buffer.sizes.size() != kRank) continue;
-      if (!storage_.contains(*calls_[k].tensors[b])) return false;
+      if (!storage_.contains(*calls_[k].tensors[b]) && !copied.contains(*calls_[k].tensors[b])) return false;
       found = true;
     }
     return found;
@@ -221,10 +252,8 @@ class KernelScheduling {
   /// Calls that copy what a sum reads of the graph's inputs stand before it.
   void copy_inputs(std::size_t& k) {
     for (std::size_t b = 0; b < calls_[k].tensors.size(); ++b) {
+      if (!is_copied(k, b)) continue;
       const Buffer buffer = programs_[k].buffers[b];
-      if (buffer.role != BufferRole::kInput || buffer.sizes.size() != kRank ||
-          buffer.element != ElementType::kFloat32 || !is_input_of_graph(*calls_[k].tensors[b]))
-        continue;
       const Port from = *calls_[k].tensors[b];
       auto known = copies_.find(from);
       if (known == copies_.end()) {
@@ -275,7 +304,7 @@ class KernelScheduling {
   Status add_call(std::size_t k) {
     KernelCall call = calls_[k];
     std::string key = fmt::format("{}", call.function);
-    if (call.function == kernels_.functions.size()) key += to_string(programs_[k]);
+    if (is_copy(call)) key += to_string(programs_[k]);
     for (std::size_t b = 0; b < call.tensors.size(); ++b) {
       key += fmt::format("|{}", static_cast<int>(programs_[k].buffers[b].role));
       const auto storage = call.tensors[b] ? storage_.find(*call.tensors[b]) : storage_.end();
@@ -290,19 +319,49 @@ class KernelScheduling {
     result_.calls.push_back(std::move(call));
     return {};
   }
-  Status add_function(std::size_t k) {
+  /// Over tensors as they are stored.
+  [[nodiscard]] Program stored(std::size_t k) const {
     const KernelCall& call = calls_[k];
+    if (is_copy(call)) {
+      for (std::size_t b = 0; b < call.tensors.size(); ++b) {
+        const auto storage = storage_.find(*call.tensors[b]);
+        if (storage != storage_.end() && !has_halo(storage->second))
+          return transposing(programs_[k][{0}].sizes, b == 0);
+      }
+    }
     Program program = programs_[k];
     for (std::uint32_t b = 0; b < call.tensors.size(); ++b) {
       const auto storage = call.tensors[b] ? storage_.find(*call.tensors[b]) : storage_.end();
       if (storage != storage_.end())
         program = with_storage(program, {b}, storage->second, positive_.contains(storage->first));
     }
-    schedule::OneShot scheduled = schedule::one_shot(with_reciprocals(program), unit_);
+    return program;
+  }
+  [[nodiscard]] bool is_copy(const KernelCall& call) const { return call.function == kernels_.functions.size(); }
+  static bool has_halo(const Storage& storage) {
+    const auto is_zero = [](std::int64_t width) { return width == 0; };
+    return !std::ranges::all_of(storage.before, is_zero) || !std::ranges::all_of(storage.after, is_zero);
+  }
+  /// A copy to or from channels last, places as one dimension: y[n, c, p] = x[n, p, c], or the other way round.
+  static Program transposing(const std::vector<IndexExpr>& sizes, bool from_last) {
+    const std::vector<IndexExpr> first = {sizes[0], sizes[1], sizes[2] * sizes[3]},
+                                 last = {first[0], first[2], first[1]};
+    Program program = copying({"y", from_last ? first : last, ElementType::kFloat32, BufferRole::kOutput});
+    program.buffers[0].sizes = from_last ? last : first;
+    program.body = schedule::with_places(program.body, {0}, {0}, [](std::span<const IndexExpr> at, const auto&) {
+      return std::vector<IndexExpr>{at[0], at[2], at[1]};
+    });
+    return program;
+  }
+  Status add_function(std::size_t k) {
+    const KernelCall& call = calls_[k];
+    const Program program = stored(k);
+    const Program prepared = with_conditions_inside(with_reciprocals(program));
+    schedule::OneShot scheduled = schedule::one_shot(prepared, unit_);
+    scheduled.program = with_conditions_outside(scheduled.program);
     if (result_.threads > 1) scheduled.program = in_parallel(std::move(scheduled.program));
-    const bool is_copy = call.function == kernels_.functions.size();
     const std::string name =
-        fmt::format("{}_{}", is_copy ? "copy" : kernels_.functions[call.function].name, result_.functions.size());
+        fmt::format("{}_{}", is_copy(call) ? "copy" : kernels_.functions[call.function].name, result_.functions.size());
     if (const auto valid = loop::validate(scheduled.program, kWalkedSteps);
         !valid && valid.error().code != ErrorCode::kBudget)
       return make_error(ErrorCode::kInternal, "kernel {}: its schedule gives no valid loops: {}", name,

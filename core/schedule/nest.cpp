@@ -21,6 +21,8 @@ const Store* only_store(const Statement& statement, Nest& nest) {
     nest.reduced.push_back(loop);
   } else {
     nest.has_conditions = true;
+    const Guard& more = statement.branch()->condition;
+    nest.conditions.insert(nest.conditions.end(), more.begin(), more.end());
   }
   return only_store(body[0], nest);
 }
@@ -75,6 +77,10 @@ bool names_axis(const IndexExpr& index, const Axis& axis) {
 
 bool names_axis(std::span<const IndexExpr> at, const Axis& axis) {
   return std::ranges::any_of(at, [&](const IndexExpr& index) { return names_axis(index, axis); });
+}
+
+bool names_axis(const IndexCondition& condition, const Axis& axis) {
+  return names_axis(condition.left, axis) || names_axis(condition.right, axis);
 }
 
 std::optional<std::int64_t> stride_of(const Program& program, BufferId buffer, std::span<const IndexExpr> at,

@@ -19,6 +19,7 @@ constexpr std::int64_t kLoop = 1;         ///< What a step costs beside, in mult
 constexpr std::int64_t kMostPlaces = 14;  ///< Of a tile.
 constexpr std::int64_t kRowVectors = 4;
 constexpr std::int64_t kMostVectors = 4;
+constexpr std::int64_t kMostGuarded = 8;
 
 std::int64_t extent(const Loop& loop) { return *loop.extent.number(); }
 LoopName name_of_loop(const Loop& loop) { return *loop::parse_loop_name(loop.axis.name); }
@@ -50,6 +51,12 @@ Tile best_tile(std::int64_t places, std::int64_t vectors, std::int64_t registers
     }
   }
   return best;
+}
+
+/// Of a tile whose updates are under conditions, which many vectors are to share; of the fewest tiles, even ones.
+std::int64_t guarded_vectors(std::int64_t vectors) {
+  const std::int64_t tiles = (vectors + kMostGuarded - 1) / kMostGuarded;
+  return (vectors + tiles - 1) / tiles;
 }
 
 class Scheduling {
@@ -177,6 +184,7 @@ class Scheduling {
   bool schedule_chain(const Nest& nest) {
     const Loop* lanes = lanes_of(nest);
     if (lanes == nullptr) return false;
+    if (const Loop* across = across_of(nest, *lanes)) return schedule_transposition(nest, *lanes, *across);
     const LoopName name = name_of_loop(*lanes);
     Reorder order;
     for (const Loop* loop : nest.outer) {
@@ -185,6 +193,39 @@ class Scheduling {
     order.loops.push_back(name);
     if (lanes != nest.outer.back() && !apply(std::move(order))) return false;
     return apply(Mark{name, LoopKind::kVector});
+  }
+
+  /// The loop that moves by 1 what lanes would gather, if it has more iterations than a vector has lanes.
+  [[nodiscard]] const Loop* across_of(const Nest& nest, const Loop& lanes) const {
+    for (const ValueExpr& load : loads_in(nest.result->value)) {
+      if (stride(load, lanes, nest).value_or(1) <= 1) continue;
+      for (const Loop* loop : nest.outer) {
+        if (loop != &lanes && extent(*loop) > unit_.lanes && stride(load, *loop, nest) == std::int64_t{1}) return loop;
+      }
+    }
+    return nullptr;
+  }
+  /// All that is across a vector's lanes in turn: so what is gathered is in the first cache when the next needs it.
+  bool schedule_transposition(const Nest& nest, const Loop& lanes, const Loop& across) {
+    const LoopName name = name_of_loop(lanes), across_name = name_of_loop(across);
+    Reorder order;
+    for (const Loop* loop : nest.outer)
+      if (loop != &lanes && loop != &across) order.loops.push_back(name_of_loop(*loop));
+    order.loops.push_back(name);
+    order.loops.push_back(across_name);
+    if (!apply(order)) return false;
+    const std::set<std::string> before = names();
+    if (!apply(Split{name, unit_.lanes, Tail::kCut})) return false;
+    const LoopName inner = extended(name, 1);
+    std::vector<LoopName> tail;  // Its lanes, and what is across.
+    for (const LoopName& added : names_since(before)) {
+      if (added != inner && added != extended(name, 0)) tail.push_back(added);
+    }
+    const auto vectorise = [&](const LoopName& vector, const LoopName& each) {
+      return apply(Reorder{{each, vector}}) && apply(Mark{vector, LoopKind::kVector});
+    };
+    const bool is_whole = loop_named(inner) == nullptr || vectorise(inner, across_name);
+    return is_whole && (tail.size() < 2 || vectorise(tail[0], tail[1]));
   }
 
   // --- contractions ----------------------------------------------------------------------------------------------
@@ -213,9 +254,14 @@ class Scheduling {
   bool schedule_contraction(const Nest& nest) {
     const Loop* lanes = lanes_of(nest);
     if (lanes == nullptr) return false;
-    const Loop* places = places_of(nest, lanes);
+    const bool are_uniform = std::ranges::none_of(
+        nest.conditions, [&](const IndexCondition& condition) { return names_axis(condition, lanes->axis); });
+    if (!are_uniform) return false;
     const std::int64_t vectors = (extent(*lanes) + unit_.lanes - 1) / unit_.lanes;
-    const Tile tile = best_tile(places == nullptr ? 1 : extent(*places), vectors, unit_.registers);
+    const Loop* places = nest.has_conditions ? nullptr : places_of(nest, lanes);
+    const Tile tile = nest.has_conditions
+                          ? Tile{1, guarded_vectors(vectors)}
+                          : best_tile(places == nullptr ? 1 : extent(*places), vectors, unit_.registers);
     const std::int64_t width = std::min(tile.vectors * unit_.lanes, extent(*lanes));
     const auto panels = packed_loads(nest, *lanes, width, places != nullptr);
     if (!panels) return false;
@@ -343,7 +389,7 @@ class Scheduling {
   /// Tiles of one panel: the loop of its lanes, around the other loops.
   bool schedule_panel(const LoopName& lanes, std::int64_t most_places) {
     const Nest nest = *nest_at(*loop_named(lanes));
-    const Loop* places = places_of(nest, nest.outer.front());
+    const Loop* places = nest.has_conditions ? nullptr : places_of(nest, nest.outer.front());
     if (places != nullptr && places != nest.outer.back()) places = nullptr;
     Reorder order;
     for (const Loop* loop : nest.outer) {

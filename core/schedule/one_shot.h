@@ -4,9 +4,11 @@
 //                x vectors in registers, u the loop that x follows and w does not; w packed into panels of a tile's
 //                width, its dimensions in the order of the sums
 //   row          acc = 0; for r { acc += f(x[r]) }               partial sums along r, in vectors
-//   chain        y = f(x, ...)                                   lanes alone
+//   chain        y = f(x, ...)                                   lanes alone; where they would gather, blocks across
+//   them
 //
-// Tiles  of t places and n vectors with t n + n + 1 registers at most, of the fewest steps: a step costs the greatest of
+// Tiles  of t places and n vectors with t n + n + 1 registers at most, of the fewest steps: a step costs the greatest
+// of
 //        its multiply-adds, its loads, and kLatency, and a bit for the loop.
 // What a transform refuses stays as it was.
 #pragma once

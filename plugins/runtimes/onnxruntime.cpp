@@ -5,7 +5,7 @@
 //
 // Search   the file in the environment variable REWRIGHT_ONNXRUNTIME; the file that the build was configured with;
 //          libonnxruntime.so.1 beside this plugin and on the loader's path.
-// Sessions run on one thread, with all graph optimisations or none.
+// Sessions run on as many threads as they are asked to, with all graph optimisations or none.
 // Units    wall-clock microseconds (onnx/batch_times.h).
 // Source   onnxruntime_c_api.h, API version 16 (ONNX Runtime 1.16 and later).
 #include <rewright/onnx/batch_times.h>
@@ -332,7 +332,7 @@ Status configure(const Api& api, OrtSessionOptions* options, const LoadOptions& 
   REWRIGHT_CHECK(api.call(kSetSessionLogSeverityLevel, options, kQuiet));
   REWRIGHT_CHECK(
       api.call(kSetSessionGraphOptimizationLevel, options, load.optimise ? kAllOptimisations : kNoOptimisation));
-  REWRIGHT_CHECK(api.call(kSetIntraOpNumThreads, options, kOneThread));
+  REWRIGHT_CHECK(api.call(kSetIntraOpNumThreads, options, load.threads));
   REWRIGHT_CHECK(api.call(kSetInterOpNumThreads, options, kOneThread));
   if (load.is_lean) {
     REWRIGHT_CHECK(api.call(kDisableMemPattern, options));
@@ -400,7 +400,7 @@ class TemporaryFolder {
 class OnnxRuntime final : public Runtime {
  public:
   std::string name() const override { return "onnxruntime"; }
-  std::string summary() const override { return "ONNX Runtime on one CPU thread"; }
+  std::string summary() const override { return "ONNX Runtime on the CPU"; }
   Result<std::string> version() const override {
     REWRIGHT_TRY(const Api* api, Api::get());
     return "ONNX Runtime " + api->version();

@@ -174,7 +174,75 @@ TEST(CVectors, KeepARegisterTileInVariables) {
   const auto made = schedule::apply(program, *steps);
   ASSERT_TRUE(made) << made.error().message;
   const std::string source = source_of(made->program, "vectors-avx2");
-  EXPECT_THAT(source, HasSubstr("acc_88 = fma_v8f32(splat_v8f32("));
+  EXPECT_THAT(source, HasSubstr("r_88 = fma_v8f32(splat_v8f32(x[at1 + 35]), v1, r_88);"));
+}
+
+TEST(CVectors, ReadAgainWhatWasWrittenBetween) {
+  for (const std::string kind : {"serial", "parallel"}) {
+    const Program program = program_of(fmt::format(
+        "buffer x[4, 3, 16] float32 in buffer y[4, 3, 16] float32 out buffer z[4, 3, 16] float32 out\n"
+        "buffer u[4, 3, 16] float32 out\n"
+        "for y.n 4 serial {{ for y.i 3 {0} {{ for y.a 16 vector {{ store y[y.n, y.i, y.a] = x[y.n, y.i, y.a] + 1 }}\n"
+        "for z.b 16 vector {{ store z[y.n, y.i, z.b] = y[y.n, y.i, z.b] * x[y.n, y.i, z.b] }}\n"
+        "for y.c 16 vector {{ store y[y.n, y.i, y.c] = y[y.n, y.i, y.c] * 2 + x[y.n, y.i, y.c] }} }}\n"
+        "for u.d 16 vector {{ store u[y.n, 0, u.d] = y[y.n, 0, u.d] + y[y.n, 2, u.d] }}\n"
+        "for u.i 2 {0} {{ for y.e 16 vector {{ store y[y.n, u.i, y.e] = y[y.n, u.i, y.e] + 5 }} }}\n"
+        "for u.f 16 vector {{ store u[y.n, 1, u.f] = y[y.n, 0, u.f] + y[y.n, 2, u.f] }}\n"
+        "for u.g 16 vector {{ store u[y.n, 2, u.g] = y[y.n, 0, u.g] }} }}",
+        kind));
+    EXPECT_THAT(source_of(program, "vectors-avx2"), HasSubstr("const v8f32 v"));
+    std::vector<std::vector<double>> given(4);
+    for (int i = 0; i < 192; ++i) given[0].push_back(i % 7);
+    const auto found = computed(program, "vectors", given);
+    for (std::size_t i = 0; i < 192; ++i) {
+      const double x = static_cast<double>(i % 7), first = 3 * x + 2;
+      const std::size_t row = i / 16 % 3, at = i % 16, n = i / 48;
+      const auto at_first = [&](std::size_t r) { return 3 * static_cast<double>((n * 48 + r * 16 + at) % 7) + 2; };
+      EXPECT_EQ(found[1][i], first + (row < 2 ? 5 : 0)) << kind << i;
+      EXPECT_EQ(found[2][i], (x + 1) * x) << kind << i;
+      const double sums[] = {at_first(0) + at_first(2), at_first(0) + 5 + at_first(2), at_first(0) + 5};
+      EXPECT_EQ(found[3][i], sums[row]) << kind << i;
+    }
+  }
+}
+
+/// 0.2f * (-0.5f / 0.2f) + 0.5f is 0, as that of plain C is, where the product is rounded, and -7e-9 where it is not.
+TEST(CVectors, RoundProductsThatAreNoPartsOfSums) {
+  const Program program = program_of(
+      "buffer x[33] float32 in buffer y[33] float32 out buffer z[33] float32 out\n"
+      "for y.i 33 vector { store y[y.i] = 0.2 * max(x[y.i], -2.5) + 0.5 }\n"
+      "for z.i 33 vector { store z[z.i] = 0.5 store z[z.i] += 0.2 * max(x[z.i], -2.5) }");
+  std::vector<std::vector<double>> given(3);
+  for (int i = 0; i < 33; ++i) given[0].push_back(-i - 3);
+  const auto found = computed(program, "vectors", given);
+  for (const double y : found[1]) EXPECT_EQ(y, 0);
+  EXPECT_THAT(source_of(program, "vectors-avx2"), HasSubstr("fma_v8f32(v"));
+}
+
+/// y[i, j] = sum(k, x[i, k] w[j / 64, k, j mod 64]), w in panels.
+Program by_panels(int panels, int rows, int sum) {
+  return program_of(fmt::format(
+      "buffer x[{1}, {2}] float32 in buffer w[{0}, {2}, 64] float32 weight buffer y[{1}, {0}, 64] float32 out\n"
+      "for y.p {0} serial {{ for y.i {1} serial {{ for y.a 64 vector {{ store y[y.i, y.p, y.a] = 0 }}\n"
+      "for y.k {2} serial {{ for y.v 64 vector {{\n"
+      "store y[y.i, y.p, y.v] += x[y.i, y.k] * w[y.p, y.k, y.v] }} }} }} }}",
+      panels, rows, sum));
+}
+
+TEST(CVectors, FetchTheNextPanelOfManyWeights) {
+  const std::string fetch = "__builtin_prefetch(";
+  EXPECT_THAT(source_of(by_panels(4, 8, 1024), "vectors"),
+              HasSubstr(fetch + "&w[i * 8192 + p * 65536 + k * 8 + 65536]);"));
+  EXPECT_THAT(source_of(by_panels(4, 7, 1024), "vectors"),
+              HasSubstr(fetch + "&w[i % 4 * 16384 + p * 65536 + k * 16 + 65536]);"));
+  EXPECT_THAT(source_of(by_panels(4, 100, 1024), "vectors"), HasSubstr("i % 16 * 4096 + p * 65536 + k * 4 +"));
+  EXPECT_THAT(source_of(by_panels(4, 1, 1024), "vectors"), Not(HasSubstr(fetch))) << "each panel is used once";
+  EXPECT_THAT(source_of(by_panels(4, 8, 64), "vectors"), Not(HasSubstr(fetch))) << "all stay in the cache";
+  EXPECT_THAT(source_of(by_panels(4, 8, 1024), "c11"), Not(HasSubstr(fetch)));
+  std::vector<std::vector<double>> given(3);
+  for (int i = 0; i < 8 * 1024; ++i) given[0].push_back(i % 5);
+  for (int i = 0; i < 4 * 1024 * 64; ++i) given[1].push_back(i % 3);
+  EXPECT_EQ(computed(by_panels(4, 8, 1024), "vectors", given)[2], computed(by_panels(4, 8, 1024), "c11", given)[2]);
 }
 
 /// Greatest error in units in the last place, over floats of every exponent.
@@ -300,6 +368,40 @@ TEST(CVectors, RunParallelLoopsOnThreads) {
     }
     contents[0] = {1, 5, 0};
     EXPECT_FALSE(run_compiled(**code, program, contents));
+  }
+}
+
+/// y[b, j] = 2 x[b, n - 1 - j] + j, by way of a temporary that each b has for itself.
+Program reversed(int size) {
+  return program_of(
+      fmt::format("buffer x[8, {0}] float32 in buffer t[{0}] float32 temporary buffer y[8, {0}] float32 out\n"
+                  "for y.b 8 parallel {{ for t.i {0} parallel {{ store t[t.i] = x[y.b, t.i] * 2 }}\n"
+                  "for y.j {0} parallel {{ store y[y.b, y.j] = t[{1} - y.j] + index(y.j) }} }}",
+                  size, size - 1));
+}
+
+TEST(CVectors, ParallelIterationsDoNotShareLargeTemporaries) {
+  TargetOptions options;
+  options.dialect = "vectors";
+  options.threads = 2;
+  for (const int size : {100, 4096, 4097, 20000}) {
+    const Program program = reversed(size);
+    const bool is_small = size * 4 <= 16 << 10;  // Otherwise one place is there for all.
+    const std::string source = source_of(program, "vectors");
+    EXPECT_EQ(source.find("run_parallel(8,") != std::string::npos, is_small) << size;
+    EXPECT_EQ(source.find(fmt::format("run_parallel({},", size)) == std::string::npos, is_small) << size;
+    const auto code = compile_one(c_target(), program, options);
+    ASSERT_TRUE(code) << code.error().message;
+    for (int run = 0; run < 10; ++run) {
+      std::vector<std::vector<double>> contents(3);
+      for (int i = 0; i < 8 * size; ++i) contents[0].push_back(i % 1009 + run);
+      ASSERT_TRUE(run_compiled(**code, program, contents));
+      for (int i = 0; i < 8 * size; ++i) {
+        const int b = i / size, j = i % size;
+        ASSERT_EQ(contents[2][static_cast<std::size_t>(i)], 2 * ((b * size + size - 1 - j) % 1009 + run) + j)
+            << size << ", " << b << ", " << j;
+      }
+    }
   }
 }
 

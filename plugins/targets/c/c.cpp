@@ -3,9 +3,9 @@
 // Compiler  that of base/command.h, in a process of its own, with a time limit.
 // Dialects  c11: loops run in order whatever their kind; a compiler may vectorise them. Functions are libm's.
 //           vectors: vector loops are explicit vectors (GNU C), unrolled loops written out, small temporaries of known
-//           places variables; a product that is added is fused; functions of vectors are polynomials, quotients by one
-//           number products. vectors is for the processor at hand, vectors-avx512, vectors-avx2 and vectors-portable
-//           for others.
+//           places variables; a product that a sum takes in is fused; functions of vectors are polynomials, quotients
+//           by one number products. vectors is for the processor at hand, vectors-avx512, vectors-avx2 and
+//           vectors-portable for others.
 // Threads   parallel loops of the vectors dialects run on TBB's, if TargetOptions asks for more than one.
 // Numbers   float32 arithmetic is float32, contracted nowhere else.
 #include <rewright/base/command.h>

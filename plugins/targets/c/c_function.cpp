@@ -2,6 +2,7 @@
 
 #include <rewright/loop/buffer_owners.h>
 #include <rewright/loop/element_types.h>
+#include <rewright/loop/linear_index.h>
 
 #include <fmt/ranges.h>
 
@@ -10,6 +11,7 @@
 #include <iterator>
 #include <regex>
 
+#include "c_prefetch.h"
 #include "c_unroll.h"
 
 namespace rewright::c {
@@ -57,6 +59,23 @@ Program with_register_names(Program program) {
     if (!is_numbered || !names.contains(buffer.name.substr(0, digits - 1))) continue;
     while (names.contains(buffer.name)) buffer.name += "_";
     names.insert(buffer.name);
+  }
+  return program;
+}
+
+/// Temporaries in registers are r, r1, ...: their names are most of such code.
+Program with_short_names(Program program, const Registers& registers) {
+  std::set<std::string> names;
+  for (const Buffer& buffer : program.buffers) names.insert(buffer.name);
+  int next = 0;
+  for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
+    if (!registers.holds({b})) continue;
+    std::string name;
+    do {
+      name = next == 0 ? "r" : fmt::format("r{}", next);
+      ++next;
+    } while (is_taken(name) || names.contains(name));
+    program.buffers[b].name = name;
   }
   return program;
 }
@@ -116,7 +135,7 @@ FunctionWriter::FunctionWriter(const NamedProgram& named, Helpers& helpers, Vect
                                Registers& registers)
     : name_(named.name),
       taken_(parameters(named.program)),
-      program_(with_register_names(with_c_names(unrolled(named.program)))),
+      program_(with_register_names(with_short_names(with_c_names(unrolled(named.program)), registers))),
       owners_(owners(program_)),
       expressions_(program_, helpers),
       vector_types_(&vectors),
@@ -222,10 +241,18 @@ void FunctionWriter::write_iterations(const Loop& loop, const std::string& from,
   variables_.push_back(name);
   line("for (int64_t {0} = {1}; {0} < {2}; ++{0}) {{{3}", name, from, to,
        loop.kind == LoopKind::kSerial ? "" : fmt::format("  /* {} */", name_of(loop.kind)));
+  loops_.push_back(&loop);
   ++depth_;
   declare_locals(loop.axis.id);
+  if (vectors_) {
+    for (const Prefetch& next : prefetches(program_, loops_)) {
+      line("__builtin_prefetch(&{}[{}]);", program_[next.buffer].name,
+           expressions_.index(simplified(next.at, expressions_.ranges())));
+    }
+  }
   --depth_;
   inside(loop.body);
+  loops_.pop_back();
   variables_.pop_back();
   expressions_.leave(loop.axis);
   names_.erase(name);

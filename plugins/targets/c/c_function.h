@@ -65,8 +65,9 @@ class FunctionWriter {
   Registers* registers_ = nullptr;
   std::vector<BufferId> locals_;
   std::set<std::string> names_;
-  std::vector<std::string> variables_;  ///< Of the loops around.
-  std::string before_;                  ///< What stands before the function.
+  std::vector<std::string> variables_;         ///< Of the loops around.
+  std::vector<const loop::Loop*> loops_ = {};  ///< Around, those of vectors apart.
+  std::string before_;                         ///< What stands before the function.
   std::string text_;
   std::size_t depth_ = 0;
   int parallel_ = 0;

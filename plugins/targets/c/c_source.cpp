@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "c_function.h"
+#include "c_shared_parts.h"
 
 namespace rewright::c {
 namespace {
@@ -51,7 +52,7 @@ Result<std::string> c_source(std::span<const NamedProgram> programs, const Instr
     (void)FunctionWriter(named, seen, seen_vectors, registers).write();
     registers.settle();
     FunctionWriter writer(named, helpers, *vectors, registers);
-    functions += writer.write();
+    functions += with_shared_parts(writer.write());
     has_parallel_loops |= writer.has_parallel_loops();
   }
   std::string head = helpers.text();

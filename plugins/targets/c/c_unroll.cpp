@@ -33,7 +33,8 @@ class Unrolling {
   void run(const Loop& loop, const std::string& note, Body& result) {
     const IndexExpr extent = substitute(loop.extent, parts_);
     const auto count = extent.number();
-    if (loop.kind != LoopKind::kUnroll || !count) {
+    const bool is_written_out = loop.kind == LoopKind::kUnroll || (loop.kind == LoopKind::kSerial && count == 1);
+    if (!count || !is_written_out) {
       const Axis axis{++last_, loop.axis.name};
       places_.insert_or_assign(loop.axis.id, axis);
       result.emplace_back(Loop{axis, extent, loop.kind, run(loop.body)}, note);

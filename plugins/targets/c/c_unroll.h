@@ -5,7 +5,7 @@
 
 namespace rewright::c {
 
-/// No loop is unrolled any more; the loops of copies have axes of their own.
+/// No loop is unrolled any more, and no serial one has a single iteration; the loops of copies have axes of their own.
 [[nodiscard]] loop::Program unrolled(const loop::Program& program);
 
 }  // namespace rewright::c

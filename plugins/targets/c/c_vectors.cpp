@@ -392,15 +392,7 @@ std::string VectorWriter::arithmetic(const ValueExpr& value, ElementType type) {
     return fmt::format("({} {} {})", text(parts[0], type), sign, text(parts[1], type));
   };
   switch (value.kind()) {
-    case Kind::kAdd:
-      if (!floating) return call("add");
-      for (std::size_t i = 0; i < 2; ++i) {
-        if (parts[i].kind() != Kind::kMultiply) continue;
-        const auto factors = parts[i].operands();
-        return fmt::format("{}({}, {}, {})", helpers_.use("fma", type), text(factors[0], type), text(factors[1], type),
-                           text(parts[1 - i], type));
-      }
-      return infix('+');
+    case Kind::kAdd: return floating ? infix('+') : call("add");
     case Kind::kSubtract: return floating ? infix('-') : call("sub");
     case Kind::kMultiply: return floating ? infix('*') : call("mul");
     case Kind::kDivide:

@@ -49,14 +49,14 @@ inline Kernels kernels_of_model(const ImportedModel& model) {
 }
 
 inline Artefact artefact_of(const ImportedModel& model, const std::string& name = "model",
-                            const std::string& dialect = "c11") {
+                            const std::string& dialect = "c11", int threads = 1) {
   const auto target = loaded().get<Target>("c");
   if (!target) fail(target.error().message);
   const auto instructions = instruction_set(dialect);
   if (!instructions) fail(instructions.error().message);
   Kernels kernels = kernels_of_model(model);
   if (*instructions != nullptr) {
-    auto made = scheduled(model.graph, kernels, (*instructions)->unit);
+    auto made = scheduled(model.graph, kernels, (*instructions)->unit, threads);
     if (!made) fail(made.error().message);
     kernels = *std::move(made);
   }
@@ -99,8 +99,8 @@ class Library {
     void* owned;
   };
 
-  explicit Library(const ImportedModel& model, const std::string& dialect = "c11")
-      : artefact_(artefact_of(model, "model", dialect)), folder_(*TemporaryFolder::make()) {
+  explicit Library(const ImportedModel& model, const std::string& dialect = "c11", int threads = 1)
+      : artefact_(artefact_of(model, "model", dialect, threads)), folder_(*TemporaryFolder::make()) {
     const Status written = write_artefact(artefact_, folder_.path());
     if (!written) fail(written.error().message);
     std::vector<std::string> words = artefact_.flags;
@@ -111,16 +111,22 @@ class Library {
     if (!built) fail(built.error().message);
     library_ = ::dlopen(path("model.so").c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library_ == nullptr) fail(::dlerror());
-    opened_ = function<int(Weights*, const char*)>("model_open")(&weights_, path("model.weights").c_str());
+    opened_ = open(weights_);
     if (opened_ != 0 && dialect == "c11") fail("the weights cannot be opened");
   }
   ~Library() {
-    function<void(Weights*)>("model_close")(&weights_);
+    close(weights_);
     ::dlclose(library_);
   }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
+  /// Once more, beside what the object itself opened.
+  int open(Weights& weights) const {
+    return function<int(Weights*, const char*)>("model_open")(&weights, path("model.weights").c_str());
+  }
+  void close(Weights& weights) const { function<void(Weights*)>("model_close")(&weights); }
+  [[nodiscard]] Weights& weights() { return weights_; }
   /// What model_open said.
   [[nodiscard]] int opened() const { return opened_; }
   [[nodiscard]] const Artefact& artefact() const { return artefact_; }

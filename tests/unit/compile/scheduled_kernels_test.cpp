@@ -67,7 +67,13 @@ class RandomNetwork {
         return *builder_.apply1("conv2d", {{"padding", std::string("same")}, {"groups", in[1]}},
                                 {from, weight({in[1], 1, 3, 3})});
       case 3: return *builder_.apply1("pool2d_max", {{"kernel", List{3, 3}}, {"padding", padding}}, {from});
-      case 4: return *builder_.apply1("pool2d_avg", {{"kernel", List{2, 2}}, {"padding", padding}}, {from});
+      case 4: {
+        const std::int64_t kernel = random_.between(2, 3);
+        const std::string counted = random_.one_in(3) ? "yes" : "no";
+        return *builder_.apply1(
+            "pool2d_avg", {{"kernel", List{kernel, kernel}}, {"padding", padding}, {"count_include_pad", counted}},
+            {from});
+      }
       case 5: {
         const Port other = *builder_.apply1("tanh", {}, {from});
         return *builder_.apply1("ewadd", {}, {other, from});
@@ -106,13 +112,14 @@ TEST(ScheduledKernels, ComputeWhatPlainOnesDo) {
     for (std::size_t i = 0; i < input.size(); ++i) input[i] = std::sin(static_cast<float>(i * 7 + seed));
     const auto expected = Library(model).run({input});
     const std::string& dialect = dialects[seed % dialects.size()];
-    const auto found = Library(model, dialect).run({input});
+    const int threads = 1 + static_cast<int>(seed % 4) / 2;
+    const auto found = Library(model, dialect, threads).run({input});
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t o = 0; o < found.size(); ++o) {
       ASSERT_EQ(found[o].size(), expected[o].size());
       for (std::size_t i = 0; i < found[o].size(); ++i) {
         ASSERT_NEAR(found[o][i], expected[o][i], 1e-4F * std::max(1.0F, std::abs(expected[o][i])))
-            << "seed " << seed << ", " << dialect << ": output " << o << " at " << i << "\n"
+            << "seed " << seed << ", " << dialect << ", " << threads << " threads: output " << o << " at " << i << "\n"
             << to_text(model.graph);
       }
     }

@@ -110,4 +110,20 @@ TEST(OneShot, RowsGetPartialResults) {
   }
 }
 
+/// y[c, p] = x[p, c]
+TEST(OneShot, TranspositionsGoByBlocks) {
+  for (const int places : {3, 4, 8, 21}) {
+    for (const int channels : {2, 4, 5, 9, 16}) {
+      const loop::Program copy = program_of(
+          fmt::format("buffer x[{0}, {1}] float32 in buffer y[{1}, {0}] float32 out\n"
+                      "for y.c {1} serial {{ for y.p {0} serial {{ store y[y.c, y.p] = x[y.p, y.c] * 3 }} }}",
+                      places, channels));
+      expect_same(copy, VectorUnit{4, 16}, 1);
+      const std::string made = to_string(one_shot(copy, VectorUnit{4, 16}).program);
+      const std::string block = fmt::format("for y.c {} serial {{\n    for y.p/1 4 vector", channels);
+      EXPECT_EQ(made.find(block) != std::string::npos, places >= 4 && channels > 4) << made;
+    }
+  }
+}
+
 }  // namespace

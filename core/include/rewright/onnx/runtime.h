@@ -45,11 +45,12 @@ struct LoadOptions {
   bool optimise = true;        ///< All graph optimisations, or none.
   /// Tensors are given back to the system after their last use, not kept for the next: for models that hold much.
   bool is_lean = false;
+  int threads = 1;  ///< That a run uses.
 };
 
 class Runtime;
 template <>
-inline constexpr std::uint32_t kAbiVersion<Runtime> = 6;
+inline constexpr std::uint32_t kAbiVersion<Runtime> = 7;
 
 class REWRIGHT_API Runtime {
  public:
@@ -58,7 +59,7 @@ class REWRIGHT_API Runtime {
   [[nodiscard]] virtual std::string summary() const = 0;
   /// "ONNX Runtime 1.30.0"; an error says why it cannot be used here and what to install.
   [[nodiscard]] virtual Result<std::string> version() const = 0;
-  /// `model`: a serialized ModelProto. One thread.
+  /// `model`: a serialized ModelProto.
   [[nodiscard]] virtual Result<std::unique_ptr<RuntimeSession>> load(std::span<const std::byte> model,
                                                                      const LoadOptions& options) const = 0;
   /// The model as the runtime's own optimisations leave it, serialized. Errors: kUnsupported where it cannot tell.

@@ -1,0 +1,97 @@
+#include "compile/kernel_profile.h"
+
+#include <rewright/loop/element_types.h>
+#include <rewright/loop/target.h>
+
+#include <algorithm>
+#include <map>
+
+#include "loop/interpreter.h"
+
+namespace rewright::compile {
+namespace {
+
+using Kind = ValueExpr::Kind;
+
+bool is_operation(Kind kind) {
+  return kind != Kind::kLoad && kind != Kind::kNumber && kind != Kind::kIndex && kind != Kind::kCast;
+}
+
+class Count {
+ public:
+  explicit Count(const loop::Program& program) : program_(program) { visit(program.body, 1); }
+
+  [[nodiscard]] KernelWork work() const {
+    double bytes = 0;
+    for (const BufferId id : loop::parameters(program_)) {
+      const Buffer& buffer = program_[id];
+      const auto touched = touched_.find(id.value);
+      if (buffer.role == BufferRole::kTemporary || touched == touched_.end()) continue;
+      const auto count = loop::element_count(buffer);
+      const double elements = count ? static_cast<double>(*count) : touched->second;
+      bytes += std::min(elements, touched->second) * static_cast<double>(element_size(buffer.element));
+    }
+    return {operations_, bytes};
+  }
+
+ private:
+  void visit(const loop::Body& body, double times) {
+    for (const loop::Statement& statement : body) {
+      const loop::Loop* loop = statement.loop();
+      visit(loop::body_of(statement),
+            loop == nullptr ? times : times * static_cast<double>(loop->extent.number().value_or(1)));
+      const loop::Store* store = statement.store();
+      if (store == nullptr) continue;
+      touched_[store->buffer.value] += times;
+      if (store->kind != loop::StoreKind::kSet) operations_ += times;
+      visit(store->value, times);
+    }
+  }
+  void visit(const ValueExpr& value, double times) {
+    if (value.kind() == Kind::kLoad) touched_[value.buffer().value] += times;
+    if (is_operation(value.kind())) operations_ += times;
+    for (const ValueExpr& part : value.operands()) visit(part, times);
+  }
+
+  const loop::Program& program_;
+  double operations_ = 0;
+  std::map<std::uint32_t, double> touched_;  ///< Elements, by buffer, those that are touched again too.
+};
+
+std::string result_of(const Graph& graph, const loop::Program& program, const KernelCall& call) {
+  for (std::size_t b = 0; b < call.tensors.size(); ++b) {
+    const auto& port = call.tensors[b];
+    if (program.buffers[b].role != BufferRole::kOutput || !port) continue;
+    return port->node.value < graph.nodes().size() ? graph.node(port->node).name : "";
+  }
+  return "";
+}
+
+}  // namespace
+
+KernelWork work_of(const loop::Program& program) { return Count(program).work(); }
+
+double limit_us(const KernelWork& work, const tune::Machine& machine, int threads) {
+  double reading = 0, left = work.bytes;
+  for (const tune::CacheLevel& cache : machine.caches) {
+    const double here = cache.level == 0 ? left : std::min(left, static_cast<double>(cache.bytes));
+    if (cache.read_gb_s > 0) reading += here / cache.read_gb_s;
+    left -= here;
+  }
+  const double computing = machine.peak_gflops > 0 ? work.operations / machine.peak_gflops : 0;
+  return std::max(reading, computing) / threads * 1e-3;
+}
+
+std::vector<KernelTime> kernel_profile(const Graph& graph, const Kernels& kernels, const std::vector<double>& times,
+                                       const tune::Machine& machine) {
+  std::vector<KernelTime> profile;
+  for (std::size_t k = 0; k < std::min(times.size(), kernels.calls.size()); ++k) {
+    const KernelCall& call = kernels.calls[k];
+    const loop::Program& program = kernels.program(call);
+    profile.push_back({kernels.functions[call.function].name, result_of(graph, program, call), times[k],
+                       limit_us(work_of(program), machine, kernels.threads)});
+  }
+  return profile;
+}
+
+}  // namespace rewright::compile
