@@ -6,6 +6,8 @@
 #include <rewright/optimize/search.h>
 #include <rewright/rule/pruner.h>
 #include <rewright/rule/rule.h>
+#include <rewright/tune/predictor.h>
+#include <rewright/tune/tuner.h>
 #include <rewright/verify/verifier.h>
 
 namespace rewright {
@@ -50,6 +52,11 @@ Result<std::unique_ptr<loop::CompiledProgram>> Target::compile_scheduled(const l
                     "target {} has no transforms of its own; apply the schedule first, and compile what it makes",
                     name());
 }
+tune::FittedPredictor::~FittedPredictor() = default;
+Predictor::~Predictor() = default;
+tune::TuningSpace::~TuningSpace() = default;
+tune::TunerRun::~TunerRun() = default;
+Tuner::~Tuner() = default;
 loop::CompiledProgram::~CompiledProgram() = default;
 RuntimeSession::~RuntimeSession() = default;
 Runtime::~Runtime() = default;

@@ -8,28 +8,9 @@
 
 #include <rewright/base/result.h>
 #include <rewright/base/visibility.h>
-
-#include <cstdint>
-#include <string>
-#include <vector>
+#include <rewright/tune/machine.h>
 
 namespace rewright::tune {
-
-struct CacheLevel {
-  int level = 0;  ///< 1: data. 0: memory.
-  std::int64_t bytes = 0;
-  double read_gb_s = 0;
-};
-
-struct Machine {
-  std::string fingerprint;  ///< 16 hexadecimal digits, of the three below.
-  std::string processor;
-  std::vector<std::string> instructions;  ///< "AVX2", "AVX-512", "FMA".
-  std::vector<CacheLevel> caches;         ///< Smallest first, memory last.
-  double peak_gflops = 0;
-  /// Of the largest cache.
-  [[nodiscard]] REWRIGHT_API std::int64_t last_cache_bytes() const;
-};
 
 /// Without measuring: peak and bandwidths are 0.
 [[nodiscard]] REWRIGHT_API Machine described_machine();

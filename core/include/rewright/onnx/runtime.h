@@ -50,7 +50,7 @@ struct LoadOptions {
 
 class Runtime;
 template <>
-inline constexpr std::uint32_t kAbiVersion<Runtime> = 7;
+inline constexpr std::uint32_t kAbiVersion<Runtime> = 8;
 
 class REWRIGHT_API Runtime {
  public:

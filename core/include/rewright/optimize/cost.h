@@ -7,6 +7,7 @@
 #include <rewright/base/visibility.h>
 #include <rewright/graph/graph.h>
 #include <rewright/onnx/runtime.h>
+#include <rewright/optimize/estimate.h>
 #include <rewright/optimize/kernel.h>
 
 #include <cstdint>
@@ -32,16 +33,9 @@ struct OpaqueApplication {
   std::span<const RuntimeTensor> inputs;  ///< Values for it.
 };
 
-/// What a kernel costs.
-struct Estimate {
-  double us = 0;
-  double spread = 0;  ///< Standard deviation, in microseconds; 0: the figure is taken as it is.
-  friend bool operator==(const Estimate&, const Estimate&) = default;
-};
-
 class CostModel;
 template <>
-inline constexpr std::uint32_t kAbiVersion<CostModel> = 6;
+inline constexpr std::uint32_t kAbiVersion<CostModel> = 7;
 
 class REWRIGHT_API CostModel {
  public:

@@ -205,7 +205,7 @@ struct SearchOption {
 
 class SearchStrategy;
 template <>
-inline constexpr std::uint32_t kAbiVersion<SearchStrategy> = 6;
+inline constexpr std::uint32_t kAbiVersion<SearchStrategy> = 7;
 
 class REWRIGHT_API SearchStrategy {
  public:

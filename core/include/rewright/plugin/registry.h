@@ -23,7 +23,9 @@ namespace rewright {
   X(SearchStrategy, "search")    \
   X(CostModel, "cost")           \
   X(Runtime, "runtime")          \
-  X(Target, "target")
+  X(Target, "target")            \
+  X(Tuner, "tuner")              \
+  X(Predictor, "predictor")
 
 #define REWRIGHT_DECLARE_KIND(Kind, word) class Kind;
 REWRIGHT_PLUGIN_KINDS(REWRIGHT_DECLARE_KIND)

@@ -65,7 +65,7 @@ class REWRIGHT_API RulePruneSession {
 
 class Pruner;
 template <>
-inline constexpr std::uint32_t kAbiVersion<Pruner> = 5;
+inline constexpr std::uint32_t kAbiVersion<Pruner> = 6;
 
 class REWRIGHT_API Pruner {
  public:

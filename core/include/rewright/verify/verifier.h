@@ -38,7 +38,7 @@ struct Verdict {
 
 class Verifier;
 template <>
-inline constexpr std::uint32_t kAbiVersion<Verifier> = 5;
+inline constexpr std::uint32_t kAbiVersion<Verifier> = 6;
 
 class REWRIGHT_API Verifier {
  public:
