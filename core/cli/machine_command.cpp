@@ -4,7 +4,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/program.h"
-#include "tune/machine.h"
+#include "tune/this_machine.h"
 
 namespace rewright::cli {
 namespace {

@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
   rewright::cli::add_schedule(program);
   rewright::cli::add_schedule_measuring(program);
   rewright::cli::add_schedules(program);
+  rewright::cli::add_tune(program);
   rewright::cli::add_machine(program);
   rewright::cli::add_searches(program);
   rewright::cli::add_axioms(program);

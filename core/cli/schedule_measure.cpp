@@ -20,7 +20,7 @@
 #include "store/schedule_records.h"
 #include "tune/kernel_program.h"
 #include "tune/kernel_text.h"
-#include "tune/machine.h"
+#include "tune/this_machine.h"
 #include "tune/measurer.h"
 
 namespace rewright::cli {

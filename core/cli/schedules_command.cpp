@@ -8,7 +8,7 @@
 #include "store/schedule_records.h"
 #include "tune/kernel_program.h"
 #include "tune/kernel_text.h"
-#include "tune/machine.h"
+#include "tune/this_machine.h"
 #include "tune/nearest_record.h"
 
 namespace rewright::cli {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "tune/machine.h"
+#include "tune/this_machine.h"
 
 namespace rewright::compile {
 namespace {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "compile/kernels.h"
-#include "tune/machine.h"
+#include "tune/this_machine.h"
 
 namespace rewright::compile {
 

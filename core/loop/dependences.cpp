@@ -25,9 +25,11 @@ struct Place {
   std::optional<IndexRange> inside;  ///< With it.
 };
 
-std::optional<Place> place_of(const IndexExpr& index, const Access& access, std::size_t carrier) {
-  const AxisRanges axes = ranges_of(access.loops);
-  const auto form = linear(simplified(index, axes));
+std::optional<LinearIndex> form_of(const IndexExpr& index, const Access& access) {
+  return linear(simplified(index, ranges_of(access.loops)));
+}
+
+std::optional<Place> place_of(const std::optional<LinearIndex>& form, const Access& access, std::size_t carrier) {
   if (!form) return std::nullopt;
   Place place;
   LinearIndex inside{form->constant};
@@ -39,9 +41,27 @@ std::optional<Place> place_of(const IndexExpr& index, const Access& access, std:
     if (depth < carrier) place.around.add(atom, coefficient);
     if (depth > carrier) inside.add(atom, coefficient);
   }
-  place.inside = range_of(inside, axes);
+  place.inside = range_of(inside, ranges_of(access.loops));
   return place;
 }
+
+/// Accesses with their indices as sums, which are asked for again and again.
+class IndexForms {
+ public:
+  explicit IndexForms(const std::vector<Access>& all) : all_(all), forms_(all.size()) {}
+  /// Of all dimensions.
+  const std::vector<std::optional<LinearIndex>>& of(std::size_t access) {
+    auto& forms = forms_[access];
+    if (forms.size() != all_[access].at.size()) {
+      for (const IndexExpr& index : all_[access].at) forms.push_back(form_of(index, all_[access]));
+    }
+    return forms;
+  }
+
+ private:
+  const std::vector<Access>& all_;
+  std::vector<std::vector<std::optional<LinearIndex>>> forms_;
+};
 
 /// Do different iterations of the carrier touch different places along one dimension?
 bool are_apart(const std::optional<Place>& a, const std::optional<Place>& b) {
@@ -52,10 +72,11 @@ bool are_apart(const std::optional<Place>& a, const std::optional<Place>& b) {
   return a->inside->high - b->inside->low < step && b->inside->high - a->inside->low < step;
 }
 
-bool may_meet(const Access& a, const Access& b, std::size_t carrier) {
-  if (a.loops[carrier]->extent.number().value_or(2) <= 1) return false;
-  for (std::size_t d = 0; d < a.at.size(); ++d) {
-    if (are_apart(place_of(a.at[d], a, carrier), place_of(b.at[d], b, carrier))) return false;
+bool may_meet(const std::vector<Access>& all, std::size_t i, std::size_t j, std::size_t carrier, IndexForms& forms) {
+  if (all[i].loops[carrier]->extent.number().value_or(2) <= 1) return false;
+  const auto &a = forms.of(i), &b = forms.of(j);
+  for (std::size_t d = 0; d < a.size(); ++d) {
+    if (are_apart(place_of(a[d], all[i], carrier), place_of(b[d], all[j], carrier))) return false;
   }
   return true;
 }
@@ -68,8 +89,9 @@ bool is_inside(const Access& access, std::size_t carrier, std::uint32_t owner) {
 
 }  // namespace
 
-std::vector<Dependence> dependences(const Program& program) {
+std::vector<Dependence> dependences(const Program& program, const std::function<bool(const Loop&)>& is_wanted) {
   const std::vector<Access> all = accesses(program);
+  IndexForms forms(all);
   const auto own = owners(program);
   std::vector<Dependence> found;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -78,8 +100,8 @@ std::vector<Dependence> dependences(const Program& program) {
       if (a.buffer != b.buffer || !(a.is_write || b.is_write)) continue;
       const auto owner = own[a.buffer.value];
       for (std::size_t carrier = 0; carrier < common_loops(a, b); ++carrier) {
-        if (owner && !is_inside(a, carrier, *owner)) continue;
-        if (may_meet(a, b, carrier)) found.push_back({a, b, a.loops[carrier], a.is_update && i == j});
+        if (!is_wanted(*a.loops[carrier]) || (owner && !is_inside(a, carrier, *owner))) continue;
+        if (may_meet(all, i, j, carrier, forms)) found.push_back({a, b, a.loops[carrier], a.is_update && i == j});
       }
     }
   }
@@ -94,7 +116,7 @@ std::vector<std::int64_t> footprint(const Program& program, const Access& access
     std::optional<IndexRange> range;
     if (from == 0) {
       range = rewright::range_of(simplified(access.at[d], axes), axes);
-    } else if (const auto place = place_of(access.at[d], access, from - 1)) {
+    } else if (const auto place = place_of(form_of(access.at[d], access), access, from - 1)) {
       range = place->inside;
     }
     counts.push_back(range.has_value() ? std::min(size, range->high - range->low + 1) : size);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -22,8 +23,9 @@ struct Dependence {
   bool is_reduction = false;
 };
 
-/// All of a program, of elements that outlive an iteration (buffer_owners.h).
-[[nodiscard]] REWRIGHT_API std::vector<Dependence> dependences(const Program& program);
+/// Of a program, those that wanted loops carry, of elements that outlive an iteration (buffer_owners.h).
+[[nodiscard]] REWRIGHT_API std::vector<Dependence> dependences(
+    const Program& program, const std::function<bool(const Loop&)>& is_wanted = [](const Loop&) { return true; });
 
 /// How many elements along each dimension are touched while the loops from the `from`-th on run and those around them
 /// stand still; the whole dimension where the index is not affine.

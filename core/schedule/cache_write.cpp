@@ -38,9 +38,11 @@ bool is_set_first(const Program& program, const std::vector<Access>& all, std::s
   const auto is_first = [&](const Access& access) {
     return access.buffer == first.buffer && is_set(access) && access.loops == first.loops && access.at == first.at;
   };
-  return std::ranges::none_of(dependences(program), [&](const loop::Dependence& dependence) {
-    const auto carrier = std::ranges::find(first.loops, dependence.carrier) - first.loops.begin();
-    return static_cast<std::size_t>(carrier) >= around && (is_first(dependence.first) || is_first(dependence.second));
+  const auto is_inside = [&](const Loop& loop) {
+    return static_cast<std::size_t>(std::ranges::find(first.loops, &loop) - first.loops.begin()) >= around;
+  };
+  return std::ranges::none_of(dependences(program, is_inside), [&](const loop::Dependence& dependence) {
+    return is_first(dependence.first) || is_first(dependence.second);
   });
 }
 
@@ -65,12 +67,13 @@ std::variant<Exchange, Conflict> exchange(const Program& program, const std::vec
 
 /// Parallel and vector loops whose iterations touch the same elements of two buffers.
 std::optional<Conflict> shared_by_iterations(const Program& program, BufferId buffer, BufferId copy) {
-  const auto forbids = [&](const loop::Dependence& dependence) {
-    const bool has_order =
-        dependence.carrier->kind != loop::LoopKind::kParallel && dependence.carrier->kind != loop::LoopKind::kVector;
-    return !has_order && (dependence.first.buffer == buffer || dependence.first.buffer == copy);
+  const auto has_no_order = [](const Loop& each) {
+    return each.kind == loop::LoopKind::kParallel || each.kind == loop::LoopKind::kVector;
   };
-  return forbidding(program, "boxes that are apart, of iterations that have no order", forbids);
+  const auto forbids = [&](const loop::Dependence& dependence) {
+    return dependence.first.buffer == buffer || dependence.first.buffer == copy;
+  };
+  return forbidding(program, "boxes that are apart, of iterations that have no order", has_no_order, forbids);
 }
 
 }  // namespace

@@ -90,10 +90,11 @@ Outcome transformed(const Program& program, const Distribute& distribute) {
   std::vector<bool> is_own;
   for (const auto& owner : loop::owners(program)) is_own.push_back(owner == loop.axis.id);
   const auto forbids = [&](const loop::Dependence& dependence) {
-    return dependence.carrier == &loop && !is_own[dependence.first.buffer.value] && !dependence.is_reduction;
+    return !is_own[dependence.first.buffer.value] && !dependence.is_reduction;
   };
+  const auto is_it = [&](const Loop& each) { return &each == &loop; };
   if (auto conflict =
-          forbidding(program, fmt::format("statements of {} of which none needs a later one", name), forbids))
+          forbidding(program, fmt::format("statements of {} of which none needs a later one", name), is_it, forbids))
     return *std::move(conflict);
 
   Program result = program;

@@ -96,8 +96,9 @@ std::string example_of(const loop::Program& program, const Dependence& dependenc
 }  // namespace
 
 std::optional<Conflict> forbidding(const loop::Program& program, const std::string& needed,
+                                   const std::function<bool(const loop::Loop&)>& is_wanted,
                                    const std::function<bool(const Dependence&)>& forbids) {
-  for (const Dependence& dependence : dependences(program)) {
+  for (const Dependence& dependence : dependences(program, is_wanted)) {
     if (!forbids(dependence)) continue;
     const std::string found = fmt::format("iterations of {} that touch the same elements of {}",
                                           dependence.carrier->axis.name, program[dependence.first.buffer].name);

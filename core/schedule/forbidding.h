@@ -10,8 +10,9 @@
 
 namespace rewright::schedule {
 
-/// The first of a program's dependences that `forbids`, as a conflict.
-[[nodiscard]] std::optional<Conflict> forbidding(const loop::Program& program, const std::string& needed,
-                                                 const std::function<bool(const loop::Dependence&)>& forbids);
+/// The first of the dependences that wanted loops carry that `forbids`, as a conflict.
+[[nodiscard]] std::optional<Conflict> forbidding(
+    const loop::Program& program, const std::string& needed, const std::function<bool(const loop::Loop&)>& is_wanted,
+    const std::function<bool(const loop::Dependence&)>& forbids = [](const loop::Dependence&) { return true; });
 
 }  // namespace rewright::schedule

@@ -79,15 +79,16 @@ Outcome transformed(const Program& program, const Reorder& reorder) {
   const std::vector<std::size_t> order = order_of(nest, names);
   std::vector<std::size_t> place(nest.size());
   for (std::size_t k = 0; k < nest.size(); ++k) place[order[k]] = k;
-  const auto forbids = [&](const loop::Dependence& dependence) {
-    const auto at = std::ranges::find(nest, dependence.carrier);
-    if (at == nest.end() || dependence.is_reduction) return false;
-    const auto carrier = static_cast<std::size_t>(at - nest.begin());
+  // Some loop inside of it is to be around it.
+  const auto is_turned = [&](const Loop& loop) {
+    const auto carrier = static_cast<std::size_t>(std::ranges::find(nest, &loop) - nest.begin());
     for (std::size_t k = carrier + 1; k < nest.size(); ++k)
       if (place[k] < place[carrier]) return true;
     return false;
   };
-  if (auto conflict = forbidding(program, "iterations that may change places", forbids)) return *std::move(conflict);
+  const auto forbids = [](const loop::Dependence& dependence) { return !dependence.is_reduction; };
+  if (auto conflict = forbidding(program, "iterations that may change places", is_turned, forbids))
+    return *std::move(conflict);
   Body body = nest.back()->body;
   for (std::size_t k = nest.size(); k-- > 0;) {
     const Loop& loop = *nest[order[k]];
@@ -112,8 +113,8 @@ Outcome transformed(const Program& program, const Mark& mark) {
     return Conflict{Conflict::Kind::kForm, fmt::format("a loop of at most {} iterations", kMostUnrolled),
                     loop.axis.name};
   if (has_no_order) {
-    const auto forbids = [&](const loop::Dependence& dependence) { return dependence.carrier == &loop; };
-    if (auto conflict = forbidding(program, "iterations that do not depend on each other", forbids))
+    const auto is_it = [&](const Loop& each) { return &each == &loop; };
+    if (auto conflict = forbidding(program, "iterations that do not depend on each other", is_it))
       return *std::move(conflict);
   }
   Program result = program;

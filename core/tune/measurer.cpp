@@ -13,7 +13,7 @@
 
 #include "plugin/own_folder.h"
 #include "tune/kernel_program.h"
-#include "tune/machine.h"
+#include "tune/this_machine.h"
 #include "tune/measure_message.h"
 #include "tune/user_cache.h"
 

@@ -28,7 +28,7 @@
 #include "loop/lower.h"
 #include "schedule/apply.h"
 #include "schedule/schedule_space.h"
-#include "tune/machine.h"
+#include "tune/this_machine.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 #include "compiled_graph.h"
-#include "tune/machine.h"
+#include "tune/this_machine.h"
 
 namespace {
 

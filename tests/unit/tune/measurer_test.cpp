@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "tune/kernel_program.h"
-#include "tune/machine.h"
+#include "tune/this_machine.h"
 #include "tune/measured_buffers.h"
 
 namespace {

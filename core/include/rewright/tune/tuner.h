@@ -9,6 +9,7 @@
 #include <rewright/base/options.h>
 #include <rewright/base/result.h>
 #include <rewright/base/visibility.h>
+#include <rewright/optimize/estimate.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -56,11 +57,12 @@ class REWRIGHT_API TuningSpace {
   [[nodiscard]] virtual std::uint64_t size() const = 0;
   /// Does its schedule apply to the program?
   [[nodiscard]] virtual bool applies(const Point& point) = 0;
-  /// One that applies, the same for the same seed; nothing where none was met.
+  /// Points of one schedule are one: the first of them that was asked about; a point that does not apply is itself.
+  [[nodiscard]] virtual Point canonical(const Point& point) = 0;
+  /// A canonical one that applies, the same for the same seed and questions before; nothing where none was met.
   [[nodiscard]] virtual std::optional<Point> random(std::uint64_t seed) = 0;
-  /// What the predictor expects of each in microseconds, which may be good for their order alone; infinite where one
-  /// does not apply.
-  [[nodiscard]] virtual std::vector<double> predicted_us(std::span<const Point> points) = 0;
+  /// What the predictor expects of each, which may be good for their order alone; infinite where one does not apply.
+  [[nodiscard]] virtual std::vector<Estimate> predicted(std::span<const Point> points) = 0;
 };
 
 /// A search that goes on.

@@ -1,4 +1,4 @@
-#include "tune/machine.h"
+#include "tune/this_machine.h"
 
 #include <rewright/base/command.h>
 #include <rewright/optimize/cost.h>

@@ -1,0 +1,99 @@
+// What all makers of schedules share: a program with the steps that led to it, and ready pieces for nests. Read off
+// the loops and the strides of what they touch, never off an operator's name.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "schedule/apply.h"
+#include "schedule/nest.h"
+#include "schedule/vector_unit.h"
+
+namespace rewright::schedule {
+
+[[nodiscard]] std::int64_t extent(const Loop& loop);
+[[nodiscard]] LoopName name_of_loop(const Loop& loop);
+
+/// The loop that moves what is stored by 1, of several the longest; null: none does.
+[[nodiscard]] const Loop* lanes_of(const Program& program, const Nest& nest);
+/// The loop that some of what is multiplied follows and other does not; of these the one that moves the result least.
+[[nodiscard]] const Loop* places_of(const Program& program, const Nest& nest, const Loop* lanes);
+/// The sums of a nest: the one that moves what is not a weight most is outermost.
+[[nodiscard]] std::vector<const Loop*> order_of_sums(const Program& program, const Nest& nest);
+
+/// What is to lie in panels of a width: weights, and, if it is read again and again, what lanes would gather. Outer
+/// dimensions, blocks of lanes, dimensions in the order of the sums, lanes.
+struct Panels {
+  std::vector<Pack> packs;
+  bool gathers = false;  ///< Some load cannot lie so, and lanes would gather it.
+};
+[[nodiscard]] Panels panels_of(const Program& program, const Nest& nest, const Loop& lanes, std::int64_t width,
+                               bool is_read_again);
+
+/// Places of a tile, at most.
+inline constexpr std::int64_t kMostPlaces = 14;
+
+/// A program, and the steps that made it of another.
+class NestScheduling {
+ public:
+  NestScheduling(const Program& program, const VectorUnit& unit) : unit_(unit), result_{{}, program} {}
+
+  [[nodiscard]] const Program& program() const { return result_.program; }
+  [[nodiscard]] const VectorUnit& unit() const { return unit_; }
+  [[nodiscard]] OneShot take() && { return std::move(result_); }
+
+  bool apply(Transform transform);
+  /// All or nothing.
+  template <class Steps>
+  bool attempt(const Steps& steps) {
+    const OneShot before = result_;
+    if (steps()) return true;
+    result_ = before;
+    return false;
+  }
+  [[nodiscard]] const Loop* loop_named(const LoopName& name) const;
+  /// Of all loops.
+  [[nodiscard]] std::set<std::string> names() const;
+  /// Loops that are not in `before`, outermost first.
+  [[nodiscard]] std::vector<LoopName> names_since(const std::set<std::string>& before) const;
+  [[nodiscard]] std::string unused_name(const std::string& stem) const;
+
+  /// The innermost sum in so many vectors of partial results; of these one vector, of that one number. False: it is
+  /// shorter than two vectors, or gathers.
+  bool schedule_row(const Nest& nest, std::int64_t most_vectors);
+  /// Lanes alone; where they would gather, all that is across a vector's lanes in turn: so what is gathered is in the
+  /// first cache when the next needs it.
+  bool schedule_chain(const Nest& nest);
+  /// Lanes for innermost loops whose iterations are independent and move what they store by 1.
+  void vectorise_inner(const LoopName& root);
+  /// A loop of one iteration around it, which owns its tile.
+  bool split_whole(const LoopName& name) { return apply(Split{name, extent(*loop_named(name))}); }
+  /// Loops of a nest, each alone in the one before: blocks, places, lanes; then the sums.
+  struct TileLoops {
+    LoopName lanes;
+    std::optional<LoopName> places = std::nullopt;
+    std::vector<LoopName> sums;             ///< For each tile, outermost first.
+    std::vector<LoopName> outer_sums = {};  ///< For all blocks; what they have so far is kept between.
+    std::vector<LoopName> blocks = {};      ///< Tiles.
+    bool in_place = false;                  ///< They are kept where the result is, or in a buffer of its size.
+    std::vector<LoopName> whole = {};       ///< Loops around, where there is such a buffer.
+  };
+  /// A tile of places, and of lanes in them, in registers.
+  bool schedule_tile(const TileLoops& loops);
+
+ private:
+  /// Loops to be marked.
+  struct TileParts {
+    std::vector<LoopName> vectors, unrolled;
+  };
+  /// What is stored in `lanes` goes to a copy of what an iteration of `around` stores.
+  bool write_in_copy(const LoopName& lanes, const LoopName& around, TileParts& parts);
+  bool schedule_transposition(const Nest& nest, const Loop& lanes, const Loop& across);
+
+  VectorUnit unit_;
+  OneShot result_;
+};
+
+}  // namespace rewright::schedule

@@ -1,0 +1,213 @@
+#include "tune/features.h"
+
+#include <rewright/loop/linear_index.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include "schedule/nest.h"
+
+namespace rewright::tune {
+namespace {
+
+using loop::Loop;
+using loop::LoopKind;
+
+constexpr std::size_t kLevels = 4;
+constexpr double kUsable = 0.75;  ///< Of a cache: what is in use shares it with the rest.
+
+std::int64_t extent_of(const Loop& loop) { return std::max<std::int64_t>(1, loop.extent.number().value_or(1)); }
+
+/// Where a statement reads or writes.
+struct Touched {
+  BufferId buffer;
+  std::span<const IndexExpr> at;
+  std::vector<std::vector<std::int64_t>>
+      moves;                        ///< By dimension, by loop: elements along it; the whole one where unknown.
+  std::vector<std::int64_t> sizes;  ///< Of the buffer.
+  double bytes = 4;                 ///< Of an element.
+};
+
+struct Counts {
+  double operations = 0, calls = 0;
+};
+
+Counts count(const ValueExpr& value) {
+  Counts counts;
+  switch (value.kind()) {
+    case ValueExpr::Kind::kAdd:
+    case ValueExpr::Kind::kSubtract:
+    case ValueExpr::Kind::kMultiply:
+    case ValueExpr::Kind::kDivide:
+    case ValueExpr::Kind::kMaximum:
+    case ValueExpr::Kind::kMinimum: counts.operations = 1; break;
+    case ValueExpr::Kind::kCall: counts.operations = counts.calls = 1; break;
+    default: break;
+  }
+  for (const ValueExpr& operand : value.operands()) {
+    const Counts more = count(operand);
+    counts.operations += more.operations;
+    counts.calls += more.calls;
+  }
+  return counts;
+}
+
+class Walk {
+ public:
+  Walk(const loop::Program& program, const Machine& machine, std::int64_t lanes)
+      : program_(program), machine_(machine), lanes_(lanes) {}
+
+  std::vector<std::vector<double>> run() {
+    visit(program_.body);
+    return std::move(rows_);
+  }
+
+ private:
+  void visit(const loop::Body& body) {
+    for (const loop::Statement& statement : body) {
+      if (const Loop* loop = statement.loop()) loops_.push_back(loop);
+      if (const loop::Store* store = statement.store()) add(*store);
+      visit(loop::body_of(statement));
+      if (statement.loop() != nullptr) loops_.pop_back();
+    }
+  }
+
+  void add(const loop::Store& store) {
+    double runs = 1, steps = 0, left = 1, code = 1, in_parallel = 1, tile = 1, vectors = 1, used = 1;
+    for (const Loop* loop : loops_) {
+      const auto extent = static_cast<double>(extent_of(*loop));
+      runs *= extent;
+      if (loop->kind == LoopKind::kParallel) in_parallel *= extent;
+      if (loop->kind == LoopKind::kVector) {
+        const double pieces = std::ceil(extent / static_cast<double>(lanes_));
+        used = extent / (pieces * static_cast<double>(lanes_));
+        vectors *= pieces;
+        tile *= pieces;
+        code *= std::min(pieces, 8.0);
+      } else {
+        vectors *= extent;
+        if (loop->kind == LoopKind::kUnroll) {
+          code *= extent;
+        } else {
+          left *= extent;
+          steps += left;
+        }
+      }
+      if (loop->kind == LoopKind::kUnroll && schedule::names_axis(store.at, loop->axis)) tile *= extent;
+    }
+    const bool is_update = store.kind != loop::StoreKind::kSet;
+    Counts counts = count(store.value);
+    if (is_update) counts.operations += 1;
+    const bool is_product = is_update && store.value.kind() == ValueExpr::Kind::kMultiply;
+    const auto loads = schedule::loads_in(store.value);
+    double gathers = 0, broadcasts = 0;
+    std::vector<Touched> touched = {touch(store.buffer, store.at)};
+    for (const ValueExpr& load : loads) {
+      touched.push_back(touch(load.buffer(), load.indices()));
+      const std::int64_t apart = apart_of(touched.back());
+      if (apart == 0) broadcasts += vectors;
+      if (apart > 1) gathers += vectors;
+    }
+    std::vector<double> row = {runs,
+                               counts.operations * runs,
+                               counts.calls * runs,
+                               is_product ? runs : 0,
+                               static_cast<double>(loads.size()) * vectors,
+                               gathers,
+                               broadcasts,
+                               vectors,
+                               used,
+                               steps,
+                               is_update ? tile : 0,
+                               code,
+                               in_parallel,
+                               bytes_from(touched, 0)};
+    for (std::size_t level = 0; level < kLevels; ++level) row.push_back(traffic(touched, level));
+    rows_.push_back(std::move(row));
+  }
+
+  Touched touch(BufferId buffer, std::span<const IndexExpr> at) const {
+    Touched touched{buffer, at, {}, {}};
+    for (std::size_t d = 0; d < at.size(); ++d) {
+      touched.sizes.push_back(program_[buffer].sizes[d].number().value_or(1));
+      auto& moves = touched.moves.emplace_back(loops_.size(), 0);
+      const auto form = loop::linear(at[d]);
+      for (std::size_t l = 0; l < loops_.size(); ++l) {
+        const IndexExpr axis(loops_[l]->axis);
+        if (!schedule::names_axis(at[d], loops_[l]->axis)) continue;
+        const std::int64_t coefficient = form ? std::abs(form->coefficient(axis)) : 0;
+        moves[l] = coefficient != 0 ? coefficient : 1;
+      }
+    }
+    return touched;
+  }
+  /// Elements between neighbouring lanes; 0 where there are no lanes, or all are at one place.
+  [[nodiscard]] std::int64_t apart_of(const Touched& touched) const {
+    if (loops_.empty() || loops_.back()->kind != LoopKind::kVector) return 0;
+    std::int64_t apart = 0, size = 1;
+    for (std::size_t d = touched.sizes.size(); d-- > 0;) {
+      apart += touched.moves[d].back() * size;
+      size *= touched.sizes[d];
+    }
+    return apart;
+  }
+  [[nodiscard]] static double bytes_from(const Touched& touched, std::span<const Loop* const> loops, std::size_t from) {
+    double elements = 1;
+    for (std::size_t d = 0; d < touched.sizes.size(); ++d) {
+      std::int64_t along = 1;
+      for (std::size_t l = from; l < loops.size(); ++l) along += touched.moves[d][l] * (extent_of(*loops[l]) - 1);
+      const std::int64_t most = std::min(along, touched.sizes[d]);
+      // A line is read whole.
+      elements *=
+          static_cast<double>(d + 1 == touched.sizes.size() ? std::min(touched.sizes[d], (most + 15) / 16 * 16) : most);
+    }
+    return elements * touched.bytes;
+  }
+  [[nodiscard]] double bytes_from(const std::vector<Touched>& touched, std::size_t from) const {
+    double bytes = 0;
+    for (const Touched& each : touched) bytes += bytes_from(each, loops_, from);
+    return bytes;
+  }
+  /// Bytes that come from beyond a level: what the outermost loops whose data fit touch, as often as they are entered;
+  /// what does not follow the next loop outside stays.
+  [[nodiscard]] double traffic(const std::vector<Touched>& touched, std::size_t level) const {
+    if (level >= machine_.caches.size() || machine_.caches[level].level == 0) return 0;
+    const double capacity = kUsable * static_cast<double>(machine_.caches[level].bytes);
+    std::size_t from = 0;
+    while (from < loops_.size() && bytes_from(touched, from) > capacity) ++from;
+    double entered = 1;
+    for (std::size_t l = 0; l < from; ++l) entered *= static_cast<double>(extent_of(*loops_[l]));
+    double bytes = 0;
+    for (const Touched& each : touched) {
+      double times = entered;
+      if (from > 0) {
+        const bool follows = std::ranges::any_of(each.moves, [&](const auto& moves) { return moves[from - 1] != 0; });
+        if (!follows) times /= static_cast<double>(extent_of(*loops_[from - 1]));
+      }
+      bytes += times * bytes_from(each, loops_, from);
+    }
+    return bytes;
+  }
+
+  const loop::Program& program_;
+  const Machine& machine_;
+  std::int64_t lanes_;
+  std::vector<const Loop*> loops_;
+  std::vector<std::vector<double>> rows_;
+};
+
+}  // namespace
+
+std::vector<std::string> feature_columns() {
+  return {"runs",        "operations",    "calls",      "multiply_adds", "loads",        "gathers",
+          "broadcasts",  "vectors",       "lanes_used", "steps",         "sums_in_tile", "code",
+          "in_parallel", "touched_bytes", "traffic_1",  "traffic_2",     "traffic_3",    "traffic_4"};
+}
+
+Features features_of(const loop::Program& scheduled, const Machine& machine, std::int64_t lanes) {
+  return {Walk(scheduled, machine, lanes).run()};
+}
+
+}  // namespace rewright::tune

@@ -1,0 +1,228 @@
+#include "tune/task_tuning.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "loop/validator.h"
+#include "schedule/one_shot.h"
+#include "tune/features.h"
+
+namespace rewright::tune {
+namespace {
+
+constexpr std::int64_t kMostWalkedSteps = 200'000;  ///< By the validator.
+constexpr std::size_t kMostFailures = 20;
+constexpr int kMostFruitless = 4;
+constexpr std::string_view kPointMark = "# point ";
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+/// A schedule's text in two: steps, and the point, if it says one.
+std::pair<std::string, std::optional<Point>> steps_and_point(const std::string& text) {
+  const std::size_t at = text.rfind(kPointMark);
+  if (at == std::string::npos) return {text, std::nullopt};
+  std::string_view rest = std::string_view(text).substr(at + kPointMark.size());
+  rest = rest.substr(0, rest.find('\n'));
+  return {text.substr(0, at), parse_point(rest)};
+}
+
+}  // namespace
+
+TaskTuning::~TaskTuning() = default;
+
+Result<std::unique_ptr<TaskTuning>> TaskTuning::start(TuningTask task, const TuningSetting& setting,
+                                                      std::span<const ScheduleRecord> known) {
+  std::unique_ptr<TaskTuning> tuning(new TaskTuning(std::move(task), setting));
+  std::vector<schedule::Sketch> sketches;
+  for (const schedule::Space& space : setting.given) sketches.push_back(schedule::sketch_of(space));
+  if (!setting.only_given) {
+    for (schedule::Sketch& sketch : schedule::sketches_of(tuning->task_.program, setting.sketches))
+      sketches.push_back(std::move(sketch));
+  }
+  tuning->space_ = std::make_unique<SketchSpace>(tuning->task_.program, std::move(sketches), setting.sketches,
+                                                 setting.machine, setting.orders);
+  REWRIGHT_TRY(tuning->run_, setting.tuner->start(*tuning->space_, setting.seed, setting.tuner_options));
+  tuning->replay(known);
+  REWRIGHT_CHECK(tuning->learn());
+  return tuning;
+}
+
+void TaskTuning::replay(std::span<const ScheduleRecord> known) {
+  for (const ScheduleRecord& record : known) {
+    const bool is_ours = record.structure == task_.structure && record.sizes == task_.sizes &&
+                         record.target == setting_.measure.target && record.dialect == setting_.measure.dialect &&
+                         record.machine == setting_.machine.fingerprint &&
+                         record.policy == name_of(setting_.measure.policy) &&
+                         record.threads == setting_.sketches.threads;
+    if (!is_ours) continue;
+    const auto [steps, point] = steps_and_point(record.schedule);
+    if (measured_.contains(steps)) continue;
+    const double us = record.outcome == "ok" ? record.least_us() : std::numeric_limits<double>::infinity();
+    measured_[steps] = us;
+    if (steps.empty()) unscheduled_us_ = us;
+    if (record.origin == "optimiser") one_shot_us_ = us;
+    take(record, record.origin == "search");
+    if (record.origin == "search") ++replayed_;
+    if (!point || point->sketch >= space_->sketch_count() ||
+        point->choices.size() != space_->knobs(point->sketch).size())
+      continue;
+    const auto knobs = space_->knobs(point->sketch);
+    bool is_there = true;
+    for (std::size_t k = 0; k < knobs.size(); ++k) is_there &= point->choices[k] < knobs[k].choices;
+    const auto scheduled = is_there ? space_->schedule_of(*point) : std::nullopt;
+    if (!scheduled || to_string(scheduled->steps) != steps) continue;  // Of another space.
+    observe(space_->features(scheduled->program, &*point), us);
+    news_.push_back({*point, us});
+  }
+}
+
+Status TaskTuning::open() {
+  if (measurer_) return {};
+  REWRIGHT_TRY(measurer_, Measurer::start({setting_.measure, setting_.plugin, task_.program,
+                                           setting_.machine.peak_gflops, setting_.stop}));
+  return {};
+}
+
+Status TaskTuning::measure_baselines() {
+  std::vector<Candidate> plain;
+  if (!measured_.contains("")) plain.push_back({std::nullopt, {{}, task_.program}, ""});
+  REWRIGHT_CHECK(measure(plain, "hand"));
+  std::vector<Candidate> ready;
+  schedule::OneShot scheduled = schedule::one_shot(task_.program, setting_.sketches.unit);
+  std::string steps = to_string(scheduled.steps);
+  if (!measured_.contains(steps)) ready.push_back({std::nullopt, std::move(scheduled), std::move(steps)});
+  return measure(ready, "optimiser");
+}
+
+Status TaskTuning::round(std::size_t most) {
+  std::vector<Candidate> candidates;
+  const double begin = now();
+  run_->learn(news_);
+  news_.clear();
+  const std::size_t wanted = std::min(most, setting_.batch);
+  for (int fruitless = 0; candidates.size() < wanted && fruitless < kMostFruitless;) {
+    const std::vector<Point> points = run_->propose(wanted - candidates.size());
+    if (points.empty()) {
+      exhausted_ = candidates.empty();
+      break;
+    }
+    std::vector<MeasuredPoint> told;
+    bool found = false;
+    for (const Point& point : points) {
+      auto scheduled = space_->schedule_of(point);
+      std::string steps = scheduled ? to_string(scheduled->steps) : "";
+      const auto known = scheduled ? measured_.find(steps) : measured_.end();
+      const bool is_new = scheduled && known == measured_.end() &&
+                          std::ranges::find(candidates, steps, &Candidate::steps) == candidates.end();
+      if (is_new) {
+        candidates.push_back({point, std::move(*scheduled), std::move(steps)});
+        found = true;
+      } else {  // Another point's schedule: what that took, this one takes.
+        told.push_back({point, known != measured_.end() ? known->second : std::numeric_limits<double>::infinity()});
+      }
+    }
+    run_->learn(told);
+    if (!found) ++fruitless;
+  }
+  times_.proposing += now() - begin;
+  if (candidates.empty()) {
+    exhausted_ = true;
+    return {};
+  }
+  REWRIGHT_CHECK(measure(candidates, "search"));
+  return learn();
+}
+
+Status TaskTuning::measure(std::span<const Candidate> candidates, const std::string& origin) {
+  if (candidates.empty()) return {};
+  const double begin = now();
+  REWRIGHT_CHECK(open());
+  std::vector<loop::Program> programs;
+  std::vector<const Candidate*> asked;
+  for (const Candidate& candidate : candidates) {
+    const Status valid = loop::validate(candidate.scheduled.program, kMostWalkedSteps);
+    if (valid || valid.error().code == ErrorCode::kBudget) {
+      programs.push_back(candidate.scheduled.program);
+      asked.push_back(&candidate);
+    } else {
+      REWRIGHT_CHECK(hear(candidate, {"refused", valid.error().message, {}, 0}, origin));
+    }
+  }
+  const Status status = measurer_->measure(
+      programs, [&](std::size_t i, const Measurement& measured) { return hear(*asked[i], measured, origin); });
+  times_.measuring += now() - begin;
+  return status;
+}
+
+Status TaskTuning::hear(const Candidate& candidate, const Measurement& measured, const std::string& origin) {
+  const double us = measured.is_ok() ? measured.least_us() : std::numeric_limits<double>::infinity();
+  measured_[candidate.steps] = us;
+  const ScheduleRecord record = record_of(candidate, measured, origin);
+  if (setting_.records != nullptr) REWRIGHT_CHECK(setting_.records->add(record));
+  if (candidate.steps.empty()) unscheduled_us_ = us;
+  if (origin == "optimiser") one_shot_us_ = us;
+  take(record, origin == "search");
+  if (origin != "search") return {};
+  const Point* point = candidate.point ? &*candidate.point : nullptr;
+  observe(space_->features(candidate.scheduled.program, point), us);
+  if (point != nullptr) news_.push_back({*point, us});
+  return {};
+}
+
+void TaskTuning::observe(Features features, double us) {
+  observations_.push_back({std::move(features), us, task_.structure});
+}
+
+void TaskTuning::take(const ScheduleRecord& record, bool is_trial) {
+  if (is_trial) ++trials_;
+  ++outcomes_[record.outcome];
+  if (record.outcome != "ok") {
+    if (failures_.size() < kMostFailures) failures_.push_back(record);
+  } else if (record.least_us() < best_.least_us()) {
+    best_ = record;
+  }
+  curve_.push_back({trials_, times_.proposing + times_.measuring + times_.learning, best_.least_us()});
+}
+
+Status TaskTuning::learn() {
+  const double begin = now();
+  const Predictor* predictor = setting_.predictor;
+  const auto ran = static_cast<std::size_t>(
+      std::ranges::count_if(observations_, [](const Observation& each) { return std::isfinite(each.us); }));
+  const bool is_ready = predictor != nullptr && ran >= predictor->least_observations();
+  if (!is_ready) predictor = setting_.prior;
+  if (predictor != nullptr) {
+    const PredictorSetting setting{feature_columns(), setting_.machine, setting_.seed};
+    REWRIGHT_TRY(auto fitted,
+                 predictor->fit(observations_, setting, is_ready ? setting_.predictor_options : Options()));
+    space_->set_predictor(std::move(fitted));
+  }
+  times_.learning += now() - begin;
+  return {};
+}
+
+ScheduleRecord TaskTuning::record_of(const Candidate& candidate, const Measurement& measured,
+                                     const std::string& origin) const {
+  ScheduleRecord record;
+  record.structure = task_.structure;
+  record.sizes = task_.sizes;
+  record.schedule = candidate.steps;
+  if (candidate.point) record.schedule += fmt::format("{}{}\n", kPointMark, to_string(*candidate.point));
+  record.target = setting_.measure.target;
+  record.dialect = setting_.measure.dialect;
+  record.target_version = setting_.target_version;
+  record.machine = setting_.machine.fingerprint;
+  record.processor = setting_.machine.processor;
+  record.policy = name_of(setting_.measure.policy);
+  record.threads = setting_.sketches.threads;
+  record.batches_us = measured.batches_us;
+  record.outcome = measured.outcome;
+  record.text = measured.text;
+  record.seed = setting_.seed;
+  record.origin = origin;
+  record.recorded = utc_now();
+  return record;
+}
+
+}  // namespace rewright::tune

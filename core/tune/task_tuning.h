@@ -1,0 +1,127 @@
+// The account of tuning one task: what was measured, what the tuner is told, what the predictor learned, the best.
+//
+// A round asks the tuner for points, measures those whose schedule was not measured before, records them and teaches
+// the predictor. The state is what records say: a tuning that was broken off goes on where they end.
+//
+//   record   its schedule ends in the comment "# point SKETCH CHOICE...", so that it is found in the space again
+#pragma once
+
+#include <rewright/tune/predictor.h>
+#include <rewright/tune/tuner.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/schedule_records.h"
+#include "tune/measurer.h"
+#include "tune/sketch_space.h"
+#include "tune/tuning_task.h"
+
+namespace rewright::tune {
+
+struct TuningSetting {
+  const Tuner* tuner = nullptr;
+  Options tuner_options = {};
+  const Predictor* predictor = nullptr;  ///< Null: what is proposed is not ranked.
+  const Predictor* prior = nullptr;      ///< Until there are enough observations.
+  Options predictor_options = {};
+  MeasureTask measure;
+  std::string plugin;          ///< That provides the target.
+  std::string target_version;  ///< For records.
+  Machine machine;
+  schedule::SketchOptions sketches;
+  std::vector<schedule::Space> given = {};  ///< Sketches of the user's own, put in front.
+  bool only_given = false;
+  OrderFeatures orders = OrderFeatures::kCategory;
+  std::uint64_t seed = 1;
+  std::size_t batch = 8;               ///< Points of a round.
+  ScheduleRecords* records = nullptr;  ///< To which what is measured is added.
+  std::function<bool()> stop = {};
+};
+
+struct TuningTimes {
+  double proposing = 0, measuring = 0, learning = 0;  ///< Seconds; compiling is part of measuring.
+};
+
+/// The best after so many trials.
+struct TuningPoint {
+  std::int64_t trials = 0;
+  double seconds = 0;
+  double best_us = 0;
+};
+
+class REWRIGHT_API TaskTuning {
+ public:
+  /// `known`: records, of which those of this task on this machine are taken. Errors: of the tuner.
+  [[nodiscard]] static Result<std::unique_ptr<TaskTuning>> start(TuningTask task, const TuningSetting& setting,
+                                                                 std::span<const ScheduleRecord> known);
+  ~TaskTuning();
+
+  /// Measures the unscheduled program and the schedule that needs no search, where no record has them. Errors: those
+  /// of Measurer.
+  Status measure_baselines();
+  /// Up to `most` trials; fewer where the tuner has no other points. Errors: those of Measurer; kBudget where it was
+  /// stopped.
+  Status round(std::size_t most);
+  /// Lets another task's be measured.
+  void close() { measurer_.reset(); }
+
+  [[nodiscard]] const TuningTask& task() const { return task_; }
+  [[nodiscard]] const SketchSpace& space() const { return *space_; }
+  [[nodiscard]] std::int64_t trials() const { return trials_; }
+  /// Trials of records that were there before.
+  [[nodiscard]] std::int64_t replayed() const { return replayed_; }
+  /// There is nothing left to try.
+  [[nodiscard]] bool is_exhausted() const { return exhausted_; }
+  [[nodiscard]] double best_us() const { return best_.least_us(); }
+  /// Its batches are empty where nothing ran.
+  [[nodiscard]] const ScheduleRecord& best() const { return best_; }
+  [[nodiscard]] double unscheduled_us() const { return unscheduled_us_; }
+  [[nodiscard]] double one_shot_us() const { return one_shot_us_; }
+  [[nodiscard]] const std::map<std::string, std::int64_t>& outcomes() const { return outcomes_; }
+  [[nodiscard]] const std::vector<TuningPoint>& curve() const { return curve_; }
+  [[nodiscard]] const TuningTimes& times() const { return times_; }
+  /// "ok" aside: outcome, schedule and why, of the first few.
+  [[nodiscard]] const std::vector<ScheduleRecord>& failures() const { return failures_; }
+
+ private:
+  struct Candidate {
+    std::optional<Point> point;
+    schedule::OneShot scheduled;
+    std::string steps;
+  };
+  TaskTuning(TuningTask task, const TuningSetting& setting) : task_(std::move(task)), setting_(setting) {}
+  void replay(std::span<const ScheduleRecord> known);
+  Status open();
+  Status measure(std::span<const Candidate> candidates, const std::string& origin);
+  Status hear(const Candidate& candidate, const Measurement& measured, const std::string& origin);
+  void observe(Features features, double us);
+  void take(const ScheduleRecord& record, bool is_trial);
+  Status learn();
+  [[nodiscard]] ScheduleRecord record_of(const Candidate& candidate, const Measurement& measured,
+                                         const std::string& origin) const;
+
+  TuningTask task_;
+  TuningSetting setting_;
+  std::unique_ptr<SketchSpace> space_;
+  std::unique_ptr<TunerRun> run_;
+  std::unique_ptr<Measurer> measurer_;
+  std::vector<Observation> observations_;
+  std::map<std::string, double> measured_;  ///< By schedule as text, without its point.
+  std::vector<MeasuredPoint> news_;         ///< Of which the tuner does not know yet.
+  ScheduleRecord best_;
+  double unscheduled_us_ = std::numeric_limits<double>::infinity();
+  double one_shot_us_ = std::numeric_limits<double>::infinity();
+  std::map<std::string, std::int64_t> outcomes_;
+  std::vector<TuningPoint> curve_;
+  std::vector<ScheduleRecord> failures_;
+  TuningTimes times_;
+  std::int64_t trials_ = 0, replayed_ = 0;
+  bool exhausted_ = false;
+};
+
+}  // namespace rewright::tune

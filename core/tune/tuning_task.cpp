@@ -1,0 +1,58 @@
+#include "tune/tuning_task.h"
+
+#include <cctype>
+
+#include "base/files.h"
+#include "tune/kernel_program.h"
+#include "tune/kernel_text.h"
+
+namespace rewright::tune {
+namespace {
+
+bool is_in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '/' || c == '.'; }
+
+/// Lines that are for readers alone.
+bool is_note(std::string_view line) {
+  const std::size_t first = line.find_first_not_of(' ');
+  return first == std::string_view::npos || line[first] == '#';
+}
+
+}  // namespace
+
+Result<TuningTask> kernel_task(const std::string& text, const Registry& registry) {
+  const auto kernel = parse_kernel(text, registry);
+  if (!kernel) return make_error(kernel.error().code, "the kernel '{}': {}", text, kernel.error().message);
+  REWRIGHT_TRY(KernelTask task, task_of(kernel->kernel(), registry));
+  return TuningTask{text, std::move(task.apart.structure), std::move(task.apart.sizes), std::move(task.program)};
+}
+
+TuningTask program_task(std::string name, const loop::Program& program) {
+  TuningTask task{std::move(name), "", {}, program};
+  std::string skeleton;
+  const std::string text = to_string(program);
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line(text.data() + begin, end - begin);
+    begin = end + 1;
+    if (is_note(line)) continue;
+    for (std::size_t i = 0; i < line.size();) {
+      const bool is_number =
+          std::isdigit(static_cast<unsigned char>(line[i])) != 0 && (i == 0 || !is_in_word(line[i - 1]));
+      std::size_t stop = i + 1;
+      while (is_number && stop < line.size() && std::isdigit(static_cast<unsigned char>(line[stop])) != 0) ++stop;
+      const bool is_size = is_number && stop - i < 18 && (stop == line.size() || !is_in_word(line[stop]));
+      if (is_size) {
+        task.sizes.push_back(std::stoll(std::string(line.substr(i, stop - i))));
+        skeleton += '#';
+      } else {
+        skeleton += line.substr(i, stop - i);
+      }
+      i = stop;
+    }
+    skeleton += '\n';
+  }
+  task.structure = "loops " + content_hash(skeleton);
+  return task;
+}
+
+}  // namespace rewright::tune
