@@ -17,7 +17,8 @@ void add_compile(Program& program);             // compile.cpp
 void add_schedule(Program& program);            // schedule.cpp
 void add_schedule_measuring(Program& program);  // schedule_measure.cpp
 void add_schedules(Program& program);           // schedules.cpp
-void add_tune(Program& program);               // tune.cpp
+void add_tune(Program& program);                // tune.cpp
+void add_tune_model(Program& program);          // tune_model.cpp
 void add_machine(Program& program);             // machine.cpp
 void add_plugins(Program& program);             // plugins.cpp
 void add_searches(Program& program);            // searches.cpp

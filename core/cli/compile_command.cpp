@@ -45,6 +45,7 @@ struct CompileArguments {
   bool simplify = false;  ///< The default; so that it can be said.
   bool as_it_is = false;
   bool measure = false;
+  std::string records;
 };
 
 /// What is being done, and for how long, on a ProgressLine that a thread of its own keeps up to date.
@@ -245,6 +246,9 @@ Result<compile::CompileReport> compiled(const Settings& settings, const CompileA
                                   .threads = arguments.threads,
                                   .measure = arguments.measure,
                                   .seconds = arguments.seconds};
+  if (!arguments.records.empty()) {
+    REWRIGHT_TRY(options.records, ScheduleRecords::read(arguments.records));
+  }
   options.goes_on = [&](const char* step) {
     line.begin(step);
     return !interrupted();
@@ -324,6 +328,8 @@ void add_compile(Program& program) {
   command.add_option("--seconds", arguments->seconds, "How long the compiler, and a run, may take")
       .check(positive())
       .show_default();
+  command.add_option("--records", arguments->records, "A store with schedules, of which each kernel takes its best")
+      .type_name("STORE");
   command.add_flag("--force", arguments->force, "Write into a folder that exists");
   const Argument simplify =
       command.add_flag("--simplify", arguments->simplify, "Fold what is known before a run first; the default");

@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
   rewright::cli::add_schedule_measuring(program);
   rewright::cli::add_schedules(program);
   rewright::cli::add_tune(program);
+  rewright::cli::add_tune_model(program);
   rewright::cli::add_machine(program);
   rewright::cli::add_searches(program);
   rewright::cli::add_axioms(program);

@@ -1,9 +1,5 @@
 // rewright tune kernel KERNEL, rewright tune sketches KERNEL
-#include <rewright/loop/target.h>
-#include <rewright/tune/predictor.h>
-#include <rewright/tune/tuner.h>
-
-#include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -13,43 +9,17 @@
 #include "cli/interrupt.h"
 #include "cli/optimize_arguments.h"
 #include "cli/output.h"
-#include "cli/program.h"
 #include "cli/progress.h"
+#include "cli/tune_arguments.h"
 #include "compile/child_processes.h"
-#include "compile/instruction_set.h"
 #include "loop/lower.h"
 #include "loop/validator.h"
-#include "schedule/schedule_json.h"
-#include "store/schedule_records.h"
 #include "tune/kernel_program.h"
-#include "tune/this_machine.h"
-#include "tune/task_tuning.h"
 
 namespace rewright::cli {
 namespace {
 
 constexpr std::int64_t kWalkedSteps = 200'000;
-
-struct TuneArguments {
-  std::string what;
-  std::vector<std::string> sizes;
-  std::vector<std::string> sketches;  ///< Files.
-  bool only_given = false;
-  std::string structure = "SSRSRS";
-  std::string dialect = "vectors";
-  std::string policy = "hot";
-  std::string tuner = "evolution";
-  std::string predictor = "trees";
-  std::vector<std::string> options;
-  std::string orders = "category";
-  std::string records;
-  std::int64_t trials = 64;
-  double seconds = 0;
-  std::uint64_t seed = 1;
-  std::uint64_t batch = 8;
-};
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// A file with a loop program, or a kernel as text.
 Result<tune::TuningTask> read_task(const TuneArguments& arguments, const Registry& registry) {
@@ -67,35 +37,6 @@ Result<tune::TuningTask> read_task(const TuneArguments& arguments, const Registr
   if (!valid && valid.error().code != ErrorCode::kBudget)
     return make_error(valid.error().code, "'{}': {}", arguments.what, valid.error().message);
   return tune::program_task(arguments.what, *program);
-}
-
-Result<schedule::SketchOptions> sketch_options(const TuneArguments& arguments) {
-  REWRIGHT_TRY(const compile::InstructionSet* set, compile::instruction_set(arguments.dialect));
-  if (set == nullptr) {
-    return make_error(ErrorCode::kUsage, "code of dialect {} has no vectors to schedule for; vectors has",
-                      arguments.dialect);
-  }
-  REWRIGHT_CHECK(schedule::check_structure(arguments.structure));
-  return schedule::SketchOptions{set->unit, arguments.structure};
-}
-
-/// "crossover=0.2", "population=64".
-Result<Options> read_options(const std::vector<std::string>& texts) {
-  Options options;
-  for (const std::string& text : texts) {
-    const std::size_t at = text.find('=');
-    if (at == std::string::npos || at == 0 || at + 1 == text.size())
-      return make_error(ErrorCode::kUsage, "--option {}: it is NAME=NUMBER", text);
-    char* end = nullptr;
-    const std::string value = text.substr(at + 1);
-    const double number = std::strtod(value.c_str(), &end);
-    if (*end == '\0') {
-      options[text.substr(0, at)] = number;
-    } else {
-      options[text.substr(0, at)] = value;
-    }
-  }
-  return options;
 }
 
 // --- sketches -----------------------------------------------------------------------------------------------------
@@ -134,16 +75,16 @@ class KernelSession {
   Result<ExitCode> run() {
     REWRIGHT_TRY(const Registry registry, settings_.registry());
     REWRIGHT_TRY(tune::TuningTask task, read_task(arguments_, registry));
-    REWRIGHT_CHECK(prepare(registry));
-    std::vector<ScheduleRecord> known;
-    if (!arguments_.records.empty()) {
-      REWRIGHT_TRY(ScheduleRecords records, ScheduleRecords::open(arguments_.records));
-      records_.emplace(std::move(records));
-      setting_.records = &*records_;
-      REWRIGHT_TRY(known, ScheduleRecords::read(arguments_.records));
-    }
-    REWRIGHT_TRY(tuning_, tune::TaskTuning::start(std::move(task), setting_, known));
-    begin_ = now();
+    REWRIGHT_TRY(setting_, tuning_setting(arguments_, registry));
+    REWRIGHT_TRY(OpenedRecords opened, open_records(arguments_.records));
+    records_ = std::move(opened.records);
+    if (records_) setting_.records = &*records_;
+    setting_.stop = [this] {
+      show();
+      return interrupted() || is_late();
+    };
+    REWRIGHT_TRY(tuning_, tune::TaskTuning::start(std::move(task), setting_, opened.known));
+    begin_ = seconds_now();
     const Status status = tune();
     if (!status && !interrupted()) return status.error();
     settings_.json ? report_json() : report();
@@ -155,42 +96,8 @@ class KernelSession {
   }
 
  private:
-  Status prepare(const Registry& registry) {
-    setting_.measure.dialect = arguments_.dialect;
-    setting_.measure.policy = arguments_.policy == "cold" ? tune::CachePolicy::kCold : tune::CachePolicy::kHot;
-    setting_.measure.batch_us = 100;
-    setting_.seed = arguments_.seed;
-    setting_.batch = arguments_.batch;
-    setting_.only_given = arguments_.only_given;
-    setting_.orders = arguments_.orders == "scores" ? tune::OrderFeatures::kScores : tune::OrderFeatures::kCategory;
-    REWRIGHT_TRY(setting_.sketches, sketch_options(arguments_));
-    for (const std::string& file : arguments_.sketches) {
-      REWRIGHT_TRY(const std::string text, read_file(file));
-      auto space = schedule::read_space(text);
-      if (!space) return make_error(space.error().code, "'{}': {}", file, space.error().message);
-      setting_.given.push_back(*std::move(space));
-    }
-    if (setting_.only_given && setting_.given.empty())
-      return make_error(ErrorCode::kUsage, "--only-given, and --sketch gives none");
-    REWRIGHT_TRY(setting_.tuner, registry.get<Tuner>(arguments_.tuner));
-    REWRIGHT_TRY(setting_.tuner_options, read_options(arguments_.options));
-    if (arguments_.predictor != "none") {
-      REWRIGHT_TRY(setting_.predictor, registry.get<Predictor>(arguments_.predictor));
-      setting_.prior = registry.find<Predictor>("roofline");
-    }
-    REWRIGHT_TRY(const Target* target, registry.get<Target>(setting_.measure.target));
-    REWRIGHT_TRY(setting_.target_version, target->version());
-    REWRIGHT_TRY(setting_.plugin, tune::Measurer::plugin_of(registry, setting_.measure.target));
-    REWRIGHT_TRY(setting_.machine, tune::measured_machine());
-    setting_.stop = [this] {
-      show();
-      return interrupted() || is_late();
-    };
-    return {};
-  }
-  [[nodiscard]] bool is_late() const { return arguments_.seconds > 0 && now() - begin_ > arguments_.seconds; }
+  [[nodiscard]] bool is_late() const { return arguments_.seconds > 0 && seconds_now() - begin_ > arguments_.seconds; }
   void show() {
-    const std::string what = fmt::format("tune, best {:.2f} us", tuning_ ? tuning_->best_us() : 0.0);
     const auto done = static_cast<std::uint64_t>(tuning_ ? tuning_->trials() : 0);
     line_.show("tune", done, fmt::format("trials, best {:.2f} us", tuning_ ? tuning_->best_us() : 0.0),
                static_cast<double>(done) / static_cast<double>(arguments_.trials));
@@ -220,16 +127,13 @@ class KernelSession {
     add("without a search", tuning_->one_shot_us());
     add("best", tuning_->best_us());
     print(table.to_string());
-    std::string outcomes;
-    for (const auto& [outcome, count] : tuning_->outcomes())
-      outcomes += fmt::format("{}{} {}", outcomes.empty() ? "" : ", ", count, outcome);
     const tune::TuningTimes& times = tuning_->times();
     print_line(
         fmt::format("{} of {} points{}: {}. {:.1f} s measuring and compiling, {:.1f} s proposing, {:.1f} s "
                     "learning.",
                     counted(static_cast<std::uint64_t>(tuning_->trials()), "trial"), size_text(),
-                    tuning_->replayed() > 0 ? fmt::format(" ({} of records)", tuning_->replayed()) : "", outcomes,
-                    times.measuring, times.proposing, times.learning));
+                    tuning_->replayed() > 0 ? fmt::format(" ({} of records)", tuning_->replayed()) : "",
+                    outcome_text(tuning_->outcomes()), times.measuring, times.proposing, times.learning));
     for (const ScheduleRecord& failure : tuning_->failures())
       note(fmt::format("{}: {}; its schedule is in the records", failure.outcome, failure.text), settings_.quiet);
     print("\n" + tuning_->best().schedule);
@@ -250,7 +154,7 @@ class KernelSession {
          {"tasks", 1},
          {"trials", tuning_->trials()},
          {"replayed", tuning_->replayed()},
-         {"seconds", now() - begin_},
+         {"seconds", seconds_now() - begin_},
          {"best_us", number(tuning_->best_us())},
          {"baseline_us", number(tuning_->unscheduled_us())},
          {"one_shot_us", number(tuning_->one_shot_us())},
@@ -290,12 +194,7 @@ void add_what(const Command& command, TuneArguments& arguments) {
                   "Inputs with their sizes and what is computed of them, or a loop program's file")
       .required();
   command.add_option("--size", arguments.sizes, "What a size of the loop program is: NAME=NUMBER").repeatable();
-  command.add_option("--structure", arguments.structure, "Levels of loops of results (S) and of sums (R) in tiles")
-      .show_default();
-  command
-      .add_option("--dialect", arguments.dialect,
-                  "Of target c: vectors, vectors-avx512, vectors-avx2, vectors-portable")
-      .show_default();
+  add_code_options(command, arguments);
 }
 
 void add_sketches(Program& program, const Command& group) {
@@ -316,34 +215,7 @@ void add_kernel(Program& program, const Command& group) {
        "rewright tune kernel '(x:64x64, w:64x64) matmul(x, w)' --sketch product.schedule --only-given --json"},
       [arguments](const Settings& settings) { return tune_kernel(settings, *arguments); });
   add_what(command, *arguments);
-  command.add_option("--trials", arguments->trials, "Schedules to measure, those of the records among them")
-      .check(whole_number(1))
-      .show_default();
-  command.add_option("--seconds", arguments->seconds, "To end after so many; 0: any number")
-      .check(not_negative())
-      .show_default();
-  command
-      .add_option("--records", arguments->records,
-                  "A store that what is measured is added to, and that is gone on from")
-      .type_name("STORE");
-  command.add_option("--tuner", arguments->tuner, "What proposes schedules (rewright plugins list)").show_default();
-  command.add_option("--predictor", arguments->predictor, "What ranks them, or none").show_default();
-  command.add_option("--option", arguments->options, "Of the tuner: NAME=VALUE").repeatable();
-  command.add_option("--orders", arguments->orders, "How orders of loops are shown to the predictor")
-      .check(one_of({"category", "scores"}))
-      .show_default();
-  command
-      .add_option("--sketch", arguments->sketches,
-                  "A file with a schedule and its knobs, to search beside the sketches")
-      .repeatable();
-  command.add_flag("--only-given", arguments->only_given, "Nothing but what --sketch gives");
-  command.add_option("--policy", arguments->policy, "Caches before a run: hot or cold")
-      .check(one_of({"hot", "cold"}))
-      .show_default();
-  command.add_option("--batch", arguments->batch, "Schedules that are proposed at a time")
-      .check(whole_number(1))
-      .show_default();
-  command.add_option("--seed", arguments->seed, "Of what is proposed").show_default();
+  add_search_options(command, *arguments);
 }
 
 }  // namespace

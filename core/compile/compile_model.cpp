@@ -6,12 +6,14 @@
 #include "base/files.h"
 #include "compile/artefact_session.h"
 #include "compile/instruction_set.h"
+#include "compile/network_tasks.h"
 #include "compile/scheduled_kernels.h"
 #include "onnx/defaults.h"
 #include "onnx/element.h"
 #include "onnx/proto.h"
 #include "optimize/equivalence.h"
 #include "optimize/random_inputs.h"
+#include "tune/this_machine.h"
 
 namespace rewright::compile {
 namespace {
@@ -148,7 +150,12 @@ Result<CompileReport> compile_model(const OpenedModel& model, const Target& targ
   if (!report.not_compiled.empty()) return report;
   if (instructions != nullptr) {
     REWRIGHT_CHECK(begin("schedule"));
-    REWRIGHT_TRY(kernels, scheduled(compiled.graph, kernels, instructions->unit, options.threads));
+    const ScheduleChoice choose =
+        options.records.empty() ? ScheduleChoice()
+                                : best_recorded(options.records, {.machine = tune::described_machine().fingerprint,
+                                                                  .target = target.name(),
+                                                                  .dialect = options.dialect});
+    REWRIGHT_TRY(kernels, scheduled(compiled.graph, kernels, instructions->unit, options.threads, choose));
   }
   REWRIGHT_TRY(report.artefact, make_artefact(options.name, compiled, kernels, target, instructions));
   REWRIGHT_CHECK(begin("write"));

@@ -14,6 +14,7 @@
 #include "compile/artefact.h"
 #include "compile/kernel_profile.h"
 #include "optimize/model_run.h"
+#include "store/schedule_records.h"
 
 namespace rewright::compile {
 
@@ -25,6 +26,8 @@ struct CompileOptions {
   int threads = 1;              ///< That a run uses, the caller's among them.
   bool measure = false;         ///< Time the artefact, its kernels and the runtime.
   int seconds = 300;            ///< For the compiler, and for a run.
+  std::vector<ScheduleRecord> records =
+      {};  ///< Of which each kernel takes its best; others are scheduled by one_shot().
   /// Called with what is done next: "compile". False: it is not to be done.
   std::function<bool(const char*)> goes_on = {};
 };

@@ -67,6 +67,18 @@ bool stores_positive(const Program& program, BufferId buffer) {
   return found && is_positive;
 }
 
+/// What is known of buffers, for others of the same names: a schedule may have taken some away. New ones have nothing.
+template <class T>
+std::vector<T> by_buffer(const std::vector<Buffer>& before, const std::vector<Buffer>& after,
+                         const std::vector<T>& known) {
+  std::vector<T> found(after.size());
+  for (std::size_t b = 0; b < after.size(); ++b) {
+    const auto at = static_cast<std::size_t>(std::ranges::find(before, after[b].name, &Buffer::name) - before.begin());
+    if (at < known.size()) found[b] = known[at];
+  }
+  return found;
+}
+
 /// Without a buffer that nothing uses; those behind it move up.
 Program without_buffer(Program program, BufferId gone) {
   const schedule::Places same = [](std::span<const IndexExpr> at, const loop::AxisRanges&) {
@@ -130,8 +142,9 @@ Program in_parallel(Program program) {
 
 class KernelScheduling {
  public:
-  KernelScheduling(const Graph& graph, const Kernels& kernels, const schedule::VectorUnit& unit, int threads)
-      : graph_(graph), kernels_(kernels), unit_(unit) {
+  KernelScheduling(const Graph& graph, const Kernels& kernels, const schedule::VectorUnit& unit, int threads,
+                   const ScheduleChoice& choose)
+      : graph_(graph), kernels_(kernels), unit_(unit), choose_(choose) {
     result_.threads = threads;
   }
 
@@ -315,7 +328,7 @@ class KernelScheduling {
     if (is_new) REWRIGHT_CHECK(add_function(k));
     call.function = known->second;
     call.packings = packings_[known->second];
-    call.tensors.resize(result_.functions[call.function].program.buffers.size());
+    call.tensors = by_buffer(programs_[k].buffers, result_.functions[call.function].program.buffers, call.tensors);
     result_.calls.push_back(std::move(call));
     return {};
   }
@@ -357,7 +370,8 @@ class KernelScheduling {
     const KernelCall& call = calls_[k];
     const Program program = stored(k);
     const Program prepared = with_conditions_inside(with_reciprocals(program));
-    schedule::OneShot scheduled = schedule::one_shot(prepared, unit_);
+    auto chosen = choose_ ? choose_(prepared) : std::nullopt;
+    schedule::OneShot scheduled = chosen ? *std::move(chosen) : schedule::one_shot(prepared, unit_);
     scheduled.program = with_conditions_outside(scheduled.program);
     if (result_.threads > 1) scheduled.program = in_parallel(std::move(scheduled.program));
     const std::string name =
@@ -375,6 +389,7 @@ class KernelScheduling {
       packings[static_cast<std::size_t>(buffer - program.buffers.begin())] = pack->parts;
       scheduled.program = with_packed_weight(std::move(scheduled.program), *pack);
     }
+    packings = by_buffer(program.buffers, scheduled.program.buffers, packings);
     result_.functions.push_back({name, std::move(scheduled.program)});
     return {};
   }
@@ -382,6 +397,7 @@ class KernelScheduling {
   const Graph& graph_;
   const Kernels& kernels_;
   schedule::VectorUnit unit_;
+  const ScheduleChoice& choose_;
   std::vector<KernelCall> calls_;
   std::vector<Program> programs_;  ///< By call, before they are scheduled.
   std::map<Port, Storage> storage_;
@@ -395,8 +411,9 @@ class KernelScheduling {
 
 }  // namespace
 
-Result<Kernels> scheduled(const Graph& graph, const Kernels& kernels, const schedule::VectorUnit& unit, int threads) {
-  return KernelScheduling(graph, kernels, unit, threads).run();
+Result<Kernels> scheduled(const Graph& graph, const Kernels& kernels, const schedule::VectorUnit& unit, int threads,
+                          const ScheduleChoice& choose) {
+  return KernelScheduling(graph, kernels, unit, threads, choose).run();
 }
 
 }  // namespace rewright::compile

@@ -6,14 +6,21 @@
 // read and write copies of these.
 #pragma once
 
+#include <functional>
+#include <optional>
+
 #include "compile/kernels.h"
 #include "schedule/one_shot.h"
 
 namespace rewright::compile {
 
+/// The schedule of a kernel's program, conditions of sums inside; nothing: as one_shot() has it.
+using ScheduleChoice = std::function<std::optional<schedule::OneShot>(const loop::Program& program)>;
+
 /// `threads`: above 1, the outermost loop of each nest that may runs in parallel, where there is much to do. Errors:
 /// kInternal, a kernel that the validator refuses.
 [[nodiscard]] REWRIGHT_API Result<Kernels> scheduled(const Graph& graph, const Kernels& kernels,
-                                                     const schedule::VectorUnit& unit, int threads = 1);
+                                                     const schedule::VectorUnit& unit, int threads = 1,
+                                                     const ScheduleChoice& choose = {});
 
 }  // namespace rewright::compile

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,8 @@ struct SketchOptions {
   VectorUnit unit;
   std::string structure = "SSRSRS";  ///< Errors of check_structure() otherwise.
   int threads = 1;                   ///< Above 1: outermost loops may run in parallel.
+  /// What is made of a scheduled program before it runs; empty: nothing.
+  std::function<loop::Program(const loop::Program&)> finish = {};
 };
 /// Errors: kUsage, it is no word of 2 to 5 S and 1 or 2 R that begins and ends with S.
 [[nodiscard]] REWRIGHT_API Status check_structure(const std::string& structure);

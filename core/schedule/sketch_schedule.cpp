@@ -304,9 +304,7 @@ class SketchScheduling : private NestScheduling {
   std::vector<bool> moving_;  ///< By loop of the nest: has it more than one iteration?
 };
 
-}  // namespace
-
-std::optional<OneShot> realised(const Sketch& sketch, const loop::Program& program, const SketchOptions& options,
+std::optional<OneShot> by_plans(const Sketch& sketch, const loop::Program& program, const SketchOptions& options,
                                 const Choices& choices) {
   if (!sketch.given) return SketchScheduling(program, options).run(sketch, choices);
   if (!is_allowed(*sketch.given, choices)) return std::nullopt;
@@ -315,6 +313,15 @@ std::optional<OneShot> realised(const Sketch& sketch, const loop::Program& progr
   auto made = schedule::apply(program, *steps);
   if (!made) return std::nullopt;
   return OneShot{std::move(*steps), std::move(made->program)};
+}
+
+}  // namespace
+
+std::optional<OneShot> realised(const Sketch& sketch, const loop::Program& program, const SketchOptions& options,
+                                const Choices& choices) {
+  auto made = by_plans(sketch, program, options, choices);
+  if (made && options.finish) made->program = options.finish(made->program);
+  return made;
 }
 
 }  // namespace rewright::schedule

@@ -18,6 +18,7 @@
 #include <new>
 #include <optional>
 
+#include "tune/before_runs.h"
 #include "tune/kernel_program.h"
 #include "tune/measure_message.h"
 #include "tune/measured_buffers.h"
@@ -108,17 +109,25 @@ class MeasureBench {
   /// The answer to {"programs": ...}.
   Json compile(const Json& texts) {
     const loop::TargetOptions options = start_module();
+    std::vector<loop::NamedProgram> functions;
     for (const Json& text : texts) {
       auto program = loop::parse_program(text.get<std::string>());
       if (!program) return refused("refused", program.error().message);
-      programs_.push_back({fmt::format("candidate_{}", programs_.size()), *std::move(program)});
+      SplitProgram split = split_before_runs(*program);
+      functions.push_back({fmt::format("candidate_{}", programs_.size()), std::move(split.rest)});
+      before_.emplace_back();
+      if (!split.before.body.empty()) {
+        functions.push_back({fmt::format("before_{}", programs_.size()), std::move(split.before)});
+        before_.back() = functions.size() - 1;
+      }
+      programs_.push_back({functions.size() - (before_.back() ? 2 : 1), *std::move(program)});
     }
-    const auto source = target_->source(programs_, options);
+    const auto source = target_->source(functions, options);
     if (!source) return refused("refused", source.error().message);
     if (const std::size_t most = task_.source_bytes * programs_.size(); source->size() > most) {
       return refused("over-budget", fmt::format("its code is {} bytes long; {} are allowed", source->size(), most));
     }
-    auto compiled = target_->compile(programs_, options);
+    auto compiled = target_->compile(functions, options);
     if (!compiled) return refused("refused", compiled.error().message);
     compiled_ = *std::move(compiled);
     return Json::object();
@@ -132,19 +141,21 @@ class MeasureBench {
       if (!steps) return refused("refused", steps.error().message);
       auto compiled = target_->compile_scheduled(plain_, *steps, options);
       if (!compiled) return refused("refused", compiled.error().message);
+      programs_.push_back({compiled_.size(), plain_});
+      before_.emplace_back();
       compiled_.push_back(*std::move(compiled));
-      programs_.push_back({"", plain_});
     }
     return Json::object();
   }
 
   Measurement measure(std::size_t index, std::optional<double> incumbent_us) {
     processors_->time();
-    if (index >= compiled_.size()) return with_outcome("refused", "there is no such candidate in the module");
+    if (index >= programs_.size()) return with_outcome("refused", "there is no such candidate in the module");
     const loop::Program& program = programs_[index].program;
-    const loop::CompiledProgram& code = *compiled_[index];
+    const loop::CompiledProgram& code = *compiled_[programs_[index].function];
     const auto guarded = MeasuredBuffers::make(program, task_, true);
     if (!guarded) return with_outcome("refused", guarded.error().message);
+    if (const Status status = prepare(index, *guarded); !status) return with_outcome("wrong", status.error().message);
     if (const Status status = code.run(guarded->places()); !status) {
       return with_outcome("wrong", status.error().message);
     }
@@ -153,6 +164,7 @@ class MeasureBench {
     }
     const auto buffers = MeasuredBuffers::make(program, task_, false);
     if (!buffers) return with_outcome("refused", buffers.error().message);
+    if (const Status status = prepare(index, *buffers); !status) return with_outcome("wrong", status.error().message);
     Measurement result = with_outcome("ok", "");
     result.reference_us = reference_us();
     time(code, buffers->places(), incumbent_us, result);
@@ -162,17 +174,29 @@ class MeasureBench {
  private:
   static Json refused(const char* outcome, const std::string& text) { return {{"outcome", outcome}, {"text", text}}; }
 
+  /// What is done once, before the first run.
+  Status prepare(std::size_t index, const MeasuredBuffers& buffers) {
+    return before_[index] ? compiled_[*before_[index]]->run(buffers.places()) : Status();
+  }
   loop::TargetOptions start_module() {
     processors_->leave();
     compiled_.clear();
     programs_.clear();
+    before_.clear();
     return {task_.compile_seconds, task_.dialect};
   }
   Status compute_expected() {
     REWRIGHT_TRY(const auto code, compile_one(*target_, plain_, {task_.compile_seconds, ""}));
+    REWRIGHT_CHECK(run_plain(*code));
+    // Roots and logarithms of what is below 0 are no numbers, and comparing those says nothing.
+    if (task_.low >= 0 || are_finite(plain_, *expected_)) return {};
+    task_.low = 0;
+    return run_plain(*code);
+  }
+  Status run_plain(const loop::CompiledProgram& code) {
     REWRIGHT_TRY(MeasuredBuffers buffers, MeasuredBuffers::make(plain_, task_, true));
     expected_.emplace(std::move(buffers));
-    return code->run(expected_->places());
+    return code.run(expected_->places());
   }
   double run_us(const loop::CompiledProgram& code, const std::vector<std::byte*>& places, std::int64_t runs) {
     if (task_.policy == CachePolicy::kCold) walk();
@@ -209,7 +233,12 @@ class MeasureBench {
   loop::Program plain_;
   std::int64_t reduction_ = 0;
   std::optional<MeasuredBuffers> expected_;
-  std::vector<loop::NamedProgram> programs_;
+  struct Candidate {
+    std::size_t function;  ///< Among those that are compiled.
+    loop::Program program;
+  };
+  std::vector<Candidate> programs_;
+  std::vector<std::optional<std::size_t>> before_;  ///< By candidate: the function that runs once.
   std::vector<std::unique_ptr<loop::CompiledProgram>> compiled_;
   std::vector<unsigned char> walked_;
 };

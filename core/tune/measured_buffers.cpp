@@ -45,6 +45,13 @@ void fill_input(const Buffer& buffer, std::byte* place, std::int64_t count, cons
   }
 }
 
+/// By its name: a schedule may take buffers away that stand before it.
+std::uint64_t seed_of(const Buffer& buffer, const MeasureTask& task) {
+  std::uint64_t seed = mix(task.seed);
+  for (const char c : buffer.name) seed = mix(seed, static_cast<unsigned char>(c));
+  return seed;
+}
+
 template <class Element>
 Element element_at(const std::byte* place, std::int64_t i) {
   Element value;
@@ -115,12 +122,23 @@ Result<MeasuredBuffers> MeasuredBuffers::make(const loop::Program& program, cons
         buffers.memory_.emplace_back(static_cast<std::size_t>(count) * bytes_of_element(buffer.element), guarded);
     buffers.places_.push_back(memory.data());
     if (buffer.role == BufferRole::kInput || buffer.role == BufferRole::kWeight) {
-      fill_input(buffer, memory.data(), count, task, Random(mix(task.seed, b)));
+      fill_input(buffer, memory.data(), count, task, Random(seed_of(buffer, task)));
     } else {
       std::memset(memory.data(), 0xff, memory.size());
     }
   }
   return buffers;
+}
+
+bool are_finite(const loop::Program& program, const MeasuredBuffers& buffers) {
+  for (std::size_t b = 0; b < program.buffers.size(); ++b) {
+    const Buffer& buffer = program.buffers[b];
+    if (buffer.role != BufferRole::kOutput || buffer.element != ElementType::kFloat32) continue;
+    for (std::size_t i = 0; i < buffers.bytes(b) / sizeof(float); ++i) {
+      if (!std::isfinite(element_at<float>(buffers.places()[b], static_cast<std::int64_t>(i)))) return false;
+    }
+  }
+  return true;
 }
 
 std::string difference(const loop::Program& program, const MeasuredBuffers& found, const loop::Program& plain,

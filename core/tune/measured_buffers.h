@@ -1,6 +1,6 @@
 // The buffers of a program in memory, and whether what they hold is right.
 //
-// Inputs    uniform in [low, high), integers in -8 .. 8; the same for one seed, whatever the candidate
+// Inputs    uniform in [low, high), integers in -8 .. 8; the same for one seed and name, whatever the candidate
 // Outputs   bytes of ones before a run, so that an element that is not written is not right
 // Compared  |a - b| <= (16 + R) 2^-23 max(1, |b|) in float32, R the elements that are accumulated; 2^-52 in float64;
 //           integers and truth values are equal; what is no number is none in both
@@ -49,6 +49,8 @@ class REWRIGHT_API MeasuredBuffers {
   std::vector<std::byte*> places_;
 };
 
+/// Is every element of float32 outputs a number?
+[[nodiscard]] REWRIGHT_API bool are_finite(const loop::Program& program, const MeasuredBuffers& buffers);
 /// Where an output is wrong: "y[3] is 0.5, not 0.25". Empty: nowhere. The programs have the same outputs, by name.
 [[nodiscard]] REWRIGHT_API std::string difference(const loop::Program& program, const MeasuredBuffers& found,
                                                   const loop::Program& plain, const MeasuredBuffers& expected,

@@ -34,13 +34,14 @@ TaskTuning::~TaskTuning() = default;
 Result<std::unique_ptr<TaskTuning>> TaskTuning::start(TuningTask task, const TuningSetting& setting,
                                                       std::span<const ScheduleRecord> known) {
   std::unique_ptr<TaskTuning> tuning(new TaskTuning(std::move(task), setting));
+  tuning->setting_.sketches.finish = tuning->task_.finish;
   std::vector<schedule::Sketch> sketches;
   for (const schedule::Space& space : setting.given) sketches.push_back(schedule::sketch_of(space));
   if (!setting.only_given) {
-    for (schedule::Sketch& sketch : schedule::sketches_of(tuning->task_.program, setting.sketches))
+    for (schedule::Sketch& sketch : schedule::sketches_of(tuning->task_.program, tuning->setting_.sketches))
       sketches.push_back(std::move(sketch));
   }
-  tuning->space_ = std::make_unique<SketchSpace>(tuning->task_.program, std::move(sketches), setting.sketches,
+  tuning->space_ = std::make_unique<SketchSpace>(tuning->task_.program, std::move(sketches), tuning->setting_.sketches,
                                                  setting.machine, setting.orders);
   REWRIGHT_TRY(tuning->run_, setting.tuner->start(*tuning->space_, setting.seed, setting.tuner_options));
   tuning->replay(known);
@@ -90,6 +91,7 @@ Status TaskTuning::measure_baselines() {
   REWRIGHT_CHECK(measure(plain, "hand"));
   std::vector<Candidate> ready;
   schedule::OneShot scheduled = schedule::one_shot(task_.program, setting_.sketches.unit);
+  if (task_.finish) scheduled.program = task_.finish(scheduled.program);
   std::string steps = to_string(scheduled.steps);
   if (!measured_.contains(steps)) ready.push_back({std::nullopt, std::move(scheduled), std::move(steps)});
   return measure(ready, "optimiser");

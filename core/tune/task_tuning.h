@@ -72,6 +72,7 @@ class REWRIGHT_API TaskTuning {
 
   [[nodiscard]] const TuningTask& task() const { return task_; }
   [[nodiscard]] const SketchSpace& space() const { return *space_; }
+  [[nodiscard]] std::size_t batch() const { return setting_.batch; }
   [[nodiscard]] std::int64_t trials() const { return trials_; }
   /// Trials of records that were there before.
   [[nodiscard]] std::int64_t replayed() const { return replayed_; }

@@ -5,6 +5,7 @@
 #include <rewright/plugin/registry.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,8 @@ struct TuningTask {
   std::vector<std::int64_t> sizes;
   loop::Program program;  ///< Unscheduled.
   double count = 1;       ///< How often it runs in what is made faster.
+  /// What is made of its scheduled program before it runs; empty: nothing.
+  std::function<loop::Program(const loop::Program&)> finish = {};
 };
 
 /// Of a kernel as text (kernel_text.h). Errors: those of parse_kernel and task_of.

@@ -4,44 +4,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
-#include "loop/interpreter.h"
 #include "loop/lower.h"
-#include "loop/validator.h"
 #include "schedule/apply.h"
-#include "support/definition_walk.h"
+#include "support/equal_programs.h"
 #include "support/random_definitions.h"
 
 namespace {
 
 using namespace rewright;
 using namespace rewright::schedule;
+using test_support::program_of;
+using test_support::random_runs;
 using testing::HasSubstr;
-
-/// REWRIGHT_RANDOM_RUNS, or as many as a test may take time for.
-std::uint64_t random_runs(std::uint64_t daily) {
-  const char* wanted = std::getenv("REWRIGHT_RANDOM_RUNS");
-  return wanted == nullptr ? daily : std::strtoull(wanted, nullptr, 10);
-}
-
-loop::Program program_of(std::string_view text) {
-  auto program = loop::parse_program(text);
-  EXPECT_TRUE(program) << program.error().message;
-  return *std::move(program);
-}
-
-/// Outputs by name, of contents that depend on the names of what is read.
-template <class Scalar>
-std::map<std::string, std::vector<Scalar>> outputs(const loop::Program& program, std::uint64_t seed) {
-  auto contents = test_support::random_contents<Scalar>(program.buffers, seed);
-  const auto status = interpret(program, contents);
-  EXPECT_TRUE(status) << status.error().message << "\n" << to_string(program);
-  std::map<std::string, std::vector<Scalar>> found;
-  for (std::size_t b = 0; b < program.buffers.size(); ++b)
-    if (program.buffers[b].role == BufferRole::kOutput) found[program.buffers[b].name] = contents[b];
-  return found;
-}
 
 void expect_same(const loop::Program& plain, const VectorUnit& unit, std::uint64_t seed) {
   const OneShot made = one_shot(plain, unit);
@@ -49,10 +23,7 @@ void expect_same(const loop::Program& plain, const VectorUnit& unit, std::uint64
   ASSERT_TRUE(again) << seed << ": " << again.error().message << "\n" << to_string(made.steps) << to_string(plain);
   EXPECT_TRUE(again->deviations.empty());
   EXPECT_EQ(to_string(again->program), to_string(made.program)) << seed;
-  const auto valid = loop::validate(made.program);
-  EXPECT_TRUE(valid) << seed << ": " << valid.error().message << "\n" << to_string(made.steps) << to_string(plain);
-  EXPECT_EQ(outputs<Field>(made.program, seed), outputs<Field>(plain, seed)) << seed << "\n" << to_string(made.steps);
-  EXPECT_EQ(outputs<loop::Wrapping>(made.program, seed), outputs<loop::Wrapping>(plain, seed)) << seed;
+  test_support::expect_equal(made.program, plain, seed, to_string(made.steps));
 }
 
 TEST(OneShot, ChangesNoValueOfRandomDefinitions) {

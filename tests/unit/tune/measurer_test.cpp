@@ -8,8 +8,8 @@
 #include <cstdlib>
 
 #include "tune/kernel_program.h"
-#include "tune/this_machine.h"
 #include "tune/measured_buffers.h"
+#include "tune/this_machine.h"
 
 namespace {
 

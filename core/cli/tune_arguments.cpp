@@ -1,0 +1,141 @@
+#include "cli/tune_arguments.h"
+
+#include <rewright/loop/target.h>
+#include <rewright/tune/predictor.h>
+#include <rewright/tune/tuner.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "base/files.h"
+#include "compile/instruction_set.h"
+#include "schedule/schedule_json.h"
+#include "tune/this_machine.h"
+
+namespace rewright::cli {
+namespace {
+
+/// "crossover=0.2", "population=64".
+Result<Options> read_options(const std::vector<std::string>& texts) {
+  Options options;
+  for (const std::string& text : texts) {
+    const std::size_t at = text.find('=');
+    if (at == std::string::npos || at == 0 || at + 1 == text.size())
+      return make_error(ErrorCode::kUsage, "--option {}: it is NAME=NUMBER", text);
+    char* end = nullptr;
+    const std::string value = text.substr(at + 1);
+    const double number = std::strtod(value.c_str(), &end);
+    if (*end == '\0') {
+      options[text.substr(0, at)] = number;
+    } else {
+      options[text.substr(0, at)] = value;
+    }
+  }
+  return options;
+}
+
+/// Errors: of a file that is no schedule.
+Result<std::vector<schedule::Space>> read_sketches(const std::vector<std::string>& files) {
+  std::vector<schedule::Space> spaces;
+  for (const std::string& file : files) {
+    REWRIGHT_TRY(const std::string text, read_file(file));
+    auto space = schedule::read_space(text);
+    if (!space) return make_error(space.error().code, "'{}': {}", file, space.error().message);
+    spaces.push_back(*std::move(space));
+  }
+  return spaces;
+}
+
+}  // namespace
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string outcome_text(const std::map<std::string, std::int64_t>& outcomes) {
+  std::string text;
+  for (const auto& [outcome, count] : outcomes)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, outcome);
+  return text;
+}
+
+Result<schedule::SketchOptions> sketch_options(const TuneArguments& arguments) {
+  REWRIGHT_TRY(const compile::InstructionSet* set, compile::instruction_set(arguments.dialect));
+  if (set == nullptr) {
+    return make_error(ErrorCode::kUsage, "code of dialect {} has no vectors to schedule for; vectors has",
+                      arguments.dialect);
+  }
+  REWRIGHT_CHECK(schedule::check_structure(arguments.structure));
+  return schedule::SketchOptions{set->unit, arguments.structure};
+}
+
+Result<tune::TuningSetting> tuning_setting(const TuneArguments& arguments, const Registry& registry) {
+  tune::TuningSetting setting;
+  setting.measure.dialect = arguments.dialect;
+  setting.measure.policy = arguments.policy == "cold" ? tune::CachePolicy::kCold : tune::CachePolicy::kHot;
+  setting.measure.batch_us = 100;
+  setting.seed = arguments.seed;
+  setting.batch = arguments.batch;
+  setting.only_given = arguments.only_given;
+  setting.orders = arguments.orders == "scores" ? tune::OrderFeatures::kScores : tune::OrderFeatures::kCategory;
+  REWRIGHT_TRY(setting.sketches, sketch_options(arguments));
+  REWRIGHT_TRY(setting.given, read_sketches(arguments.sketches));
+  if (setting.only_given && setting.given.empty())
+    return make_error(ErrorCode::kUsage, "--only-given, and --sketch gives none");
+  REWRIGHT_TRY(setting.tuner, registry.get<Tuner>(arguments.tuner));
+  REWRIGHT_TRY(setting.tuner_options, read_options(arguments.options));
+  if (arguments.predictor != "none") {
+    REWRIGHT_TRY(setting.predictor, registry.get<Predictor>(arguments.predictor));
+    setting.prior = registry.find<Predictor>("roofline");
+  }
+  REWRIGHT_TRY(const Target* target, registry.get<Target>(setting.measure.target));
+  REWRIGHT_TRY(setting.target_version, target->version());
+  REWRIGHT_TRY(setting.plugin, tune::Measurer::plugin_of(registry, setting.measure.target));
+  REWRIGHT_TRY(setting.machine, tune::measured_machine());
+  return setting;
+}
+
+Result<OpenedRecords> open_records(const std::string& folder) {
+  OpenedRecords opened;
+  if (folder.empty()) return opened;
+  REWRIGHT_TRY(ScheduleRecords records, ScheduleRecords::open(folder));
+  opened.records.emplace(std::move(records));
+  REWRIGHT_TRY(opened.known, ScheduleRecords::read(folder));
+  return opened;
+}
+
+void add_code_options(const Command& command, TuneArguments& arguments) {
+  command.add_option("--structure", arguments.structure, "Levels of loops of results (S) and of sums (R) in tiles")
+      .show_default();
+  command
+      .add_option("--dialect", arguments.dialect,
+                  "Of target c: vectors, vectors-avx512, vectors-avx2, vectors-portable")
+      .show_default();
+}
+
+void add_search_options(const Command& command, TuneArguments& a) {
+  command.add_option("--trials", a.trials, "Schedules to measure, those of the records among them")
+      .check(whole_number(1))
+      .show_default();
+  command.add_option("--seconds", a.seconds, "To end after so many; 0: any number")
+      .check(not_negative())
+      .show_default();
+  command.add_option("--records", a.records, "A store that what is measured is added to, and that is gone on from")
+      .type_name("STORE");
+  command.add_option("--tuner", a.tuner, "What proposes schedules (rewright plugins list)").show_default();
+  command.add_option("--predictor", a.predictor, "What ranks them, or none").show_default();
+  command.add_option("--option", a.options, "Of the tuner: NAME=VALUE").repeatable();
+  command.add_option("--orders", a.orders, "How orders of loops are shown to the predictor")
+      .check(one_of({"category", "scores"}))
+      .show_default();
+  command.add_option("--sketch", a.sketches, "A file with a schedule and its knobs, to search beside the sketches")
+      .repeatable();
+  command.add_flag("--only-given", a.only_given, "Nothing but what --sketch gives");
+  command.add_option("--policy", a.policy, "Caches before a run: hot or cold")
+      .check(one_of({"hot", "cold"}))
+      .show_default();
+  command.add_option("--batch", a.batch, "Schedules that are proposed at a time").check(whole_number(1)).show_default();
+  command.add_option("--seed", a.seed, "Of what is proposed").show_default();
+}
+
+}  // namespace rewright::cli

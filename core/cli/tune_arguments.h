@@ -1,0 +1,56 @@
+// What the commands that search for schedules share.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/arguments.h"
+#include "cli/program.h"
+#include "store/schedule_records.h"
+#include "tune/task_tuning.h"
+
+namespace rewright::cli {
+
+struct TuneArguments {
+  std::string what;  ///< A kernel, a file with a loop program, or a model.
+  std::vector<std::string> sizes;
+  std::vector<std::string> sketches;  ///< Files.
+  bool only_given = false;
+  std::string structure = "SSRSRS";
+  std::string dialect = "vectors";
+  std::string policy = "hot";
+  std::string tuner = "evolution";
+  std::string predictor = "trees";
+  std::vector<std::string> options;
+  std::string orders = "category";
+  std::string records;
+  std::int64_t trials = 64;
+  double seconds = 0;  ///< 0: any number.
+  std::uint64_t seed = 1;
+  std::uint64_t batch = 8;
+};
+/// Options of every search: what to measure, who proposes, where records are.
+void add_search_options(const Command& command, TuneArguments& arguments);
+void add_code_options(const Command& command, TuneArguments& arguments);
+
+/// Errors: kUsage, no such dialect or structure of tiles.
+[[nodiscard]] Result<schedule::SketchOptions> sketch_options(const TuneArguments& arguments);
+/// All but `records` and `stop`. Errors: an option that there is not, a plugin that is not there or cannot be used.
+[[nodiscard]] Result<tune::TuningSetting> tuning_setting(const TuneArguments& arguments, const Registry& registry);
+
+/// A store of records to go on from, or none.
+struct OpenedRecords {
+  std::optional<ScheduleRecords> records;
+  std::vector<ScheduleRecord> known;
+};
+[[nodiscard]] Result<OpenedRecords> open_records(const std::string& folder);
+
+/// Of a monotonic clock.
+[[nodiscard]] double seconds_now();
+
+/// "3 ok, 1 wrong".
+[[nodiscard]] std::string outcome_text(const std::map<std::string, std::int64_t>& outcomes);
+
+}  // namespace rewright::cli

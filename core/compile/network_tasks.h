@@ -1,0 +1,29 @@
+// The kernels of a network as tasks for tuning, and back: records as schedules of its kernels.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compile/kernels.h"
+#include "compile/scheduled_kernels.h"
+#include "store/schedule_records.h"
+#include "tune/tuning_task.h"
+
+namespace rewright::compile {
+
+/// Equal kernels once, with their count, in the order of their first call. `kernels`: as kernels_of() gives them.
+/// Errors: those of scheduled().
+[[nodiscard]] REWRIGHT_API Result<std::vector<tune::TuningTask>> tasks_of(const Graph& graph, const Kernels& kernels,
+                                                                          const schedule::VectorUnit& unit);
+
+/// What records must be of, beside the kernel.
+struct RecordsOf {
+  std::string machine;
+  std::string target = "c";
+  std::string dialect;
+};
+/// The fastest schedule of each kernel among records; where there is none, or it does not apply, nothing.
+[[nodiscard]] REWRIGHT_API ScheduleChoice best_recorded(const std::vector<ScheduleRecord>& records,
+                                                        const RecordsOf& of);
+
+}  // namespace rewright::compile

@@ -1,0 +1,101 @@
+#include "tune/network_tuning.h"
+
+#include <algorithm>
+
+#include "tune/kernel_program.h"
+
+namespace rewright::tune {
+
+Result<std::unique_ptr<NetworkTuning>> NetworkTuning::start(std::vector<TuningTask> tasks, const TuningSetting& setting,
+                                                            const TaskScheduling& scheduling,
+                                                            std::span<const ScheduleRecord> known) {
+  std::unique_ptr<NetworkTuning> network(new NetworkTuning(scheduling));
+  std::vector<double> counts;
+  for (TuningTask& task : tasks) {
+    counts.push_back(task.count);
+    REWRIGHT_TRY(auto tuning, TaskTuning::start(std::move(task), setting, known));
+    ScheduledTask& scheduled = network->scheduled_.emplace_back();
+    scheduled.kind = tuning->task().structure;
+    scheduled.operations = work_of(tuning->task().program).operations;
+    scheduled.is_over = tuning->space().size() <= 1;
+    network->tasks_.push_back(std::move(tuning));
+  }
+  network->objective_ = sum_objective(std::move(counts));
+  return network;
+}
+
+Status NetworkTuning::measure_baselines(const std::function<bool(std::size_t)>& goes_on) {
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    if (goes_on && !goes_on(i)) return make_error(ErrorCode::kBudget, "measuring was stopped");
+    const Status measured = tasks_[i]->measure_baselines();
+    tasks_[i]->close();
+    REWRIGHT_CHECK(measured);
+    scheduled_[i].best_us.assign(1, tasks_[i]->best_us());
+    // What records hold counts as the rounds that it was.
+    const auto rounds = static_cast<std::size_t>(tasks_[i]->replayed()) / tasks_[i]->batch();
+    scheduled_[i].best_us.resize(1 + rounds, tasks_[i]->best_us());
+  }
+  note();
+  return {};
+}
+
+Result<bool> NetworkTuning::round(std::int64_t most_trials) {
+  const auto next = next_task(scheduled_, objective_, scheduling_);
+  if (!next) return false;
+  if (*next != open_) tasks_[open_]->close();
+  open_ = *next;
+  TaskTuning& task = *tasks_[open_];
+  const std::int64_t before = task.trials();
+  REWRIGHT_CHECK(task.round(static_cast<std::size_t>(std::max<std::int64_t>(1, most_trials))));
+  scheduled_[open_].best_us.push_back(task.best_us());
+  scheduled_[open_].is_over = task.is_exhausted() || task.trials() == before;
+  note();
+  return true;
+}
+
+void NetworkTuning::close() {
+  for (const auto& task : tasks_) task->close();
+}
+
+void NetworkTuning::note() {
+  const TuningTimes spent = times();
+  curve_.push_back({trials(), spent.proposing + spent.measuring + spent.learning, best_us()});
+}
+
+std::int64_t NetworkTuning::trials() const {
+  std::int64_t all = 0;
+  for (const auto& task : tasks_) all += task->trials();
+  return all;
+}
+
+double NetworkTuning::one_shot_us() const {
+  std::vector<double> us;
+  for (const auto& task : tasks_) us.push_back(task->one_shot_us());
+  return objective_(us);
+}
+
+double NetworkTuning::best_us() const {
+  std::vector<double> us;
+  for (const auto& task : tasks_) us.push_back(task->best_us());
+  return objective_(us);
+}
+
+std::map<std::string, std::int64_t> NetworkTuning::outcomes() const {
+  std::map<std::string, std::int64_t> all;
+  for (const auto& task : tasks_) {
+    for (const auto& [outcome, count] : task->outcomes()) all[outcome] += count;
+  }
+  return all;
+}
+
+TuningTimes NetworkTuning::times() const {
+  TuningTimes all;
+  for (const auto& task : tasks_) {
+    all.proposing += task->times().proposing;
+    all.measuring += task->times().measuring;
+    all.learning += task->times().learning;
+  }
+  return all;
+}
+
+}  // namespace rewright::tune
