@@ -4,6 +4,8 @@
 #include <rewright/optimize/cost.h>
 #include <rewright/optimize/search.h>
 #include <rewright/rule/pruner.h>
+#include <rewright/tune/predictor.h>
+#include <rewright/tune/tuner.h>
 #include <rewright/verify/verifier.h>
 
 #include <filesystem>
@@ -74,9 +76,13 @@ Result<Subject> subject_of(const std::string& object, const Registry& registry, 
     return Subject{object, contract::contracts_of(*cost, registry)};
   if (const auto* target = registry.find<Target>(name); kind == "target" && target != nullptr)
     return Subject{object, contract::contracts_of(*target)};
+  if (const auto* tuner = registry.find<Tuner>(name); kind == "tuner" && tuner != nullptr)
+    return Subject{object, contract::contracts_of(*tuner)};
+  if (const auto* predictor = registry.find<Predictor>(name); kind == "predictor" && predictor != nullptr)
+    return Subject{object, contract::contracts_of(*predictor)};
   return make_error(ErrorCode::kUnsupported,
                     "there are no tests for '{}'; there are for operators, verifiers, pruners, "
-                    "searches, costs and targets",
+                    "searches, costs, targets, tuners and predictors",
                     object);
 }
 

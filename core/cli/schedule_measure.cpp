@@ -20,8 +20,8 @@
 #include "store/schedule_records.h"
 #include "tune/kernel_program.h"
 #include "tune/kernel_text.h"
-#include "tune/this_machine.h"
 #include "tune/measurer.h"
+#include "tune/this_machine.h"
 
 namespace rewright::cli {
 namespace {

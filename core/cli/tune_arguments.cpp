@@ -85,8 +85,13 @@ Result<tune::TuningSetting> tuning_setting(const TuneArguments& arguments, const
   REWRIGHT_TRY(setting.tuner, registry.get<Tuner>(arguments.tuner));
   REWRIGHT_TRY(setting.tuner_options, read_options(arguments.options));
   if (arguments.predictor != "none") {
-    REWRIGHT_TRY(setting.predictor, registry.get<Predictor>(arguments.predictor));
     setting.prior = registry.find<Predictor>("roofline");
+    const std::string usual = arguments.tuner == "bayes" ? "process" : "trees";
+    if (!arguments.predictor.empty()) {
+      REWRIGHT_TRY(setting.predictor, registry.get<Predictor>(arguments.predictor));
+    } else if (setting.predictor = registry.find<Predictor>(usual); setting.predictor == nullptr) {
+      setting.predictor = setting.prior;  // Its library is not there.
+    }
   }
   REWRIGHT_TRY(const Target* target, registry.get<Target>(setting.measure.target));
   REWRIGHT_TRY(setting.target_version, target->version());
@@ -123,7 +128,8 @@ void add_search_options(const Command& command, TuneArguments& a) {
   command.add_option("--records", a.records, "A store that what is measured is added to, and that is gone on from")
       .type_name("STORE");
   command.add_option("--tuner", a.tuner, "What proposes schedules (rewright plugins list)").show_default();
-  command.add_option("--predictor", a.predictor, "What ranks them, or none").show_default();
+  command.add_option("--predictor", a.predictor, "What ranks them, or none")
+      .show_default("process for bayes, else trees; roofline where that is not built");
   command.add_option("--option", a.options, "Of the tuner: NAME=VALUE").repeatable();
   command.add_option("--orders", a.orders, "How orders of loops are shown to the predictor")
       .check(one_of({"category", "scores"}))

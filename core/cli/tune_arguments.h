@@ -22,7 +22,7 @@ struct TuneArguments {
   std::string dialect = "vectors";
   std::string policy = "hot";
   std::string tuner = "evolution";
-  std::string predictor = "trees";
+  std::string predictor = "";  ///< Empty: the usual one.
   std::vector<std::string> options;
   std::string orders = "category";
   std::string records;

@@ -43,5 +43,7 @@ struct Contract {
 [[nodiscard]] REWRIGHT_API std::vector<Contract> contracts_of(const SearchStrategy& search, const Registry& registry);
 [[nodiscard]] REWRIGHT_API std::vector<Contract> contracts_of(const CostModel& cost, const Registry& registry);
 [[nodiscard]] REWRIGHT_API std::vector<Contract> contracts_of(const Target& target);
+[[nodiscard]] REWRIGHT_API std::vector<Contract> contracts_of(const Tuner& tuner);
+[[nodiscard]] REWRIGHT_API std::vector<Contract> contracts_of(const Predictor& predictor);
 
 }  // namespace rewright::contract
