@@ -5,6 +5,7 @@
 #include <rewright/base/command.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -22,9 +23,11 @@
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/progress.h"
+#include "cli/tune_arguments.h"
 #include "compile/child_processes.h"
 #include "compile/compile_model.h"
 #include "compile/staged_folder.h"
+#include "tune/user_cache.h"
 
 namespace rewright::cli {
 namespace {
@@ -46,6 +49,7 @@ struct CompileArguments {
   bool as_it_is = false;
   bool measure = false;
   std::string records;
+  int effort = 0;
 };
 
 /// What is being done, and for how long, on a ProgressLine that a thread of its own keeps up to date.
@@ -227,6 +231,25 @@ Result<ModelSource> read_source(const CompileArguments& arguments) {
   return source;
 }
 
+/// Where schedules are: what was said, or the user's cache where some are to be found. Empty: there are none.
+Result<std::string> records_of(const CompileArguments& arguments) {
+  if (!arguments.records.empty() || arguments.effort == 0) return arguments.records;
+  REWRIGHT_TRY(const std::string folder, tune::user_cache());
+  return folder + "/schedules";
+}
+
+/// The greater the effort, the more schedules of each kernel are tried first; those of earlier runs count.
+Status search(const Settings& settings, const CompileArguments& arguments, const std::string& records) {
+  constexpr std::array<std::int64_t, 3> kTrials = {0, 8, 48};
+  if (arguments.effort == 0) return {};
+  TuneArguments tune;
+  tune.what = arguments.model;
+  tune.sizes = arguments.dims;
+  tune.dialect = arguments.dialect;
+  tune.records = records;
+  return tune_before(settings, tune, kTrials[static_cast<std::size_t>(arguments.effort)]);
+}
+
 Result<compile::CompileReport> compiled(const Settings& settings, const CompileArguments& arguments,
                                         Workplace& workplace) {
   REWRIGHT_TRY(const Registry registry, settings.registry());
@@ -235,6 +258,8 @@ Result<compile::CompileReport> compiled(const Settings& settings, const CompileA
   REWRIGHT_TRY(const Runtime* runtime, registry.get<Runtime>(arguments.runtime));
   REWRIGHT_CHECK(runtime->version());
   REWRIGHT_TRY(const ModelSource source, read_source(arguments));
+  REWRIGHT_TRY(const std::string records, records_of(arguments));
+  REWRIGHT_CHECK(search(settings, arguments, records));
   StepLine line(settings.quiet);
   REWRIGHT_TRY(OpenedModel opened, open_model(source, registry, runtime));
   REWRIGHT_CHECK(check_given(opened.imported.graph, source.inputs));
@@ -246,8 +271,8 @@ Result<compile::CompileReport> compiled(const Settings& settings, const CompileA
                                   .threads = arguments.threads,
                                   .measure = arguments.measure,
                                   .seconds = arguments.seconds};
-  if (!arguments.records.empty()) {
-    REWRIGHT_TRY(options.records, ScheduleRecords::read(arguments.records));
+  if (!records.empty()) {
+    REWRIGHT_TRY(options.records, ScheduleRecords::read(records));
   }
   options.goes_on = [&](const char* step) {
     line.begin(step);
@@ -303,6 +328,7 @@ void add_compile(Program& program) {
   const Command command = program.command(
       program.root(), "compile", "Compiles a model to C that computes the same",
       {"rewright compile model.onnx -o model_c", "rewright compile model.onnx -o model_c --dim batch=1 --measure",
+       "rewright compile model.onnx -o model_c --effort 2 --records my.store --measure",
        "rewright compile model.onnx -o model_c --input mask=1 --force --json"},
       [arguments](const Settings& settings) { return compile_command(settings, *arguments); });
   command.add_option("MODEL", arguments->model, "The ONNX model").required();
@@ -328,7 +354,15 @@ void add_compile(Program& program) {
   command.add_option("--seconds", arguments->seconds, "How long the compiler, and a run, may take")
       .check(positive())
       .show_default();
-  command.add_option("--records", arguments->records, "A store with schedules, of which each kernel takes its best")
+  command
+      .add_option("--effort", arguments->effort,
+                  "Schedules tried of each kernel first: 0 none, 1 some (seconds a kernel), 2 many (a minute a kernel)")
+      .check(in_range(0, 2))
+      .show_default();
+  command
+      .add_option(
+          "--records", arguments->records,
+          "A store with schedules, of which each kernel takes its best (with --effort, default: in the user's cache)")
       .type_name("STORE");
   command.add_flag("--force", arguments->force, "Write into a folder that exists");
   const Argument simplify =

@@ -47,6 +47,10 @@ struct OpenedRecords {
 };
 [[nodiscard]] Result<OpenedRecords> open_records(const std::string& folder);
 
+/// Tunes the kernels of the model `tune.what` and keeps what was measured in `tune.records`, without a word on it.
+/// Errors: those of `rewright tune model`.
+[[nodiscard]] Status tune_before(const Settings& settings, const TuneArguments& tune, std::int64_t trials_per_kernel);
+
 /// Of a monotonic clock.
 [[nodiscard]] double seconds_now();
 

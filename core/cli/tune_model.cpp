@@ -14,6 +14,9 @@
 #include "compile/child_processes.h"
 #include "compile/network_tasks.h"
 #include "optimize/model_run.h"
+#include "report/tuning.h"
+#include "schedule/apply.h"
+#include "schedule/explain.h"
 #include "tune/network_tuning.h"
 
 namespace rewright::cli {
@@ -23,6 +26,9 @@ struct ModelArguments {
   TuneArguments tune;
   std::string scheduler = "gradient";
   std::string runtime = "onnxruntime";
+  std::string report;           ///< A page.
+  std::int64_t per_kernel = 0;  ///< Trials for each that can be tuned, in place of those of all; 0: not so.
+  bool is_silent = false;       ///< Nothing is said of what came of it.
 };
 
 Result<std::vector<tune::TuningTask>> read_tasks(const ModelArguments& arguments, const Registry& registry,
@@ -57,7 +63,7 @@ Result<std::vector<tune::TuningTask>> read_tasks(const ModelArguments& arguments
 class ModelSession {
  public:
   ModelSession(const Settings& settings, const ModelArguments& arguments)
-      : settings_(settings), arguments_(arguments) {}
+      : settings_(settings), arguments_(arguments), trials_(arguments.tune.trials) {}
 
   Result<ExitCode> run() {
     begin_ = seconds_now();
@@ -73,11 +79,17 @@ class ModelSession {
     tune::TaskScheduling scheduling;
     scheduling.in_turn = arguments_.scheduler == "in-turn";
     REWRIGHT_TRY(network_, tune::NetworkTuning::start(std::move(tasks), setting_, scheduling, opened.known));
+    if (arguments_.per_kernel > 0) {
+      const auto can_be = [](const auto& task) { return task->space().size() > 1; };
+      trials_ = arguments_.per_kernel * std::ranges::count_if(network_->tasks(), can_be);
+    }
     const Status status = tune();
     network_->close();
     line_.clear();
     if (!status && !interrupted() && !is_late()) return status.error();
+    if (arguments_.is_silent) return interrupted() ? ExitCode::kStopped : ExitCode::kDone;
     settings_.json ? report_json() : report();
+    if (!arguments_.report.empty()) REWRIGHT_CHECK(write_file(arguments_.report, tuning_html(page())));
     if (interrupted()) {
       note(opened.records ? "stopped; the same command goes on where this one ended" : "stopped", settings_.quiet);
       return ExitCode::kStopped;
@@ -95,15 +107,15 @@ class ModelSession {
     const double best = network_->best_us();
     if (!std::isfinite(best)) return line_.show("measure what is there", done_tasks_, "kernels");
     line_.show("tune", done, fmt::format("trials, best {:.0f} us", best),
-               static_cast<double>(done) / static_cast<double>(arguments_.tune.trials));
+               static_cast<double>(done) / static_cast<double>(trials_));
   }
   Status tune() {
     REWRIGHT_CHECK(network_->measure_baselines([&](std::size_t i) {
       done_tasks_ = i;
       return !interrupted();
     }));
-    while (network_->trials() < arguments_.tune.trials && !is_late() && !interrupted()) {
-      REWRIGHT_TRY(const bool is_open, network_->round(arguments_.tune.trials - network_->trials()));
+    while (network_->trials() < trials_ && !is_late() && !interrupted()) {
+      REWRIGHT_TRY(const bool is_open, network_->round(trials_ - network_->trials()));
       if (!is_open) break;
     }
     return {};
@@ -138,6 +150,39 @@ class ModelSession {
         outcome_text(network_->outcomes()), times.measuring, times.proposing, times.learning));
     if (!arguments_.tune.records.empty())
       print_line(fmt::format("rewright compile MODEL -o DIR --records {} makes use of them.", arguments_.tune.records));
+  }
+  [[nodiscard]] TuningReport page() const {
+    const tune::TuningTimes times = network_->times();
+    TuningReport page{
+        .title = "Schedules of " + std::filesystem::path(arguments_.tune.what).filename().string(),
+        .machine = setting_.machine.processor,
+        .one_shot_us = network_->one_shot_us(),
+        .best_us = network_->best_us(),
+        .outcomes = fmt::format("{}: {}", counted(static_cast<std::uint64_t>(network_->trials()), "trial"),
+                                outcome_text(network_->outcomes())),
+        .measuring_s = times.measuring,
+        .proposing_s = times.proposing,
+        .learning_s = times.learning};
+    for (const tune::NetworkPoint& point : network_->curve())
+      page.curve.emplace_back(static_cast<double>(point.trials), point.objective_us);
+    for (const tune::TaskTuning* task : by_time()) {
+      TunedKernel& kernel = page.kernels.emplace_back();
+      kernel.name = task->task().name;
+      kernel.count = task->task().count;
+      kernel.unscheduled_us = task->unscheduled_us();
+      kernel.one_shot_us = task->one_shot_us();
+      kernel.best_us = task->best_us();
+      kernel.trials = task->trials();
+      for (const tune::TuningPoint& point : task->curve())
+        kernel.curve.emplace_back(static_cast<double>(point.trials), point.best_us);
+      kernel.schedule = task->best().schedule;
+      kernel.loops_before = schedule::loop_drawing(task->task().program);
+      if (const auto steps = schedule::parse_schedule(kernel.schedule)) {
+        if (const auto made = schedule::apply(task->task().program, *steps))
+          kernel.loops_after = schedule::loop_drawing(made->program);
+      }
+    }
+    return page;
   }
   void report_json() const {
     const auto number = [](double us) { return std::isfinite(us) ? Json(us) : Json(); };
@@ -175,6 +220,7 @@ class ModelSession {
   std::unique_ptr<tune::NetworkTuning> network_;
   ProgressLine line_{settings_.quiet};
   std::size_t done_tasks_ = 0;
+  std::int64_t trials_;
   double begin_ = 0;
 };
 
@@ -190,15 +236,24 @@ Result<ExitCode> tune_model(const Settings& settings, const ModelArguments& argu
 
 }  // namespace
 
+Status tune_before(const Settings& settings, const TuneArguments& tune, std::int64_t trials_per_kernel) {
+  ModelArguments arguments;
+  arguments.tune = tune;
+  arguments.per_kernel = trials_per_kernel;
+  arguments.is_silent = true;
+  REWRIGHT_CHECK(ModelSession(settings, arguments).run());
+  return {};
+}
+
 void add_tune_model(Program& program) {
   const Command group = program.group("tune", "Searches for schedules");
   auto arguments = std::make_shared<ModelArguments>();
   arguments->tune.trials = 500;
-  const Command command =
-      program.command(group, "model", "Searches for the fastest schedules of all kernels of a model",
-                      {"rewright tune model net.onnx --trials 500 --records my.store",
-                       "rewright tune model net.onnx --dim batch=1 --seconds 600 --records my.store --json"},
-                      [arguments](const Settings& settings) { return tune_model(settings, *arguments); });
+  const Command command = program.command(
+      group, "model", "Searches for the fastest schedules of all kernels of a model",
+      {"rewright tune model net.onnx --trials 500 --records my.store",
+       "rewright tune model net.onnx --dim batch=1 --seconds 600 --records my.store --report tuned.html"},
+      [arguments](const Settings& settings) { return tune_model(settings, *arguments); });
   command.add_option("MODEL", arguments->tune.what, "The ONNX model").required();
   command.add_option("--dim", arguments->tune.sizes, "NAME=SIZE: a size that the model leaves open").repeatable();
   command
@@ -206,6 +261,7 @@ void add_tune_model(Program& program) {
                   "What is tuned next: the kernel that promises most (gradient), or all in turn (in-turn)")
       .check(one_of({"gradient", "in-turn"}))
       .show_default();
+  command.add_option("--report", arguments->report, "A page with curves, kernels and schedules").type_name("FILE");
   add_code_options(command, arguments->tune);
   add_search_options(command, arguments->tune);
 }

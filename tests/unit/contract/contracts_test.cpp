@@ -8,6 +8,8 @@
 #include <rewright/optimize/cost.h>
 #include <rewright/optimize/search.h>
 #include <rewright/rule/pruner.h>
+#include <rewright/tune/predictor.h>
+#include <rewright/tune/tuner.h>
 #include <rewright/verify/verifier.h>
 
 #include <gmock/gmock.h>
@@ -831,6 +833,88 @@ TEST(Advice, NamesAHeaderThatThereIsAndAUsualCause) {
     const std::string header = contract.advice.substr(4, contract.advice.find(".h") - 2);
     EXPECT_TRUE(headers.contains(header)) << contract.advice;
   }
+}
+
+// --- tuners and predictors ----------------------------------------------------------------------------------------
+
+enum class TunerFault : std::uint8_t { kRepeats, kLeavesTheSpace, kTakesAnyOption, kDependsOnTime };
+
+template <TunerFault kFault>
+class FaultyTuner final : public Tuner {
+  class Run final : public tune::TunerRun {
+   public:
+    explicit Run(tune::TuningSpace& space) : space_(space) {}
+    std::vector<tune::Point> propose(std::size_t) override {
+      static std::uint64_t calls = 0;
+      const std::uint64_t seed = kFault == TunerFault::kRepeats         ? 0
+                                 : kFault == TunerFault::kDependsOnTime ? calls
+                                                                        : next_;
+      ++calls, ++next_;
+      auto point = space_.random(seed);
+      if (!point || (kFault != TunerFault::kRepeats && !known_.insert(*point).second)) return {};
+      if (kFault == TunerFault::kLeavesTheSpace) point->choices[0] = 1000;
+      return {*point};
+    }
+    void learn(std::span<const tune::MeasuredPoint>) override {}
+
+   private:
+    tune::TuningSpace& space_;
+    std::uint64_t next_ = 0;
+    std::set<tune::Point> known_;
+  };
+
+ public:
+  [[nodiscard]] std::string name() const override { return "faulty"; }
+  [[nodiscard]] std::string summary() const override { return "Breaks one contract"; }
+  [[nodiscard]] Result<std::unique_ptr<tune::TunerRun>> start(tune::TuningSpace& space, std::uint64_t,
+                                                              const Options& options) const override {
+    if (!options.empty() && kFault != TunerFault::kTakesAnyOption) return make_error(ErrorCode::kUsage, "no option");
+    return std::unique_ptr<tune::TunerRun>(std::make_unique<Run>(space));
+  }
+};
+
+TEST(TunerContracts, EachFaultBreaksItsContract) {
+  EXPECT_THAT(said(contracts_of(FaultyTuner<TunerFault::kRepeats>()), "proposes new points of the space"),
+              HasSubstr("a point that it was told of"));
+  EXPECT_THAT(said(contracts_of(FaultyTuner<TunerFault::kLeavesTheSpace>()), "proposes new points of the space"),
+              HasSubstr("not in the space"));
+  EXPECT_THAT(said(contracts_of(FaultyTuner<TunerFault::kTakesAnyOption>()), "knows its options"),
+              HasSubstr("takes an option"));
+  EXPECT_THAT(said(contracts_of(FaultyTuner<TunerFault::kDependsOnTime>()), "is the same for a seed"),
+              HasSubstr("other points"));
+}
+
+/// All programs take as long.
+class IndifferentPredictor final : public Predictor {
+  class Fitted final : public tune::FittedPredictor {
+    [[nodiscard]] std::vector<Estimate> predict(std::span<const tune::Features> programs) const override {
+      std::vector<Estimate> all;
+      for (std::size_t i = 0; i < programs.size(); ++i) all.push_back({100 - static_cast<double>(i), 0});
+      return all;
+    }
+  };
+
+ public:
+  [[nodiscard]] std::string name() const override { return "indifferent"; }
+  [[nodiscard]] std::string summary() const override { return "Looks at nothing"; }
+  [[nodiscard]] Result<std::unique_ptr<tune::FittedPredictor>> fit(std::span<const tune::Observation>,
+                                                                   const tune::PredictorSetting&,
+                                                                   const Options&) const override {
+    return std::unique_ptr<tune::FittedPredictor>(std::make_unique<Fitted>());
+  }
+};
+
+TEST(PredictorContracts, EachFaultBreaksItsContract) {
+  const IndifferentPredictor predictor;
+  EXPECT_THAT(broken(contracts_of(predictor)), ElementsAre("learns an order", "says what it lacks"));
+}
+
+TEST(TuningContracts, ThePluginsThatShipKeepThem) {
+  for (const Tuner* tuner : loaded().all<Tuner>())
+    EXPECT_THAT(broken(contracts_of(*tuner)), ElementsAre()) << tuner->name();
+  for (const Predictor* predictor : loaded().all<Predictor>())
+    EXPECT_THAT(broken(contracts_of(*predictor)), ElementsAre()) << predictor->name();
+  EXPECT_THAT(loaded().all<Tuner>(), SizeIs(4));
 }
 
 }  // namespace

@@ -1,0 +1,35 @@
+// A search for schedules as one page: where time goes, how it fell, and the best schedule of each kernel.
+#pragma once
+
+#include <rewright/base/visibility.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rewright {
+
+struct TunedKernel {
+  std::string name;
+  double count = 1;  ///< How often it runs.
+  double unscheduled_us = 0, one_shot_us = 0, best_us = 0;
+  std::int64_t trials = 0;
+  std::vector<std::pair<double, double>> curve;  ///< Trials, and the best microseconds after them.
+  std::string schedule;                          ///< Of the best, as text.
+  std::string loops_before, loops_after;         ///< Drawings.
+};
+
+struct TuningReport {
+  std::string title;
+  std::string machine = {};
+  std::vector<TunedKernel> kernels = {};              ///< Those that take most in front.
+  std::vector<std::pair<double, double>> curve = {};  ///< Trials, and microseconds of all kernels.
+  double one_shot_us = 0, best_us = 0;                ///< Of all kernels.
+  std::string outcomes = {};                          ///< "160 ok, 2 wrong".
+  double measuring_s = 0, proposing_s = 0, learning_s = 0;
+};
+/// A page that needs no other file.
+[[nodiscard]] REWRIGHT_API std::string tuning_html(const TuningReport& report);
+
+}  // namespace rewright

@@ -1,0 +1,137 @@
+// A tuning measures what tuners propose, remembers it in records, and goes on from them.
+#include "tune/task_tuning.h"
+
+#include <rewright/base/command.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "schedule/apply.h"
+#include "schedule/schedule_json.h"
+#include "support/equal_programs.h"
+#include "tune/network_tuning.h"
+
+namespace {
+
+using namespace rewright;
+using namespace rewright::tune;
+
+constexpr const char* kProduct =
+    "buffer a[20, 24] float32 in\nbuffer w[24, 37] float32 weight\nbuffer c[20, 37] float32 out\n"
+    "for c.i 20 serial { for c.j 37 serial { store c[c.i, c.j] = 0\n"
+    "for c.k 24 serial { store c[c.i, c.j] += a[c.i, c.k] * w[c.k, c.j] } } }";
+
+class Tuning : public testing::Test {
+ protected:
+  Tuning() : cache_(*TemporaryFolder::make()) {
+    ::setenv("XDG_CACHE_HOME", cache_.path().c_str(), 1);
+    EXPECT_TRUE(registry_.load_default());
+    auto file = Measurer::plugin_of(registry_, "c");
+    EXPECT_TRUE(file) << file.error().message;
+    setting_.plugin = *file;
+    setting_.tuner = registry_.find<Tuner>("evolution");
+    setting_.tuner_options = {{"population", std::int64_t{16}}, {"generations", std::int64_t{1}}};
+    setting_.prior = setting_.predictor = registry_.find<Predictor>("roofline");
+    setting_.measure.dialect = "vectors";
+    setting_.measure.batches = 3;
+    setting_.measure.batch_us = 20;
+    setting_.machine.fingerprint = "0123456789abcdef";
+    setting_.batch = 4;
+  }
+  ~Tuning() override { ::unsetenv("XDG_CACHE_HOME"); }
+
+  std::unique_ptr<TaskTuning> start(const std::vector<ScheduleRecord>& known = {}) {
+    auto tuning = TaskTuning::start(program_task("product", test_support::program_of(kProduct)), setting_, known);
+    EXPECT_TRUE(tuning) << tuning.error().message;
+    return *std::move(tuning);
+  }
+
+  TemporaryFolder cache_;
+  Registry registry_;
+  TuningSetting setting_;
+};
+
+TEST_F(Tuning, GoesOnFromItsRecords) {
+  const std::string folder = cache_.path() + "/store";
+  auto opened = ScheduleRecords::open(folder);
+  ASSERT_TRUE(opened) << opened.error().message;
+  setting_.records = &*opened;
+  const auto first = start();
+  ASSERT_TRUE(first->measure_baselines());
+  for (int round = 0; round < 2; ++round) {
+    const Status status = first->round(8);
+    ASSERT_TRUE(status) << status.error().message;
+  }
+  first->close();  // One measurer at a time.
+  EXPECT_EQ(first->trials(), 8);
+  EXPECT_LE(first->best_us(), first->unscheduled_us());
+  EXPECT_EQ(first->outcomes().at("ok"), 10) << "two that need no search among them";
+
+  const auto known = ScheduleRecords::read(folder);
+  ASSERT_TRUE(known) << known.error().message;
+  EXPECT_EQ(known->size(), 10);
+  const auto second = start(*known);
+  EXPECT_EQ(second->trials(), 8);
+  EXPECT_EQ(second->replayed(), 8);
+  EXPECT_EQ(second->best_us(), first->best_us());
+  ASSERT_TRUE(second->measure_baselines());
+  ASSERT_TRUE(second->round(4));
+  EXPECT_EQ(ScheduleRecords::read(folder)->size(), 14) << "nothing is measured twice";
+
+  // The record replays without the search.
+  const loop::Program plain = test_support::program_of(kProduct);
+  const auto steps = schedule::parse_schedule(first->best().schedule);
+  ASSERT_TRUE(steps) << steps.error().message;
+  const auto made = schedule::apply(plain, *steps);
+  ASSERT_TRUE(made) << made.error().message;
+  test_support::expect_equal(made->program, plain, 1, first->best().schedule);
+}
+
+TEST_F(Tuning, RecordsOfAnotherMachineDoNotCount) {
+  ScheduleRecord foreign;
+  const TuningTask task = program_task("product", test_support::program_of(kProduct));
+  foreign.structure = task.structure;
+  foreign.sizes = task.sizes;
+  foreign.target = "c";
+  foreign.dialect = "vectors";
+  foreign.machine = "another";
+  foreign.policy = "hot";
+  foreign.batches_us = {0.001};
+  foreign.outcome = "ok";
+  foreign.origin = "search";
+  EXPECT_EQ(start({foreign})->trials(), 0);
+  foreign.machine = setting_.machine.fingerprint;
+  EXPECT_EQ(start({foreign})->trials(), 1);
+}
+
+TEST_F(Tuning, AGivenSpaceIsWalkedWhole) {
+  setting_.tuner = registry_.find<Tuner>("random");
+  setting_.tuner_options = {};
+  setting_.given = {*schedule::read_space("knob t in {2, 4, 5}\nsplit c.i $t")};
+  setting_.only_given = true;
+  const auto tuning = start();
+  while (!tuning->is_exhausted()) ASSERT_TRUE(tuning->round(8));
+  EXPECT_EQ(tuning->trials(), 3);
+}
+
+TEST_F(Tuning, ANetworkSharesItsTrials) {
+  TuningTask often = program_task("often", test_support::program_of(kProduct));
+  often.count = 5;
+  TuningTask plain = program_task("copy", test_support::program_of("buffer x[8] float32 in\nbuffer y[8] float32 out\n"
+                                                                   "for y.i 8 serial { store y[y.i] = x[y.i] }"));
+  auto network = NetworkTuning::start({plain, often}, setting_, {}, {});
+  ASSERT_TRUE(network) << network.error().message;
+  ASSERT_TRUE((*network)->measure_baselines());
+  for (int round = 0; round < 2; ++round) {
+    const auto is_open = (*network)->round(8);
+    ASSERT_TRUE(is_open) << is_open.error().message;
+    EXPECT_TRUE(*is_open);
+  }
+  EXPECT_EQ((*network)->tasks()[0]->trials(), 0) << "a copy has nothing to tune";
+  EXPECT_EQ((*network)->tasks()[1]->trials(), 8);
+  EXPECT_LE((*network)->best_us(), (*network)->one_shot_us());
+}
+
+}  // namespace
