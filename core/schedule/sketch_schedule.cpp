@@ -238,6 +238,10 @@ class SketchScheduling : private NestScheduling {
       inside *= sizes[level];
     }
     sizes[0] = left;
+    if (left == 1 && inside == 1) {  // It is in nobody's way outside.
+      by_level[0].push_back(each);
+      return true;
+    }
     LeafLoop rest = each;
     for (std::size_t level = 0; level < sizes.size(); ++level) {
       if (level > 0) inside /= sizes[level];

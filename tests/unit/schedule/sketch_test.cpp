@@ -132,6 +132,14 @@ TEST(Sketch, NoChoiceChangesAValueOfRandomDefinitions) {
   EXPECT_GT(made, random_runs(150));
 }
 
+TEST(Sketch, OfLoopsOfOneIterationThereAreSchedules) {
+  const loop::Program plain = one_product(1, 64, 48);
+  for (const Sketch& sketch : sketches_of(plain, kSmall)) {
+    const Choices first(sketch.knobs.size(), 0);
+    EXPECT_TRUE(realised(sketch, plain, kSmall, first)) << to_string(sketch);
+  }
+}
+
 TEST(Sketch, OnThreadsOutermostLoopsMayRunInParallel) {
   SketchOptions options = kSmall;
   options.threads = 2;
