@@ -19,12 +19,19 @@ constexpr std::string_view kTuningStyle = R"(
 body { margin: 0 auto; max-width: 1000px; padding: 24px 16px; background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
 table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: 5px 12px 5px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { color: var(--soft); font-weight: 600; } .figure { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-td:first-child { overflow-wrap: anywhere; } .soft { color: var(--soft); } .wide { overflow-x: auto; } svg { max-width: 100%; height: auto; }
+td:first-child { overflow-wrap: anywhere; min-width: 170px; } .soft { color: var(--soft); } .wide { overflow-x: auto; } svg { max-width: 100%; height: auto; }
 pre { overflow-x: auto; font-size: .82em; line-height: 1.35; } summary { cursor: pointer; overflow-wrap: anywhere; }
 .sides { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(300px, 100%), 1fr)); gap: 16px; }
 )";
 
 std::string us_text(double us) { return std::isfinite(us) ? fmt::format("{:.{}f}", us, us < 100 ? 2 : 0) : "-"; }
+
+/// For plots: the begin and the end of a long name.
+std::string short_name(const std::string& name) {
+  constexpr std::size_t kMost = 24, kEnd = 8;
+  if (name.size() <= kMost) return name;
+  return name.substr(0, kMost - kEnd - 1) + "\u2026" + name.substr(name.size() - kEnd);
+}
 
 std::string table_of(const TuningReport& report) {
   std::string rows;
@@ -57,7 +64,8 @@ std::string bars_of(const TuningReport& report) {
       rest += us;
       continue;
     }
-    bars.push_back({kernel.name, us, fmt::format("{} us, {:.0f} %", us_text(us), 100 * us / report.best_us)});
+    bars.push_back(
+        {short_name(kernel.name), us, fmt::format("{} us, {:.0f} %", us_text(us), 100 * us / report.best_us)});
   }
   if (rest > 0) bars.push_back({"all others", rest, us_text(rest) + " us"});
   return bars_svg("Where time goes, with the best schedules", bars);
@@ -69,9 +77,11 @@ std::string curves_of(const TuningReport& report) {
       "The best of each kernel, by its final best", "trials of the kernel", "times as slow", false, true, true, {}};
   for (const TunedKernel& kernel : report.kernels) {
     if (kernel.trials == 0 || lines.series.size() == kMostCurves) continue;
-    plot::Series& series = lines.series.emplace_back(plot::Series{kernel.name, {}});
+    plot::Series& series = lines.series.emplace_back(plot::Series{short_name(kernel.name), {}});
     for (const auto& [trials, us] : kernel.curve) {
-      if (std::isfinite(us)) series.points.emplace_back(trials, us / kernel.best_us);
+      if (!std::isfinite(us)) continue;
+      if (!series.points.empty() && series.points.back().first == trials) series.points.pop_back();
+      series.points.emplace_back(trials, us / kernel.best_us);
     }
   }
   return lines_svg(lines);
@@ -97,10 +107,13 @@ std::string tuning_html(const TuningReport& report) {
       "</p>\n",
       escaped(report.title), us_text(report.one_shot_us), us_text(report.best_us), report.one_shot_us / report.best_us,
       escaped(report.outcomes), report.measuring_s, report.proposing_s, report.learning_s, escaped(report.machine));
+  body += "<h2>All kernels of a run, microseconds after so many trials</h2>\n";
   body +=
       plot::lines_svg({"All kernels of a run", "trials", "us", false, false, true, {{"best so far", report.curve}}});
-  body += bars_of(report);
-  body += "<h2>Kernels</h2>\n" + table_of(report) + curves_of(report) + "<h2>The best schedules</h2>\n";
+  body += "<h2>Where time goes, with the best schedules</h2>\n" + bars_of(report);
+  body += "<h2>Kernels</h2>\n" + table_of(report);
+  body += "<h2>The best of each kernel so far, by its best in the end</h2>\n" + curves_of(report);
+  body += "<h2>The best schedules</h2>\n";
   for (const TunedKernel& kernel : report.kernels) body += schedule_of(kernel);
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8><meta name=viewport content=\"width=device-width,"
