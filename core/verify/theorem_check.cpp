@@ -252,6 +252,9 @@ class Machine final : public Trial {
   void check_refutation(const std::vector<FactUse>& uses, const std::vector<Fact>& facts) const {
     std::map<Product, Fraction> total;
     for (const FactUse& use : uses) {
+      if (use.second != 0 && std::string_view("UWMO").find(use.source) == std::string_view::npos)
+        refuse("a second place of a fact that has one");
+      if (use.source == 'P' && use.at != 0) refuse("a place of a product");
       if (!std::ranges::is_sorted(use.times)) refuse("a product out of order");
       for (const int s : use.times) {
         if (s < 0 || s >= static_cast<int>(symbols_.size())) refuse("a symbol that there is not");
@@ -276,6 +279,9 @@ class Machine final : public Trial {
   }
   static void add_share(std::map<Product, Fraction>& total, const Fact& fact, const FactUse& use) {
     const Fraction weight = fraction(use.numerator, use.denominator);
+    if (weight.numerator == 0) refuse("a share of 0");
+    if (weight.numerator != use.numerator || weight.denominator != use.denominator)
+      refuse("a share that is not in lowest terms");
     if (!fact.is_equality && weight.numerator < 0) refuse("a negative share of an inequality");
     for (const auto& [monomial, coefficient] : fact.value) {
       Fraction& entry = total[monomial];
@@ -1330,6 +1336,8 @@ class Machine final : public Trial {
   }
   bool group_vanishes(const Sum& terms, const std::vector<Member>& group) {
     if (group.empty()) return true;
+    if (!group[0].map.empty() || !group[0].inverse.empty() || !group[0].factors.empty())
+      refuse("a map of a group's first term, whose variables stay");
     const Term& first = terms[group[0].term];
     Sum all{first};
     for (std::size_t m = 1; m < group.size(); ++m) {
@@ -1568,7 +1576,8 @@ class Machine final : public Trial {
     if (!uses) return false;
     std::map<Product, Fraction> total;
     for (const FactUse& use : *uses) {
-      if (use.source != 'F' || use.at >= facts.size() || !use.times.empty()) refuse("a sign that there is not");
+      if (use.source != 'F' || use.at >= facts.size() || use.second != 0 || !use.times.empty())
+        refuse("a sign that there is not");
       add_share(total, facts[use.at], use);
     }
     check_negative(total);
@@ -1711,7 +1720,7 @@ class Reader final : public Oracle {
   }
   std::optional<std::vector<FactUse>> combination(const std::vector<Fact>&) override {
     begin("r");
-    if (line_.starts_with("no")) {
+    if (line_ == "no") {
       line_ = {};
       return std::nullopt;
     }
@@ -1749,7 +1758,7 @@ class Reader final : public Oracle {
   }
   std::optional<Cover> cover(const std::vector<Symbol>&, const Branch&, const std::vector<Branch>&, Trial&) override {
     begin("c");
-    if (line_.starts_with("no")) {
+    if (line_ == "no") {
       line_ = {};
       return std::nullopt;
     }
@@ -1785,14 +1794,16 @@ class Reader final : public Oracle {
   std::string_view word() {
     const std::size_t end = std::min(line_.find(' '), line_.size());
     const std::string_view result = line_.substr(0, end);
+    if (result.empty() || end + 1 == line_.size()) fail_here("a word");
     line_.remove_prefix(std::min(end + 1, line_.size()));
-    if (result.empty()) fail_here("a word");
     return result;
   }
   std::int64_t next() {
     const std::string_view text = word();
     std::int64_t value = 0;
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    // One number has one text: neither 07 nor -0.
+    if (text.starts_with("-0") || (text.size() > 1 && text[0] == '0')) fail_here("a number as it is written");
     if (code != std::errc() || end != text.data() + text.size() || value == INT64_MIN) fail_here("a number");
     return value;
   }
@@ -1810,7 +1821,8 @@ class Reader final : public Oracle {
     Polynomial result;
     for (std::size_t terms = count(); terms > 0; --terms) {
       const std::int64_t coefficient = next();
-      result[product_of()] = coefficient;
+      if (coefficient == 0 || !result.emplace(product_of(), coefficient).second)
+        fail_here("a polynomial that names each product once, with a coefficient other than 0,");
     }
     return result;
   }

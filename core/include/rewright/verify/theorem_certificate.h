@@ -11,6 +11,8 @@
 // A certificate is the answers, in order. certify() asks an oracle and writes them down; check_theorem() reads them. An
 // answer that is wrong is refused; "no" is always allowed, and proves nothing. The checker shares no code with the
 // prover (core/theorem/).
+// An answer has one form, and every field of it is read: what a fact or a group's first term does not need is 0 or
+// empty, shares are in lowest terms and not 0, polynomials name a product once.
 //
 // Rules   what the facts decide goes; sum over k of [k = e] f(k) = f(e); sum of [a <= k <= b] = b - a + 1;
 //         k = q a + b for floor(k / q); f([g] x + [not g] y) = [g] f(x) + [not g] f(y); max{c max{a, b} + d, e} =
