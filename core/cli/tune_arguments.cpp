@@ -21,7 +21,7 @@ Result<Options> read_options(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     const std::size_t at = text.find('=');
     if (at == std::string::npos || at == 0 || at + 1 == text.size())
-      return make_error(ErrorCode::kUsage, "--option {}: it is NAME=NUMBER", text);
+      return make_error(ErrorCode::kUsage, "the option {} is not of the form NAME=VALUE", text);
     char* end = nullptr;
     const std::string value = text.substr(at + 1);
     const double number = std::strtod(value.c_str(), &end);
@@ -84,6 +84,7 @@ Result<tune::TuningSetting> tuning_setting(const TuneArguments& arguments, const
     return make_error(ErrorCode::kUsage, "--only-given, and --sketch gives none");
   REWRIGHT_TRY(setting.tuner, registry.get<Tuner>(arguments.tuner));
   REWRIGHT_TRY(setting.tuner_options, read_options(arguments.options));
+  REWRIGHT_TRY(setting.predictor_options, read_options(arguments.predictor_options));
   if (arguments.predictor != "none") {
     setting.prior = registry.find<Predictor>("roofline");
     const std::string usual = arguments.tuner == "bayes" ? "process" : "trees";
@@ -131,6 +132,7 @@ void add_search_options(const Command& command, TuneArguments& a) {
   command.add_option("--predictor", a.predictor, "What ranks them, or none")
       .show_default("process for bayes, else trees; roofline where that is not built");
   command.add_option("--option", a.options, "Of the tuner: NAME=VALUE").repeatable();
+  command.add_option("--predictor-option", a.predictor_options, "Of the predictor: NAME=VALUE").repeatable();
   command.add_option("--orders", a.orders, "How orders of loops are shown to the predictor")
       .check(one_of({"category", "scores"}))
       .show_default();

@@ -23,7 +23,7 @@ struct TuneArguments {
   std::string policy = "hot";
   std::string tuner = "evolution";
   std::string predictor = "";  ///< Empty: the usual one.
-  std::vector<std::string> options;
+  std::vector<std::string> options, predictor_options;
   std::string orders = "category";
   std::string records;
   std::int64_t trials = 64;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "schedule/nest_scheduling.h"
 
@@ -136,6 +137,13 @@ std::int64_t choice_count(const SketchKnob& knob) {
   std::int64_t count = 1;
   for (std::size_t n = 2; n <= knob.loops; ++n) count *= static_cast<std::int64_t>(n);
   return count;
+}
+
+std::vector<std::size_t> order_number(std::size_t count, std::int64_t choice) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (; choice > 0; --choice) std::ranges::next_permutation(order);
+  return order;
 }
 
 const char* name_of(StageForm form) {

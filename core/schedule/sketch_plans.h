@@ -33,6 +33,8 @@ struct SketchKnob {
   std::size_t loops = 0;
 };
 [[nodiscard]] REWRIGHT_API std::int64_t choice_count(const SketchKnob& knob);
+/// The c-th order of 0, 1, ... count - 1, by their dictionary: what choice c of a knob of orders means.
+[[nodiscard]] REWRIGHT_API std::vector<std::size_t> order_number(std::size_t count, std::int64_t choice);
 
 /// How a stage is scheduled.
 enum class StageForm : std::uint8_t {

@@ -1,6 +1,5 @@
 // The schedule of a sketch whose numbers are chosen.
 #include <algorithm>
-#include <numeric>
 
 #include "schedule/nest_scheduling.h"
 #include "schedule/sketch.h"
@@ -17,14 +16,6 @@ std::int64_t divisor_below(std::int64_t number, std::int64_t most) {
   std::int64_t divisor = std::max<std::int64_t>(1, std::min(number, most));
   while (number % divisor != 0) --divisor;
   return divisor;
-}
-
-/// The c-th order of 0, 1, ... count - 1, by their dictionary.
-std::vector<std::size_t> order_number(std::size_t count, std::int64_t choice) {
-  std::vector<std::size_t> order(count);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  for (; choice > 0; --choice) std::ranges::next_permutation(order);
-  return order;
 }
 
 /// The choices of one stage.

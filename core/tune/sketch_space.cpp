@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
 
 #include "base/files.h"
 #include "tune/features.h"
@@ -40,14 +39,6 @@ std::int64_t statements_in_code(const loop::Body& body, std::int64_t lanes) {
     count += statement.store() != nullptr ? 1 : times * statements_in_code(loop::body_of(statement), lanes);
   }
   return count;
-}
-
-/// The c-th order, as the place of each loop.
-std::vector<std::size_t> places_in_order(std::size_t count, std::int64_t choice) {
-  std::vector<std::size_t> order(count);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  for (; choice > 0; --choice) std::ranges::next_permutation(order);
-  return order;
 }
 
 }  // namespace
@@ -109,7 +100,7 @@ Features SketchSpace::features(const loop::Program& scheduled, const Point* poin
         features.knobs[first + static_cast<std::size_t>(choice)] = 1;
         continue;
       }
-      const auto places = places_in_order(knob.loops, choice);
+      const auto places = schedule::order_number(knob.loops, choice);
       for (std::size_t i = 0; i < count; ++i)
         features.knobs[first + i] = static_cast<double>(places[i]) / static_cast<double>(count - 1);
     }

@@ -1,7 +1,7 @@
 // Predictor `process`: a Gaussian process over a point's knobs, or over the logarithms of the features where there are
 // none. It knows how sure it is, for tuners that weigh what is unknown.
 //
-//   kernel   Matern 5/2, one length for all coordinates and one for those of the sketch, plus noise
+//   kernel   Matern 5/2, one length for all coordinates, plus noise
 //   label    log us, less its mean; what did not run is taken as twice the slowest
 //   lengths  those of a grid under which the observations are most likely
 //

@@ -31,17 +31,26 @@ Status checked(int code) {
   return make_error(ErrorCode::kInternal, "XGBoost: {}", XGBGetLastError());
 }
 
-std::vector<float> flat(const Features& features, std::size_t columns) {
-  std::vector<double> sums(columns, 0);
+/// Which columns there are, and which of them says how many vectors a statement has.
+struct Columns {
+  explicit Columns(const std::vector<std::string>& names)
+      : count(names.size()), vectors(static_cast<std::size_t>(std::ranges::find(names, "vectors") - names.begin())) {}
+  std::size_t count, vectors;
+};
+
+std::vector<float> flat(const Features& features, const Columns& columns) {
+  std::vector<double> sums(columns.count, 0);
   const std::vector<double>* most = nullptr;
-  const auto vectors = [&](const std::vector<double>& row) { return *std::ranges::max_element(row); };
+  const auto vectors = [&](const std::vector<double>& row) {
+    return columns.vectors < row.size() ? row[columns.vectors] : 0;
+  };
   for (const auto& row : features.stages) {
-    for (std::size_t c = 0; c < columns && c < row.size(); ++c) sums[c] += row[c];
-    if (!row.empty() && (most == nullptr || vectors(row) > vectors(*most))) most = &row;
+    for (std::size_t c = 0; c < columns.count && c < row.size(); ++c) sums[c] += row[c];
+    if (most == nullptr || vectors(row) > vectors(*most)) most = &row;
   }
   std::vector<float> values;
   for (const double sum : sums) values.push_back(static_cast<float>(std::log1p(sum)));
-  for (std::size_t c = 0; c < columns; ++c)
+  for (std::size_t c = 0; c < columns.count; ++c)
     values.push_back(most != nullptr && c < most->size() ? static_cast<float>(std::log1p((*most)[c])) : 0);
   return values;
 }
@@ -108,7 +117,7 @@ class Booster {
 
 class Fitted final : public tune::FittedPredictor {
  public:
-  Fitted(std::size_t columns, double best_us, double sign) : columns_(columns), best_us_(best_us), sign_(sign) {}
+  Fitted(const Columns& columns, double best_us, double sign) : columns_(columns), best_us_(best_us), sign_(sign) {}
   std::vector<Booster> models;
 
   [[nodiscard]] std::vector<Estimate> predict(std::span<const Features> programs) const override {
@@ -136,7 +145,7 @@ class Fitted final : public tune::FittedPredictor {
   }
 
  private:
-  std::size_t columns_;
+  Columns columns_;
   double best_us_, sign_;
 };
 
@@ -173,6 +182,7 @@ class Trees final : public Predictor {
     if (ran < kLeast)
       return make_error(ErrorCode::kUnsupported, "predictor trees learns from {} observations or more; there are {}",
                         kLeast, ran);
+    const Columns columns(setting.columns);
     std::vector<float> values, labels;
     std::vector<unsigned> groups;
     double best = INFINITY;
@@ -181,7 +191,7 @@ class Trees final : public Predictor {
       best = std::min(best, task.best);
       groups.push_back(static_cast<unsigned>(task.all.size()));
       for (const tune::Observation* each : task.all) {
-        std::ranges::copy(flat(each->features, setting.columns.size()), std::back_inserter(values));
+        std::ranges::copy(flat(each->features, columns), std::back_inserter(values));
         const double slow = std::log(task.slowest / task.best) + kFailed;
         const double label = std::isfinite(each->us) && each->us > 0 ? std::log(each->us / task.best) : slow;
         labels.push_back(static_cast<float>(ranks ? std::exp(-label) : label));
@@ -190,7 +200,7 @@ class Trees final : public Predictor {
     REWRIGHT_TRY(const Matrix matrix, Matrix::make(values, labels.size()));
     REWRIGHT_CHECK(checked(XGDMatrixSetFloatInfo(matrix.handle(), "label", labels.data(), labels.size())));
     if (ranks) REWRIGHT_CHECK(checked(XGDMatrixSetUIntInfo(matrix.handle(), "group", groups.data(), groups.size())));
-    auto fitted = std::make_unique<Fitted>(setting.columns.size(), best, ranks ? -1 : 1);
+    auto fitted = std::make_unique<Fitted>(columns, best, ranks ? -1 : 1);
     for (int m = 0; m < kModels; ++m) {
       REWRIGHT_TRY(Booster booster, Booster::fit(matrix, setting.seed + static_cast<std::uint64_t>(m), ranks));
       fitted->models.push_back(std::move(booster));

@@ -1,0 +1,82 @@
+// Features of a product, counted by hand, before and after its schedule.
+#include "tune/features.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "schedule/apply.h"
+
+namespace {
+
+using namespace rewright;
+using namespace rewright::tune;
+
+constexpr const char* kProduct =
+    "buffer a[64, 32] float32 in\nbuffer w[32, 48] float32 weight\nbuffer c[64, 48] float32 out\n"
+    "for c.i 64 serial { for c.j 48 serial { store c[c.i, c.j] = 0\n"
+    "for c.k 32 serial { store c[c.i, c.j] += a[c.i, c.k] * w[c.k, c.j] } } }";
+
+Machine machine() {
+  Machine machine;
+  machine.caches = {{1, 32 << 10, 100}, {2, 1 << 20, 50}, {0, 0, 10}};
+  return machine;
+}
+
+/// Of the statement that updates, after a schedule.
+class Updates {
+ public:
+  explicit Updates(std::string_view schedule) {
+    const auto program = loop::parse_program(kProduct);
+    EXPECT_TRUE(program);
+    const auto steps = schedule::parse_schedule(schedule);
+    EXPECT_TRUE(steps) << steps.error().message;
+    const auto made = schedule::apply(*program, *steps);
+    EXPECT_TRUE(made) << made.error().message;
+    const Features features = features_of(made->program, machine(), 16);
+    EXPECT_EQ(features.stages.size(), 2U);
+    row_ = features.stages.back();
+  }
+  [[nodiscard]] double operator[](const std::string& column) const {
+    const auto columns = feature_columns();
+    EXPECT_EQ(columns.size(), row_.size());
+    return row_[static_cast<std::size_t>(std::ranges::find(columns, column) - columns.begin())];
+  }
+
+ private:
+  std::vector<double> row_;
+};
+
+TEST(Features, OfAPlainProduct) {
+  const Updates row("");
+  EXPECT_EQ(row["runs"], 64 * 48 * 32);
+  EXPECT_EQ(row["operations"], 2 * 64 * 48 * 32);
+  EXPECT_EQ(row["multiply_adds"], 64 * 48 * 32);
+  EXPECT_EQ(row["vectors"], 64 * 48 * 32) << "scalars";
+  EXPECT_EQ(row["steps"], 64 + 64 * 48 + 64 * 48 * 32);
+  EXPECT_EQ(row["code"], 1);
+  EXPECT_EQ(row["touched_bytes"], 4 * (64 * 32 + 32 * 48 + 64 * 48));
+}
+
+TEST(Features, OfATileInVectors) {
+  const Updates row(
+      "split c.i 4; reorder c.j c.i/0 c.i/1; reorder c.i/0 c.i/1 c.j; distribute c.j; distribute c.i/1\n"
+      "reorder c.k c.i/1 c.j; unroll c.i/1; vectorise c.j");
+  EXPECT_EQ(row["runs"], 64 * 48 * 32);
+  EXPECT_EQ(row["vectors"], 64 * 3 * 32);
+  EXPECT_EQ(row["lanes_used"], 1);
+  EXPECT_EQ(row["sums_in_tile"], 4 * 3);
+  EXPECT_EQ(row["code"], 4 * 3);
+  EXPECT_EQ(row["steps"], 16 + 16 * 32);
+  EXPECT_EQ(row["broadcasts"], 64 * 3 * 32) << "of a";
+  EXPECT_EQ(row["gathers"], 0);
+}
+
+TEST(Features, WhatFitsALevelComesInOnce) {
+  const Updates row("");
+  EXPECT_EQ(row["traffic_1"], row["touched_bytes"]);
+  EXPECT_EQ(row["traffic_2"], row["touched_bytes"]);
+  EXPECT_EQ(row["traffic_3"], 0) << "there is no third level";
+}
+
+}  // namespace
