@@ -13,8 +13,8 @@
 
 #include "plugin/own_folder.h"
 #include "tune/kernel_program.h"
-#include "tune/this_machine.h"
 #include "tune/measure_message.h"
+#include "tune/this_machine.h"
 #include "tune/user_cache.h"
 
 namespace rewright::tune {
