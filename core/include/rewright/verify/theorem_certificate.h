@@ -5,8 +5,7 @@
 // fixed rules. Wherever it would have to find something it asks an oracle, and checks the answer:
 //
 //   Do these facts exclude each other?       a combination of facts that is a negative number (Farkas)
-//   Which terms cancel, in whose variables?  groups of terms, each with a map of its variables and the map that undoes
-//   it
+//   Which terms cancel, in whose variables?  groups of terms, each with a map of its variables and one that undoes it
 //
 // A certificate is the answers, in order. certify() asks an oracle and writes them down; check_theorem() reads them. An
 // answer that is wrong is refused; "no" is always allowed, and proves nothing. The checker shares no code with the
@@ -56,11 +55,16 @@ struct Symbol {
 };
 
 /// weight * fact * times, where the fact is
-///   F at         the fact at this place           L at         symbol >= its least
-///   P            times >= the product of leasts   D at         dividend - divisor * symbol >= 0
-///   E at         divisor - 1 - that >= 0          U at second  symbol < c, as the fact second says dividend < divisor
-///   * c W at second  symbol >= c, as dividend >= divisor * c M at second  floor(p / q) - r floor(p / (q r)) >= 0 O at
-///   second  r - 1 - that >= 0
+///
+/// | source | fact                                                                        |
+/// |--------|-----------------------------------------------------------------------------|
+/// | F      | the fact `at`                                                               |
+/// | L      | symbol `at` >= its least                                                    |
+/// | P      | times >= the product of the leasts of its symbols                           |
+/// | D, E   | of the quotient `at`: the rest >= 0; divisor - 1 - the rest >= 0            |
+/// | U, W   | quotient `at` < c, or >= c, as the fact `second` says of dividend, divisor c |
+/// | M, O   | of floor(p / q), `at`, and floor(p / (q r)), `second`: the rest by r >= 0;  |
+/// |        | r - 1 - that >= 0                                                           |
 struct FactUse {
   char source = 'F';
   std::size_t at = 0, second = 0;

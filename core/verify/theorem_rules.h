@@ -1,0 +1,415 @@
+// The rules by which the checker of theorems simplifies sums; theorem_certificate.h has them as a list.
+#pragma once
+
+#include <cmath>
+#include <cstdlib>
+
+#include "verify/theorem_definitions.h"
+
+namespace rewright::certified {
+
+class RuleCheck : protected DefinitionCheck {
+ protected:
+  using DefinitionCheck::DefinitionCheck;
+  using DefinitionCheck::mentions;  // Beside those of values.
+  using DefinitionCheck::put;
+  using DefinitionCheck::renamed;
+  ~RuleCheck() = default;
+
+  virtual bool equal(const Factor& a, const Factor& b) = 0;
+  virtual bool equal(const Sum& a, const Sum& b) = 0;
+
+  // --- rules
+
+  [[nodiscard]] bool is_about(const Fact& fact, const std::vector<int>& bound) const {
+    return std::ranges::any_of(bound, [&](int s) { return mentions(fact.value, s); });
+  }
+  /// f(sum): a guard that is not about the terms' own variables makes cases.
+  Sum applied(Factor shape, const Sum& argument, int depth) override {
+    const Sum simple = simplified(argument);
+    for (const Term& term : simple) {
+      for (const Fact& guard : term.guards) {
+        if (is_about(guard, term.bound)) continue;
+        if (depth > 6) outside("a function of too many cases");
+        Sum result;
+        for (const Fact& fact : cases_of(guard))
+          result = joined(result, with({fact}, [&] { return over({}, {fact}, applied(shape, simple, depth + 1)); }));
+        return result;
+      }
+    }
+    if (shape.kind == Factor::Kind::kCall) {
+      if (auto value = by_law(static_cast<Function>(shape.which), simple)) return *std::move(value);
+    }
+    shape.argument = renamed(simple);
+    return one(std::move(shape));
+  }
+  /// exp(a + b) = exp(a) exp(b), log(exp(a)) = a, sqrt(a a) = max{a, -a}, tanh(-a) = -tanh(a), erf(-a) = -erf(a)
+  std::optional<Sum> by_law(Function function, const Sum& argument) {
+    const Factor shape{.kind = Factor::Kind::kCall, .which = static_cast<std::size_t>(function)};
+    if (function == Function::kExp && argument.size() > 1) {
+      Sum result = constant({1, 1});
+      for (const Term& term : argument) result = times(result, applied(shape, {term}, 0));
+      return result;
+    }
+    if (function == Function::kTanh || function == Function::kErf) {
+      if (argument.empty()) return Sum{};
+      if (argument[0].numerator < 0) return scaled(applied(shape, scaled(argument, {-1, 1}), 0), {-1, 1});
+    }
+    const bool is_product = argument.size() == 1 && argument[0].numerator == 1 && argument[0].denominator == 1 &&
+                            argument[0].bound.empty() && argument[0].guards.empty();
+    if (!is_product) return std::nullopt;
+    const std::vector<Factor>& factors = argument[0].factors;
+    if (function == Function::kLog && factors.size() == 1 && factors[0].kind == Factor::Kind::kCall &&
+        static_cast<Function>(factors[0].which) == Function::kExp)
+      return renamed(factors[0].argument);
+    if (function == Function::kSqrt && factors.size() == 2 && is_same(factors[0], factors[1]))
+      return greatest({{{}, {}, one(factors[0])}, {{}, {}, scaled(one(factors[0]), {-1, 1})}}, 0);
+    return std::nullopt;
+  }
+  Sum greatest(const std::vector<Branch>& branches, int depth) override {
+    std::vector<Branch> kept;
+    for (Branch branch : branches) {
+      if (!reduced(branch.guards)) continue;
+      branch.value = with(branch.guards, [&] { return simplified(branch.value); });
+      if (project(branch) && !reduced(branch.guards)) continue;
+      std::vector<Fact> outer;
+      for (const Fact& guard : branch.guards) {
+        if (!is_about(guard, branch.bound)) outer.push_back(guard);
+      }
+      for (const Term& term : branch.value) {
+        for (const Fact& guard : term.guards) {
+          if (is_about(guard, term.bound)) continue;
+          if (is_about(guard, branch.bound)) outside("a maximum of a value in cases");
+          outer.push_back(guard);
+        }
+      }
+      if (!outer.empty()) {
+        if (depth > 6) outside("a maximum of too many cases");
+        Sum result;
+        for (const Fact& fact : cases_of(outer[0]))
+          result = joined(result, with({fact}, [&] { return over({}, {fact}, greatest(branches, depth + 1)); }));
+        return result;
+      }
+      kept.push_back(std::move(branch));
+    }
+    if (kept.empty()) outside("a greatest value over nothing");
+    return plain_greatest(std::move(kept), depth);
+  }
+  /// max{v | a <= k <= b, ..} = max{v | a <= b, ..} for a v without k. Was there one?
+  bool project(Branch& branch) const {
+    bool changed = false;
+    for (const int s : std::vector<int>(branch.bound)) {
+      std::vector<Polynomial> low, high;
+      std::vector<Fact> others;
+      bool is_plain = !mentions(branch.value, s);
+      for (const Fact& guard : branch.guards) {
+        if (!mentions(guard.value, s)) {
+          others.push_back(guard);
+          continue;
+        }
+        const auto part = guard.is_equality ? std::nullopt : linear(guard.value, s);
+        is_plain = is_plain && part;
+        if (part) (part->sign > 0 ? low : high).push_back(solution(*part));
+      }
+      if (!is_plain) continue;
+      for (const Polynomial& a : low) {
+        for (const Polynomial& b : high) others.push_back(at_least_zero(b - a));
+      }
+      branch.guards = std::move(others);
+      std::erase(branch.bound, s);
+      changed = true;
+    }
+    return changed;
+  }
+  /// Takes out of all branches what is in every term and never negative, and does not change with their variables.
+  std::vector<Factor> common_naturals(std::vector<Branch>& branches) const {
+    std::vector<Factor> common;
+    const auto first = std::ranges::find_if(branches, [](const Branch& branch) { return !branch.value.empty(); });
+    if (first == branches.end()) return common;
+    for (const Factor& factor : std::vector<Factor>(first->value[0].factors)) {
+      const auto place_in = [&](const Term& term) {
+        return std::ranges::find_if(term.factors, [&](const Factor& f) { return is_same(f, factor); });
+      };
+      const bool is_common =
+          is_natural(factor) && std::ranges::all_of(branches, [&](const Branch& branch) {
+            return std::ranges::none_of(branch.bound, [&](int s) { return mentions(factor, s); }) &&
+                   std::ranges::all_of(branch.value, [&](const Term& term) {
+                     return place_in(term) != term.factors.end() &&
+                            std::ranges::none_of(term.bound, [&](int s) { return mentions(factor, s); });
+                   });
+          });
+      if (!is_common) continue;
+      for (Branch& branch : branches) {
+        for (Term& term : branch.value) term.factors.erase(place_in(term));
+      }
+      common.push_back(factor);
+    }
+    return common;
+  }
+  Sum plain_greatest(std::vector<Branch> kept, int depth) {
+    const auto is_always = [](const Branch& branch) { return branch.bound.empty() && branch.guards.empty(); };
+    // max{0, a} = a for a >= 0
+    const bool has_natural = std::ranges::any_of(kept, [&](const Branch& branch) {
+      return is_always(branch) && !branch.value.empty() && is_natural(branch.value);
+    });
+    if (has_natural) std::erase_if(kept, [](const Branch& branch) { return branch.value.empty(); });
+    for (std::size_t a = 0; a < kept.size(); ++a) {
+      for (std::size_t b = kept.size(); b-- > a + 1;) {
+        if (is_always(kept[a]) && is_always(kept[b]) && is_same(kept[a].value, kept[b].value))
+          kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(b));
+      }
+    }
+    if (kept.size() == 1 && is_always(kept[0])) return kept[0].value;
+    // max{c max{a, b} + d, e} = max{c a + d, c b + d, e}
+    for (std::size_t k = 0; k < kept.size(); ++k) {
+      for (std::size_t t = 0; t < kept[k].value.size(); ++t) {
+        const Term& term = kept[k].value[t];
+        if (!term.bound.empty() || !term.guards.empty() || term.numerator < 0) continue;
+        std::optional<std::size_t> inner;
+        for (std::size_t f = 0; f < term.factors.size(); ++f) {
+          Term rest = term;
+          rest.factors.erase(rest.factors.begin() + static_cast<std::ptrdiff_t>(f));
+          if (term.factors[f].kind == Factor::Kind::kMaximum && is_natural(rest)) inner = f;
+        }
+        if (!inner) continue;
+        if (kept.size() > 40) outside("a maximum of too many branches");
+        const Factor maximum = term.factors[*inner];
+        Term scale = term;
+        scale.factors.erase(scale.factors.begin() + static_cast<std::ptrdiff_t>(*inner));
+        Sum others = kept[k].value;
+        others.erase(others.begin() + static_cast<std::ptrdiff_t>(t));
+        std::vector<Branch> flat = kept;
+        flat.erase(flat.begin() + static_cast<std::ptrdiff_t>(k));
+        for (const Branch& given : maximum.branches) {
+          const Branch branch = renamed(given);
+          Branch whole = kept[k];
+          whole.bound.insert(whole.bound.end(), branch.bound.begin(), branch.bound.end());
+          whole.guards.insert(whole.guards.end(), branch.guards.begin(), branch.guards.end());
+          whole.value = joined(renamed(others), times({scale}, branch.value));
+          flat.push_back(std::move(whole));
+        }
+        return greatest(flat, depth);
+      }
+    }
+    // max{f a, f b} = f max{a, b} for f >= 0; max{c a, c b} = c max{a, b}
+    if (std::vector<Factor> common = common_naturals(kept); !common.empty()) {
+      Term outside_of;
+      outside_of.factors = std::move(common);
+      return times({outside_of}, plain_greatest(std::move(kept), depth));
+    }
+    Fraction scale{0, 1};
+    for (const Branch& branch : kept) {
+      for (const Term& term : branch.value) {
+        scale = {std::gcd(scale.numerator, term.numerator),
+                 product(scale.denominator / std::gcd(scale.denominator, term.denominator), term.denominator)};
+      }
+    }
+    if (scale.numerator == 0) scale = {1, 1};
+    Factor maximum{.kind = Factor::Kind::kMaximum};
+    for (Branch& branch : kept) {
+      branch.value = scaled(branch.value, {scale.denominator, scale.numerator});
+      maximum.branches.push_back(renamed(branch));
+    }
+    return scaled(one(std::move(maximum)), scale);
+  }
+  /// Its variables, and those inside, by new names.
+  Branch renamed(const Branch& branch) {
+    Map map;
+    Branch copy = branch;
+    for (int& s : copy.bound) {
+      const int fresh = new_bound();
+      map.emplace(s, symbol(fresh));
+      s = fresh;
+    }
+    copy.guards = put(branch.guards, map);
+    copy.value = with(copy.guards, [&] {
+      Sum values;
+      for (const Term& term : renamed(branch.value)) values.push_back(put(term, map));
+      return values;
+    });
+    return copy;
+  }
+
+  /// Never negative: sums of products of squares and of what is never negative.
+  [[nodiscard]] bool is_natural(const Sum& all) const {
+    return std::ranges::all_of(all, [this](const Term& term) { return is_natural(term); });
+  }
+  [[nodiscard]] bool is_natural(const Term& term) const {
+    std::vector<const Factor*> rest;
+    for (const Factor& factor : term.factors) {
+      if (is_natural(factor)) continue;
+      const auto twin = std::ranges::find_if(rest, [&](const Factor* other) { return is_same(*other, factor); });
+      if (twin == rest.end()) {
+        rest.push_back(&factor);
+      } else {
+        rest.erase(twin);
+      }
+    }
+    return term.numerator > 0 && rest.empty();
+  }
+  [[nodiscard]] bool is_natural(const Factor& factor) const {
+    switch (factor.kind) {
+      case Factor::Kind::kElement: return false;
+      case Factor::Kind::kInteger:
+        return factor.at[0].size() == 1 && factor.at[0].begin()->second > 0 && all_natural(factor.at[0].begin()->first);
+      case Factor::Kind::kCall: {
+        const auto function = static_cast<Function>(factor.which);
+        return function == Function::kExp || function == Function::kSqrt || function == Function::kSigmoid;
+      }
+      case Factor::Kind::kInverse: return is_natural(factor.argument);
+      case Factor::Kind::kMaximum: break;
+    }
+    return std::ranges::all_of(factor.branches, [this](const Branch& branch) { return is_natural(branch.value); }) ||
+           std::ranges::any_of(factor.branches, [this](const Branch& branch) {
+             return branch.bound.empty() && branch.guards.empty() && is_natural(branch.value);
+           });
+  }
+  /// Written alike, to the names.
+  static bool is_same(const Factor& a, const Factor& b) {
+    return a.kind == b.kind && a.which == b.which && a.at == b.at && is_same(a.argument, b.argument) &&
+           std::ranges::equal(a.branches, b.branches, [](const Branch& x, const Branch& y) {
+             return x.bound == y.bound && x.guards == y.guards && is_same(x.value, y.value);
+           });
+  }
+  static bool is_same(const Sum& a, const Sum& b) {
+    return std::ranges::equal(a, b, [](const Term& x, const Term& y) {
+      return x.numerator == y.numerator && x.denominator == y.denominator && x.bound == y.bound &&
+             x.guards == y.guards &&
+             std::ranges::equal(x.factors, y.factors, [](const Factor& f, const Factor& g) { return is_same(f, g); });
+    });
+  }
+  /// Without what follows from the facts and from the other guards; false where they cannot hold.
+  bool reduced(std::vector<Fact>& guards) {
+    std::vector<Fact> kept;
+    for (const Fact& guard : guards) {
+      if (std::ranges::find(kept, guard) != kept.end() || implied(guard)) continue;
+      if (cannot_hold(guard)) return false;
+      if (!has_bound(guard.value)) throw CaseSplit{guard};
+      kept.push_back(guard);
+    }
+    for (std::size_t a = 0; a < kept.size(); ++a) {
+      for (std::size_t b = a + 1; b < kept.size(); ++b) {
+        if (kept[a].is_equality || kept[b].is_equality || !(kept[a].value + kept[b].value).empty()) continue;
+        kept[a].is_equality = true;
+        kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(b));
+        break;
+      }
+    }
+    if (!kept.empty() && with(kept, [&] { return excluded({}); })) return false;
+    for (std::size_t g = 0; g < kept.size();) {
+      std::vector<Fact> others = kept;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(g));
+      if (with(others, [&] { return implied(kept[g]); })) {
+        kept = std::move(others);
+      } else {
+        ++g;
+      }
+    }
+    guards = std::move(kept);
+    return true;
+  }
+  [[nodiscard]] bool mentions(const Factor& factor, int s) const {
+    return std::ranges::any_of(factor.at, [&](const Polynomial& p) { return mentions(p, s); }) ||
+           mentions(factor.argument, s) || std::ranges::any_of(factor.branches, [&](const Branch& branch) {
+             return is_in(branch.guards, s) || mentions(branch.value, s);
+           });
+  }
+  [[nodiscard]] bool is_in(const std::vector<Fact>& facts, int s) const {
+    return std::ranges::any_of(facts, [&](const Fact& fact) { return mentions(fact.value, s); });
+  }
+  [[nodiscard]] bool mentions(const Sum& all, int s) const {
+    return std::ranges::any_of(all, [&](const Term& term) {
+      return is_in(term.guards, s) ||
+             std::ranges::any_of(term.factors, [&](const Factor& f) { return mentions(f, s); });
+    });
+  }
+  Sum simplified(const Sum& all) {
+    Sum open = all, done;
+    for (int step = 0; !open.empty(); ++step) {
+      if (step > kMostSteps) outside("a sum that does not come to rest");
+      Term term = std::move(open.back());
+      open.pop_back();
+      if (!reduced(term.guards)) continue;
+      if (!step_of(term, open)) done.push_back(std::move(term));
+    }
+    // Terms written alike are one.
+    Sum result;
+    for (Term& term : done) {
+      const auto twin = std::ranges::find_if(result, [&](const Term& other) {
+        Term scaled = other;
+        scaled.numerator = term.numerator;
+        scaled.denominator = term.denominator;
+        return is_same(Sum{scaled}, Sum{term});
+      });
+      if (twin == result.end()) {
+        result.push_back(std::move(term));
+        continue;
+      }
+      const Fraction both = add({twin->numerator, twin->denominator}, {term.numerator, term.denominator});
+      twin->numerator = both.numerator;
+      twin->denominator = both.denominator;
+    }
+    std::erase_if(result, [](const Term& term) { return term.numerator == 0; });
+    return result;
+  }
+  /// One rule on one term; what it becomes is put to `open`. False where none applies.
+  bool step_of(const Term& term, Sum& open) {
+    const auto without = [&](int s) {
+      Term rest = term;
+      std::erase(rest.bound, s);
+      return rest;
+    };
+    for (const Fact& guard : term.guards) {  // [k = e]
+      for (const int s : term.bound) {
+        const auto part = guard.is_equality ? linear(guard.value, s) : std::nullopt;
+        if (!part) continue;
+        open.push_back(put(without(s), {{s, solution(*part)}}));
+        return true;
+      }
+    }
+    for (const int s : term.bound) {  // A variable that is only counted.
+      if (std::ranges::any_of(term.factors, [&](const Factor& f) { return mentions(f, s); })) continue;
+      std::vector<Polynomial> low, high;
+      Term rest = without(s);
+      std::erase_if(rest.guards, [&](const Fact& guard) { return mentions(guard.value, s); });
+      bool is_plain = true;
+      for (const Fact& guard : term.guards) {
+        if (!mentions(guard.value, s)) continue;
+        const auto part = guard.is_equality ? std::nullopt : linear(guard.value, s);
+        is_plain = is_plain && part;
+        if (part) (part->sign > 0 ? low : high).push_back(solution(*part));
+      }
+      if (!is_plain || low.size() != 1 || high.size() != 1) continue;
+      const Polynomial count = high[0] - low[0] + number(1);
+      if (has_bound(count)) continue;
+      if (!with(rest.guards, [&] { return implied(at_least_zero(count)); })) throw CaseSplit{at_least_zero(count)};
+      open = joined(open, times({rest}, integer(count)));
+      return true;
+    }
+    for (int q = 0; q < static_cast<int>(symbols_.size()); ++q) {  // floor((k + r) / q)
+      if (entry(q).kind != Symbol::Kind::kQuotient || has_bound(entry(q).divisor)) continue;
+      for (const int s : term.bound) {
+        const Polynomial dividend = entry(q).dividend, divisor = entry(q).divisor;
+        const auto part = linear(dividend, s);
+        if (!part || part->sign != 1 || !uses(term, q)) continue;
+        const int a = new_bound(), b = new_bound();
+        const std::vector<Fact> range{at_least_zero(symbol(b)), at_least_zero(divisor - number(1) - symbol(b))};
+        Term split = with(range, [&] { return put(without(s), {{s, divisor * symbol(a) + symbol(b) - part->rest}}); });
+        split.bound.insert(split.bound.end(), {a, b});
+        split.guards.insert(split.guards.end(), range.begin(), range.end());
+        open.push_back(std::move(split));
+        return true;
+      }
+    }
+    return false;
+  }
+  [[nodiscard]] bool uses(const Term& term, int q) const {
+    const auto in = [&](const Polynomial& p) {
+      return std::ranges::any_of(p, [q](const auto& t) { return std::ranges::find(t.first, q) != t.first.end(); });
+    };
+    return std::ranges::any_of(term.guards, [&](const Fact& guard) { return in(guard.value); }) ||
+           std::ranges::any_of(term.factors, [&](const Factor& f) { return std::ranges::any_of(f.at, in); });
+  }
+};
+
+}  // namespace rewright::certified
