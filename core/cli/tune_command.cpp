@@ -109,6 +109,7 @@ class KernelSession {
       if (!ended && is_late()) break;
       REWRIGHT_CHECK(ended);
     }
+    if (!interrupted()) REWRIGHT_CHECK(tuning_->time_again());
     tuning_->close();
     line_.clear();
     return {};

@@ -118,7 +118,7 @@ class ModelSession {
       REWRIGHT_TRY(const bool is_open, network_->round(trials_ - network_->trials()));
       if (!is_open) break;
     }
-    return {};
+    return interrupted() ? Status() : network_->time_again();
   }
 
   /// Those that take most in front.

@@ -358,14 +358,7 @@ bool Matching::indicators_cancel(std::span<const Term> terms, int depth) {
     for (const Term& term : open) sum = sum + term.coefficient;
     return sum.is_zero() || context_.is_contradictory();
   }
-  const Fact guard = undecided->guards[0];
-  std::vector<Fact> cases{guard};
-  if (guard.is_equality) {
-    cases.push_back(at_least_zero(guard.value - 1));
-    cases.push_back(at_least_zero(Polynomial(-1) - guard.value));
-  } else {
-    cases.push_back(negation(guard));
-  }
+  const std::vector<Fact> cases = cases_of(undecided->guards[0]);
   return std::ranges::all_of(cases, [&](const Fact& fact) {
     const Context::Scope scope(context_, std::span(&fact, 1));
     return context_.is_contradictory() || indicators_cancel(open, depth + 1);

@@ -72,6 +72,11 @@ struct Fact {
 [[nodiscard]] inline Fact is_zero(Polynomial p) { return {std::move(p), true}; }
 /// Of an inequality over the integers: -p - 1 >= 0.
 [[nodiscard]] inline Fact negation(const Fact& fact) { return at_least_zero(Polynomial(-1) - fact.value); }
+/// One after the other they cover all integers: the fact, and what is left.
+[[nodiscard]] inline std::vector<Fact> cases_of(const Fact& fact) {
+  if (!fact.is_equality) return {fact, negation(fact)};
+  return {fact, at_least_zero(fact.value - 1), at_least_zero(Polynomial(-1) - fact.value)};
+}
 
 /// Over the integers g p + c >= 0 says p + floor(c / g) >= 0; g p + c = 0 says the same of p, or nothing can meet it.
 [[nodiscard]] Fact tightened(const Fact& fact);

@@ -98,13 +98,7 @@ class InstanceProver {
     }
   }
   bool prove_cases(const Fact& guard, int depth) {
-    std::vector<Fact> cases{guard};
-    if (guard.is_equality) {
-      cases.push_back(at_least_zero(guard.value - 1));
-      cases.push_back(at_least_zero(Polynomial(-1) - guard.value));
-    } else {
-      cases.push_back(negation(guard));
-    }
+    const std::vector<Fact> cases = cases_of(guard);
     return std::ranges::all_of(cases, [&](const Fact& fact) {
       const Context::Scope scope(context_, std::span(&fact, 1));
       const std::vector<Polynomial> before = index_;

@@ -27,6 +27,8 @@ class REWRIGHT_API NetworkTuning {
   Status measure_baselines(const std::function<bool(std::size_t)>& goes_on = {});
   /// One round of one task. False: nothing is left to try, in no task. Errors: those of Measurer.
   Result<bool> round(std::int64_t most_trials);
+  /// TaskTuning::time_again() of each task that was tuned.
+  Status time_again();
   void close();
 
   [[nodiscard]] const std::vector<std::unique_ptr<TaskTuning>>& tasks() const { return tasks_; }

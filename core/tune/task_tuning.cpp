@@ -1,10 +1,12 @@
 #include "tune/task_tuning.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 
 #include "loop/validator.h"
+#include "schedule/apply.h"
 #include "schedule/one_shot.h"
 #include "tune/features.h"
 
@@ -62,7 +64,7 @@ void TaskTuning::replay(std::span<const ScheduleRecord> known) {
     const double us = record.outcome == "ok" ? record.least_us() : std::numeric_limits<double>::infinity();
     measured_[steps] = us;
     if (steps.empty()) unscheduled_us_ = us;
-    if (record.origin == "optimiser") one_shot_us_ = us;
+    if (record.origin == "optimiser" && us < one_shot_us()) one_shot_ = record;
     take(record, record.origin == "search");
     if (record.origin == "search") ++replayed_;
     if (!point || point->sketch >= space_->sketch_count() ||
@@ -136,6 +138,30 @@ Status TaskTuning::round(std::size_t most) {
   return learn();
 }
 
+Status TaskTuning::time_again() {
+  constexpr int kTurns = 3;
+  if (trials_ == replayed_ || best_.schedule == one_shot_.schedule || !std::isfinite(one_shot_us())) return {};
+  const std::array<ScheduleRecord*, 2> timed = {&one_shot_, &best_};
+  std::vector<loop::Program> programs;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    for (const ScheduleRecord* record : timed) {
+      REWRIGHT_TRY(const schedule::Schedule steps, schedule::parse_schedule(record->schedule));
+      REWRIGHT_TRY(schedule::Scheduled made, schedule::apply(task_.program, steps));
+      programs.push_back(task_.finish ? task_.finish(made.program) : std::move(made.program));
+    }
+  }
+  const double begin = now();
+  REWRIGHT_CHECK(open());
+  REWRIGHT_CHECK(measurer_->measure(programs, [&](std::size_t i, const Measurement& again) -> Status {
+    auto& batches = timed[i % timed.size()]->batches_us;
+    batches.insert(batches.end(), again.batches_us.begin(), again.batches_us.end());
+    return {};
+  }));
+  times_.measuring += now() - begin;
+  if (one_shot_us() < best_us()) best_ = one_shot_;
+  return {};
+}
+
 Status TaskTuning::measure(std::span<const Candidate> candidates, const std::string& origin) {
   if (candidates.empty()) return {};
   const double begin = now();
@@ -163,7 +189,7 @@ Status TaskTuning::hear(const Candidate& candidate, const Measurement& measured,
   const ScheduleRecord record = record_of(candidate, measured, origin);
   if (setting_.records != nullptr) REWRIGHT_CHECK(setting_.records->add(record));
   if (candidate.steps.empty()) unscheduled_us_ = us;
-  if (origin == "optimiser") one_shot_us_ = us;
+  if (origin == "optimiser" && measured.is_ok()) one_shot_ = record;
   take(record, origin == "search");
   if (origin != "search") return {};
   const Point* point = candidate.point ? &*candidate.point : nullptr;

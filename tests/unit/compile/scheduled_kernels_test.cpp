@@ -7,8 +7,10 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 
 #include "compiled_graph.h"
+#include "schedule/sketch.h"
 #include "tune/this_machine.h"
 
 namespace {
@@ -44,9 +46,9 @@ class RandomNetwork {
 
  private:
   [[nodiscard]] Shape shape(Port port) const { return builder_.shape(port); }
-  Port weight(const Shape& shape) {
+  Port weight(const Shape& shape, std::int64_t least = -8) {
     Numbers numbers(static_cast<std::size_t>(shape.elements()));
-    for (float& number : numbers) number = static_cast<float>(random_.between(-8, 8)) / 16;
+    for (float& number : numbers) number = static_cast<float>(random_.between(least, 8)) / 16;
     return *builder_.input(fmt::format("w{}", weights_++), floats(shape), InputKind::kWeight,
                            constant(floats(shape), numbers));
   }
@@ -55,7 +57,7 @@ class RandomNetwork {
     const Shape in = shape(from);
     const std::string padding = in[2] < 4 || in[3] < 4 || random_.one_in(2) ? "same" : "valid";
     const List strides = {random_.between(1, 2), random_.between(1, 2)};
-    switch (random_.below(7)) {
+    switch (random_.below(8)) {
       case 0:
       case 1: {
         const std::int64_t kernel = random_.pick(List{1, 3}), out = random_.pick(List{1, 4, 5, 8, 16});
@@ -77,6 +79,11 @@ class RandomNetwork {
       case 5: {
         const Port other = *builder_.apply1("tanh", {}, {from});
         return *builder_.apply1("ewadd", {}, {other, from});
+      }
+      case 6: {
+        const Shape channels = {in[1]};
+        const Port scale = weight(channels), offset = weight(channels), mean = weight(channels);
+        return *builder_.apply1("batch_norm", {}, {from, scale, offset, mean, weight(channels, 4)});
       }
       default:
         return *builder_.apply1("concat", {{"axis", std::int64_t{1}}}, {from, *builder_.apply1("relu", {}, {from})});
@@ -103,9 +110,25 @@ std::uint64_t random_runs(std::uint64_t daily) {
   return wanted == nullptr ? daily : std::strtoull(wanted, nullptr, 10);
 }
 
-TEST(ScheduledKernels, ComputeWhatPlainOnesDo) {
+/// A random choice of a random sketch; nothing where hardly any applies.
+std::optional<schedule::OneShot> random_schedule(const loop::Program& program, const schedule::VectorUnit& unit,
+                                                 Random& random) {
+  const schedule::SketchOptions options{unit};
+  const auto sketches = schedule::sketches_of(program, options);
+  for (int draw = 0; draw < 30; ++draw) {
+    const schedule::Sketch& sketch = random.pick(sketches);
+    schedule::Choices choices;
+    for (const schedule::SketchKnob& knob : sketch.knobs) choices.push_back(random.between(0, choice_count(knob) - 1));
+    if (auto made = realised(sketch, program, options, choices)) return made;
+  }
+  return std::nullopt;
+}
+
+/// `choose`: of a seed and dialect.
+void expect_what_plain_ones_do(std::uint64_t runs,
+                               const std::function<ScheduleChoice(std::uint64_t, const std::string&)>& choose) {
   const std::vector<std::string> dialects = dialects_here();
-  for (std::uint64_t seed = 0; seed < random_runs(8) && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 0; seed < runs && !::testing::Test::HasFailure(); ++seed) {
     RandomNetwork network(seed);
     const ImportedModel model = network.make();
     Numbers input(static_cast<std::size_t>(network.input().elements()));
@@ -113,7 +136,7 @@ TEST(ScheduledKernels, ComputeWhatPlainOnesDo) {
     const auto expected = Library(model).run({input});
     const std::string& dialect = dialects[seed % dialects.size()];
     const int threads = 1 + static_cast<int>(seed % 4) / 2;
-    const auto found = Library(model, dialect, threads).run({input});
+    const auto found = Library(model, dialect, threads, choose(seed, dialect)).run({input});
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t o = 0; o < found.size(); ++o) {
       ASSERT_EQ(found[o].size(), expected[o].size());
@@ -124,6 +147,23 @@ TEST(ScheduledKernels, ComputeWhatPlainOnesDo) {
       }
     }
   }
+}
+
+TEST(ScheduledKernels, ComputeWhatPlainOnesDo) {
+  expect_what_plain_ones_do(random_runs(8), [](std::uint64_t, const std::string&) { return ScheduleChoice(); });
+}
+
+TEST(ScheduledKernels, ComputeWhatPlainOnesDoWithAnySketch) {
+  std::size_t chosen = 0;
+  expect_what_plain_ones_do(random_runs(12), [&](std::uint64_t seed, const std::string& dialect) -> ScheduleChoice {
+    const schedule::VectorUnit unit = (*instruction_set(dialect))->unit;
+    return [&chosen, unit, random = Random(seed)](const loop::Program& program) mutable {
+      auto made = random_schedule(program, unit, random);
+      chosen += made ? 1 : 0;
+      return made;
+    };
+  });
+  EXPECT_GT(chosen, 4 * random_runs(12));
 }
 
 TEST(ScheduledKernels, OfInstructionsThatAreNotHereAreRefusedWhenOpened) {

@@ -90,6 +90,27 @@ TEST_F(Measuring, TimesWhatIsRight) {
   EXPECT_THAT(batches_, ElementsAre(3U, 3U));
 }
 
+TEST_F(Measuring, FindsBuffersByName) {
+  setting_.plain = program_of(
+      "buffer x[64] float32 in buffer t[64] float32 temporary buffer z[64] float32 in buffer y[64] float32 out "
+      "for t.i 64 serial { store t[t.i] = x[t.i] * 2 } for y.i 64 serial { store y[y.i] = t[y.i] + z[y.i] }");
+  const loop::Program inlined = program_of(
+      "buffer x[64] float32 in buffer z[64] float32 in buffer y[64] float32 out "
+      "for y.i 64 serial { store y[y.i] = x[y.i] * 2 + z[y.i] }");
+  EXPECT_THAT(outcomes({inlined}), ElementsAre("ok"));
+}
+
+TEST_F(Measuring, ComparesNumbers) {
+  // A root of what would be below 0 at half of its elements.
+  const auto root = [](const char* more) {
+    return program_of(fmt::format(
+        "buffer x[64] float32 in buffer y[64] float32 out for y.i 64 serial {{ store y[y.i] = sqrt(x[y.i]){} }}",
+        more));
+  };
+  setting_.plain = root("");
+  EXPECT_THAT(outcomes({root(""), root(" * (1 + x[y.i] * 0.01)")}), ElementsAre("ok", "wrong"));
+}
+
 TEST_F(Measuring, SaysWhichElementIsWrong) {
   EXPECT_THAT(outcomes({scaled(3), scaled(2, 1)}), ElementsAre("wrong", "wrong"));
   EXPECT_THAT(texts_[0], HasSubstr("element 0 of y is "));

@@ -64,6 +64,8 @@ TEST_F(Tuning, GoesOnFromItsRecords) {
     const Status status = first->round(8);
     ASSERT_TRUE(status) << status.error().message;
   }
+  ASSERT_TRUE(first->time_again());
+  EXPECT_LE(first->best_us(), first->one_shot_us()) << "what is returned is no slower than what was there";
   first->close();  // One measurer at a time.
   EXPECT_EQ(first->trials(), 8);
   EXPECT_LE(first->best_us(), first->unscheduled_us());
@@ -75,7 +77,7 @@ TEST_F(Tuning, GoesOnFromItsRecords) {
   const auto second = start(*known);
   EXPECT_EQ(second->trials(), 8);
   EXPECT_EQ(second->replayed(), 8);
-  EXPECT_EQ(second->best_us(), first->best_us());
+  EXPECT_GE(second->best_us(), first->best_us()) << "its records are those of the search";
   ASSERT_TRUE(second->measure_baselines());
   ASSERT_TRUE(second->round(4));
   EXPECT_EQ(ScheduleRecords::read(folder)->size(), 14) << "nothing is measured twice";
