@@ -52,6 +52,18 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+std::string times_text(const tune::TuningTimes& times) {
+  return fmt::format("{:.1f} s compiling, {:.1f} s measuring, {:.1f} s proposing, {:.1f} s learning", times.compiling,
+                     times.measuring, times.proposing, times.learning);
+}
+
+Json times_json(const tune::TuningTimes& times) {
+  return {{"compiling", times.compiling},
+          {"measuring", times.measuring},
+          {"proposing", times.proposing},
+          {"learning", times.learning}};
+}
+
 std::string outcome_text(const std::map<std::string, std::int64_t>& outcomes) {
   std::string text;
   for (const auto& [outcome, count] : outcomes)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/arguments.h"
+#include "cli/output.h"
 #include "cli/program.h"
 #include "store/schedule_records.h"
 #include "tune/task_tuning.h"
@@ -54,6 +55,9 @@ struct OpenedRecords {
 /// Of a monotonic clock.
 [[nodiscard]] double seconds_now();
 
+/// "8.1 s compiling, 4.0 s measuring, 3.2 s proposing, 0.1 s learning"
+[[nodiscard]] std::string times_text(const tune::TuningTimes& times);
+[[nodiscard]] Json times_json(const tune::TuningTimes& times);
 /// "3 ok, 1 wrong".
 [[nodiscard]] std::string outcome_text(const std::map<std::string, std::int64_t>& outcomes);
 

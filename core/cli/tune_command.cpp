@@ -128,13 +128,10 @@ class KernelSession {
     add("without a search", tuning_->one_shot_us());
     add("best", tuning_->best_us());
     print(table.to_string());
-    const tune::TuningTimes& times = tuning_->times();
-    print_line(
-        fmt::format("{} of {} points{}: {}. {:.1f} s measuring and compiling, {:.1f} s proposing, {:.1f} s "
-                    "learning.",
-                    counted(static_cast<std::uint64_t>(tuning_->trials()), "trial"), size_text(),
-                    tuning_->replayed() > 0 ? fmt::format(" ({} of records)", tuning_->replayed()) : "",
-                    outcome_text(tuning_->outcomes()), times.measuring, times.proposing, times.learning));
+    print_line(fmt::format("{} of {} points{}: {}. {}.",
+                           counted(static_cast<std::uint64_t>(tuning_->trials()), "trial"), size_text(),
+                           tuning_->replayed() > 0 ? fmt::format(" ({} of records)", tuning_->replayed()) : "",
+                           outcome_text(tuning_->outcomes()), times_text(tuning_->times())));
     for (const ScheduleRecord& failure : tuning_->failures())
       note(fmt::format("{}: {}; its schedule is in the records", failure.outcome, failure.text), settings_.quiet);
     print("\n" + tuning_->best().schedule);
@@ -149,25 +146,26 @@ class KernelSession {
     Json curve = Json::array();
     for (const tune::TuningPoint& point : tuning_->curve())
       curve.push_back({{"trials", point.trials}, {"seconds", point.seconds}, {"best_us", number(point.best_us)}});
-    const tune::TuningTimes& times = tuning_->times();
-    print_json(
-        {{"task", tuning_->task().name},
-         {"tasks", 1},
-         {"trials", tuning_->trials()},
-         {"replayed", tuning_->replayed()},
-         {"seconds", seconds_now() - begin_},
-         {"best_us", number(tuning_->best_us())},
-         {"baseline_us", number(tuning_->unscheduled_us())},
-         {"one_shot_us", number(tuning_->one_shot_us())},
-         {"best_gflops", number(gflops(tuning_->best_us()))},
-         {"peak_gflops", setting_.machine.peak_gflops},
-         {"schedule", tuning_->best().schedule},
-         {"points", tuning_->space().size()},
-         {"outcomes", std::move(outcomes)},
-         {"times", {{"measuring", times.measuring}, {"proposing", times.proposing}, {"learning", times.learning}}},
-         {"exhausted", tuning_->is_exhausted()},
-         {"stopped_early", interrupted()},
-         {"curve", std::move(curve)}});
+    Json found = Json::array();
+    for (const double us : tuning_->trials_us()) found.push_back(number(us));
+    print_json({{"task", tuning_->task().name},
+                {"tasks", 1},
+                {"trials", tuning_->trials()},
+                {"replayed", tuning_->replayed()},
+                {"seconds", seconds_now() - begin_},
+                {"best_us", number(tuning_->best_us())},
+                {"baseline_us", number(tuning_->unscheduled_us())},
+                {"one_shot_us", number(tuning_->one_shot_us())},
+                {"best_gflops", number(gflops(tuning_->best_us()))},
+                {"peak_gflops", setting_.machine.peak_gflops},
+                {"schedule", tuning_->best().schedule},
+                {"points", tuning_->space().size()},
+                {"outcomes", std::move(outcomes)},
+                {"times", times_json(tuning_->times())},
+                {"trials_us", std::move(found)},
+                {"exhausted", tuning_->is_exhausted()},
+                {"stopped_early", interrupted()},
+                {"curve", std::move(curve)}});
   }
 
   const Settings& settings_;

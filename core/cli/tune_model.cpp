@@ -140,19 +140,16 @@ class ModelSession {
                  fmt::format("{:.2f}", task->one_shot_us() / task->best_us()), fmt::format("{}", task->trials())});
     }
     print(table.to_string());
-    const tune::TuningTimes times = network_->times();
     print_line(fmt::format(
         "{}: {:.0f} us of kernels without a search, {:.0f} us with the best schedules, {:.2f} times as fast. {}: {}. "
-        "{:.1f} s "
-        "measuring and compiling, {:.1f} s proposing, {:.1f} s learning.",
+        "{}.",
         counted(network_->tasks().size(), "different kernel"), network_->one_shot_us(), network_->best_us(),
         network_->one_shot_us() / network_->best_us(), counted(static_cast<std::uint64_t>(network_->trials()), "trial"),
-        outcome_text(network_->outcomes()), times.measuring, times.proposing, times.learning));
+        outcome_text(network_->outcomes()), times_text(network_->times())));
     if (!arguments_.tune.records.empty())
       print_line(fmt::format("rewright compile MODEL -o DIR --records {} makes use of them.", arguments_.tune.records));
   }
   [[nodiscard]] TuningReport page() const {
-    const tune::TuningTimes times = network_->times();
     TuningReport page{
         .title = "Schedules of " + std::filesystem::path(arguments_.tune.what).filename().string(),
         .machine = setting_.machine.processor,
@@ -160,9 +157,7 @@ class ModelSession {
         .best_us = network_->best_us(),
         .outcomes = fmt::format("{}: {}", counted(static_cast<std::uint64_t>(network_->trials()), "trial"),
                                 outcome_text(network_->outcomes())),
-        .measuring_s = times.measuring,
-        .proposing_s = times.proposing,
-        .learning_s = times.learning};
+        .times = times_text(network_->times())};
     for (const tune::NetworkPoint& point : network_->curve())
       page.curve.emplace_back(static_cast<double>(point.trials), point.objective_us);
     for (const tune::TaskTuning* task : by_time()) {
@@ -200,18 +195,16 @@ class ModelSession {
                       {"program", to_string(task->task().program)}});
     for (const tune::NetworkPoint& point : network_->curve())
       curve.push_back({{"trials", point.trials}, {"seconds", point.seconds}, {"best_us", number(point.objective_us)}});
-    const tune::TuningTimes times = network_->times();
-    print_json(
-        {{"tasks", network_->tasks().size()},
-         {"trials", network_->trials()},
-         {"seconds", seconds_now() - begin_},
-         {"best_us", number(network_->best_us())},
-         {"baseline_us", number(network_->one_shot_us())},
-         {"outcomes", std::move(outcomes)},
-         {"times", {{"measuring", times.measuring}, {"proposing", times.proposing}, {"learning", times.learning}}},
-         {"stopped_early", interrupted()},
-         {"kernels", std::move(rows)},
-         {"curve", std::move(curve)}});
+    print_json({{"tasks", network_->tasks().size()},
+                {"trials", network_->trials()},
+                {"seconds", seconds_now() - begin_},
+                {"best_us", number(network_->best_us())},
+                {"baseline_us", number(network_->one_shot_us())},
+                {"outcomes", std::move(outcomes)},
+                {"times", times_json(network_->times())},
+                {"stopped_early", interrupted()},
+                {"kernels", std::move(rows)},
+                {"curve", std::move(curve)}});
   }
 
   const Settings& settings_;

@@ -102,11 +102,10 @@ std::string tuning_html(const TuningReport& report) {
   std::string body = fmt::format(
       "<main><h1>{0}</h1>\n<p>{1} us of kernels without a search, <strong>{2} us</strong> with the best schedules: "
       "{3:.2f} "
-      "times as fast. {4}. {5:.0f} s measuring and compiling, {6:.0f} s proposing, {7:.0f} s learning.</p>\n<p "
-      "class=soft>{8}"
+      "times as fast. {4}. {5}.</p>\n<p class=soft>{6}"
       "</p>\n",
       escaped(report.title), us_text(report.one_shot_us), us_text(report.best_us), report.one_shot_us / report.best_us,
-      escaped(report.outcomes), report.measuring_s, report.proposing_s, report.learning_s, escaped(report.machine));
+      escaped(report.outcomes), escaped(report.times), escaped(report.machine));
   body += "<h2>All kernels of a run, microseconds after so many trials</h2>\n";
   body +=
       plot::lines_svg({"All kernels of a run", "trials", "us", false, false, true, {{"best so far", report.curve}}});

@@ -10,7 +10,7 @@ namespace {
 
 using loop::LoopKind;
 
-constexpr std::int64_t kMostUnrolled = 256;  ///< Vectors in the body of a loop.
+constexpr std::int64_t kMostUnrolled = 64;  ///< Vectors in the body of a loop.
 
 std::int64_t divisor_below(std::int64_t number, std::int64_t most) {
   std::int64_t divisor = std::max<std::int64_t>(1, std::min(number, most));

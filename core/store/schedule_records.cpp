@@ -172,7 +172,16 @@ Result<bool> ScheduleRecords::add(const ScheduleRecord& record) {
 }
 
 Result<std::vector<ScheduleRecord>> ScheduleRecords::read(const std::string& folder) {
-  REWRIGHT_TRY(const std::unique_ptr<Store> store, Store::open(folder, Store::Mode::kRead));
+  auto opened = Store::open(folder, Store::Mode::kRead);
+  if (!opened && opened.error().code == ErrorCode::kNotFound) {
+    return make_error(
+        ErrorCode::kNotFound,
+        "'{0}' is no store of schedules; rewright schedule measure KERNEL --records {0} and rewright tune "
+        "kernel KERNEL --records {0} make one",
+        folder);
+  }
+  if (!opened) return opened.error();
+  const std::unique_ptr<Store> store = *std::move(opened);
   std::vector<ScheduleRecord> records;
   REWRIGHT_TRY(SqlStatement table,
                store->database().prepare("SELECT 1 FROM sqlite_master WHERE name = 'schedule_records'"));

@@ -47,24 +47,18 @@ class Processors {
   /// `timed` -1: the last.
   explicit Processors(int timed) {
     CPU_ZERO(&timed_);
-    CPU_ZERO(&others_);
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    CPU_ZERO(&allowed_);
+    if (::sched_getaffinity(0, sizeof allowed_, &allowed_) != 0) return;
     for (int i = CPU_SETSIZE - 1; i >= 0 && timed < 0; --i) {
-      if (CPU_ISSET(i, &allowed)) timed = i;
+      if (CPU_ISSET(i, &allowed_)) timed = i;
     }
-    others_ = allowed;
-    CPU_CLR(timed, &others_);
-    if (CPU_COUNT(&others_) == 0) others_ = allowed;
     CPU_SET(timed, &timed_);
   }
   void time() const { ::sched_setaffinity(0, sizeof timed_, &timed_); }
-  /// For what must not disturb what another process times.
-  void leave() const { ::sched_setaffinity(0, sizeof others_, &others_); }
+  void leave() const { ::sched_setaffinity(0, sizeof allowed_, &allowed_); }
 
  private:
-  cpu_set_t timed_, others_;
+  cpu_set_t timed_, allowed_;
 };
 
 /// The least time of a fixed chain of mixing: how fast the processor is now.
@@ -100,7 +94,6 @@ class MeasureBench {
     bench->reduction_ = work_of(bench->plain_).reduction;
     bench->walked_.resize(2 * message.at("cache_bytes").get<std::size_t>() + kLineBytes);
     bench->processors_.emplace(bench->task_.processor);
-    bench->processors_->leave();
     REWRIGHT_CHECK(bench->compute_expected());
     return bench;
   }

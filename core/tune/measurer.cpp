@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "plugin/own_folder.h"
 #include "tune/kernel_program.h"
@@ -22,7 +23,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kModule = 4;
+constexpr std::size_t kMostOfModule = 4;
+constexpr unsigned kMostWorkers = 4;
 constexpr int kSetUpSeconds = 180;
 constexpr useconds_t kLockPollUs = 50'000;
 constexpr std::chrono::milliseconds kStopPoll(50);
@@ -38,6 +40,10 @@ Result<std::string> Measurer::plugin_of(const Registry& registry, const std::str
     if (std::ranges::find(plugin.provides, "target " + target) != plugin.provides.end()) return plugin.file;
   }
   return make_error(ErrorCode::kNotFound, "no plugin file provides the target {}", target);
+}
+
+Measurer::Measurer(Setting setting) : setting_(std::move(setting)) {
+  workers_.resize(std::clamp(std::thread::hardware_concurrency(), 1U, kMostWorkers));
 }
 
 Result<std::unique_ptr<Measurer>> Measurer::start(Setting setting) {
@@ -123,18 +129,40 @@ Result<Measurement> Measurer::wait_for(Compiled& compiled) {
   return compiled.get();
 }
 
+Result<std::vector<Measurement>> Measurer::compile_all(std::span<const Module> modules) {
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<Compiled> waiting;
+  for (std::size_t w = 0; w < modules.size(); ++w) waiting.push_back(compile(workers_[w], modules[w]));
+  std::vector<Measurement> compiled;
+  Status status;
+  for (Compiled& each : waiting) {
+    auto outcome = wait_for(each);
+    if (outcome) {
+      compiled.push_back(*std::move(outcome));
+    } else {
+      is_ending_ = true;
+      if (status) status = outcome.error();
+    }
+  }
+  is_ending_ = false;
+  compiling_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (!status) return status.error();
+  return compiled;
+}
+
 Status Measurer::measure_alone(Worker& worker, const Module& module, const Heard& heard) {
   for (std::size_t i = 0; i < module.candidates.size(); ++i) {
     const Module one = module.part(i, 1);
-    REWRIGHT_CHECK(measure_module(worker, one, compile(worker, one), heard));
+    Compiled compiled = compile(worker, one);
+    REWRIGHT_TRY(const Measurement outcome, wait_for(compiled));
+    REWRIGHT_CHECK(measure_module(worker, one, outcome, heard));
   }
   return {};
 }
 
-Status Measurer::measure_module(Worker& worker, const Module& module, Compiled compiled, const Heard& heard) {
-  REWRIGHT_TRY(const Measurement outcome, wait_for(compiled));
+Status Measurer::measure_module(Worker& worker, const Module& module, const Measurement& compiled, const Heard& heard) {
   const std::size_t size = module.candidates.size();
-  if (!outcome.outcome.empty()) return size == 1 ? heard(outcome) : measure_alone(worker, module, heard);
+  if (!compiled.outcome.empty()) return size == 1 ? heard(compiled) : measure_alone(worker, module, heard);
   for (std::size_t i = 0; i < size; ++i) {
     const bool has_incumbent = incumbent_us_ < std::numeric_limits<double>::infinity();
     const Json question = {{"measure", i}, {"incumbent_us", has_incumbent ? Json(incumbent_us_) : Json()}};
@@ -182,18 +210,16 @@ Status Measurer::measure_all(const Module& all, const std::function<Status(std::
   std::size_t known = 0;
   const Heard count = [&](const Measurement& measurement) { return heard(known++, measurement); };
   const std::size_t size = all.candidates.size();
-  Status status;
-  Compiled next;
-  if (size > 0) next = compile(workers_[0], all.part(0, kModule));
-  for (std::size_t first = 0, w = 0; status && first < size; first += kModule, w = 1 - w) {
-    Compiled compiled = std::move(next);
-    if (first + kModule < size) next = compile(workers_[1 - w], all.part(first + kModule, kModule));
-    status = measure_module(workers_[w], all.part(first, kModule), std::move(compiled), count);
+  for (std::size_t first = 0; first < size;) {
+    const std::size_t share = (size - first + workers_.size() - 1) / workers_.size();
+    const std::size_t most = std::min(share, kMostOfModule);
+    std::vector<Module> modules;
+    for (; first < size && modules.size() < workers_.size(); first += most) modules.push_back(all.part(first, most));
+    REWRIGHT_TRY(const std::vector<Measurement> compiled, compile_all(modules));
+    for (std::size_t w = 0; w < modules.size(); ++w)
+      REWRIGHT_CHECK(measure_module(workers_[w], modules[w], compiled[w], count));
   }
-  if (!status) is_ending_ = true;
-  if (next.valid()) next.wait();
-  is_ending_ = false;
-  return status;
+  return {};
 }
 
 double Measurer::drift() const { return slowest_reference_us_ > 0 ? slowest_reference_us_ / fastest_reference_us_ : 1; }

@@ -1,16 +1,15 @@
 // Times candidates: programs that must compute what the plain program of a kernel does.
 //
 // Each runs in a process of its own (measure_worker.h), several of one module; what it does there (it does not compile,
-// crashes, hangs, is wrong) is an outcome. Where a module dies, those that are left are tried one by one. While one
-// module is timed, a second process compiles the next on other cores. One measurer works at a time on a machine: the
-// others wait for a lock in the user's cache folder.
+// crashes, hangs, is wrong) is an outcome. Where a module dies, those that are left are tried one by one. Modules are
+// compiled side by side, one for each core, and then timed one after the other, while nothing else runs. One measurer
+// works at a time on a machine: the others wait for a lock in the user's cache folder.
 #pragma once
 
 #include <rewright/loop/loop_program.h>
 #include <rewright/plugin/registry.h>
 #include <rewright/schedule/transform.h>
 
-#include <array>
 #include <atomic>
 #include <functional>
 #include <future>
@@ -51,6 +50,8 @@ class REWRIGHT_API Measurer {
   [[nodiscard]] double incumbent_us() const { return incumbent_us_; }
   /// The slowest by the fastest of the reference's times: 1 where the machine ran evenly.
   [[nodiscard]] double drift() const;
+  /// Seconds that compiling took.
+  [[nodiscard]] double compiling() const { return compiling_; }
 
  private:
   using Heard = std::function<Status(const Measurement&)>;
@@ -62,7 +63,7 @@ class REWRIGHT_API Measurer {
   };
   /// Empty, the module is compiled; or what came of that.
   using Compiled = std::future<Result<Measurement>>;
-  explicit Measurer(Setting setting) : setting_(std::move(setting)) {}
+  explicit Measurer(Setting setting);
   Status lock();
   /// `stop` may be called by another thread than that of the setting.
   Status start(Worker& worker, const std::function<bool()>& stop);
@@ -71,15 +72,18 @@ class REWRIGHT_API Measurer {
   /// Beside what this thread does.
   Compiled compile(Worker& worker, const Module& module);
   Result<Measurement> wait_for(Compiled& compiled);
+  /// As many parts as there are workers at most, compiled.
+  Result<std::vector<Measurement>> compile_all(std::span<const Module> modules);
   Status measure_all(const Module& all, const std::function<Status(std::size_t, const Measurement&)>& heard);
-  Status measure_module(Worker& worker, const Module& module, Compiled compiled, const Heard& heard);
+  Status measure_module(Worker& worker, const Module& module, const Measurement& compiled, const Heard& heard);
   Status measure_alone(Worker& worker, const Module& module, const Heard& heard);
   Status look_at(const Measurement& measurement);
 
   Setting setting_;
-  std::array<Worker, 2> workers_;
+  std::vector<Worker> workers_;
   std::atomic<bool> is_ending_ = false;  ///< What compiles is to end.
   int lock_ = -1;
+  double compiling_ = 0;
   double incumbent_us_ = std::numeric_limits<double>::infinity();
   double fastest_reference_us_ = std::numeric_limits<double>::infinity();
   double slowest_reference_us_ = 0;

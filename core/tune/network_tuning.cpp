@@ -69,7 +69,7 @@ void NetworkTuning::close() {
 
 void NetworkTuning::note() {
   const TuningTimes spent = times();
-  curve_.push_back({trials(), spent.proposing + spent.measuring + spent.learning, best_us()});
+  curve_.push_back({trials(), spent.total(), best_us()});
 }
 
 std::int64_t NetworkTuning::trials() const {
@@ -102,6 +102,7 @@ TuningTimes NetworkTuning::times() const {
   TuningTimes all;
   for (const auto& task : tasks_) {
     all.proposing += task->times().proposing;
+    all.compiling += task->times().compiling;
     all.measuring += task->times().measuring;
     all.learning += task->times().learning;
   }

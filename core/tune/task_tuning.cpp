@@ -87,6 +87,18 @@ Status TaskTuning::open() {
   return {};
 }
 
+Status TaskTuning::time(std::span<const loop::Program> programs,
+                        const std::function<Status(std::size_t, const Measurement&)>& heard) {
+  const double begin = now();
+  REWRIGHT_CHECK(open());
+  const double compiled = measurer_->compiling();
+  const Status status = measurer_->measure(programs, heard);
+  const double compiling = measurer_->compiling() - compiled;
+  times_.compiling += compiling;
+  times_.measuring += now() - begin - compiling;
+  return status;
+}
+
 Status TaskTuning::measure_baselines() {
   std::vector<Candidate> plain;
   if (!measured_.contains("")) plain.push_back({std::nullopt, {{}, task_.program}, ""});
@@ -150,22 +162,17 @@ Status TaskTuning::time_again() {
       programs.push_back(task_.finish ? task_.finish(made.program) : std::move(made.program));
     }
   }
-  const double begin = now();
-  REWRIGHT_CHECK(open());
-  REWRIGHT_CHECK(measurer_->measure(programs, [&](std::size_t i, const Measurement& again) -> Status {
+  REWRIGHT_CHECK(time(programs, [&](std::size_t i, const Measurement& again) -> Status {
     auto& batches = timed[i % timed.size()]->batches_us;
     batches.insert(batches.end(), again.batches_us.begin(), again.batches_us.end());
     return {};
   }));
-  times_.measuring += now() - begin;
   if (one_shot_us() < best_us()) best_ = one_shot_;
   return {};
 }
 
 Status TaskTuning::measure(std::span<const Candidate> candidates, const std::string& origin) {
   if (candidates.empty()) return {};
-  const double begin = now();
-  REWRIGHT_CHECK(open());
   std::vector<loop::Program> programs;
   std::vector<const Candidate*> asked;
   for (const Candidate& candidate : candidates) {
@@ -177,10 +184,7 @@ Status TaskTuning::measure(std::span<const Candidate> candidates, const std::str
       REWRIGHT_CHECK(hear(candidate, {"refused", valid.error().message, {}, 0}, origin));
     }
   }
-  const Status status = measurer_->measure(
-      programs, [&](std::size_t i, const Measurement& measured) { return hear(*asked[i], measured, origin); });
-  times_.measuring += now() - begin;
-  return status;
+  return time(programs, [&](std::size_t i, const Measurement& measured) { return hear(*asked[i], measured, origin); });
 }
 
 Status TaskTuning::hear(const Candidate& candidate, const Measurement& measured, const std::string& origin) {
@@ -203,14 +207,17 @@ void TaskTuning::observe(Features features, double us) {
 }
 
 void TaskTuning::take(const ScheduleRecord& record, bool is_trial) {
-  if (is_trial) ++trials_;
+  if (is_trial) {
+    ++trials_;
+    trials_us_.push_back(record.outcome == "ok" ? record.least_us() : std::numeric_limits<double>::infinity());
+  }
   ++outcomes_[record.outcome];
   if (record.outcome != "ok") {
     if (failures_.size() < kMostFailures) failures_.push_back(record);
   } else if (record.least_us() < best_.least_us()) {
     best_ = record;
   }
-  curve_.push_back({trials_, times_.proposing + times_.measuring + times_.learning, best_.least_us()});
+  curve_.push_back({trials_, times_.total(), best_.least_us()});
 }
 
 Status TaskTuning::learn() {

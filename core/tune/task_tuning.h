@@ -44,7 +44,8 @@ struct TuningSetting {
 };
 
 struct TuningTimes {
-  double proposing = 0, measuring = 0, learning = 0;  ///< Seconds; compiling is part of measuring.
+  double proposing = 0, compiling = 0, measuring = 0, learning = 0;  ///< Seconds.
+  [[nodiscard]] double total() const { return proposing + compiling + measuring + learning; }
 };
 
 /// The best after so many trials.
@@ -89,6 +90,8 @@ class REWRIGHT_API TaskTuning {
   [[nodiscard]] const std::map<std::string, std::int64_t>& outcomes() const { return outcomes_; }
   [[nodiscard]] const std::vector<TuningPoint>& curve() const { return curve_; }
   [[nodiscard]] const TuningTimes& times() const { return times_; }
+  /// Of each trial, in their order; infinite where it did not run.
+  [[nodiscard]] const std::vector<double>& trials_us() const { return trials_us_; }
   /// "ok" aside: outcome, schedule and why, of the first few.
   [[nodiscard]] const std::vector<ScheduleRecord>& failures() const { return failures_; }
 
@@ -101,6 +104,9 @@ class REWRIGHT_API TaskTuning {
   TaskTuning(TuningTask task, const TuningSetting& setting) : task_(std::move(task)), setting_(setting) {}
   void replay(std::span<const ScheduleRecord> known);
   Status open();
+  /// Times them, and says how long it and compiling took. Errors: those of Measurer.
+  Status time(std::span<const loop::Program> programs,
+              const std::function<Status(std::size_t, const Measurement&)>& heard);
   Status measure(std::span<const Candidate> candidates, const std::string& origin);
   Status hear(const Candidate& candidate, const Measurement& measured, const std::string& origin);
   void observe(Features features, double us);
@@ -121,6 +127,7 @@ class REWRIGHT_API TaskTuning {
   double unscheduled_us_ = std::numeric_limits<double>::infinity();
   std::map<std::string, std::int64_t> outcomes_;
   std::vector<TuningPoint> curve_;
+  std::vector<double> trials_us_;
   std::vector<ScheduleRecord> failures_;
   TuningTimes times_;
   std::int64_t trials_ = 0, replayed_ = 0;

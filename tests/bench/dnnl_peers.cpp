@@ -126,6 +126,55 @@ std::vector<Peer> pooling(Sizes& s) {
 
 }  // namespace
 
+std::vector<std::int64_t> Convolution::result() const {
+  std::vector<std::int64_t> sizes;
+  for (std::size_t d = 0; d < image.size(); ++d) {
+    const std::int64_t window = (kernel[d] - 1) * dilation[d] + 1;
+    sizes.push_back(transposed ? (image[d] - 1) * stride[d] + window - 2 * pads[d]
+                               : (image[d] + 2 * pads[d] - window) / stride[d] + 1);
+  }
+  return sizes;
+}
+
+std::vector<Peer> dnnl_convolution(const Convolution& given) {
+  const auto any = [](std::vector<std::int64_t> front, const std::vector<std::int64_t>& back) {
+    front.insert(front.end(), back.begin(), back.end());
+    return Desc(front, dnnl::memory::data_type::f32, Tag::any);
+  };
+  const Desc in = any({given.batch, given.in}, given.image), out = any({given.batch, given.out}, given.result());
+  const Desc weights = given.groups > 1
+                           ? any({given.groups, given.out / given.groups, given.in / given.groups}, given.kernel)
+                           : any({given.out, given.in}, given.kernel);
+  std::vector<std::int64_t> gaps = given.dilation;
+  for (std::int64_t& gap : gaps) --gap;
+  const auto inference = dnnl::prop_kind::forward_inference;
+  const auto made = [](const auto& desc, const auto& primitive) {
+    return std::vector<Peer>{peer(
+        "dnnl", primitive,
+        {{DNNL_ARG_SRC, desc.src_desc()}, {DNNL_ARG_WEIGHTS, desc.weights_desc()}, {DNNL_ARG_DST, desc.dst_desc()}})};
+  };
+  try {
+    if (given.transposed) {
+      const dnnl::deconvolution_forward::primitive_desc desc({inference, dnnl::algorithm::deconvolution_direct, in,
+                                                              weights, out, given.stride, gaps, given.pads, given.pads},
+                                                             engine());
+      return made(desc, dnnl::deconvolution_forward(desc));
+    }
+    const dnnl::convolution_forward::primitive_desc desc(
+        {inference, dnnl::algorithm::convolution_direct, in, weights, out, given.stride, gaps, given.pads, given.pads},
+        engine());
+    return made(desc, dnnl::convolution_forward(desc));
+  } catch (const dnnl::error&) {
+    return {};
+  }
+}
+
+Peer dnnl_norm(std::int64_t rows, std::int64_t length) {
+  const Desc in = floats({rows, length}, Tag::ab), out = floats({rows, 1}, Tag::ab);
+  const dnnl::reduction::primitive_desc made({dnnl::algorithm::reduction_norm_lp_sum, in, out, 2.0F, 0.0F}, engine());
+  return peer("dnnl", dnnl::reduction(made), {{DNNL_ARG_SRC, in}, {DNNL_ARG_DST, out}});
+}
+
 std::vector<Peer> dnnl_peers(const std::string& kind, Sizes sizes) {
   if (kind == "product") return products(sizes);
   if (kind == "conv" || kind == "depthwise" || kind == "grouped") return convolutions(sizes);

@@ -250,6 +250,13 @@ TEST(HalideDirectives, NameWhatIsLacking) {
   EXPECT_EQ(said("vectorise y.k").substr(0, 15), "target halide: ");
 }
 
+TEST(HalideTarget, LetsItsOwnSchedulersSchedule) {
+  for (const char* scheduler : {"adams2019", "mullapudi2016", "li2018"}) {
+    for (const char* text : {kProduct, kLayer})
+      expect_compiles<Real>(as_float64(program_of(text)), 5, 1e-9, {.dialect = scheduler});
+  }
+}
+
 TEST(HalideTarget, WritesItsIntermediateForm) {
   const NamedProgram named{"product", program_of(kProduct)};
   const auto source = halide().source({&named, 1}, {});

@@ -68,13 +68,16 @@ TEST(ShippedSchedules, ApplyToEveryCaseAndStayInside) {
   for (const auto& node : *cases) {
     const toml::table& given = *node.as_table();
     const std::string name = given["name"].value_or(std::string());
-    for (const char* knobs : {"knobs8", "knobs16"}) {
+    for (const char* lanes : {"8", "16"}) {
+      const auto at = [&](const std::string& key) {
+        return given.contains(key + lanes) ? given[key + lanes] : given[key];
+      };
       const auto stem = [&](const char* key) {
-        const std::string file = given[key].value_or(std::string());
+        const std::string file = at(key).value_or(std::string());
         return file.substr(0, file.rfind('.'));
       };
-      const Program program = program_of(stem("program"), numbers_of(*given["sizes"].as_table()));
-      const auto made = schedule::apply(program, schedule_of(stem("schedule"), numbers_of(*given[knobs].as_table())));
+      const Program program = program_of(stem("program"), numbers_of(*at("sizes").as_table()));
+      const auto made = schedule::apply(program, schedule_of(stem("schedule"), numbers_of(*at("knobs").as_table())));
       ASSERT_TRUE(made) << name << ": " << made.error().message;
       const auto valid = loop::validate(made->program, 1000);
       EXPECT_TRUE(valid || valid.error().code == ErrorCode::kBudget) << name << ": " << valid.error().message;
@@ -93,15 +96,20 @@ const Small kSmall[] = {
     {"product", "product", {{"M", 8}, {"N", 37}, {"K", 5}, {"V", 16}}, {{"ti", 4}, {"tj", 16}}},
     {"product", "product", {{"M", 3}, {"N", 128}, {"K", 5}, {"V", 16}}, {{"ti", 1}, {"tj", 64}}},
     {"product", "product-tails", {{"M", 11}, {"N", 35}, {"K", 7}, {"V", 16}}, {{"ti", 4}, {"tj", 16}}},
+    {"../tuning/product", "product-cuts", {{"M", 11}, {"N", 35}, {"K", 3}}, {{"ti", 4}, {"tt", 3}, {"tj", 16}}},
     {"product", "product-blocks", {{"M", 24}, {"N", 33}, {"K", 3}, {"V", 16}}, {{"ti", 4}, {"tj", 16}, {"mc", 8}}},
     {"convolution",
      "convolution",
      {{"G", 2}, {"Cb", 2}, {"Ci", 3}, {"Ob", 2}, {"V", 16}, {"OH", 3}, {"OW", 8}, {"S", 2}, {"KH", 3}, {"KW", 3}},
-     {{"tw", 4}}},
+     {{"to", 2}, {"tw", 4}}},
+    {"convolution",
+     "convolution-by-channels",
+     {{"G", 1}, {"Cb", 4}, {"Ci", 2}, {"Ob", 2}, {"V", 16}, {"OH", 3}, {"OW", 4}, {"S", 1}, {"KH", 3}, {"KW", 3}},
+     {{"to", 2}, {"tw", 2}, {"tc", 2}}},
     {"convolution",
      "convolution-by-places",
      {{"G", 1}, {"Cb", 2}, {"Ci", 4}, {"Ob", 3}, {"V", 16}, {"OH", 2}, {"OW", 14}, {"S", 1}, {"KH", 1}, {"KW", 1}},
-     {{"tw", 7}}},
+     {{"to", 1}, {"tw", 7}}},
     {"depthwise",
      "depthwise",
      {{"Cb", 2}, {"V", 8}, {"OH", 3}, {"OW", 4}, {"S", 2}, {"KH", 3}, {"KW", 3}},

@@ -5,6 +5,7 @@
 // Dialects  strict, which "" is: float32 and float64 arithmetic as IEEE 754 has it, contracted nowhere.
 //           fast: as Halide has it: operations are fused and change their order, and nothing may be infinite or no
 //           number.
+//           adams2019, mullapudi2016, li2018: as fast, a whole program scheduled by that scheduler of Halide's.
 // Threads   parallel loops run on Halide's, if TargetOptions asks for more than one.
 // Limits    a buffer has less than 2^31 elements. There is no time limit: the compiler runs in this process.
 #include <rewright/loop/target.h>

@@ -1,9 +1,13 @@
 #include "halide_pipeline.h"
 
 #include <Halide.h>
+#include <dlfcn.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -83,11 +87,7 @@ class PipelineBuilder {
   Result<std::unique_ptr<loop::CompiledProgram>> build() {
     declare();
     for (std::size_t s = 0; s < stages_.stages.size(); ++s) define(s);
-    wrap();
-    for (std::size_t s = 0; s < stages_.stages.size(); ++s)
-      if (!stages_.functions[stages_.stages[s].function].is_inlined) REWRIGHT_CHECK(direct(s));
-    for (std::size_t f = 0; f < functions_.size(); ++f)
-      if (!stages_.functions[f].is_inlined) REWRIGHT_CHECK(place(f));
+    if (options_.scheduler.empty()) REWRIGHT_CHECK(direct_all());
     std::vector<Func> outputs;
     std::vector<BufferId> ids;
     for (std::uint32_t b = 0; b < program_.buffers.size(); ++b) {
@@ -97,6 +97,7 @@ class PipelineBuilder {
     }
     Halide::Pipeline pipeline(outputs);
     const Halide::Target target = processor(options_.is_strict);
+    if (!options_.scheduler.empty()) REWRIGHT_CHECK(let_schedule(pipeline, ids, target));
     pipeline.compile_jit(target);
     return std::unique_ptr<loop::CompiledProgram>(
         std::make_unique<HalidePipeline>(program_, given_, ids, pipeline, target, options_.threads));
@@ -236,7 +237,50 @@ class PipelineBuilder {
     }
   }
 
+  // --- Halide's own schedulers ---------------------------------------------------------------------------------
+
+  /// They lie in a folder beside Halide's library.
+  static std::string file_of(const std::string& scheduler) {
+    Dl_info halide{};
+    ::dladdr(reinterpret_cast<const void*>(&Halide::load_plugin), &halide);
+    const std::filesystem::path library = halide.dli_fname == nullptr ? "" : halide.dli_fname;
+    std::string name = scheduler;
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+    return library.parent_path() / "halide14" / fmt::format("libautoschedule_{}.so", name);
+  }
+  Status let_schedule(Halide::Pipeline& pipeline, const std::vector<BufferId>& outputs, const Halide::Target& target) {
+    constexpr float kBalance = 40;  // Halide's own, for processors.
+    const std::string file = file_of(options_.scheduler);
+    if (!std::filesystem::exists(file))
+      return make_error(ErrorCode::kNotFound, "target halide: there is no '{}'; install Debian's libhalide14-0-dev",
+                        file);
+    for (auto& [buffer, parameter] : given_) {
+      const std::vector<int> sizes = sizes_of(program_.buffers[buffer]);
+      for (std::size_t d = 0; d < sizes.size(); ++d) parameter.dim(static_cast<int>(d)).set_estimate(0, sizes[d]);
+    }
+    for (const BufferId id : outputs) {
+      const std::size_t f = *stages_.function_of(id);
+      for (std::size_t d = 0; d < variables_[f].size(); ++d)
+        functions_[f].set_estimate(variables_[f][d], 0, static_cast<int>(stages_.functions[f].sizes[d]));
+    }
+    Halide::load_plugin(file);
+    const long cache = ::sysconf(_SC_LEVEL2_CACHE_SIZE);
+    pipeline.auto_schedule(
+        options_.scheduler, target,
+        Halide::MachineParams(options_.threads, static_cast<std::uint64_t>(std::max(cache, 1L << 18)), kBalance));
+    return {};
+  }
+
   // --- directives ----------------------------------------------------------------------------------------------
+
+  Status direct_all() {
+    wrap();
+    for (std::size_t s = 0; s < stages_.stages.size(); ++s)
+      if (!stages_.functions[stages_.stages[s].function].is_inlined) REWRIGHT_CHECK(direct(s));
+    for (std::size_t f = 0; f < functions_.size(); ++f)
+      if (!stages_.functions[f].is_inlined) REWRIGHT_CHECK(place(f));
+    return {};
+  }
 
   [[nodiscard]] int place_among(std::size_t s) const {
     int earlier = 0;

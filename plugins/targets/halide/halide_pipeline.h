@@ -12,6 +12,8 @@ namespace rewright::halide {
 struct PipelineOptions {
   bool is_strict = true;
   int threads = 1;
+  /// Of Halide's own schedulers, the one that schedules all ("Adams2019"); "": the stages say how they run.
+  std::string scheduler = {};
 };
 
 /// `program`: that of which the stages are. Errors: kUnsupported, what Halide refuses.

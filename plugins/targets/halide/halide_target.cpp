@@ -16,10 +16,21 @@ namespace {
 using namespace rewright;
 using halide::StatementOptions;
 
+/// Of Halide's own schedulers, the one that this dialect is.
+std::string scheduler_of(const std::string& dialect) {
+  if (dialect == "adams2019") return "Adams2019";
+  if (dialect == "mullapudi2016") return "Mullapudi2016";
+  if (dialect == "li2018") return "Li2018";
+  return "";
+}
+
 Result<StatementOptions> statement_options(const loop::TargetOptions& options) {
   const bool is_strict = options.dialect.empty() || options.dialect == "strict";
-  if (is_strict || options.dialect == "fast") return StatementOptions{is_strict, options.threads > 1};
-  return make_error(ErrorCode::kUsage, "target halide: there is no dialect '{}'; there are strict and fast",
+  const bool is_known = is_strict || options.dialect == "fast" || !scheduler_of(options.dialect).empty();
+  if (is_known) return StatementOptions{is_strict, options.threads > 1};
+  return make_error(ErrorCode::kUsage,
+                    "target halide: there is no dialect '{}'; there are strict, fast, adams2019, mullapudi2016 and "
+                    "li2018",
                     options.dialect);
 }
 
@@ -46,6 +57,12 @@ class HalideTarget final : public Target {
     REWRIGHT_TRY(const StatementOptions chosen, statement_options(options));
     std::vector<std::unique_ptr<loop::CompiledProgram>> all;
     for (const loop::NamedProgram& named : programs) {
+      if (const std::string scheduler = scheduler_of(options.dialect); !scheduler.empty()) {
+        REWRIGHT_TRY(const halide::Stages stages, halide::stages_of(named.program));
+        REWRIGHT_TRY(all.emplace_back(),
+                     halide::pipeline_of(named.program, stages, {chosen.is_strict, options.threads, scheduler}));
+        continue;
+      }
       REWRIGHT_TRY(const halide::LoweredProgram lowered, halide::lowered(named, chosen));
       REWRIGHT_TRY(all.emplace_back(), halide::compiled(lowered, options.threads));
     }
