@@ -77,7 +77,10 @@ class REWRIGHT_API Measurer {
   Status measure_all(const Module& all, const std::function<Status(std::size_t, const Measurement&)>& heard);
   Status measure_module(Worker& worker, const Module& module, const Measurement& compiled, const Heard& heard);
   Status measure_alone(Worker& worker, const Module& module, const Heard& heard);
-  Status look_at(const Measurement& measurement);
+  /// What came of timing a candidate of the module that the worker has. Errors: kMismatch, a figure above the peak,
+  /// though both were measured again.
+  Result<Measurement> time(Worker& worker, std::size_t index);
+  [[nodiscard]] bool is_above_peak(const Measurement& measurement) const;
 
   Setting setting_;
   std::vector<Worker> workers_;

@@ -14,7 +14,8 @@ namespace rewright::tune {
 
 /// Without measuring: peak and bandwidths are 0.
 [[nodiscard]] REWRIGHT_API Machine described_machine();
-/// Out of the cache folder if it is there, else measured, which takes about two seconds. Errors: no compiler, a cache
+/// Out of the cache folder if it is there, else measured, which takes about two seconds. `again`: measured in any case,
+/// the greater of both values kept. Errors: no compiler, a cache
 /// folder that cannot be written.
 [[nodiscard]] REWRIGHT_API Result<Machine> measured_machine(bool again = false);
 
