@@ -27,7 +27,7 @@ struct TuningReport {
   std::vector<std::pair<double, double>> curve = {};  ///< Trials, and microseconds of all kernels.
   double one_shot_us = 0, best_us = 0;                ///< Of all kernels.
   std::string outcomes = {};                          ///< "160 ok, 2 wrong".
-  std::string times = {};                                 ///< Where the search's own time went.
+  std::string times = {};                             ///< Where the search's own time went.
 };
 /// A page that needs no other file.
 [[nodiscard]] REWRIGHT_API std::string tuning_html(const TuningReport& report);

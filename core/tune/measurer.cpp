@@ -144,7 +144,6 @@ Result<std::vector<Measurement>> Measurer::compile_all(std::span<const Module> m
       if (status) status = outcome.error();
     }
   }
-  is_ending_ = false;
   compiling_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (!status) return status.error();
   return compiled;
@@ -185,7 +184,7 @@ Result<Measurement> Measurer::time(Worker& worker, std::size_t index) {
   REWRIGHT_TRY(Measurement measured, ask_again());
   if (is_above_peak(measured)) {  // The processor may run faster than when the peak was measured.
     REWRIGHT_TRY(const Machine machine, measured_machine(true));
-    setting_.peak_gflops = std::max(setting_.peak_gflops, machine.peak_gflops);
+    setting_.peak_gflops = machine.peak_gflops;
   }
   if (is_above_peak(measured)) {
     REWRIGHT_TRY(measured, ask_again());
@@ -224,6 +223,7 @@ Measurer::Module Measurer::Module::part(std::size_t first, std::size_t most) con
 }
 
 Status Measurer::measure_all(const Module& all, const std::function<Status(std::size_t, const Measurement&)>& heard) {
+  is_ending_ = false;
   std::size_t known = 0;
   const Heard count = [&](const Measurement& measurement) { return heard(known++, measurement); };
   const std::size_t size = all.candidates.size();

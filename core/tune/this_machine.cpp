@@ -131,16 +131,8 @@ Result<Machine> measured_machine(bool again) {
   Machine machine = described_machine();
   REWRIGHT_TRY(const std::string folder, user_cache());
   const std::string file = fmt::format("{}/machine-{}.json", folder, machine.fingerprint);
-  Machine known = machine;
-  const auto text = read_file(file);
-  const bool is_known = text && read_measured(*text, known);
-  if (is_known && !again) return known;
+  if (const auto text = read_file(file); !again && text && read_measured(*text, machine)) return machine;
   REWRIGHT_CHECK(probe(machine));
-  if (is_known) {
-    machine.peak_gflops = std::max(machine.peak_gflops, known.peak_gflops);
-    for (std::size_t c = 0; c < machine.caches.size(); ++c)
-      machine.caches[c].read_gb_s = std::max(machine.caches[c].read_gb_s, known.caches[c].read_gb_s);
-  }
   REWRIGHT_CHECK(write_file(file, to_json(machine).dump(2) + "\n"));
   return machine;
 }

@@ -14,9 +14,9 @@ namespace rewright::tune {
 
 /// Without measuring: peak and bandwidths are 0.
 [[nodiscard]] REWRIGHT_API Machine described_machine();
-/// Out of the cache folder if it is there, else measured, which takes about two seconds. `again`: measured in any case,
-/// the greater of both values kept. Errors: no compiler, a cache
-/// folder that cannot be written.
+/// Out of the cache folder if it is there, else measured, which takes about two seconds; `again`: measured in any case,
+/// as a virtual machine may run faster or slower than it did. Errors: no compiler, a cache folder that cannot be
+/// written.
 [[nodiscard]] REWRIGHT_API Result<Machine> measured_machine(bool again = false);
 
 /// More than this share of the peak is a fault of measuring.
