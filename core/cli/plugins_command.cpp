@@ -4,6 +4,7 @@
 #include <rewright/optimize/cost.h>
 #include <rewright/optimize/search.h>
 #include <rewright/rule/pruner.h>
+#include <rewright/tune/generator.h>
 #include <rewright/tune/predictor.h>
 #include <rewright/tune/tuner.h>
 #include <rewright/verify/verifier.h>
@@ -80,9 +81,11 @@ Result<Subject> subject_of(const std::string& object, const Registry& registry, 
     return Subject{object, contract::contracts_of(*tuner)};
   if (const auto* predictor = registry.find<Predictor>(name); kind == "predictor" && predictor != nullptr)
     return Subject{object, contract::contracts_of(*predictor)};
+  if (const auto* generator = registry.find<Generator>(name); kind == "generator" && generator != nullptr)
+    return Subject{object, contract::contracts_of(*generator)};
   return make_error(ErrorCode::kUnsupported,
                     "there are no tests for '{}'; there are for operators, verifiers, pruners, "
-                    "searches, costs, targets, tuners and predictors",
+                    "searches, costs, targets, tuners, predictors and generators",
                     object);
 }
 

@@ -1,6 +1,7 @@
 #include "cli/tune_arguments.h"
 
 #include <rewright/loop/target.h>
+#include <rewright/tune/generator.h>
 #include <rewright/tune/predictor.h>
 #include <rewright/tune/tuner.h>
 
@@ -92,8 +93,11 @@ Result<tune::TuningSetting> tuning_setting(const TuneArguments& arguments, const
   setting.orders = arguments.orders == "scores" ? tune::OrderFeatures::kScores : tune::OrderFeatures::kCategory;
   REWRIGHT_TRY(setting.sketches, sketch_options(arguments));
   REWRIGHT_TRY(setting.given, read_sketches(arguments.sketches));
-  if (setting.only_given && setting.given.empty())
-    return make_error(ErrorCode::kUsage, "--only-given, and --sketch gives none");
+  for (const std::string& name : arguments.generators) {
+    REWRIGHT_TRY(setting.generators.emplace_back(), registry.get<Generator>(name));
+  }
+  if (setting.only_given && setting.given.empty() && setting.generators.empty())
+    return make_error(ErrorCode::kUsage, "--only-given, and neither --sketch nor --generator gives any");
   REWRIGHT_TRY(setting.tuner, registry.get<Tuner>(arguments.tuner));
   REWRIGHT_TRY(setting.tuner_options, read_options(arguments.options));
   REWRIGHT_TRY(setting.predictor_options, read_options(arguments.predictor_options));
@@ -150,7 +154,9 @@ void add_search_options(const Command& command, TuneArguments& a) {
       .show_default();
   command.add_option("--sketch", a.sketches, "A file with a schedule and its knobs, to search beside the sketches")
       .repeatable();
-  command.add_flag("--only-given", a.only_given, "Nothing but what --sketch gives");
+  command.add_option("--generator", a.generators, "A plugin whose schedules are searched before the sketches")
+      .repeatable();
+  command.add_flag("--only-given", a.only_given, "Nothing but what --sketch and --generator give");
   command.add_option("--policy", a.policy, "Caches before a run: hot or cold")
       .check(one_of({"hot", "cold"}))
       .show_default();

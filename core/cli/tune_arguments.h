@@ -18,6 +18,7 @@ struct TuneArguments {
   std::string what;  ///< A kernel, a file with a loop program, or a model.
   std::vector<std::string> sizes;
   std::vector<std::string> sketches;  ///< Files.
+  std::vector<std::string> generators = {};
   bool only_given = false;
   std::string structure = "SSRSRS";
   std::string dialect = "vectors";

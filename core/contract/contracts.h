@@ -45,5 +45,6 @@ struct Contract {
 [[nodiscard]] REWRIGHT_API std::vector<Contract> contracts_of(const Target& target);
 [[nodiscard]] REWRIGHT_API std::vector<Contract> contracts_of(const Tuner& tuner);
 [[nodiscard]] REWRIGHT_API std::vector<Contract> contracts_of(const Predictor& predictor);
+[[nodiscard]] REWRIGHT_API std::vector<Contract> contracts_of(const Generator& generator);
 
 }  // namespace rewright::contract

@@ -1,6 +1,8 @@
 // What a tuner promises: new points of the space, the same for the same seed and answers. What a predictor promises:
-// the same figures for the same observations, and an order that is plainly there.
+// the same figures for the same observations, and an order that is plainly there. What a generator promises: the same
+// schedules each time, and of each a choice that applies and changes no value.
 #include <rewright/base/mixing.h>
+#include <rewright/tune/generator.h>
 #include <rewright/tune/predictor.h>
 #include <rewright/tune/tuner.h>
 
@@ -8,6 +10,9 @@
 #include <set>
 
 #include "contract/contracts.h"
+#include "loop/validator.h"
+#include "schedule/apply.h"
+#include "schedule/schedule_space.h"
 
 namespace rewright::contract {
 namespace {
@@ -208,6 +213,94 @@ Outcome says_what_it_lacks(const Predictor& predictor) {
   return Outcome::kept("options, and too few observations, are refused");
 }
 
+// --- generators -----------------------------------------------------------------------------------------------------
+
+constexpr const char* kProgramsToSchedule[] = {
+    R"(buffer x[24, 7] float32 in
+buffer w[7, 64] float32 weight
+buffer y[24, 64] float32 out
+buffer acc[] float32 temporary
+for y.i 24 serial { for y.j 64 serial {
+  store acc[] = 0
+  for y.k 7 serial { store acc[] += x[y.i, y.k] * w[y.k, y.j] }
+  store y[y.i, y.j] = acc[]
+} }
+)",
+    R"(buffer x[5, 9, 3] float32 in
+buffer w[2, 2, 3, 32] float32 weight
+buffer y[4, 8, 32] float32 out
+buffer acc[] float32 temporary
+for y.h 4 serial { for y.w 8 serial { for y.o 32 serial {
+  store acc[] = 0
+  for y.r 2 serial { for y.s 2 serial { for y.c 3 serial {
+    store acc[] += x[y.h + y.r, y.w + y.s, y.c] * w[y.r, y.s, y.c, y.o]
+  } } }
+  store y[y.h, y.w, y.o] = max(acc[], 0)
+} } }
+)",
+    R"(buffer x[13] float32 in
+buffer y[13] float32 out
+for y.i 13 serial { store y[y.i] = x[y.i] + 1 }
+)"};
+
+tune::Machine plain_machine(bool is_wide) {
+  tune::Machine machine;
+  machine.instructions = {"AVX2", "FMA"};
+  if (is_wide) machine.instructions.emplace_back("AVX-512");
+  machine.caches = {{1, 32 << 10, 100}, {2, 1 << 20, 50}, {0, 1LL << 33, 10}};
+  machine.peak_gflops = 100;
+  return machine;
+}
+
+/// Nothing, or what is wrong with the schedule.
+std::optional<std::string> fault_of(const loop::Program& plain, const std::string& text) {
+  const auto space = schedule::parse_space(text);
+  if (!space) return "a text is no schedule: " + space.error().message;
+  std::string why = "none of its choices is allowed";
+  for (const schedule::Choices& choices : schedule::all_choices(*space, 64)) {
+    const auto steps = schedule::schedule_of(*space, choices);
+    if (!steps) return steps.error().message;
+    const auto made = schedule::apply(plain, *steps);
+    if (!made) {
+      why = made.error().message;
+      continue;
+    }
+    const Status valid = loop::validate(made->program);
+    if (!valid) return "what it makes is not valid: " + valid.error().message;
+    return std::nullopt;
+  }
+  return why;
+}
+
+Outcome writes_schedules_that_apply(const Generator& generator) {
+  std::size_t count = 0;
+  for (const char* text : kProgramsToSchedule) {
+    const auto program = loop::parse_program(text);
+    if (!program) return Outcome::broken(program.error().message);
+    for (const bool is_wide : {false, true}) {
+      for (const std::string& schedule : generator.schedules(*program, plain_machine(is_wide))) {
+        if (const auto fault = fault_of(*program, schedule)) return Outcome::broken(*fault + ", in: " + schedule);
+        ++count;
+      }
+    }
+  }
+  if (count == 0) return Outcome::skipped("it has no rule for the programs here");
+  return Outcome::kept(fmt::format("{} schedules", count));
+}
+
+Outcome writes_the_same_again(const Generator& generator) {
+  for (const char* text : kProgramsToSchedule) {
+    const auto program = loop::parse_program(text);
+    if (!program) return Outcome::broken(program.error().message);
+    const tune::Machine machine = plain_machine(true);
+    if (generator.schedules(*program, machine) != generator.schedules(*program, machine))
+      return Outcome::broken("other schedules when it is asked again");
+  }
+  return Outcome::kept("the same for three programs");
+}
+
+constexpr const char* kGeneratorAdvice = "tune/generator.h; rewright schedule check says which step does not apply";
+
 constexpr const char* kPredictorAdvice = "tune/predictor.h: figures are finite and above 0, whatever it has seen";
 
 }  // namespace
@@ -216,6 +309,11 @@ std::vector<Contract> contracts_of(const Tuner& tuner) {
   return {{"proposes new points of the space", [&] { return proposes_new_points(tuner); }, kTunerAdvice},
           {"is the same for a seed", [&] { return is_the_same_for_a_seed(tuner); }, kTunerAdvice},
           {"knows its options", [&] { return knows_its_options(tuner); }, kTunerAdvice}};
+}
+
+std::vector<Contract> contracts_of(const Generator& generator) {
+  return {{"writes schedules that apply", [&] { return writes_schedules_that_apply(generator); }, kGeneratorAdvice},
+          {"writes the same again", [&] { return writes_the_same_again(generator); }, kGeneratorAdvice}};
 }
 
 std::vector<Contract> contracts_of(const Predictor& predictor) {

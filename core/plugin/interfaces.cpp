@@ -6,6 +6,7 @@
 #include <rewright/optimize/search.h>
 #include <rewright/rule/pruner.h>
 #include <rewright/rule/rule.h>
+#include <rewright/tune/generator.h>
 #include <rewright/tune/predictor.h>
 #include <rewright/tune/tuner.h>
 #include <rewright/verify/verifier.h>
@@ -54,6 +55,7 @@ Result<std::unique_ptr<loop::CompiledProgram>> Target::compile_scheduled(const l
 }
 tune::FittedPredictor::~FittedPredictor() = default;
 Predictor::~Predictor() = default;
+Generator::~Generator() = default;
 tune::TuningSpace::~TuningSpace() = default;
 tune::TunerRun::~TunerRun() = default;
 Tuner::~Tuner() = default;

@@ -39,6 +39,15 @@ Result<std::unique_ptr<TaskTuning>> TaskTuning::start(TuningTask task, const Tun
   tuning->setting_.sketches.finish = tuning->task_.finish;
   std::vector<schedule::Sketch> sketches;
   for (const schedule::Space& space : setting.given) sketches.push_back(schedule::sketch_of(space));
+  for (const Generator* generator : setting.generators) {
+    for (const std::string& text : generator->schedules(tuning->task_.program, setting.machine)) {
+      const auto space = schedule::parse_space(text);
+      if (!space)
+        return make_error(ErrorCode::kPlugin, "generator {} wrote no schedule: {}", generator->name(),
+                          space.error().message);
+      sketches.push_back(schedule::sketch_of(*space));
+    }
+  }
   if (!setting.only_given) {
     for (schedule::Sketch& sketch : schedule::sketches_of(tuning->task_.program, tuning->setting_.sketches))
       sketches.push_back(std::move(sketch));

@@ -6,6 +6,7 @@
 //   record   its schedule ends in the comment "# point SKETCH CHOICE...", so that it is found in the space again
 #pragma once
 
+#include <rewright/tune/generator.h>
 #include <rewright/tune/predictor.h>
 #include <rewright/tune/tuner.h>
 
@@ -35,6 +36,7 @@ struct TuningSetting {
   Machine machine;
   schedule::SketchOptions sketches;
   std::vector<schedule::Space> given = {};  ///< Sketches of the user's own, put in front.
+  std::vector<const Generator*> generators = {};  ///< Whose schedules come after those.
   bool only_given = false;
   OrderFeatures orders = OrderFeatures::kCategory;
   std::uint64_t seed = 1;

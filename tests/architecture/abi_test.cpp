@@ -88,6 +88,7 @@ const std::vector<Kind> kKinds = {
      {"base/command.h", "loop/element_types.h", "loop/linear_index.h", "loop/buffer_owners.h", "schedule/transform.h"}},
     {"Tuner", "tuners", "tune/tuner.h", {"base/mixing.h"}},
     {"Predictor", "predictors", "tune/predictor.h", {"base/mixing.h"}},
+    {"Generator", "generators", "tune/generator.h", {}},
 };
 
 std::string text_of(const fs::path& file) {

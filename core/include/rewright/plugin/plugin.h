@@ -5,7 +5,8 @@
 //   REWRIGHT_PLUGIN("operator.matmul", "1.0.0", "Matrix product") { registry.add(make_operator<MatMul>()); }
 //
 // A plugin includes the header of its kind: operator/operator.h, verify/verifier.h, rule/pruner.h, optimize/search.h,
-// optimize/cost.h, onnx/runtime.h, loop/target.h, tune/tuner.h or tune/predictor.h, each below <rewright/>.
+// optimize/cost.h, onnx/runtime.h, loop/target.h, tune/tuner.h, tune/predictor.h or tune/generator.h, each below
+// <rewright/>.
 //
 // REWRIGHT_PLUGIN defines the one C symbol that a plugin exports: rewright_plugin(), which returns a pointer to a
 // static descriptor. The loader reads `size` and `abi_version` before anything else, then compares `build_tag`

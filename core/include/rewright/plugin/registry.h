@@ -25,7 +25,8 @@ namespace rewright {
   X(Runtime, "runtime")          \
   X(Target, "target")            \
   X(Tuner, "tuner")              \
-  X(Predictor, "predictor")
+  X(Predictor, "predictor")      \
+  X(Generator, "generator")
 
 #define REWRIGHT_DECLARE_KIND(Kind, word) class Kind;
 REWRIGHT_PLUGIN_KINDS(REWRIGHT_DECLARE_KIND)
