@@ -60,6 +60,7 @@ void Command::hide() const { app_->group(""); }
   template Argument Command::add_option(const std::string&, __VA_ARGS__&, const std::string&) const;
 REWRIGHT_OPTION(std::string)
 REWRIGHT_OPTION(std::vector<std::string>)
+REWRIGHT_OPTION(std::vector<double>)
 REWRIGHT_OPTION(int)
 REWRIGHT_OPTION(std::int64_t)
 REWRIGHT_OPTION(std::uint64_t)

@@ -52,7 +52,7 @@ class Command {
   explicit Command(CLI::App& app) : app_(&app) {}
 
   /// `names` is "-o,--output", or "FILE" for a positional argument. The variable must outlive the parsing. T: a string,
-  /// a number, an optional one, or a vector of strings.
+  /// a number, an optional one, or a vector of strings or doubles.
   template <class T>
   Argument add_option(const std::string& names, T& variable, const std::string& description) const;
   /// `take` is called with the value: T is double or std::uint64_t.

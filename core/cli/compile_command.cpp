@@ -245,7 +245,7 @@ Status search(const Settings& settings, const CompileArguments& arguments, const
   TuneArguments tune;
   tune.what = arguments.model;
   tune.sizes = arguments.dims;
-  tune.dialect = arguments.dialect;
+  tune.choice.dialect = arguments.dialect;
   tune.records = records;
   return tune_before(settings, tune, kTrials[static_cast<std::size_t>(arguments.effort)]);
 }

@@ -12,12 +12,12 @@
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "compile/child_processes.h"
-#include "compile/instruction_set.h"
 #include "loop/validator.h"
 #include "schedule/apply.h"
 #include "schedule/one_shot.h"
 #include "schedule/schedule_json.h"
 #include "store/schedule_records.h"
+#include "tune/instruction_set.h"
 #include "tune/kernel_program.h"
 #include "tune/kernel_text.h"
 #include "tune/measurer.h"
@@ -70,7 +70,7 @@ Result<ExitCode> print_program(const Settings& settings, const std::string& text
 }
 
 Result<ExitCode> suggest(const Settings& settings, const std::string& text, const std::string& dialect) {
-  REWRIGHT_TRY(const compile::InstructionSet* set, compile::instruction_set(dialect));
+  REWRIGHT_TRY(const tune::InstructionSet* set, tune::instruction_set(dialect));
   if (set == nullptr) {
     return make_error(ErrorCode::kUsage, "code of dialect {} has no vectors to schedule for; vectors has", dialect);
   }

@@ -1,17 +1,10 @@
 #include "cli/tune_arguments.h"
 
-#include <rewright/loop/target.h>
-#include <rewright/tune/generator.h>
-#include <rewright/tune/predictor.h>
-#include <rewright/tune/tuner.h>
-
 #include <chrono>
 #include <cstdlib>
 
 #include "base/files.h"
-#include "compile/instruction_set.h"
 #include "schedule/schedule_json.h"
-#include "tune/this_machine.h"
 
 namespace rewright::cli {
 namespace {
@@ -65,6 +58,14 @@ Json times_json(const tune::TuningTimes& times) {
           {"learning", times.learning}};
 }
 
+std::string ordered_text(const tune::OrderedPairs& ordered) {
+  if (ordered.pairs == 0) return "";
+  return fmt::format("The predictor had {:.0f} % of {} in their order. ", 100 * ordered.share(),
+                     counted(static_cast<std::uint64_t>(ordered.pairs), "pair"));
+}
+
+Json ordered_json(const tune::OrderedPairs& ordered) { return {{"pairs", ordered.pairs}, {"right", ordered.right}}; }
+
 std::string outcome_text(const std::map<std::string, std::int64_t>& outcomes) {
   std::string text;
   for (const auto& [outcome, count] : outcomes)
@@ -72,48 +73,16 @@ std::string outcome_text(const std::map<std::string, std::int64_t>& outcomes) {
   return text;
 }
 
-Result<schedule::SketchOptions> sketch_options(const TuneArguments& arguments) {
-  REWRIGHT_TRY(const compile::InstructionSet* set, compile::instruction_set(arguments.dialect));
-  if (set == nullptr) {
-    return make_error(ErrorCode::kUsage, "code of dialect {} has no vectors to schedule for; vectors has",
-                      arguments.dialect);
-  }
-  REWRIGHT_CHECK(schedule::check_structure(arguments.structure));
-  return schedule::SketchOptions{set->unit, arguments.structure};
-}
-
 Result<tune::TuningSetting> tuning_setting(const TuneArguments& arguments, const Registry& registry) {
-  tune::TuningSetting setting;
-  setting.measure.dialect = arguments.dialect;
-  setting.measure.policy = arguments.policy == "cold" ? tune::CachePolicy::kCold : tune::CachePolicy::kHot;
-  setting.measure.batch_us = 100;
-  setting.seed = arguments.seed;
-  setting.batch = arguments.batch;
-  setting.only_given = arguments.only_given;
-  setting.orders = arguments.orders == "scores" ? tune::OrderFeatures::kScores : tune::OrderFeatures::kCategory;
-  REWRIGHT_TRY(setting.sketches, sketch_options(arguments));
-  REWRIGHT_TRY(setting.given, read_sketches(arguments.sketches));
-  for (const std::string& name : arguments.generators) {
-    REWRIGHT_TRY(setting.generators.emplace_back(), registry.get<Generator>(name));
-  }
-  if (setting.only_given && setting.given.empty() && setting.generators.empty())
+  tune::TuningChoice choice = arguments.choice;
+  REWRIGHT_TRY(choice.tuner_options, read_options(arguments.options));
+  REWRIGHT_TRY(choice.predictor_options, read_options(arguments.predictor_options));
+  REWRIGHT_TRY(std::vector<schedule::Space> given, read_sketches(arguments.sketches));
+  if (arguments.only_given && given.empty() && choice.generators.empty())
     return make_error(ErrorCode::kUsage, "--only-given, and neither --sketch nor --generator gives any");
-  REWRIGHT_TRY(setting.tuner, registry.get<Tuner>(arguments.tuner));
-  REWRIGHT_TRY(setting.tuner_options, read_options(arguments.options));
-  REWRIGHT_TRY(setting.predictor_options, read_options(arguments.predictor_options));
-  if (arguments.predictor != "none") {
-    setting.prior = registry.find<Predictor>("roofline");
-    const std::string usual = arguments.tuner == "bayes" ? "process" : "trees";
-    if (!arguments.predictor.empty()) {
-      REWRIGHT_TRY(setting.predictor, registry.get<Predictor>(arguments.predictor));
-    } else if (setting.predictor = registry.find<Predictor>(usual); setting.predictor == nullptr) {
-      setting.predictor = setting.prior;  // Its library is not there.
-    }
-  }
-  REWRIGHT_TRY(const Target* target, registry.get<Target>(setting.measure.target));
-  REWRIGHT_TRY(setting.target_version, target->version());
-  REWRIGHT_TRY(setting.plugin, tune::Measurer::plugin_of(registry, setting.measure.target));
-  REWRIGHT_TRY(setting.machine, tune::measured_machine());
+  REWRIGHT_TRY(tune::TuningSetting setting, tune::tuning_setting(choice, registry));
+  setting.given = std::move(given);
+  setting.only_given = arguments.only_given;
   return setting;
 }
 
@@ -127,10 +96,11 @@ Result<OpenedRecords> open_records(const std::string& folder) {
 }
 
 void add_code_options(const Command& command, TuneArguments& arguments) {
-  command.add_option("--structure", arguments.structure, "Levels of loops of results (S) and of sums (R) in tiles")
+  command
+      .add_option("--structure", arguments.choice.structure, "Levels of loops of results (S) and of sums (R) in tiles")
       .show_default();
   command
-      .add_option("--dialect", arguments.dialect,
+      .add_option("--dialect", arguments.choice.dialect,
                   "Of target c: vectors, vectors-avx512, vectors-avx2, vectors-portable")
       .show_default();
 }
@@ -144,24 +114,26 @@ void add_search_options(const Command& command, TuneArguments& a) {
       .show_default();
   command.add_option("--records", a.records, "A store that what is measured is added to, and that is gone on from")
       .type_name("STORE");
-  command.add_option("--tuner", a.tuner, "What proposes schedules (rewright plugins list)").show_default();
-  command.add_option("--predictor", a.predictor, "What ranks them, or none")
+  command.add_option("--tuner", a.choice.tuner, "What proposes schedules (rewright plugins list)").show_default();
+  command.add_option("--predictor", a.choice.predictor, "What ranks them, or none")
       .show_default("process for bayes, else trees; roofline where that is not built");
   command.add_option("--option", a.options, "Of the tuner: NAME=VALUE").repeatable();
   command.add_option("--predictor-option", a.predictor_options, "Of the predictor: NAME=VALUE").repeatable();
-  command.add_option("--orders", a.orders, "How orders of loops are shown to the predictor")
+  command.add_option("--orders", a.choice.orders, "How orders of loops are shown to the predictor")
       .check(one_of({"category", "scores"}))
       .show_default();
   command.add_option("--sketch", a.sketches, "A file with a schedule and its knobs, to search beside the sketches")
       .repeatable();
-  command.add_option("--generator", a.generators, "A plugin whose schedules are searched before the sketches")
+  command.add_option("--generator", a.choice.generators, "A plugin whose schedules are searched before the sketches")
       .repeatable();
   command.add_flag("--only-given", a.only_given, "Nothing but what --sketch and --generator give");
-  command.add_option("--policy", a.policy, "Caches before a run: hot or cold")
+  command.add_option("--policy", a.choice.policy, "Caches before a run: hot or cold")
       .check(one_of({"hot", "cold"}))
       .show_default();
-  command.add_option("--batch", a.batch, "Schedules that are proposed at a time").check(whole_number(1)).show_default();
-  command.add_option("--seed", a.seed, "Of what is proposed").show_default();
+  command.add_option("--batch", a.choice.batch, "Schedules that are proposed at a time")
+      .check(whole_number(1))
+      .show_default();
+  command.add_option("--seed", a.choice.seed, "Of what is proposed").show_default();
 }
 
 }  // namespace rewright::cli

@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 
-#include "base/files.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/optimize_arguments.h"
@@ -12,31 +11,17 @@
 #include "cli/progress.h"
 #include "cli/tune_arguments.h"
 #include "compile/child_processes.h"
-#include "loop/lower.h"
-#include "loop/validator.h"
 #include "tune/kernel_program.h"
 
 namespace rewright::cli {
 namespace {
 
-constexpr std::int64_t kWalkedSteps = 200'000;
-
 /// A file with a loop program, or a kernel as text.
 Result<tune::TuningTask> read_task(const TuneArguments& arguments, const Registry& registry) {
   std::error_code ignored;
   if (!std::filesystem::exists(arguments.what, ignored)) return tune::kernel_task(arguments.what, registry);
-  REWRIGHT_TRY(const std::string text, read_file(arguments.what));
-  auto program = loop::parse_program(text);
-  if (!program) return make_error(program.error().code, "'{}': {}", arguments.what, program.error().message);
   REWRIGHT_TRY(const auto sizes, read_dims(arguments.sizes));
-  program = loop::specialised(*program, [&](const SizeVar& size) -> std::optional<std::int64_t> {
-    const auto at = sizes.find(size.text());
-    return at == sizes.end() ? std::nullopt : std::optional(at->second);
-  });
-  const Status valid = loop::validate(*program, kWalkedSteps);
-  if (!valid && valid.error().code != ErrorCode::kBudget)
-    return make_error(valid.error().code, "'{}': {}", arguments.what, valid.error().message);
-  return tune::program_task(arguments.what, *program);
+  return tune::file_task(arguments.what, sizes);
 }
 
 // --- sketches -----------------------------------------------------------------------------------------------------
@@ -44,7 +29,7 @@ Result<tune::TuningTask> read_task(const TuneArguments& arguments, const Registr
 Result<ExitCode> print_sketches(const Settings& settings, const TuneArguments& arguments) {
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const tune::TuningTask task, read_task(arguments, registry));
-  REWRIGHT_TRY(const schedule::SketchOptions options, sketch_options(arguments));
+  REWRIGHT_TRY(const schedule::SketchOptions options, tune::sketch_options(arguments.choice));
   Json rows = Json::array();
   Table table({"sketch", "points", "knobs"});
   table.align_right({1});
@@ -81,9 +66,14 @@ class KernelSession {
     if (records_) setting_.records = &*records_;
     setting_.stop = [this] {
       show();
-      return interrupted() || is_late();
+      return interrupted() || (is_late() && !is_over_);
     };
     REWRIGHT_TRY(tuning_, tune::TaskTuning::start(std::move(task), setting_, opened.known));
+    if (setting_.only_given && setting_.given.empty() && tuning_->space().size() <= 1) {
+      return make_error(ErrorCode::kUnsupported,
+                        "there is nothing to search: no generator has a schedule for {}; leave --only-given out",
+                        tuning_->task().name);
+    }
     begin_ = seconds_now();
     const Status status = tune();
     if (!status && !interrupted()) return status.error();
@@ -103,16 +93,12 @@ class KernelSession {
                static_cast<double>(done) / static_cast<double>(arguments_.trials));
   }
   Status tune() {
-    REWRIGHT_CHECK(tuning_->measure_baselines());
-    while (tuning_->trials() < arguments_.trials && !tuning_->is_exhausted() && !is_late() && !interrupted()) {
-      Status ended = tuning_->round(static_cast<std::size_t>(arguments_.trials - tuning_->trials()));
-      if (!ended && is_late()) break;
-      REWRIGHT_CHECK(ended);
-    }
-    if (!interrupted()) REWRIGHT_CHECK(tuning_->time_again());
+    Status status = tuning_->run(arguments_.trials);
+    is_over_ = true;
+    if ((status || is_late()) && !interrupted()) status = tuning_->time_again();
     tuning_->close();
     line_.clear();
-    return {};
+    return status;
   }
 
   [[nodiscard]] double gflops(double us) const { return tune::work_of(tuning_->task().program).operations / us * 1e-3; }
@@ -128,10 +114,10 @@ class KernelSession {
     add("without a search", tuning_->one_shot_us());
     add("best", tuning_->best_us());
     print(table.to_string());
-    print_line(fmt::format("{} of {} points{}: {}. {}.",
-                           counted(static_cast<std::uint64_t>(tuning_->trials()), "trial"), size_text(),
-                           tuning_->replayed() > 0 ? fmt::format(" ({} of records)", tuning_->replayed()) : "",
-                           outcome_text(tuning_->outcomes()), times_text(tuning_->times())));
+    print_line(
+        fmt::format("{} of {} points{}: {}. {}{}.", counted(static_cast<std::uint64_t>(tuning_->trials()), "trial"),
+                    size_text(), tuning_->replayed() > 0 ? fmt::format(" ({} of records)", tuning_->replayed()) : "",
+                    outcome_text(tuning_->outcomes()), ordered_text(tuning_->ordered()), times_text(tuning_->times())));
     for (const ScheduleRecord& failure : tuning_->failures())
       note(fmt::format("{}: {}; its schedule is in the records", failure.outcome, failure.text), settings_.quiet);
     print("\n" + tuning_->best().schedule);
@@ -162,6 +148,7 @@ class KernelSession {
                 {"points", tuning_->space().size()},
                 {"outcomes", std::move(outcomes)},
                 {"times", times_json(tuning_->times())},
+                {"ordered", ordered_json(tuning_->ordered())},
                 {"trials_us", std::move(found)},
                 {"exhausted", tuning_->is_exhausted()},
                 {"stopped_early", interrupted()},
@@ -175,6 +162,7 @@ class KernelSession {
   std::unique_ptr<tune::TaskTuning> tuning_;
   ProgressLine line_{settings_.quiet};
   double begin_ = 0;
+  bool is_over_ = false;  ///< No more trials; what was found may be timed again.
 };
 
 Result<ExitCode> tune_kernel(const Settings& settings, const TuneArguments& arguments) {

@@ -13,7 +13,6 @@
 #include "cli/tune_arguments.h"
 #include "compile/child_processes.h"
 #include "compile/network_tasks.h"
-#include "optimize/model_run.h"
 #include "report/tuning.h"
 #include "schedule/apply.h"
 #include "schedule/explain.h"
@@ -23,41 +22,61 @@ namespace rewright::cli {
 namespace {
 
 struct ModelArguments {
+  std::vector<std::string> models;
   TuneArguments tune;
   std::string scheduler = "gradient";
+  std::string objective = "sum";
+  std::vector<double> targets_us;  ///< One for each model.
   std::string runtime = "onnxruntime";
   std::string report;           ///< A page.
   std::int64_t per_kernel = 0;  ///< Trials for each that can be tuned, in place of those of all; 0: not so.
   bool is_silent = false;       ///< Nothing is said of what came of it.
 };
 
-Result<std::vector<tune::TuningTask>> read_tasks(const ModelArguments& arguments, const Registry& registry,
-                                                 const schedule::VectorUnit& unit) {
-  const std::string& file = arguments.tune.what;
-  const std::string parent = std::filesystem::path(file).parent_path().string();
-  ModelSource source;
-  source.file = "'" + file + "'";
-  source.directory = parent.empty() ? "." : parent;
-  source.freeze = true;
-  REWRIGHT_TRY(source.sizes, read_dims(arguments.tune.sizes));
-  REWRIGHT_TRY(source.bytes, read_file(file));
+/// The kernels of models, equal ones once.
+struct Networks {
+  std::vector<tune::TuningTask> tasks;
+  std::vector<std::vector<double>> counts = {};  ///< By model, then by task.
+};
+
+Result<Networks> read_networks(const ModelArguments& arguments, const Registry& registry,
+                               const schedule::VectorUnit& unit) {
+  Networks networks;
+  REWRIGHT_TRY(const auto sizes, read_dims(arguments.tune.sizes));
   REWRIGHT_TRY(const Runtime* runtime, registry.get<Runtime>(arguments.runtime));
-  REWRIGHT_TRY(OpenedModel opened, open_model(source, registry, runtime));
-  simplify(opened);
-  const ImportedModel& model = opened.start();
-  REWRIGHT_TRY(const compile::Kernels kernels,
-               compile::kernels_of(model.graph, model.carried, model.external, &registry));
-  if (kernels.calls.empty()) {
-    return make_error(ErrorCode::kUnsupported, "{} has nothing to tune: {}", source.file,
-                      kernels.not_compiled.empty()
-                          ? "no node of it computes anything"
-                          : fmt::format("{}: {}", kernels.not_compiled[0].node, kernels.not_compiled[0].reason));
+  for (const std::string& file : arguments.models) {
+    REWRIGHT_TRY(std::vector<tune::TuningTask> tasks, compile::model_tasks(file, sizes, *runtime, registry, unit));
+    auto& counts = networks.counts.emplace_back(networks.tasks.size(), 0);
+    for (tune::TuningTask& task : tasks) {
+      const auto same = std::ranges::find_if(networks.tasks, [&](const tune::TuningTask& known) {
+        return known.structure == task.structure && known.sizes == task.sizes;
+      });
+      counts.resize(networks.tasks.size(), 0);
+      if (same != networks.tasks.end()) {
+        counts[static_cast<std::size_t>(same - networks.tasks.begin())] += task.count;
+        same->count += task.count;
+      } else {
+        counts.push_back(task.count);
+        networks.tasks.push_back(std::move(task));
+      }
+    }
   }
-  if (!kernels.not_compiled.empty()) {
-    return make_error(ErrorCode::kUnsupported, "{}: {} cannot be compiled, so that there are no kernels to tune: {}",
-                      source.file, kernels.not_compiled[0].node, kernels.not_compiled[0].reason);
+  for (auto& counts : networks.counts) counts.resize(networks.tasks.size(), 0);
+  return networks;
+}
+
+Result<tune::Objective> objective_of(const ModelArguments& arguments, const Networks& networks) {
+  if (arguments.objective == "worst") return tune::worst_objective(networks.counts);
+  if (arguments.objective == "targets") {
+    if (arguments.targets_us.size() != networks.counts.size()) {
+      return make_error(ErrorCode::kUsage, "--objective targets needs a --target-us for each of {}; there are {}",
+                        counted(networks.counts.size(), "model"), arguments.targets_us.size());
+    }
+    return tune::target_objective(networks.counts, arguments.targets_us);
   }
-  return compile::tasks_of(model.graph, kernels, unit);
+  std::vector<double> counts;
+  for (const tune::TuningTask& task : networks.tasks) counts.push_back(task.count);
+  return tune::sum_objective(std::move(counts));
 }
 
 class ModelSession {
@@ -69,7 +88,9 @@ class ModelSession {
     begin_ = seconds_now();
     REWRIGHT_TRY(const Registry registry, settings_.registry());
     REWRIGHT_TRY(setting_, tuning_setting(arguments_.tune, registry));
-    REWRIGHT_TRY(std::vector<tune::TuningTask> tasks, read_tasks(arguments_, registry, setting_.sketches.unit));
+    REWRIGHT_TRY(Networks networks, read_networks(arguments_, registry, setting_.sketches.unit));
+    REWRIGHT_TRY(tune::Objective objective, objective_of(arguments_, networks));
+    counts_ = std::move(networks.counts);
     REWRIGHT_TRY(OpenedRecords opened, open_records(arguments_.tune.records));
     if (opened.records) setting_.records = &*opened.records;
     setting_.stop = [this] {
@@ -78,7 +99,8 @@ class ModelSession {
     };
     tune::TaskScheduling scheduling;
     scheduling.in_turn = arguments_.scheduler == "in-turn";
-    REWRIGHT_TRY(network_, tune::NetworkTuning::start(std::move(tasks), setting_, scheduling, opened.known));
+    REWRIGHT_TRY(network_, tune::NetworkTuning::start(std::move(networks.tasks), std::move(objective), setting_,
+                                                      scheduling, opened.known));
     if (arguments_.per_kernel > 0) {
       const auto can_be = [](const auto& task) { return task->space().size() > 1; };
       trials_ = arguments_.per_kernel * std::ranges::count_if(network_->tasks(), can_be);
@@ -114,7 +136,7 @@ class ModelSession {
       done_tasks_ = i;
       return !interrupted();
     }));
-    while (network_->trials() < trials_ && !is_late() && !interrupted()) {
+    while (network_->trials() < trials_ && network_->best_us() > 0 && !is_late() && !interrupted()) {
       REWRIGHT_TRY(const bool is_open, network_->round(trials_ - network_->trials()));
       if (!is_open) break;
     }
@@ -130,6 +152,24 @@ class ModelSession {
     });
     return tasks;
   }
+  /// Of the kernels of a model.
+  [[nodiscard]] double us_of(std::size_t model, double (tune::TaskTuning::*us)() const) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < counts_[model].size(); ++i) {
+      if (counts_[model][i] > 0) sum += counts_[model][i] * (*network_->tasks()[i].*us)();
+    }
+    return sum;
+  }
+  void report_models() const {
+    Table table({"model", "us without a search", "us best", "gain"});
+    table.align_right({1, 2, 3});
+    for (std::size_t m = 0; m < counts_.size(); ++m) {
+      const double before = us_of(m, &tune::TaskTuning::one_shot_us), best = us_of(m, &tune::TaskTuning::best_us);
+      table.add({arguments_.models[m], fmt::format("{:.0f}", before), fmt::format("{:.0f}", best),
+                 fmt::format("{:.2f}", before / best)});
+    }
+    print(table.to_string());
+  }
   void report() const {
     Table table({"kernel", "times", "us without a search", "us best", "gain", "trials"});
     table.align_right({1, 2, 3, 4, 5});
@@ -140,18 +180,28 @@ class ModelSession {
                  fmt::format("{:.2f}", task->one_shot_us() / task->best_us()), fmt::format("{}", task->trials())});
     }
     print(table.to_string());
-    print_line(fmt::format(
-        "{}: {:.0f} us of kernels without a search, {:.0f} us with the best schedules, {:.2f} times as fast. {}: {}. "
-        "{}.",
-        counted(network_->tasks().size(), "different kernel"), network_->one_shot_us(), network_->best_us(),
-        network_->one_shot_us() / network_->best_us(), counted(static_cast<std::uint64_t>(network_->trials()), "trial"),
-        outcome_text(network_->outcomes()), times_text(network_->times())));
+    if (counts_.size() > 1) report_models();
+    const bool has_targets = arguments_.objective == "targets";
+    const std::string gain =
+        has_targets ? "" : fmt::format(", {:.2f} times as fast", network_->one_shot_us() / network_->best_us());
+    print_line(fmt::format("{}: {:.0f} us {} without a search, {:.0f} us with the best schedules{}. {}: {}. {}{}.",
+                           counted(network_->tasks().size(), "different kernel"), network_->one_shot_us(),
+                           has_targets ? "beyond the targets" : "of kernels", network_->best_us(), gain,
+                           counted(static_cast<std::uint64_t>(network_->trials()), "trial"),
+                           outcome_text(network_->outcomes()), ordered_text(network_->ordered()),
+                           times_text(network_->times())));
     if (!arguments_.tune.records.empty())
       print_line(fmt::format("rewright compile MODEL -o DIR --records {} makes use of them.", arguments_.tune.records));
   }
+  [[nodiscard]] std::string names_text() const {
+    std::string names;
+    for (const std::string& model : arguments_.models)
+      names += (names.empty() ? "" : ", ") + std::filesystem::path(model).filename().string();
+    return names;
+  }
   [[nodiscard]] TuningReport page() const {
     TuningReport page{
-        .title = "Schedules of " + std::filesystem::path(arguments_.tune.what).filename().string(),
+        .title = "Schedules of " + names_text(),
         .machine = setting_.machine.processor,
         .one_shot_us = network_->one_shot_us(),
         .best_us = network_->best_us(),
@@ -191,8 +241,14 @@ class ModelSession {
                       {"one_shot_us", number(task->one_shot_us())},
                       {"best_us", number(task->best_us())},
                       {"trials", task->trials()},
+                      {"ordered", ordered_json(task->ordered())},
                       {"schedule", task->best().schedule},
                       {"program", to_string(task->task().program)}});
+    Json models = Json::array();
+    for (std::size_t m = 0; m < counts_.size(); ++m)
+      models.push_back({{"model", arguments_.models[m]},
+                        {"one_shot_us", number(us_of(m, &tune::TaskTuning::one_shot_us))},
+                        {"best_us", number(us_of(m, &tune::TaskTuning::best_us))}});
     for (const tune::NetworkPoint& point : network_->curve())
       curve.push_back({{"trials", point.trials}, {"seconds", point.seconds}, {"best_us", number(point.objective_us)}});
     print_json({{"tasks", network_->tasks().size()},
@@ -202,7 +258,9 @@ class ModelSession {
                 {"baseline_us", number(network_->one_shot_us())},
                 {"outcomes", std::move(outcomes)},
                 {"times", times_json(network_->times())},
+                {"ordered", ordered_json(network_->ordered())},
                 {"stopped_early", interrupted()},
+                {"models", std::move(models)},
                 {"kernels", std::move(rows)},
                 {"curve", std::move(curve)}});
   }
@@ -210,6 +268,7 @@ class ModelSession {
   const Settings& settings_;
   const ModelArguments& arguments_;
   tune::TuningSetting setting_;
+  std::vector<std::vector<double>> counts_;  ///< By model, then by task.
   std::unique_ptr<tune::NetworkTuning> network_;
   ProgressLine line_{settings_.quiet};
   std::size_t done_tasks_ = 0;
@@ -231,6 +290,7 @@ Result<ExitCode> tune_model(const Settings& settings, const ModelArguments& argu
 
 Status tune_before(const Settings& settings, const TuneArguments& tune, std::int64_t trials_per_kernel) {
   ModelArguments arguments;
+  arguments.models = {tune.what};
   arguments.tune = tune;
   arguments.per_kernel = trials_per_kernel;
   arguments.is_silent = true;
@@ -245,15 +305,29 @@ void add_tune_model(Program& program) {
   const Command command = program.command(
       group, "model", "Searches for the fastest schedules of all kernels of a model",
       {"rewright tune model net.onnx --trials 500 --records my.store",
-       "rewright tune model net.onnx --dim batch=1 --seconds 600 --records my.store --report tuned.html"},
+       "rewright tune model net.onnx --dim batch=1 --seconds 600 --records my.store --report tuned.html",
+       "rewright tune model one.onnx two.onnx --objective worst --records my.store"},
       [arguments](const Settings& settings) { return tune_model(settings, *arguments); });
-  command.add_option("MODEL", arguments->tune.what, "The ONNX model").required();
+  command.add_option("MODEL", arguments->models, "ONNX models; kernels that they share are tuned once")
+      .required()
+      .expected(1, -1);
   command.add_option("--dim", arguments->tune.sizes, "NAME=SIZE: a size that the model leaves open").repeatable();
   command
       .add_option("--scheduler", arguments->scheduler,
                   "What is tuned next: the kernel that promises most (gradient), or all in turn (in-turn)")
       .check(one_of({"gradient", "in-turn"}))
       .show_default();
+  command
+      .add_option(
+          "--objective", arguments->objective,
+          "What is to be small: the time of all models (sum), of the slowest (worst), or what each takes beyond "
+          "its target (targets)")
+      .check(one_of({"sum", "worst", "targets"}))
+      .show_default();
+  command
+      .add_option("--target-us", arguments->targets_us,
+                  "Microseconds that a model may take, in the order of the models")
+      .repeatable();
   command.add_option("--report", arguments->report, "A page with curves, kernels and schedules").type_name("FILE");
   add_code_options(command, arguments->tune);
   add_search_options(command, arguments->tune);

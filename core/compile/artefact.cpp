@@ -52,7 +52,7 @@ std::string in_comment(std::string_view text) {
 class ArtefactWriter {
  public:
   ArtefactWriter(const std::string& name, const ImportedModel& model, const Kernels& kernels,
-                 const InstructionSet* instructions)
+                 const tune::InstructionSet* instructions)
       : name_(name), graph_(model.graph), external_(model.external), kernels_(kernels), instructions_(instructions) {
     artefact_.name = name;
     if (instructions != nullptr) artefact_.instructions = instructions->name;
@@ -317,7 +317,7 @@ class ArtefactWriter {
   const Graph& graph_;
   const std::map<std::string, ExternalWeight>& external_;
   const Kernels& kernels_;
-  const InstructionSet* instructions_;
+  const tune::InstructionSet* instructions_;
   bool has_pool_ = false;
   Artefact artefact_;
   std::map<Port, std::string> places_;  ///< In C.
@@ -341,7 +341,7 @@ std::string artefact_name(std::string_view stem) {
 }
 
 Result<Artefact> make_artefact(const std::string& name, const ImportedModel& model, const Kernels& kernels,
-                               const Target& target, const InstructionSet* instructions) {
+                               const Target& target, const tune::InstructionSet* instructions) {
   return ArtefactWriter(name, model, kernels, instructions).write(target);
 }
 

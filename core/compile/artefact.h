@@ -19,10 +19,10 @@
 #include <string_view>
 #include <vector>
 
-#include "compile/instruction_set.h"
 #include "compile/kernels.h"
 #include "compile/weights_file.h"
 #include "onnx/imported_model.h"
+#include "tune/instruction_set.h"
 
 namespace rewright::compile {
 
@@ -56,7 +56,7 @@ inline constexpr std::int64_t kMostEmbeddedBytes = 64 << 10;
 /// read.
 [[nodiscard]] REWRIGHT_API Result<Artefact> make_artefact(const std::string& name, const ImportedModel& model,
                                                           const Kernels& kernels, const Target& target,
-                                                          const InstructionSet* instructions = nullptr);
+                                                          const tune::InstructionSet* instructions = nullptr);
 
 /// Writes the files into a folder, which is there. Errors: kIo.
 [[nodiscard]] REWRIGHT_API Status write_artefact(const Artefact& artefact, const std::string& folder);

@@ -5,7 +5,6 @@
 
 #include "base/files.h"
 #include "compile/artefact_session.h"
-#include "compile/instruction_set.h"
 #include "compile/network_tasks.h"
 #include "compile/scheduled_kernels.h"
 #include "onnx/defaults.h"
@@ -13,6 +12,7 @@
 #include "onnx/proto.h"
 #include "optimize/equivalence.h"
 #include "optimize/random_inputs.h"
+#include "tune/instruction_set.h"
 #include "tune/this_machine.h"
 
 namespace rewright::compile {
@@ -143,7 +143,7 @@ Result<CompileReport> compile_model(const OpenedModel& model, const Target& targ
   CompileReport report;
   const ImportedModel& compiled = model.start();
   REWRIGHT_CHECK(begin("make loops"));
-  REWRIGHT_TRY(const InstructionSet* instructions, instruction_set(options.dialect));
+  REWRIGHT_TRY(const tune::InstructionSet* instructions, tune::instruction_set(options.dialect));
   REWRIGHT_TRY(Kernels kernels, kernels_of(compiled.graph, compiled.carried, compiled.external, model.registry));
   report.not_compiled = kernels.not_compiled;
   report.kernels = kernels.calls.size();

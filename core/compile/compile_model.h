@@ -22,7 +22,7 @@ struct CompileOptions {
   std::string name;             ///< As artefact_name gives it.
   std::string folder;           ///< An empty one, that the artefact is written into;
   std::string built;            ///< and one for what is built of it and its runs.
-  std::string dialect = "c11";  ///< As instruction_set reads it.
+  std::string dialect = "c11";  ///< As tune::instruction_set reads it.
   int threads = 1;              ///< That a run uses, the caller's among them.
   bool measure = false;         ///< Time the artefact, its kernels and the runtime.
   int seconds = 300;            ///< For the compiler, and for a run.

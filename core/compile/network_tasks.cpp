@@ -1,8 +1,11 @@
 #include "compile/network_tasks.h"
 
+#include <filesystem>
 #include <map>
 
+#include "base/files.h"
 #include "compile/sum_conditions.h"
+#include "optimize/model_run.h"
 #include "schedule/apply.h"
 
 namespace rewright::compile {
@@ -32,6 +35,32 @@ Result<std::vector<tune::TuningTask>> tasks_of(const Graph& graph, const Kernels
     }
   }
   return once;
+}
+
+Result<std::vector<tune::TuningTask>> model_tasks(const std::string& file, const Sizes& sizes, const Runtime& runtime,
+                                                  const Registry& registry, const schedule::VectorUnit& unit) {
+  const std::string parent = std::filesystem::path(file).parent_path().string();
+  ModelSource source;
+  source.file = "'" + file + "'";
+  source.directory = parent.empty() ? "." : parent;
+  source.freeze = true;
+  source.sizes = sizes;
+  REWRIGHT_TRY(source.bytes, read_file(file));
+  REWRIGHT_TRY(OpenedModel opened, open_model(source, registry, &runtime));
+  simplify(opened);
+  const ImportedModel& model = opened.start();
+  REWRIGHT_TRY(const Kernels kernels, kernels_of(model.graph, model.carried, model.external, &registry));
+  if (kernels.calls.empty()) {
+    return make_error(ErrorCode::kUnsupported, "{} has nothing to tune: {}", source.file,
+                      kernels.not_compiled.empty()
+                          ? "no node of it computes anything"
+                          : fmt::format("{}: {}", kernels.not_compiled[0].node, kernels.not_compiled[0].reason));
+  }
+  if (!kernels.not_compiled.empty()) {
+    return make_error(ErrorCode::kUnsupported, "{}: {} cannot be compiled, so that there are no kernels to tune: {}",
+                      source.file, kernels.not_compiled[0].node, kernels.not_compiled[0].reason);
+  }
+  return tasks_of(model.graph, kernels, unit);
 }
 
 ScheduleChoice best_recorded(const std::vector<ScheduleRecord>& records, const RecordsOf& of) {

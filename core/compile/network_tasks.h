@@ -6,6 +6,7 @@
 
 #include "compile/kernels.h"
 #include "compile/scheduled_kernels.h"
+#include "optimize/size_choice.h"
 #include "store/schedule_records.h"
 #include "tune/tuning_task.h"
 
@@ -15,6 +16,13 @@ namespace rewright::compile {
 /// Errors: those of scheduled().
 [[nodiscard]] REWRIGHT_API Result<std::vector<tune::TuningTask>> tasks_of(const Graph& graph, const Kernels& kernels,
                                                                           const schedule::VectorUnit& unit);
+
+/// Of a model's file, simplified, at these sizes. Errors: those of open_model and scheduled(); kUnsupported, it
+/// computes nothing, or a node of it cannot be compiled.
+[[nodiscard]] REWRIGHT_API Result<std::vector<tune::TuningTask>> model_tasks(const std::string& file,
+                                                                             const Sizes& sizes, const Runtime& runtime,
+                                                                             const Registry& registry,
+                                                                             const schedule::VectorUnit& unit);
 
 /// What records must be of, beside the kernel.
 struct RecordsOf {

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <array>
+#include <filesystem>
 
 namespace rewright::experiment {
 namespace {
@@ -18,6 +19,8 @@ constexpr std::array kKinds = {
     Kind{"lines", lines_job},                      // Of source code.
     Kind{"optimize", optimize_job},                // A model made cheaper by one search, compared, measured.
     Kind{"substitution", substitution_job},        // One written down: proved, derived, measured, drawn.
+    Kind{"tune", tune_job},                        // Schedules of one kernel, searched by one tuner.
+    Kind{"schedulers", schedulers_job},            // Those of a network, by gradient and in turn.
 };
 
 }  // namespace
@@ -30,6 +33,18 @@ Result<const Kind*> find_kind(const std::string& name, const Place& place) {
   }
   return make_error(ErrorCode::kParse, "{}:{}: there is no kind of run '{}'; there are: {}", place.file, place.line,
                     name, fmt::join(names, ", "));
+}
+
+Result<std::string> model_file(Parameters& parameters, const Lab& lab) {
+  REWRIGHT_TRY(const std::string model, parameters.text("model"));
+  if (model.ends_with(".onnx")) return parameters.file("model");
+  return lab.models + "/" + model + ".onnx";
+}
+
+std::string missing_model(const std::string& file) {
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(file, ignored)) return "";
+  return fmt::format("there is no model '{}' (build the target 'models', or name its folder with --models)", file);
 }
 
 }  // namespace rewright::experiment

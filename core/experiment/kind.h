@@ -58,6 +58,12 @@ struct Kind {
 /// Errors: none of that name.
 [[nodiscard]] Result<const Kind*> find_kind(const std::string& name, const Place& place);
 
+/// What the parameter "model" names: NAME.onnx relative to the manifest, or NAME of those that are built, which may not
+/// be there.
+[[nodiscard]] Result<std::string> model_file(Parameters& parameters, const Lab& lab);
+/// Empty where the file is there; or what an outcome is to say.
+[[nodiscard]] std::string missing_model(const std::string& file);
+
 /// An interrupted job's error.
 [[nodiscard]] inline Error stopped_early() { return make_error(ErrorCode::kBudget, "the experiment was stopped"); }
 
@@ -71,5 +77,7 @@ Result<Job> drop_axioms_job(Parameters& parameters, const Lab& lab);
 Result<Job> lines_job(Parameters& parameters, const Lab& lab);
 Result<Job> optimize_job(Parameters& parameters, const Lab& lab);
 Result<Job> substitution_job(Parameters& parameters, const Lab& lab);
+Result<Job> tune_job(Parameters& parameters, const Lab& lab);
+Result<Job> schedulers_job(Parameters& parameters, const Lab& lab);
 
 }  // namespace rewright::experiment

@@ -6,6 +6,7 @@
 #include <rewright/optimize/search.h>
 #include <rewright/plugin/plugin.h>
 #include <rewright/rule/pruner.h>
+#include <rewright/tune/generator.h>
 #include <rewright/tune/predictor.h>
 #include <rewright/tune/tuner.h>
 #include <rewright/verify/verifier.h>

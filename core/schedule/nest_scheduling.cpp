@@ -83,6 +83,13 @@ std::optional<Pack> packed(const Program& program, const ValueExpr& load, const 
 
 std::int64_t extent(const Loop& loop) { return *loop.extent.number(); }
 LoopName name_of_loop(const Loop& loop) { return *loop::parse_loop_name(loop.axis.name); }
+std::vector<LoopName> loops_of(const Body& body) {
+  std::vector<LoopName> names;
+  for (const Statement& statement : body) {
+    if (statement.loop() != nullptr) names.push_back(name_of_loop(*statement.loop()));
+  }
+  return names;
+}
 
 const Loop* lanes_of(const Program& program, const Nest& nest) {
   const Loop* lanes = nullptr;

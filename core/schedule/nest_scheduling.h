@@ -15,6 +15,8 @@ namespace rewright::schedule {
 
 [[nodiscard]] std::int64_t extent(const Loop& loop);
 [[nodiscard]] LoopName name_of_loop(const Loop& loop);
+/// The loops that stand in a body themselves.
+[[nodiscard]] std::vector<LoopName> loops_of(const Body& body);
 
 /// The loop that moves what is stored by 1, of several the longest; null: none does.
 [[nodiscard]] const Loop* lanes_of(const Program& program, const Nest& nest);
@@ -38,11 +40,13 @@ inline constexpr std::int64_t kMostPlaces = 14;
 /// A program, and the steps that made it of another.
 class NestScheduling {
  public:
-  NestScheduling(const Program& program, const VectorUnit& unit) : unit_(unit), result_{{}, program} {}
+  NestScheduling(OneShot before, const VectorUnit& unit) : unit_(unit), result_(std::move(before)) {}
 
   [[nodiscard]] const Program& program() const { return result_.program; }
   [[nodiscard]] const VectorUnit& unit() const { return unit_; }
   [[nodiscard]] OneShot take() && { return std::move(result_); }
+  [[nodiscard]] const OneShot& so_far() const { return result_; }
+  void go_on(OneShot with) { result_ = std::move(with); }
 
   bool apply(Transform transform);
   /// All or nothing.

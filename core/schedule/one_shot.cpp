@@ -54,11 +54,7 @@ class Scheduling : private NestScheduling {
  public:
   using NestScheduling::NestScheduling;
 
-  OneShot run() && {
-    std::vector<LoopName> roots;
-    for (const Statement& statement : program().body) {
-      if (statement.loop() != nullptr) roots.push_back(name_of_loop(*statement.loop()));
-    }
+  OneShot run(const std::vector<LoopName>& roots) && {
     for (const LoopName& root : roots) schedule(root);
     return std::move(*this).take();
   }
@@ -176,6 +172,12 @@ class Scheduling : private NestScheduling {
 
 }  // namespace
 
-OneShot one_shot(const loop::Program& program, const VectorUnit& unit) { return Scheduling(program, unit).run(); }
+OneShot one_shot(const loop::Program& program, const VectorUnit& unit) {
+  return one_shot(OneShot{{}, program}, loops_of(program.body), unit);
+}
+
+OneShot one_shot(OneShot before, const std::vector<LoopName>& roots, const VectorUnit& unit) {
+  return Scheduling(std::move(before), unit).run(roots);
+}
 
 }  // namespace rewright::schedule

@@ -19,5 +19,7 @@ namespace rewright::schedule {
 
 /// Sizes must be numbers.
 [[nodiscard]] REWRIGHT_API OneShot one_shot(const loop::Program& program, const VectorUnit& unit);
+/// Steps for some nests more, wherever they stand: by their outermost loops.
+[[nodiscard]] OneShot one_shot(OneShot before, const std::vector<LoopName>& roots, const VectorUnit& unit);
 
 }  // namespace rewright::schedule

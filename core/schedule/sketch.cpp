@@ -3,7 +3,9 @@
 #include <rewright/loop/linear_index.h>
 
 #include <algorithm>
+#include <map>
 
+#include "schedule/loop_tree.h"
 #include "schedule/nest_scheduling.h"
 #include "schedule/sketch_plans.h"
 
@@ -143,6 +145,35 @@ std::vector<Root> roots_of(const Program& program) {
   return roots;
 }
 
+/// Of each stage that can be computed where it is read, by its number: the root of that nest.
+std::map<std::size_t, LoopName> readers_of(const Program& program, const std::vector<Root>& roots) {
+  std::map<std::size_t, LoopName> readers;
+  Program changed = program;
+  for (std::size_t s = roots.size(); s-- > 0;) {
+    if (!roots[s].stage || roots[s].stage->role != BufferRole::kTemporary) continue;
+    for (std::size_t r = s + 1; r < roots.size(); ++r) {
+      if (!roots[r].stage || readers.contains(r) || roots[r].stage->nest.outer.size() < 2) continue;
+      const std::string part = fmt::format("{}_part", roots[s].stage->name);
+      Outcome outcome = schedule::apply(changed, Transform(ComputeAt{roots[s].stage->name, roots[r].name, part}));
+      auto* made = std::get_if<Program>(&outcome);
+      if (made == nullptr || path_to(*made, roots[s].name)) continue;
+      changed = std::move(*made);
+      readers.emplace(s, roots[r].name);
+      break;
+    }
+  }
+  return readers;
+}
+
+void add_plan(Sketch& sketch, const Program& program, const Root& root, StageForm form, const SketchOptions& options,
+              std::optional<LoopName> reader = {}) {
+  const std::string name = root.stage ? root.stage->name : stored_in(program, program.body);
+  PlanKnobs made;
+  if (root.stage) made = knobs_of(program, root.stage->nest, name, form, options);
+  sketch.stages.push_back({root.name, name, form, sketch.knobs.size(), made.knobs.size(), std::move(reader)});
+  std::ranges::copy(made.knobs, std::back_inserter(sketch.knobs));
+}
+
 }  // namespace
 
 std::string to_string(const Sketch& sketch) {
@@ -163,24 +194,30 @@ std::vector<Sketch> sketches_of(const loop::Program& program, const SketchOption
     inlined = std::get<Program>(std::move(outcome));
     all.front().stages.push_back({root.name, root.stage->name, StageForm::kInline});
   }
-  for (const Root& root : roots_of(inlined)) {
+  const std::vector<Root> roots = roots_of(inlined);
+  const std::map<std::size_t, LoopName> readers = readers_of(inlined, roots);
+  Sketch at_readers = all.front();
+  for (std::size_t r = 0; r < roots.size(); ++r) {
+    const Root& root = roots[r];
     std::vector<StageForm> forms = {StageForm::kPlain};
     if (root.stage) forms = forms_of(inlined, *root.stage, options);
     std::erase(forms, StageForm::kInline);  // It could not be.
     if (forms.empty()) forms.push_back(StageForm::kPlain);
-    const std::string name = root.stage ? root.stage->name : stored_in(inlined, inlined.body);
     std::vector<Sketch> more;
     for (const Sketch& before : all) {
-      for (const StageForm form : forms) {
-        Sketch& sketch = more.emplace_back(before);
-        PlanKnobs made;
-        if (root.stage) made = knobs_of(inlined, root.stage->nest, name, form, options);
-        sketch.stages.push_back({root.name, name, form, sketch.knobs.size(), made.knobs.size()});
-        std::ranges::copy(made.knobs, std::back_inserter(sketch.knobs));
-      }
+      for (const StageForm form : forms) add_plan(more.emplace_back(before), inlined, root, form, options);
     }
     all = std::move(more);
+    if (readers.empty()) continue;
+    const bool is_reader = std::ranges::any_of(readers, [&](const auto& each) { return each.second == root.name; });
+    const auto at = readers.find(r);
+    if (at != readers.end()) {
+      add_plan(at_readers, inlined, root, StageForm::kAtReader, options, at->second);
+    } else {
+      add_plan(at_readers, inlined, root, is_reader ? StageForm::kReader : forms.back(), options);
+    }
   }
+  if (!readers.empty()) all.push_back(std::move(at_readers));
   return all;
 }
 

@@ -4,14 +4,16 @@
 // Each nest of the program is a stage. Rules look at stages from the last to the first, and each gives plans for one;
 // a sketch has a plan for every stage.
 //
-// | rule    | where                                                   | plans |
-// |---------|---------------------------------------------------------|-------------------------------------------------|
-// | inline  | no sum, no output, plain reads in order, nothing dear   | computed where it is read; nothing else | |
-// parts   | sums are longer than results are many                   | partial sums: in lanes; outermost               |
-// | tile    | what is read is read again (has_reuse)                  | tiles at several levels, sums kept: where the |
-// |         |                                                         | result is, in a block of tiles, in registers |
-// | plain   | none of the above but parts                             | lanes, if it has them |
+// | rule   | where                                                 | plans                                          |
+// |--------|-------------------------------------------------------|------------------------------------------------|
+// | inline | no sum, no output, plain reads in order, nothing dear | computed where it is read; nothing else        |
+// | parts  | sums are longer than results are many                 | partial sums: in lanes; outermost              |
+// | tile   | what is read is read again (has_reuse)                | tiles at several levels, sums kept: where the  |
+// |        |                                                       | result is, in a block of tiles, in registers   |
+// | plain  | none of the above but parts                           | lanes, if it has them                          |
 //
+// Readers  Where the nests that read a stage are one, or are all computed in one, it can be computed there: some
+//          iterations of a loop of that reader at a time. One sketch more has all of these so.
 // Tiles  S0 S1 R0 S2 R1 S3, or another structure: loops of results (S) and of sums (R) in levels. The last S is a tile
 //        in registers: some vectors wide, and some places of one other loop. Numbers are wishes: of a level of loops
 //        the largest divisor is taken that is at most what is wished, so that every choice has a schedule; of the
@@ -33,6 +35,7 @@ struct StagePlan {
   StageForm form = StageForm::kPlain;
   std::size_t first_knob = 0;
   std::size_t knob_count = 0;
+  std::optional<LoopName> reader = std::nullopt;  ///< Of a stage at its reader: that one's root.
 };
 
 struct Sketch {

@@ -116,6 +116,12 @@ PlanKnobs knobs_of(const loop::Program& program, const Nest& nest, const std::st
     made.vectors = maker.add("vectors of partial sums", SketchKnobKind::kTile, {1, 2, 4, 8});
   } else if (form == StageForm::kPartsOutside) {
     made.vectors = maker.add("parts of the sum", SketchKnobKind::kTile, {2, 4, 8, 16});
+  } else if (form == StageForm::kReader) {
+    std::vector<std::int64_t> depths;
+    for (std::size_t depth = 1; depth < nest.outer.size() && depth <= kMostOrdered; ++depth)
+      depths.push_back(static_cast<std::int64_t>(depth));
+    made.depth = maker.add("location", SketchKnobKind::kLocation, depths);
+    made.at_once = maker.add("at once", SketchKnobKind::kTile, {1, 2, 4, 8, 14, 16, 32, 64});
   }
   return made;
 }
@@ -154,6 +160,8 @@ const char* name_of(StageForm form) {
     case StageForm::kTileInPlace: return "tiles, sums in place";
     case StageForm::kTileInBlock: return "tiles, sums in a block";
     case StageForm::kTile: return "tiles, sums in registers";
+    case StageForm::kReader: return "around what it reads";
+    case StageForm::kAtReader: return "at its reader";
     case StageForm::kPlain: break;
   }
   return "plain";

@@ -44,7 +44,9 @@ enum class StageForm : std::uint8_t {
   kPartsOutside,
   kTileInPlace,
   kTileInBlock,
-  kTile
+  kTile,
+  kReader,   ///< Some of its loops are around it and what it reads.
+  kAtReader  ///< Computed in the loops of a reader, as much of it as is read there.
 };
 [[nodiscard]] REWRIGHT_API const char* name_of(StageForm form);
 
@@ -60,6 +62,7 @@ struct PlanKnobs {
   std::optional<std::size_t> panels;
   std::optional<std::size_t> unroll;
   std::optional<std::size_t> parallel;
+  std::optional<std::size_t> depth, at_once;  ///< Of a reader: the loop, from 1 on, and iterations of it.
 };
 [[nodiscard]] PlanKnobs knobs_of(const loop::Program& program, const Nest& nest, const std::string& stage,
                                  StageForm form, const SketchOptions& options);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "schedule/nest_scheduling.h"
+#include "schedule/one_shot.h"
 #include "schedule/sketch.h"
 #include "schedule/sketch_plans.h"
 
@@ -32,17 +33,18 @@ struct Chosen {
 class SketchScheduling : private NestScheduling {
  public:
   SketchScheduling(const Program& program, const SketchOptions& options)
-      : NestScheduling(program, options.unit), options_(options) {}
+      : NestScheduling(OneShot{{}, program}, options.unit), options_(options) {}
 
   std::optional<OneShot> run(const Sketch& sketch, const Choices& choices) && {
     for (const StagePlan& plan : sketch.stages) {
       if (plan.form == StageForm::kInline && !apply(Inline{plan.stage})) return std::nullopt;
     }
     for (const StagePlan& plan : sketch.stages) {
-      if (plan.form == StageForm::kInline) continue;
+      if (plan.form == StageForm::kInline || plan.form == StageForm::kAtReader) continue;
       const std::span<const std::int64_t> own(choices.begin() + static_cast<std::ptrdiff_t>(plan.first_knob),
                                               plan.knob_count);
-      if (!schedule(plan, own)) return std::nullopt;
+      if (plan.form == StageForm::kReader ? !schedule_reader(sketch, plan, own) : !schedule(plan, own))
+        return std::nullopt;
     }
     return std::move(*this).take();
   }
@@ -77,6 +79,29 @@ class SketchScheduling : private NestScheduling {
         !apply(ReductionFactor{extended(name, 0), unused_name(plan.stage + "_parts")}))
       return false;
     vectorise_inner(plan.root);
+    return true;
+  }
+
+  /// What is read there is computed in front of what reads it, the last in the program first.
+  bool schedule_reader(const Sketch& sketch, const StagePlan& plan, std::span<const std::int64_t> choices) {
+    const Loop* root = loop_named(plan.root);
+    const auto nest = root == nullptr ? std::nullopt : nest_at(*root);
+    if (!nest) return false;
+    const Chosen chosen{knobs_of(program(), *nest, plan.stage, plan.form, options_), choices};
+    const Loop& around = *nest->outer[static_cast<std::size_t>(chosen.number(chosen.knobs.depth, 1) - 1)];
+    LoopName location = name_of_loop(around);
+    const std::int64_t at_once = divisor_below(extent(around), chosen.number(chosen.knobs.at_once, 1));
+    if (at_once > 1) {
+      if (!apply(Split{location, at_once})) return false;
+      location = extended(location, 0);
+    }
+    for (std::size_t i = sketch.stages.size(); i-- > 0;) {
+      const StagePlan& read = sketch.stages[i];
+      if (read.form != StageForm::kAtReader || read.reader != plan.root) continue;
+      if (!apply(ComputeAt{read.stage, location, unused_name(read.stage + "_part")})) return false;
+      if (loop_named(read.root) != nullptr) return false;  // It is read elsewhere, too.
+    }
+    go_on(one_shot(so_far(), loops_of(loop_named(location)->body), options_.unit));
     return true;
   }
 

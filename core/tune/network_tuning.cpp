@@ -6,13 +6,12 @@
 
 namespace rewright::tune {
 
-Result<std::unique_ptr<NetworkTuning>> NetworkTuning::start(std::vector<TuningTask> tasks, const TuningSetting& setting,
+Result<std::unique_ptr<NetworkTuning>> NetworkTuning::start(std::vector<TuningTask> tasks, Objective objective,
+                                                            const TuningSetting& setting,
                                                             const TaskScheduling& scheduling,
                                                             std::span<const ScheduleRecord> known) {
   std::unique_ptr<NetworkTuning> network(new NetworkTuning(scheduling));
-  std::vector<double> counts;
   for (TuningTask& task : tasks) {
-    counts.push_back(task.count);
     REWRIGHT_TRY(auto tuning, TaskTuning::start(std::move(task), setting, known));
     ScheduledTask& scheduled = network->scheduled_.emplace_back();
     scheduled.kind = tuning->task().structure;
@@ -20,7 +19,7 @@ Result<std::unique_ptr<NetworkTuning>> NetworkTuning::start(std::vector<TuningTa
     scheduled.is_over = tuning->space().size() <= 1;
     network->tasks_.push_back(std::move(tuning));
   }
-  network->objective_ = sum_objective(std::move(counts));
+  network->objective_ = std::move(objective);
   return network;
 }
 
@@ -105,6 +104,15 @@ TuningTimes NetworkTuning::times() const {
     all.compiling += task->times().compiling;
     all.measuring += task->times().measuring;
     all.learning += task->times().learning;
+  }
+  return all;
+}
+
+OrderedPairs NetworkTuning::ordered() const {
+  OrderedPairs all;
+  for (const auto& task : tasks_) {
+    all.pairs += task->ordered().pairs;
+    all.right += task->ordered().right;
   }
   return all;
 }

@@ -18,8 +18,8 @@ struct NetworkPoint {
 
 class REWRIGHT_API NetworkTuning {
  public:
-  /// `tasks`: not empty. The objective is the sum of their counts times their microseconds. Errors: of the tuner.
-  [[nodiscard]] static Result<std::unique_ptr<NetworkTuning>> start(std::vector<TuningTask> tasks,
+  /// `tasks`: not empty. `objective`: of their microseconds, in their order. Errors: of the tuner.
+  [[nodiscard]] static Result<std::unique_ptr<NetworkTuning>> start(std::vector<TuningTask> tasks, Objective objective,
                                                                     const TuningSetting& setting,
                                                                     const TaskScheduling& scheduling,
                                                                     std::span<const ScheduleRecord> known);
@@ -33,12 +33,13 @@ class REWRIGHT_API NetworkTuning {
 
   [[nodiscard]] const std::vector<std::unique_ptr<TaskTuning>>& tasks() const { return tasks_; }
   [[nodiscard]] std::int64_t trials() const;
-  /// With the schedule that needs no search for every task; with the best of each.
+  /// The objective with the schedule that needs no search for every task; with the best of each.
   [[nodiscard]] double one_shot_us() const;
   [[nodiscard]] double best_us() const;
   [[nodiscard]] const std::vector<NetworkPoint>& curve() const { return curve_; }
   [[nodiscard]] std::map<std::string, std::int64_t> outcomes() const;
   [[nodiscard]] TuningTimes times() const;
+  [[nodiscard]] OrderedPairs ordered() const;
 
  private:
   explicit NetworkTuning(const TaskScheduling& scheduling) : scheduling_(scheduling) {}

@@ -16,6 +16,7 @@ namespace {
 constexpr std::int64_t kMostWalkedSteps = 200'000;  ///< By the validator.
 constexpr std::size_t kMostFailures = 20;
 constexpr int kMostFruitless = 4;
+constexpr double kApart = 1.02;  ///< Times that differ by more than measuring does.
 constexpr std::string_view kPointMark = "# point ";
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -52,6 +53,7 @@ Result<std::unique_ptr<TaskTuning>> TaskTuning::start(TuningTask task, const Tun
     for (schedule::Sketch& sketch : schedule::sketches_of(tuning->task_.program, tuning->setting_.sketches))
       sketches.push_back(std::move(sketch));
   }
+  if (sketches.empty()) sketches.push_back(schedule::sketch_of({}));  // As it is.
   tuning->space_ = std::make_unique<SketchSpace>(tuning->task_.program, std::move(sketches), tuning->setting_.sketches,
                                                  setting.machine, setting.orders);
   REWRIGHT_TRY(tuning->run_, setting.tuner->start(*tuning->space_, setting.seed, setting.tuner_options));
@@ -155,8 +157,30 @@ Status TaskTuning::round(std::size_t most) {
     exhausted_ = true;
     return {};
   }
+  std::vector<Point> points;
+  for (const Candidate& candidate : candidates) points.push_back(*candidate.point);
+  const std::vector<Estimate> predicted = space_->predicted(points);
   REWRIGHT_CHECK(measure(candidates, "search"));
+  compare(candidates, predicted);
   return learn();
+}
+
+void TaskTuning::compare(std::span<const Candidate> candidates, std::span<const Estimate> predicted) {
+  const auto us = [&](std::size_t i) { return measured_.at(candidates[i].steps); };
+  for (std::size_t i = 0; setting_.predictor != nullptr && i < candidates.size(); ++i) {
+    for (std::size_t k = i + 1; k < candidates.size(); ++k) {
+      const double less = std::min(us(i), us(k)), more = std::max(us(i), us(k));
+      if (!std::isfinite(more) || more < kApart * less) continue;
+      ++ordered_.pairs;
+      if ((us(i) < us(k)) == (predicted[i].us < predicted[k].us)) ++ordered_.right;
+    }
+  }
+}
+
+Status TaskTuning::run(std::int64_t trials) {
+  REWRIGHT_CHECK(measure_baselines());
+  while (trials_ < trials && !exhausted_) REWRIGHT_CHECK(round(static_cast<std::size_t>(trials - trials_)));
+  return {};
 }
 
 Status TaskTuning::time_again() {

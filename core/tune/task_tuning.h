@@ -35,7 +35,7 @@ struct TuningSetting {
   std::string target_version;  ///< For records.
   Machine machine;
   schedule::SketchOptions sketches;
-  std::vector<schedule::Space> given = {};  ///< Sketches of the user's own, put in front.
+  std::vector<schedule::Space> given = {};        ///< Sketches of the user's own, put in front.
   std::vector<const Generator*> generators = {};  ///< Whose schedules come after those.
   bool only_given = false;
   OrderFeatures orders = OrderFeatures::kCategory;
@@ -48,6 +48,13 @@ struct TuningSetting {
 struct TuningTimes {
   double proposing = 0, compiling = 0, measuring = 0, learning = 0;  ///< Seconds.
   [[nodiscard]] double total() const { return proposing + compiling + measuring + learning; }
+};
+
+/// Of pairs that one round proposed, and that took times apart: those that had been predicted in their order, by what
+/// was known before the round.
+struct OrderedPairs {
+  std::int64_t pairs = 0, right = 0;
+  [[nodiscard]] double share() const { return static_cast<double>(right) / static_cast<double>(pairs); }
 };
 
 /// The best after so many trials.
@@ -70,6 +77,8 @@ class REWRIGHT_API TaskTuning {
   /// Up to `most` trials; fewer where the tuner has no other points. Errors: those of Measurer; kBudget where it was
   /// stopped.
   Status round(std::size_t most);
+  /// Baselines, then rounds until there are so many trials, or nothing is left to try. Errors: those of both.
+  Status run(std::int64_t trials);
   /// Times the best, and the schedule that needs no search, in turn once more: the faster of them is the best. Errors:
   /// those of Measurer.
   Status time_again();
@@ -92,6 +101,7 @@ class REWRIGHT_API TaskTuning {
   [[nodiscard]] const std::map<std::string, std::int64_t>& outcomes() const { return outcomes_; }
   [[nodiscard]] const std::vector<TuningPoint>& curve() const { return curve_; }
   [[nodiscard]] const TuningTimes& times() const { return times_; }
+  [[nodiscard]] const OrderedPairs& ordered() const { return ordered_; }
   /// Of each trial, in their order; infinite where it did not run.
   [[nodiscard]] const std::vector<double>& trials_us() const { return trials_us_; }
   /// "ok" aside: outcome, schedule and why, of the first few.
@@ -114,6 +124,7 @@ class REWRIGHT_API TaskTuning {
   void observe(Features features, double us);
   void take(const ScheduleRecord& record, bool is_trial);
   Status learn();
+  void compare(std::span<const Candidate> candidates, std::span<const Estimate> predicted);
   [[nodiscard]] ScheduleRecord record_of(const Candidate& candidate, const Measurement& measured,
                                          const std::string& origin) const;
 
@@ -132,6 +143,7 @@ class REWRIGHT_API TaskTuning {
   std::vector<double> trials_us_;
   std::vector<ScheduleRecord> failures_;
   TuningTimes times_;
+  OrderedPairs ordered_;
   std::int64_t trials_ = 0, replayed_ = 0;
   bool exhausted_ = false;
 };

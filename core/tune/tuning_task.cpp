@@ -3,11 +3,15 @@
 #include <cctype>
 
 #include "base/files.h"
+#include "loop/lower.h"
+#include "loop/validator.h"
 #include "tune/kernel_program.h"
 #include "tune/kernel_text.h"
 
 namespace rewright::tune {
 namespace {
+
+constexpr std::int64_t kWalkedSteps = 200'000;  ///< By the validator.
 
 bool is_in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '/' || c == '.'; }
 
@@ -53,6 +57,20 @@ TuningTask program_task(std::string name, const loop::Program& program) {
   }
   task.structure = "loops " + content_hash(skeleton);
   return task;
+}
+
+Result<TuningTask> file_task(const std::string& file, const std::map<std::string, std::int64_t>& sizes) {
+  REWRIGHT_TRY(const std::string text, read_file(file));
+  auto program = loop::parse_program(text);
+  if (!program) return make_error(program.error().code, "'{}': {}", file, program.error().message);
+  program = loop::specialised(*program, [&](const SizeVar& size) -> std::optional<std::int64_t> {
+    const auto at = sizes.find(size.text());
+    return at == sizes.end() ? std::nullopt : std::optional(at->second);
+  });
+  const Status valid = loop::validate(*program, kWalkedSteps);
+  if (!valid && valid.error().code != ErrorCode::kBudget)
+    return make_error(valid.error().code, "'{}': {}", file, valid.error().message);
+  return program_task(file, *program);
 }
 
 }  // namespace rewright::tune

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,5 +27,9 @@ struct TuningTask {
 [[nodiscard]] REWRIGHT_API Result<TuningTask> kernel_task(const std::string& text, const Registry& registry);
 /// Of any program with numbers for sizes: its numbers are the sizes, its text without them is the structure.
 [[nodiscard]] REWRIGHT_API TuningTask program_task(std::string name, const loop::Program& program);
+/// Of a file with a loop program. `sizes`: numbers for those that it leaves open. Errors: kIo; what is no valid
+/// program, or one with a size left.
+[[nodiscard]] REWRIGHT_API Result<TuningTask> file_task(const std::string& file,
+                                                        const std::map<std::string, std::int64_t>& sizes);
 
 }  // namespace rewright::tune

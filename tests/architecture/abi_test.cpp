@@ -77,7 +77,7 @@ const std::vector<Kind> kKinds = {
      "costs",
      "optimize/cost.h",
      {"base/toml.h", "kit/window.h", "onnx/onnx.h", "onnx/runtime.h", "optimize/cost_key.h", "plugin/registry.h",
-      "tensor/correlation.h"}},
+      "tensor/correlation.h", "tune/kernel_tuner.h"}},
     {"Runtime",
      "runtimes",
      "onnx/runtime.h",

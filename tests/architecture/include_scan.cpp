@@ -20,7 +20,7 @@ const std::map<std::string, int> kFloorOfRoom = {
     {"plugin", 2},     {"schedule", 3}, {"enumerate", 3}, {"verify", 3}, {"rule", 3},        {"onnx", 3},
     {"egraph", 3},     {"theorem", 3},  {"rewrite", 4},   {"store", 4},  {"interchange", 4}, {"campaign", 5},
     {"discover", 5},   {"optimize", 5}, {"report", 5},    {"tune", 5},   {"contract", 6},    {"compile", 6},
-    {"experiment", 6}, {"cli", 7},      {"python", 7},    {"worker", 7}, {"kit", 8},
+    {"experiment", 7}, {"cli", 8},      {"python", 8},    {"worker", 8}, {"kit", 9},
 };
 
 const std::regex kPluginOnly(R"((z3|cvc5|dnnl|onnxruntime|Halide).*|oneapi/dnnl.*)");

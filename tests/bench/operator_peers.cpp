@@ -114,11 +114,11 @@ void set(NodeProto& node, const char* name, std::int64_t value) {
 
 struct Stated {
   ModelProto model;
-  std::vector<std::int64_t> input;
+  std::vector<std::vector<std::int64_t>> inputs;  ///< The first is called x0, the next z1, ...
 };
 
 Stated empty_model(const std::vector<std::int64_t>& input, const std::vector<std::int64_t>& output) {
-  Stated made{{}, input};
+  Stated made{{}, {input}};
   made.model.set_ir_version(8);
   made.model.add_opset_import()->set_version(17);
   made.model.mutable_graph()->set_name("operator");
@@ -148,7 +148,29 @@ NodeProto& add_node(Stated& stated, const std::string& type, const std::vector<s
   return node;
 }
 
-Stated stated(const Convolution& given, int count) {
+/// softmax(q k^T) of each head: q[S, H, D], k[S, H, D].
+Stated stated_scores(std::int64_t heads, std::int64_t length, std::int64_t depth) {
+  Stated made = empty_model({length, heads, depth}, {heads, length, length});
+  made.inputs.push_back({length, heads, depth});
+  auto& graph = *made.model.mutable_graph();
+  declare(*graph.add_input(), "z1", made.inputs[1]);
+  const auto add = [&](const char* type, const std::vector<std::string>& inputs,
+                       const std::string& output) -> NodeProto& {
+    NodeProto& node = *graph.add_node();
+    node.set_op_type(type);
+    for (const std::string& input : inputs) node.add_input(input);
+    node.add_output(output);
+    return node;
+  };
+  set(add("Transpose", {"x0"}, "q"), "perm", std::vector<std::int64_t>{1, 0, 2});
+  set(add("Transpose", {"z1"}, "k"), "perm", std::vector<std::int64_t>{1, 2, 0});
+  add("MatMul", {"q", "k"}, "scores");
+  set(add("Softmax", {"scores"}, "y"), "axis", -1);
+  return made;
+}
+
+/// With `rest`: normalised by numbers known before, and made positive.
+Stated stated(const Convolution& given, int count, bool rest = false) {
   std::vector<std::int64_t> in = {given.batch, given.in}, out = {given.batch, given.out},
                             weight = {given.out, given.in / given.groups};
   if (given.transposed) weight = {given.in, given.out / given.groups};
@@ -157,8 +179,9 @@ Stated stated(const Convolution& given, int count) {
   out.insert(out.end(), result.begin(), result.end());
   weight.insert(weight.end(), given.kernel.begin(), given.kernel.end());
   Stated made = empty_model(in, out);
+  const int nodes = rest ? count + 2 : count;
   for (int i = 0; i < count; ++i) {
-    NodeProto& node = add_node(made, given.transposed ? "ConvTranspose" : "Conv", weight, i, count);
+    NodeProto& node = add_node(made, given.transposed ? "ConvTranspose" : "Conv", weight, i, nodes);
     std::vector<std::int64_t> pads = given.pads;
     pads.insert(pads.end(), given.pads.begin(), given.pads.end());
     set(node, "strides", given.stride);
@@ -166,6 +189,11 @@ Stated stated(const Convolution& given, int count) {
     set(node, "pads", pads);
     set(node, "group", given.groups);
   }
+  if (!rest) return made;
+  NodeProto& norm = add_node(made, "BatchNormalization", {given.out}, count, nodes);
+  for (int i = 0; i < 3; ++i) norm.add_input(norm.input(1));  // The same numbers serve, but they vary enough.
+  for (float& number : *made.model.mutable_graph()->mutable_initializer(count)->mutable_float_data()) number += 1;
+  add_node(made, "Relu", {}, count + 1, nodes);
   return made;
 }
 
@@ -175,19 +203,21 @@ Result<Peer> runtime_peer(const std::string& name, const Runtime& runtime, const
   auto loaded = runtime.load(std::as_bytes(std::span(bytes)), {});
   if (!loaded) return loaded.error();
   const std::shared_ptr<RuntimeSession> session = std::move(*loaded);
-  std::int64_t elements = 1;
-  for (const std::int64_t size : stated.input) elements *= size;
-  std::vector<float> values(static_cast<std::size_t>(elements));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<float>((i * 2654435761U >> 8) & 0xffffU) / 65536.0F - 0.5F;
-  const auto data = std::as_bytes(std::span(values));
   const auto inputs = std::make_shared<std::vector<RuntimeTensor>>();
-  Shape shape;
-  for (const std::int64_t size : stated.input) shape.append(size);
-  RuntimeTensor& input = inputs->emplace_back();
-  input.name = "x0";
-  input.type.shape = shape;
-  input.bytes.assign(data.begin(), data.end());
+  for (const auto& sizes : stated.inputs) {
+    std::int64_t elements = 1;
+    for (const std::int64_t size : sizes) elements *= size;
+    std::vector<float> values(static_cast<std::size_t>(elements));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>((i * 2654435761U >> 8) & 0xffffU) / 65536.0F - 0.5F;
+    const auto data = std::as_bytes(std::span(values));
+    Shape shape;
+    for (const std::int64_t size : sizes) shape.append(size);
+    RuntimeTensor& input = inputs->emplace_back();
+    input.name = inputs->size() == 1 ? "x0" : "z1";
+    input.type.shape = shape;
+    input.bytes.assign(data.begin(), data.end());
+  }
   REWRIGHT_CHECK(session->measure(*inputs, 1, kBatchUs));
   return Peer{name, {}, [=] {
                 const auto times = session->measure(*inputs, 1, kBatchUs);
@@ -195,8 +225,12 @@ Result<Peer> runtime_peer(const std::string& name, const Runtime& runtime, const
               }};
 }
 
-Status add_convolutions(std::vector<Peer>& peers, const Convolution& given, const Runtime& runtime) {
-  for (Peer& each : dnnl_convolution(given)) peers.push_back(std::move(each));
+Status add_convolutions(std::vector<Peer>& peers, const Convolution& given, bool rest, const Runtime& runtime) {
+  for (Peer& each : dnnl_convolution(given)) peers.push_back(std::move(each));  // Without the rest.
+  if (rest) {
+    REWRIGHT_TRY(peers.emplace_back(), runtime_peer("onnxruntime", runtime, stated(given, 1, true), 1));
+    return {};
+  }
   REWRIGHT_TRY(peers.emplace_back(), runtime_peer("onnxruntime", runtime, stated(given, 1), 1));
   Convolution chained = given;
   for (std::size_t d = 0; d < given.image.size(); ++d) {
@@ -217,7 +251,7 @@ Result<std::vector<Peer>> operator_peers(const std::string& program, const Sizes
   std::vector<Peer> peers;
   const auto size = [&](const char* name) { return static_cast<int>(sizes.at(name)); };
   if (const auto convolution = convolution_of(program, sizes)) {
-    REWRIGHT_CHECK(add_convolutions(peers, *convolution, onnxruntime));
+    REWRIGHT_CHECK(add_convolutions(peers, *convolution, program == "conv_bn_relu", onnxruntime));
     if (program == "conv1d" && sizes.at("K") == 1) {
       REWRIGHT_TRY(peers.emplace_back(), blas_product(blas, size("OL"), size("O"), size("C")));
     }
@@ -227,6 +261,9 @@ Result<std::vector<Peer>> operator_peers(const std::string& program, const Sizes
     Stated product = empty_model({sizes.at("M"), sizes.at("K")}, {sizes.at("M"), sizes.at("N")});
     add_node(product, "MatMul", {sizes.at("K"), sizes.at("N")}, 0, 1);
     REWRIGHT_TRY(peers.emplace_back(), runtime_peer("onnxruntime", onnxruntime, product, 1));
+  } else if (program == "scores") {
+    const Stated scores = stated_scores(sizes.at("H"), sizes.at("S"), sizes.at("D"));
+    REWRIGHT_TRY(peers.emplace_back(), runtime_peer("onnxruntime", onnxruntime, scores, 1));
   } else if (program == "norm") {
     peers.push_back(dnnl_norm(sizes.at("B"), sizes.at("N")));
     REWRIGHT_TRY(peers.emplace_back(), blas_norm(blas, size("B"), size("N")));

@@ -188,12 +188,7 @@ void add_search_rows(const OptimizeAsked& asked, const OptimizeReport& report, O
 }
 
 Result<Outcome> work(const OptimizeAsked& asked, const Lab& lab) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(asked.file, ignored))
-    return Outcome{{},
-                   {},
-                   fmt::format("there is no model '{}' (build the target 'models', or name its folder with --models)",
-                               asked.file)};
+  if (std::string missing = missing_model(asked.file); !missing.empty()) return Outcome{{}, {}, std::move(missing)};
   REWRIGHT_TRY(Pieces pieces, prepare(asked, *lab.registry));
   REWRIGHT_TRY(const Operator* transpose, lab.registry->get<Operator>("transpose"));
   GraphCost cost(*pieces.cost, nullptr), in_layouts(*pieces.cost, nullptr, transpose);
@@ -256,12 +251,9 @@ Result<Outcome> work(const OptimizeAsked& asked, const Lab& lab) {
 Result<Job> optimize_job(Parameters& parameters, const Lab& lab) {
   OptimizeAsked asked;
   REWRIGHT_TRY(asked.model, parameters.text("model"));
-  if (asked.model.ends_with(".onnx")) {
-    REWRIGHT_TRY(asked.model, parameters.file("model"));
-    asked.file = asked.model;
-  } else {
-    asked.file = lab.models + "/" + asked.model + ".onnx";
-  }
+  REWRIGHT_TRY(asked.file, model_file(parameters, lab));
+  const bool is_named = asked.model.ends_with(".onnx");
+  if (is_named) asked.model = asked.file;
   REWRIGHT_TRY(asked.rules, parameters.files("rules"));
   REWRIGHT_TRY(asked.search, parameters.text("search", "backtracking"));
   REWRIGHT_TRY(asked.search_options, parameters.options("search_options"));
@@ -308,9 +300,7 @@ Result<Job> optimize_job(Parameters& parameters, const Lab& lab) {
     for (const auto& [name, value] : *options)
       std::visit([&, key = name](const auto& known) { asked.about[key] = known; }, value);
   Job job{[asked](const Lab& place) { return work(asked, place); }};
-  std::error_code ignored;
-  if (asked.file != asked.model && std::filesystem::is_regular_file(asked.file, ignored))
-    job.files.push_back(asked.file);
+  if (!is_named && missing_model(asked.file).empty()) job.files.push_back(asked.file);
   return job;
 }
 

@@ -17,9 +17,9 @@
 
 #include "base/files.h"
 #include "compile/artefact.h"
-#include "compile/instruction_set.h"
 #include "compile/scheduled_kernels.h"
 #include "support/operators.h"
+#include "tune/instruction_set.h"
 
 namespace rewright::compile::testing {
 
@@ -52,7 +52,7 @@ inline Artefact artefact_of(const ImportedModel& model, const std::string& name 
                             const std::string& dialect = "c11", int threads = 1, const ScheduleChoice& choose = {}) {
   const auto target = loaded().get<Target>("c");
   if (!target) fail(target.error().message);
-  const auto instructions = instruction_set(dialect);
+  const auto instructions = tune::instruction_set(dialect);
   if (!instructions) fail(instructions.error().message);
   Kernels kernels = kernels_of_model(model);
   if (*instructions != nullptr) {

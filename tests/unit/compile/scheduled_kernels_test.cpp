@@ -156,7 +156,7 @@ TEST(ScheduledKernels, ComputeWhatPlainOnesDo) {
 TEST(ScheduledKernels, ComputeWhatPlainOnesDoWithAnySketch) {
   std::size_t chosen = 0;
   expect_what_plain_ones_do(random_runs(12), [&](std::uint64_t seed, const std::string& dialect) -> ScheduleChoice {
-    const schedule::VectorUnit unit = (*instruction_set(dialect))->unit;
+    const schedule::VectorUnit unit = (*tune::instruction_set(dialect))->unit;
     return [&chosen, unit, random = Random(seed)](const loop::Program& program) mutable {
       auto made = random_schedule(program, unit, random);
       chosen += made ? 1 : 0;
@@ -176,7 +176,7 @@ TEST(ScheduledKernels, AnInstructionSetIsSaidAndAskedFor) {
   const Artefact artefact = artefact_of(RandomNetwork(1).make(), "model", "vectors-avx512");
   EXPECT_THAT(artefact.files.at("model.h"), ::testing::HasSubstr("Compiled for processors with AVX-512: 2 on others."));
   EXPECT_THAT(artefact.files.at("model.c"), ::testing::HasSubstr("if (!(__builtin_cpu_supports(\"avx512f\")"));
-  EXPECT_FALSE(instruction_set("vectors-mmx"));
+  EXPECT_FALSE(tune::instruction_set("vectors-mmx"));
 }
 
 }  // namespace

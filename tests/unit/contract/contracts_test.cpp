@@ -8,6 +8,7 @@
 #include <rewright/optimize/cost.h>
 #include <rewright/optimize/search.h>
 #include <rewright/rule/pruner.h>
+#include <rewright/tune/generator.h>
 #include <rewright/tune/predictor.h>
 #include <rewright/tune/tuner.h>
 #include <rewright/verify/verifier.h>
@@ -909,11 +910,42 @@ TEST(PredictorContracts, EachFaultBreaksItsContract) {
   EXPECT_THAT(broken(contracts_of(predictor)), ElementsAre("learns an order", "says what it lacks"));
 }
 
+enum class GeneratorFault : std::uint8_t { kNoSchedule, kDoesNotApply, kDependsOnCalls };
+
+template <GeneratorFault kFault>
+class FaultyGenerator final : public Generator {
+ public:
+  [[nodiscard]] std::string name() const override { return "faulty"; }
+  [[nodiscard]] std::string summary() const override { return "Wrong in one way"; }
+  [[nodiscard]] std::vector<std::string> schedules(const loop::Program& /*program*/,
+                                                   const tune::Machine& /*machine*/) const override {
+    if (kFault == GeneratorFault::kNoSchedule) return {"make it fast"};
+    if (kFault == GeneratorFault::kDoesNotApply) return {"split no.such.loop 2"};
+    return std::vector<std::string>(++calls_ % 2);
+  }
+
+ private:
+  mutable std::size_t calls_ = 0;
+};
+
+TEST(GeneratorContracts, EachFaultBreaksItsContract) {
+  EXPECT_THAT(broken(contracts_of(FaultyGenerator<GeneratorFault::kNoSchedule>())),
+              ElementsAre("writes schedules that apply"));
+  EXPECT_THAT(broken(contracts_of(FaultyGenerator<GeneratorFault::kDoesNotApply>())),
+              ElementsAre("writes schedules that apply"));
+  EXPECT_THAT(broken(contracts_of(FaultyGenerator<GeneratorFault::kDependsOnCalls>())),
+              ElementsAre("writes the same again"));
+}
+
 TEST(TuningContracts, ThePluginsThatShipKeepThem) {
   for (const Tuner* tuner : loaded().all<Tuner>())
     EXPECT_THAT(broken(contracts_of(*tuner)), ElementsAre()) << tuner->name();
   for (const Predictor* predictor : loaded().all<Predictor>())
     EXPECT_THAT(broken(contracts_of(*predictor)), ElementsAre()) << predictor->name();
+  for (const Generator* generator : loaded().all<Generator>()) {
+    EXPECT_THAT(broken(contracts_of(*generator)), ElementsAre()) << generator->name();
+    EXPECT_EQ(contracts_of(*generator)[0].check().state, Outcome::State::kKept) << "it has rules for those programs";
+  }
   EXPECT_THAT(loaded().all<Tuner>(), SizeIs(4));
 }
 

@@ -20,6 +20,7 @@ using namespace rewright::schedule;
 using test_support::program_of;
 using test_support::random_runs;
 using testing::HasSubstr;
+using testing::Not;
 
 const SketchOptions kSmall{VectorUnit{4, 16}};
 
@@ -61,7 +62,7 @@ TEST(Sketch, ThereAreAsManyAsTheRulesSay) {
       "buffer a[512, 512] float32 in\nbuffer b[512, 512] float32 in\nbuffer d[512, 512] float32 in\n"
       "buffer t[512, 512] float32 temporary\nbuffer c[512, 512] float32 out\n" +
       two);
-  EXPECT_EQ(sketches_of(chain, {}).size(), 9);
+  EXPECT_EQ(sketches_of(chain, {}).size(), 9 + 1) << "and the first product where the second needs it";
   EXPECT_EQ(sketches_of(product_with_rest(512, 512, 512), {}).size(), 3) << "what follows a sum belongs to it";
   EXPECT_EQ(sketches_of(reduction("min=", "inf", 64, 512), {}).size(), 3);
   EXPECT_EQ(sketches_of(reduction("max=", "-inf", 64, 4), {}).size(), 1) << "sums so short are not taken apart";
@@ -75,6 +76,38 @@ TEST(Sketch, WhatIsPlainIsInlined) {
   const auto sketches = sketches_of(program, kSmall);
   ASSERT_EQ(sketches.size(), 1);
   EXPECT_EQ(to_string(sketches[0]), "t inline; y plain");
+}
+
+/// Rows of a product, each divided by its greatest element.
+loop::Program scaled_product(std::int64_t rows, std::int64_t columns, std::int64_t sum) {
+  return program_of(
+      fmt::format("buffer a[{0}, {2}] float32 in\nbuffer w[{2}, {1}] float32 weight\n"
+                  "buffer t[{0}, {1}] float32 temporary\nbuffer m[{0}] float32 temporary\n"
+                  "buffer y[{0}, {1}] float32 out\n",
+                  rows, columns, sum) +
+      product("t", "a", "w", rows, columns, sum) +
+      fmt::format("for m.i {0} serial {{ store m[m.i] = -inf\n"
+                  "for m.k {1} serial {{ store m[m.i] max= t[m.i, m.k] }} }}\n"
+                  "for y.i {0} serial {{ for y.j {1} serial {{ store y[y.i, y.j] = t[y.i, y.j] * m[y.i] }} }}",
+                  rows, columns));
+}
+
+TEST(Sketch, StagesAreComputedWhereTheOnlyNestIsThatReadsThem) {
+  const auto sketches = sketches_of(scaled_product(24, 6, 33), kSmall);
+  ASSERT_FALSE(sketches.empty());
+  const Sketch& last = sketches.back();
+  EXPECT_EQ(to_string(last), "t at its reader; m at its reader; y around what it reads");
+  const auto made = realised(last, scaled_product(24, 6, 33), kSmall, {0, 3});
+  ASSERT_TRUE(made);
+  EXPECT_THAT(to_string(made->steps), HasSubstr("compute-at t y.i/0 t_part"));
+}
+
+TEST(Sketch, WhatAnOutputKeepsIsNotMoved) {
+  const loop::Program program = program_of(
+      "buffer a[8, 8] float32 in\nbuffer b[8, 8] float32 in\nbuffer d[8, 8] float32 in\n"
+      "buffer t[8, 8] float32 out\nbuffer c[8, 8] float32 out\n" +
+      product("t", "a", "b", 8, 8, 8) + product("c", "t", "d", 8, 8, 8));
+  for (const Sketch& sketch : sketches_of(program, kSmall)) EXPECT_THAT(to_string(sketch), Not(HasSubstr("reader")));
 }
 
 TEST(Sketch, StructuresAreWordsOfSAndR) {
@@ -117,6 +150,8 @@ TEST(Sketch, NoChoiceChangesAValue) {
       made += expect_same(product_with_rest(rows, columns, sum), options, 12, 2);
     }
   }
+  for (const auto& [rows, columns, sum] : {std::tuple{7, 13, 5}, {8, 16, 32}, {24, 6, 33}})
+    made += expect_same(scaled_product(rows, columns, sum), kSmall, 8, 5);
   made += expect_same(reduction("max=", "-inf", 3, 40), kSmall, 8, 3);
   made += expect_same(reduction("+=", "0", 2, 64), kSmall, 8, 4);
   EXPECT_GT(made, 250);

@@ -123,7 +123,7 @@ TEST_F(Tuning, ANetworkSharesItsTrials) {
   often.count = 5;
   TuningTask plain = program_task("copy", test_support::program_of("buffer x[8] float32 in\nbuffer y[8] float32 out\n"
                                                                    "for y.i 8 serial { store y[y.i] = x[y.i] }"));
-  auto network = NetworkTuning::start({plain, often}, setting_, {}, {});
+  auto network = NetworkTuning::start({plain, often}, sum_objective({1, 5}), setting_, {}, {});
   ASSERT_TRUE(network) << network.error().message;
   ASSERT_TRUE((*network)->measure_baselines());
   for (int round = 0; round < 2; ++round) {
@@ -134,6 +134,60 @@ TEST_F(Tuning, ANetworkSharesItsTrials) {
   EXPECT_EQ((*network)->tasks()[0]->trials(), 0) << "a copy has nothing to tune";
   EXPECT_EQ((*network)->tasks()[1]->trials(), 8);
   EXPECT_LE((*network)->best_us(), (*network)->one_shot_us());
+}
+
+TEST_F(Tuning, WhatIsSmallEnoughIsNotTuned) {
+  const TuningTask small = program_task("small", test_support::program_of(kProduct));
+  TuningTask large = small;
+  large.name = "large";
+  auto network =
+      NetworkTuning::start({small, large}, target_objective({{1, 0}, {0, 1}}, {1e9, 1e-3}), setting_, {}, {});
+  ASSERT_TRUE(network) << network.error().message;
+  ASSERT_TRUE((*network)->measure_baselines());
+  for (int round = 0; round < 3; ++round) ASSERT_TRUE((*network)->round(4));
+  EXPECT_EQ((*network)->tasks()[0]->trials(), 4) << "one round, as every task has";
+  EXPECT_EQ((*network)->tasks()[1]->trials(), 8) << "its target is out of reach";
+}
+
+TEST_F(Tuning, SaysHowManyPairsWereInTheOrderThatWasPredicted) {
+  const auto tuning = start();
+  ASSERT_TRUE(tuning->run(16));
+  EXPECT_GT(tuning->ordered().pairs, 0);
+  EXPECT_LE(tuning->ordered().pairs, 4 * 6) << "of each round of four";
+  EXPECT_LE(tuning->ordered().right, tuning->ordered().pairs);
+  setting_.prior = setting_.predictor = nullptr;
+  tuning->close();
+  const auto blind = start();
+  ASSERT_TRUE(blind->run(8));
+  EXPECT_EQ(blind->ordered().pairs, 0);
+}
+
+class OneTile final : public Generator {
+ public:
+  [[nodiscard]] std::string name() const override { return "one-tile"; }
+  [[nodiscard]] std::string summary() const override { return "A tile of rows"; }
+  [[nodiscard]] std::vector<std::string> schedules(const loop::Program& /*program*/,
+                                                   const Machine& /*machine*/) const override {
+    return {text};
+  }
+  std::string text = "knob t in {2, 4, 5}\nsplit c.i $t";
+};
+
+TEST_F(Tuning, WhatAGeneratorWritesIsSearchedFirst) {
+  OneTile generator;
+  setting_.generators = {&generator};
+  EXPECT_EQ(start()->space().knobs(0).size(), 1);
+  EXPECT_GT(start()->space().sketch_count(), 1);
+  setting_.only_given = true;
+  const auto tuning = start();
+  ASSERT_TRUE(tuning->run(100));
+  EXPECT_EQ(tuning->trials(), 3);
+  EXPECT_TRUE(tuning->is_exhausted());
+
+  generator.text = "split it well";
+  const auto refused = TaskTuning::start(program_task("product", test_support::program_of(kProduct)), setting_, {});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("generator one-tile wrote no schedule"));
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "store/schedule_records.h"
 #include "tune/kernel_text.h"
 
@@ -75,6 +77,29 @@ TEST_F(TunedCost, OfAMissIsAnErrorOrTheFallbacks) {
   EXPECT_THAT(cost("(x:8x32) relu(x)").second, HasSubstr("has no record of |relu|data(8, 32)"));
   EXPECT_GT(cost("(x:8x32) relu(x)", {{"fallback", std::string("flops")}}).first, 0);
   EXPECT_EQ(cost("(x:8x16) relu(x)", {{"fallback", std::string("flops")}}).first, 3);
+}
+
+TEST_F(TunedCost, TunesWhatHasNoRecordWithinABudget) {
+  const Options two = {{"trials", std::int64_t{2}}};
+  const auto [us, fault] = cost("(x:8x16, w:16x32) matmul(x, w)", two);
+  ASSERT_GT(us, 0) << fault;
+  EXPECT_EQ(cost("(x:8x16, w:16x32) matmul(x, w)").first, us) << "its records are there";
+  const auto records = ScheduleRecords::read(store_);
+  ASSERT_TRUE(records) << records.error().message;
+  EXPECT_EQ(std::ranges::count(*records, "search", &ScheduleRecord::origin), 2);
+
+  Options spent = two;
+  spent["seconds"] = std::int64_t{0};
+  EXPECT_THAT(cost("(x:8x48) relu(x)", spent).second, HasSubstr("has no record of |relu|data(8, 48)"));
+  spent["fallback"] = std::string("flops");
+  EXPECT_GT(cost("(x:8x48) relu(x)", spent).first, 0);
+}
+
+TEST_F(TunedCost, NamesABudgetThatIsNone) {
+  EXPECT_THAT(cost("(x:8x16) relu(x)", {{"trials", std::string("many")}}).second, HasSubstr("from 0 to 1000000"));
+  EXPECT_THAT(cost("(x:8x16) relu(x)", {{"seconds", -1.0}}).second, HasSubstr("from 0 to 1000000"));
+  EXPECT_THAT(cost("(x:8x16) relu(x)", {{"trials", std::int64_t{1}}, {"target", std::string("halide")}}).second,
+              HasSubstr("for target c alone"));
 }
 
 TEST_F(TunedCost, RefusesRecordsOfOtherProcessors) {

@@ -40,7 +40,7 @@ struct RewrightPlugin {
 namespace rewright {
 
 /// The version of the descriptor and of the Registry; each kind of objects has one of its own (base/abi.h).
-inline constexpr std::uint32_t kPluginAbiVersion = 6;
+inline constexpr std::uint32_t kPluginAbiVersion = 7;
 
 #define REWRIGHT_STRINGIFY_(x) #x
 #define REWRIGHT_STRINGIFY(x) REWRIGHT_STRINGIFY_(x)

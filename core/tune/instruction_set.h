@@ -8,7 +8,7 @@
 
 #include "schedule/one_shot.h"
 
-namespace rewright::compile {
+namespace rewright::tune {
 
 struct InstructionSet {
   std::string name;     ///< "AVX2", for readers; empty: nothing that not every processor has.
@@ -22,4 +22,4 @@ struct InstructionSet {
 /// dialect.
 [[nodiscard]] REWRIGHT_API Result<const InstructionSet*> instruction_set(const std::string& dialect);
 
-}  // namespace rewright::compile
+}  // namespace rewright::tune

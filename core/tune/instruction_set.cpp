@@ -1,11 +1,11 @@
-#include "compile/instruction_set.h"
+#include "tune/instruction_set.h"
 
 #include <algorithm>
 #include <array>
 
 #include "tune/this_machine.h"
 
-namespace rewright::compile {
+namespace rewright::tune {
 namespace {
 
 const std::array kSets = {
@@ -28,7 +28,7 @@ const std::array kSets = {
 Result<const InstructionSet*> instruction_set(const std::string& dialect) {
   if (dialect == "c11") return nullptr;
   if (dialect == "vectors") {
-    const auto here = tune::described_machine().instructions;
+    const auto here = described_machine().instructions;
     return &*std::ranges::find_if(kSets, [&](const InstructionSet& set) {
       return set.name.empty() || std::ranges::find(here, set.name) != here.end();
     });
@@ -41,4 +41,4 @@ Result<const InstructionSet*> instruction_set(const std::string& dialect) {
                     dialect);
 }
 
-}  // namespace rewright::compile
+}  // namespace rewright::tune
