@@ -310,6 +310,23 @@ bool leave_out_simplification(const OptimizeArguments& arguments, OptimizeOutcom
   return true;
 }
 
+/// Nothing can be compared: the simplified model is written all the same where it was asked for, each of its steps is
+/// exact, and the runtime takes it.
+void take_exact_steps(const OptimizeArguments& arguments, const OptimizeSetting& setting, const OpenedModel& opened,
+                      OptimizeOutcome& outcome) {
+  JudgedModel& judged = outcome.judged;
+  const bool is_unjudged = judged.equivalence.verdict == GateVerdict::kNotComparable && !judged.culprit;
+  if (!arguments.simplify_only || !is_unjudged || opened.level != SimplifyLevel::kExact || !opened.is_exact) return;
+  const auto written = write_result(opened, outcome.report, arguments.fast_math);
+  if (!written) return;
+  const bool loads = setting.runtime != nullptr &&
+                     setting.runtime->load(std::as_bytes(std::span(*written)), {.directory = opened.source->directory});
+  if (!loads) return;
+  judged.bytes = *written;
+  judged.is_original = false;
+  judged.rewrites = outcome.report.search.path.size();
+}
+
 /// What is to be written of the search's result: measured, if that is wanted, and compared. What takes long to compare
 /// is measured first, and then compared only if it is fast.
 Status judge(const OptimizeArguments& arguments, const OptimizeSetting& setting, const OpenedModel& opened,
@@ -338,7 +355,9 @@ Status judge(const OptimizeArguments& arguments, const OptimizeSetting& setting,
   }
   doing = "comparing";
   REWRIGHT_TRY(outcome.judged, judge_result(opened, outcome.report, options, arguments.fast_math, std::move(written)));
+  take_exact_steps(arguments, setting, opened, outcome);
   const bool is_another = outcome.judged.culprit.has_value();
+  if (!outcome.judged.equivalence.equal() && !is_another) return {};
   if (!measures || outcome.judged.is_original || (is_measured && !is_another)) return {};
   doing = "measuring";
   REWRIGHT_TRY(const bool fast,

@@ -142,7 +142,8 @@ void print_verdict(const OptimizeOutcome& outcome) {
                            *judged.culprit + 1, path[*judged.culprit].rule_name, path[*judged.culprit].rule_id));
   } else {
     print_line(fmt::format("NOT COMPARABLE with the original: {}.", judged.reason));
-    print_line("The model is written as it was, byte for byte.");
+    print_line(judged.is_original ? "The model is written as it was, byte for byte."
+                                  : "It is simplified all the same: each step of that is exact.");
   }
   if (outcome.slower)
     print_line(

@@ -253,8 +253,9 @@ bool simplify_less(OpenedModel& model, const JudgedModel& judged, std::size_t st
   const bool is_unjudged = steps == 1 && judged.equivalence.verdict == GateVerdict::kNotComparable && !judged.culprit;
   reason = is_blamed ? judged.equivalence.difference : judged.reason;
   if (only) {
-    if (model.level == SimplifyLevel::kExact || !is_blamed) return false;
-    simplify(model, model.level == SimplifyLevel::kWeights ? SimplifyLevel::kSums : SimplifyLevel::kExact);
+    if (model.level == SimplifyLevel::kExact || (!is_blamed && !is_unjudged)) return false;
+    const bool is_next = is_blamed && model.level == SimplifyLevel::kWeights;
+    simplify(model, is_next ? SimplifyLevel::kSums : SimplifyLevel::kExact);
     return true;
   }
   if ((!is_blamed || judged.cause == Cause::kWrong) && !is_unjudged) return false;

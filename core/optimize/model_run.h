@@ -67,8 +67,8 @@ inline constexpr const char* kSimplificationStep = "simplification";
 /// Simplifies the model. What cannot be simplified, or not be read again, stays as it is.
 REWRIGHT_API void simplify(OpenedModel& model, SimplifyLevel level = SimplifyLevel::kExact);
 /// Once the result was judged: true if what was simplified stands against it, so that it is to be made again: at the
-/// level below if `only`, the simplification alone was asked for; else without it, also where nothing can be compared
-/// and nothing else was found. `reason`: why.
+/// level below if `only`, the simplification alone was asked for (at kExact, if nothing can be compared); else without
+/// it, also where nothing can be compared and nothing else was found. `reason`: why.
 REWRIGHT_API bool simplify_less(OpenedModel& model, const JudgedModel& judged, std::size_t steps, bool only,
                                 std::string& reason);
 /// Puts the step to the simplified model, whose graph the search began with, before the path.

@@ -59,9 +59,7 @@ std::optional<std::size_t> next_task(std::span<const ScheduledTask> tasks, const
     if (!is_over(tasks[i], scheduling.patience)) open.push_back(i);
   }
   if (open.empty()) return std::nullopt;
-  // One round for each first; and in turn for ever, the one with the fewest.
-  const std::size_t fewest = *std::ranges::min_element(open, {}, [&](std::size_t i) { return rounds(tasks[i]); });
-  if (scheduling.in_turn || rounds(tasks[fewest]) == 0) return fewest;
+  if (scheduling.in_turn) return *std::ranges::min_element(open, {}, [&](std::size_t i) { return rounds(tasks[i]); });
 
   std::vector<double> us;
   std::map<std::string, double> best;  // Operations a microsecond.
@@ -80,10 +78,10 @@ std::optional<std::size_t> next_task(std::span<const ScheduledTask> tasks, const
     std::vector<double> less = us;
     less[i] = g * (1 - kStep);
     const double slope = (now - objective(less)) / (g * kStep);
-    const auto t = static_cast<double>(rounds(task));
+    const auto t = static_cast<double>(std::max<std::size_t>(1, rounds(task)));
     const std::size_t back = std::min(scheduling.window, rounds(task));
     const double before = task.best_us[task.best_us.size() - 1 - back];
-    const double past = std::isfinite(before) ? (g - before) / static_cast<double>(back) : -g;
+    const double past = !std::isfinite(before) ? -g : back == 0 ? 0 : (g - before) / static_cast<double>(back);
     const double rate = best[task.kind];
     double possible = -g / t;
     if (rate > 0) possible = std::min(possible, scheduling.beta * task.operations / rate - g);

@@ -6,7 +6,9 @@
 //             tasks of its class. df/dg is a difference with a step of one part in a thousand of g.
 //   in-turn   round robin, the baseline
 //
-// Source  Zheng et al., Ansor, OSDI 2020, section 6; the step there is absolute, and longer than most kernels take.
+// Source  Zheng et al., Ansor, OSDI 2020, section 6. There the step is absolute, and longer than most kernels take, and
+//         every task has a round first; here one without a round promises what it would after a fruitless one, so that
+//         small tasks wait.
 #pragma once
 
 #include <rewright/base/result.h>

@@ -7,8 +7,8 @@
 //   seed
 //   label       stands in every row; the tuner's name
 //
-// Rows  row = "sum":   sketches, points, unscheduled_us, one_shot_us (without a search), best_us, trials, wrong, and
-//                      pairs and right of what the predictor put in order
+// Rows  row = "sum":   sketches, points, unscheduled_us, one_shot_us (without a search), best_us of all, found_us of
+//                      the trials, trials, wrong, and pairs and right of what the predictor put in order
 //       row = "trial": trial, us, best_us
 //
 // Kind "schedulers": the kernels of a network, tuned by gradient, and tuned in turn.
@@ -72,6 +72,8 @@ Outcome rows_of(const TuneAsked& asked, const TaskTuning& tuning) {
   for (const auto& [what, count] : tuning.outcomes()) {
     if (what != "ok" && what != "refused") wrong += count;
   }
+  const double found = std::ranges::min(
+      tuning.trials_us().empty() ? std::vector{std::numeric_limits<double>::infinity()} : tuning.trials_us());
   Json sum = {{"row", "sum"},
               {"label", asked.label},
               {"sketches", tuning.space().sketch_count()},
@@ -79,6 +81,7 @@ Outcome rows_of(const TuneAsked& asked, const TaskTuning& tuning) {
               {"unscheduled_us", in_microseconds(tuning.unscheduled_us())},
               {"one_shot_us", in_microseconds(tuning.one_shot_us())},
               {"best_us", in_microseconds(tuning.best_us())},
+              {"found_us", in_microseconds(found)},
               {"trials", tuning.trials()},
               {"wrong", wrong},
               {"pairs", tuning.ordered().pairs},

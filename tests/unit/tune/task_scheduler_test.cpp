@@ -13,9 +13,11 @@ ScheduledTask task(std::vector<double> best_us, double operations = 1e6, std::st
   return {kind.empty() ? std::to_string(best_us[0]) : std::move(kind), operations, std::move(best_us)};
 }
 
-TEST(TaskScheduler, EachTaskHasARoundFirst) {
-  const std::vector<ScheduledTask> tasks = {task({100, 50}), task({1}), task({900, 800})};
-  EXPECT_EQ(next_task(tasks, sum_objective({1, 1, 1}), {}), 1);
+TEST(TaskScheduler, SmallTasksWait) {
+  const std::vector<ScheduledTask> fresh = {task({100, 50}), task({1}), task({900})};
+  EXPECT_EQ(next_task(fresh, sum_objective({1, 1, 1}), {}), 2);
+  const std::vector<ScheduledTask> fruitless = {task({100, 100, 100, 100, 100}), task({30})};
+  EXPECT_EQ(next_task(fruitless, sum_objective({1, 1}), {}), 1) << "a fifth of the larger is less";
 }
 
 TEST(TaskScheduler, InTurnTakesTheOneWithTheFewestRounds) {
