@@ -10,7 +10,9 @@
 
 #include "base/files.h"
 #include "compile/artefact_texts.h"
+#include "compile/binding_texts.h"
 #include "compile/memory_plan.h"
+#include "compile/single_node_model.h"
 #include "loop/interpreter.h"
 #include "loop/reserved_words.h"
 
@@ -21,7 +23,7 @@ namespace {
 /// of libc has.
 constexpr std::string_view kTakenNames[] = {"all",    "clean",  "ctypes", "fcntl",  "main",   "math", "mman",
                                             "mq",     "os",     "numpy",  "sem",    "shm",    "stat", "stdbool",
-                                            "stddef", "stdint", "stdio",  "stdlib", "string", "time", "unistd"};
+                                            "stddef", "stdint", "stdio",  "stdlib", "string", "time", "unistd", "wheel"};
 
 constexpr std::string_view kPlainFlags[] = {"-std=c11", "-O3"};
 /// As target c compiles these dialects.
@@ -79,6 +81,10 @@ class ArtefactWriter {
     files["Makefile"] = filled(kMakefileText);
     files["CMakeLists.txt"] = filled(kCMakeText);
     files[name_ + ".py"] = filled(kPythonText);
+    files["wheel.py"] = filled(kWheelText);
+    files[name_ + ".hpp"] = filled(kCppText);
+    files[name_ + "_ort.c"] = filled(kOperatorText);
+    files[name_ + ".onnx"] = single_node_model(name_, artefact_.inputs, artefact_.outputs);
     if (!beside) artefact_.weights.clear();
     return std::move(artefact_);
   }

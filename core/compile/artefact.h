@@ -1,6 +1,9 @@
 // What `rewright compile` writes of a model: one C file, its header, weights beside it where they are large, a program
-// over raw files, build files and a Python wrapper. No file depends on anything but C11, libm and, to map weights,
-// POSIX.
+// over raw files and build files. These depend on nothing but C11, libm and, to map weights, POSIX.
+//
+//   NAME.hpp            the same for C++17
+//   NAME.py, wheel.py   for Python; a wheel of it
+//   NAME.onnx, NAME_ort.c   one node, and the operator of ONNX Runtime that it is
 //
 //   int NAME_open(NAME_weights *, const char *file)       the weights: those in the code, or a file, mapped
 //   int NAME_run(const NAME_weights *, inputs, outputs, memory)

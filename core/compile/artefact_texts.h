@@ -58,6 +58,9 @@ typedef struct {{
 int @name@_open(@name@_weights *weights, const char *file);
 void @name@_close(@name@_weights *weights);
 
+/* 0, or 1 + the number of the first input that has not so many bytes. */
+int @name@_check(const size_t *input_bytes);
+
 /* 0, or 1 where an index in an input was out of its range: then the outputs say nothing. */
 int @name@_run(const @name@_weights *weights, const void *const *inputs, void *const *outputs, void *memory);
 
@@ -142,6 +145,12 @@ void @name@_close(@name@_weights *weights) {
 inline constexpr std::string_view kTableText = R"(
 const @name@_tensor *@name@_input(int i) { return i >= 0 && i < @name@_input_count ? &inputs[i] : NULL; }
 const @name@_tensor *@name@_output(int i) { return i >= 0 && i < @name@_output_count ? &outputs[i] : NULL; }
+int @name@_check(const size_t *input_bytes) {
+  for (int i = 0; i < @name@_input_count; ++i) {
+    if (input_bytes[i] != inputs[i].bytes) return i + 1;
+  }
+  return 0;
+}
 
 )";
 
@@ -402,18 +411,32 @@ all: @name@ lib@name@.so
 	$(CC) $(CFLAGS) -o $@ main.c @name@.c -lm
 lib@name@.so: @name@.c @name@.h
 	$(CC) $(CFLAGS) -fPIC -shared -o $@ @name@.c -lm
+lib@name@_ort.so: @name@_ort.c @name@.c @name@.h
+	$(CC) $(CFLAGS) -fPIC -shared -o $@ @name@_ort.c @name@.c -lm -ldl
+wheel: lib@name@.so
+	python3 wheel.py
 clean:
-	rm -f @name@ lib@name@.so
+	rm -f @name@ lib@name@.so lib@name@_ort.so @name@-*.whl
+.PHONY: all wheel clean
 )";
 
 inline constexpr std::string_view kCMakeText = R"(cmake_minimum_required(VERSION 3.16)
 project(@name@ C)
 add_library(@name@_model @name@.c)
 target_compile_options(@name@_model PRIVATE @flags@)
-target_include_directories(@name@_model PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+set_target_properties(@name@_model PROPERTIES POSITION_INDEPENDENT_CODE ON)
+target_include_directories(@name@_model PUBLIC
+  $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
 target_link_libraries(@name@_model PUBLIC m)
 add_executable(@name@ main.c)
 target_link_libraries(@name@ PRIVATE @name@_model)
+
+# find_package(@name@) then gives @name@::@name@_model; a shared object with -DBUILD_SHARED_LIBS=ON.
+install(TARGETS @name@_model EXPORT @name@Config ARCHIVE DESTINATION lib LIBRARY DESTINATION lib)
+install(FILES @name@.h @name@.hpp DESTINATION include)
+file(GLOB weights ${CMAKE_CURRENT_SOURCE_DIR}/*.weights)
+install(FILES ${weights} DESTINATION share/@name@)
+install(EXPORT @name@Config NAMESPACE @name@:: DESTINATION lib/cmake/@name@)
 )";
 
 inline constexpr std::string_view kPythonText =

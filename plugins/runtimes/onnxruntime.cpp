@@ -5,6 +5,7 @@
 //
 // Search   the file in the environment variable REWRIGHT_ONNXRUNTIME; the file that the build was configured with;
 //          libonnxruntime.so.1 beside this plugin and on the loader's path.
+// Operators of others: REWRIGHT_ONNXRUNTIME_OPERATORS, files with RegisterCustomOps, separated by ":".
 // Sessions run on as many threads as they are asked to, with all graph optimisations or none.
 // Units    wall-clock microseconds (onnx/batch_times.h).
 // Source   onnxruntime_c_api.h, API version 16 (ONNX Runtime 1.16 and later).
@@ -21,6 +22,7 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <sstream>
 #include <utility>
 
 namespace {
@@ -55,6 +57,7 @@ enum Slot : std::size_t {
   kSetSessionGraphOptimizationLevel = 23,
   kSetIntraOpNumThreads = 24,
   kSetInterOpNumThreads = 25,
+  kRegisterCustomOpsLibrary = 29,
   kSessionGetOutputCount = 31,
   kSessionGetOutputName = 37,
   kCreateTensorWithData = 49,
@@ -327,6 +330,16 @@ class Session final : public RuntimeSession {
   bool warm_ = false;
 };
 
+Status register_operators(const Api& api, OrtSessionOptions* options) {
+  const char* const named = std::getenv("REWRIGHT_ONNXRUNTIME_OPERATORS");
+  std::istringstream files(named == nullptr ? "" : named);
+  for (std::string file; std::getline(files, file, ':');) {
+    void* handle = nullptr;  // The runtime keeps libraries open as long as anything may need them.
+    if (!file.empty()) REWRIGHT_CHECK(api.call(kRegisterCustomOpsLibrary, options, file.c_str(), &handle));
+  }
+  return {};
+}
+
 Status configure(const Api& api, OrtSessionOptions* options, const LoadOptions& load) {
   constexpr int kQuiet = 4, kNoOptimisation = 0, kAllOptimisations = 99, kOneThread = 1;
   REWRIGHT_CHECK(api.call(kSetSessionLogSeverityLevel, options, kQuiet));
@@ -342,7 +355,7 @@ Status configure(const Api& api, OrtSessionOptions* options, const LoadOptions& 
     REWRIGHT_CHECK(api.call(kAddSessionConfigEntry, options, "session.model_external_initializers_file_folder_path",
                             load.directory.c_str()));
   }
-  return {};
+  return register_operators(api, options);
 }
 
 Result<std::vector<std::string>> output_names(const Api& api, const OrtSession* session) {

@@ -2,10 +2,13 @@
 // has no state.
 #include "compile/artefact.h"
 
+#include <rewright/onnx/runtime.h>
+
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <numeric>
 #include <thread>
@@ -181,6 +184,99 @@ TEST(Artefact, PythonRunsIt) {
   EXPECT_EQ(outcome->text,
             "['x', 'z', 'y'] (7, 13)\n84 140 True\nexpected 1 inputs, got 0\nexpected 1 inputs, got 2\n"
             "x: expected 364 bytes, got 2\n");
+}
+
+/// Runs a shell's words in a folder.
+std::string shell(const std::string& folder, const std::string& words) {
+  const std::vector<std::string> command = {"sh", "-c", "cd '" + folder + "' && " + words + " 2>&1"};
+  const auto outcome = run_command(command, 120);
+  return outcome ? fmt::format("{}exit {}", outcome->text, outcome->exit_code) : outcome.error().message;
+}
+
+TEST(Artefact, IsInstalledAndFoundByCMakeAndUsedFromCpp) {
+  const TemporaryFolder folder = *TemporaryFolder::make();
+  const std::string base = folder.path();
+  for (const char* part : {"model", "user"}) std::filesystem::create_directory(base + "/" + part);
+  ASSERT_TRUE(write_artefact(artefact_of(layers()), base + "/model"));
+  EXPECT_THAT(shell(base, "cmake -S model -B built -DCMAKE_INSTALL_PREFIX=$PWD/there && cmake --build built && "
+                          "cmake --install built"),
+              HasSubstr("exit 0"));
+  ASSERT_TRUE(write_file(base + "/user/CMakeLists.txt",
+                         "cmake_minimum_required(VERSION 3.16)\nproject(user CXX)\nfind_package(model REQUIRED)\n"
+                         "set(CMAKE_CXX_STANDARD 17)\nadd_executable(user user.cpp)\n"
+                         "target_compile_options(user PRIVATE -Wall -Wextra -Wpedantic -Werror)\n"
+                         "target_link_libraries(user model::model_model)\n"));
+  ASSERT_TRUE(write_file(base + "/user/user.cpp", R"(#include <cstdio>
+#include <cstring>
+#include <model.hpp>
+int main() {
+  const rewright_models::model model;
+  const std::vector<float> x(91, 0.5f);
+  const auto outputs = model.run({{x.data(), x.size() * sizeof(float)}});
+  float first;
+  std::memcpy(&first, outputs[0].data(), sizeof first);
+  std::printf("%zu %zu %.6f\n", outputs[0].size(), outputs[1].size(), first);
+  try {
+    model.run({{x.data(), 12}});
+  } catch (const std::invalid_argument &error) {
+    std::printf("%s\n", error.what());
+  }
+  try {
+    model.run({});
+  } catch (const std::invalid_argument &error) {
+    std::printf("%s\n", error.what());
+  }
+}
+)"));
+  EXPECT_THAT(shell(base, "cmake -S user -B user/built -DCMAKE_PREFIX_PATH=$PWD/there && cmake --build user/built"),
+              HasSubstr("exit 0"));
+  const Library library(layers());
+  const float first = library.run({Numbers(91, 0.5f)})[0][0];
+  EXPECT_EQ(shell(base, "user/built/user"),
+            fmt::format("84 140 {:.6f}\nx: expected 364 bytes, got 12\nmodel: expected 1 inputs, got 0\nexit 0", first));
+}
+
+TEST(Artefact, AWheelHoldsAllThatPythonNeeds) {
+  const TemporaryFolder folder = *TemporaryFolder::make();
+  ASSERT_TRUE(write_artefact(artefact_of(layers()), folder.path()));
+  if (shell(folder.path(), "python3 -c 'import ctypes'") != "exit 0") GTEST_SKIP() << "there is no python3";
+  EXPECT_THAT(shell(folder.path(), "make -s wheel"), HasSubstr("exit 0"));
+  EXPECT_THAT(shell(folder.path(), "mkdir away && python3 -m zipfile -e model-1.0-*.whl away && cd away && python3 -B -c "
+                                   "'import model; print(len(bytes(model.Model().run(bytes(364))[0])))' && "
+                                   "cut -d, -f1 model-1.0.dist-info/RECORD"),
+              ::testing::AllOf(::testing::StartsWith("84\nmodel/__init__.py\nmodel/libmodel.so\n"), HasSubstr("exit 0")));
+}
+
+TEST(Artefact, IsANodeOfOnnxRuntime) {
+  const Runtime* runtime = loaded().find<Runtime>("onnxruntime");
+  if (runtime == nullptr || !runtime->version()) GTEST_SKIP() << "there is no ONNX Runtime";
+  const TemporaryFolder folder = *TemporaryFolder::make();
+  const Library library(layers());
+  ASSERT_TRUE(write_artefact(artefact_of(layers()), folder.path()));
+  ASSERT_THAT(shell(folder.path(), "make -s libmodel_ort.so CFLAGS='-std=gnu11 -O1 -Wall -Wextra -Werror'"),
+              HasSubstr("exit 0"));
+  const auto model = read_file(folder.path() + "/model.onnx");
+  ASSERT_TRUE(model);
+  const auto bytes = std::as_bytes(std::span(*model));
+  EXPECT_FALSE(runtime->load(bytes, {})) << "without the library it has no such operator";
+  ::setenv("REWRIGHT_ONNXRUNTIME_OPERATORS", (folder.path() + "/libmodel_ort.so").c_str(), 1);
+  auto session = runtime->load(bytes, {});
+  ::unsetenv("REWRIGHT_ONNXRUNTIME_OPERATORS");
+  ASSERT_TRUE(session) << session.error().message;
+  const Numbers x = drawn(91, 3);
+  const auto data = std::as_bytes(std::span(x));
+  const RuntimeTensor input{"x", floats({7, 13}), {data.begin(), data.end()}};
+  const auto outputs = (*session)->run({&input, 1});
+  ASSERT_TRUE(outputs) << outputs.error().message;
+  const auto expected = library.run({x});
+  ASSERT_EQ(outputs->size(), 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto& got = (*outputs)[i].bytes;
+    ASSERT_EQ(got.size(), expected[i].size() * sizeof(float));
+    EXPECT_EQ(std::memcmp(got.data(), expected[i].data(), got.size()), 0) << (*outputs)[i].name;
+  }
+  const RuntimeTensor wrong{"x", floats({7, 13}), std::vector<std::byte>(8)};
+  EXPECT_FALSE((*session)->run({&wrong, 1}));
 }
 
 }  // namespace
