@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "base/files.h"
@@ -50,6 +51,7 @@ struct CompileArguments {
   bool measure = false;
   std::string records;
   int effort = 0;
+  std::string optimize = "no";
 };
 
 /// What is being done, and for how long, on a ProgressLine that a thread of its own keeps up to date.
@@ -126,6 +128,7 @@ Json to_json(const compile::CompileReport& report, double seconds) {
   for (const compile::KernelTime& time : report.profile)
     profile.push_back({{"kernel", time.kernel}, {"result", time.result}, {"us", time.us}, {"limit_us", time.limit_us}});
   Json json = {{"kernels", report.kernels},
+               {"rewrites", report.rewrites},
                {"seconds", seconds},
                {"equal", report.equivalence.equal()},
                {"comparable", report.equivalence.verdict != GateVerdict::kNotComparable},
@@ -208,6 +211,7 @@ void print_report(const compile::CompileReport& report, const std::string& folde
   print_line(fmt::format("{} in {}, {} of memory, {} of code and weights", counted(report.kernels, "kernel"),
                          duration(seconds), bytes(static_cast<std::uint64_t>(report.artefact.memory_bytes)),
                          bytes(static_cast<std::uint64_t>(report.artefact.bytes()))));
+  if (report.rewrites > 0) print_line(fmt::format("After {} by rules.", counted(report.rewrites, "rewrite")));
   if (report.equivalence.equal()) {
     print_line(sentence_of_equality(report.equivalence));
     print_line("Written to " + folder + ".");
@@ -233,17 +237,42 @@ Result<ModelSource> read_source(const CompileArguments& arguments) {
 
 /// Where schedules are: what was said, or the user's cache where some are to be found. Empty: there are none.
 Result<std::string> records_of(const CompileArguments& arguments) {
-  if (!arguments.records.empty() || arguments.effort == 0) return arguments.records;
+  const bool needs_none = arguments.effort == 0 && arguments.optimize != "joint";
+  if (!arguments.records.empty() || needs_none) return arguments.records;
   REWRIGHT_TRY(const std::string folder, tune::user_cache());
   return folder + "/schedules";
 }
 
+/// The model that rules make of it. "rules": by modelled costs, whatever schedules there are; "joint": kernels cost what
+/// their best schedules take, and those without a record are tuned.
+Result<OptimizedBefore> rewritten(const Settings& settings, const CompileArguments& arguments,
+                                  const std::string& records, const std::string& output) {
+  constexpr std::array<double, 3> kSeconds = {60, 120, 900};
+  const double seconds = kSeconds[static_cast<std::size_t>(arguments.effort)];
+  OptimizeArguments optimize;
+  optimize.input = arguments.model;
+  optimize.output = output;
+  optimize.dims = arguments.dims;
+  optimize.inputs = arguments.inputs;
+  optimize.runtime = arguments.runtime;
+  optimize.seconds = seconds;
+  optimize.freeze = optimize.no_measure = optimize.no_record = true;
+  if (arguments.optimize == "joint") {
+    optimize.cost = "tuned";
+    optimize.cost_options = {"records=" + records, "fallback=flops", "trials=8", fmt::format("seconds={}", seconds)};
+    optimize.search = "greedy";  // Few kernels are asked about.
+    optimize.threads = 1;
+  }
+  return optimize_before(optimize, settings);
+}
+
 /// The greater the effort, the more schedules of each kernel are tried first; those of earlier runs count.
-Status search(const Settings& settings, const CompileArguments& arguments, const std::string& records) {
+Status search(const Settings& settings, const CompileArguments& arguments, const std::string& model,
+              const std::string& records) {
   constexpr std::array<std::int64_t, 3> kTrials = {0, 8, 48};
   if (arguments.effort == 0) return {};
   TuneArguments tune;
-  tune.what = arguments.model;
+  tune.what = model;
   tune.sizes = arguments.dims;
   tune.choice.dialect = arguments.dialect;
   tune.records = records;
@@ -259,11 +288,21 @@ Result<compile::CompileReport> compiled(const Settings& settings, const CompileA
   REWRIGHT_CHECK(runtime->version());
   REWRIGHT_TRY(const ModelSource source, read_source(arguments));
   REWRIGHT_TRY(const std::string records, records_of(arguments));
-  REWRIGHT_CHECK(search(settings, arguments, records));
+  std::optional<OptimizedBefore> optimized;
+  std::string model = arguments.model;
+  if (arguments.optimize != "no") {
+    model = workplace.built() + "/optimised.onnx";
+    REWRIGHT_TRY(optimized, rewritten(settings, arguments, records, model));
+  }
+  REWRIGHT_CHECK(search(settings, arguments, model, records));
   StepLine line(settings.quiet);
   REWRIGHT_TRY(OpenedModel opened, open_model(source, registry, runtime));
   REWRIGHT_CHECK(check_given(opened.imported.graph, source.inputs));
-  if (!arguments.as_it_is) simplify(opened);
+  if (optimized && optimized->rewrites > 0) {
+    REWRIGHT_CHECK(start_from(opened, optimized->bytes));
+  } else if (!arguments.as_it_is) {
+    simplify(opened);
+  }
   compile::CompileOptions options{.name = compile::artefact_name(fs::path(arguments.model).stem().string()),
                                   .folder = workplace.staged().path(),
                                   .built = workplace.built(),
@@ -279,6 +318,7 @@ Result<compile::CompileReport> compiled(const Settings& settings, const CompileA
     return !interrupted();
   };
   REWRIGHT_TRY(compile::CompileReport report, compile::compile_model(opened, *target, *runtime, options));
+  if (optimized) report.rewrites = optimized->rewrites;
   if (report.equivalence.equal() && !interrupted()) REWRIGHT_CHECK(workplace.staged().commit());
   return report;
 }
@@ -329,6 +369,7 @@ void add_compile(Program& program) {
       program.root(), "compile", "Compiles a model to C that computes the same",
       {"rewright compile model.onnx -o model_c", "rewright compile model.onnx -o model_c --dim batch=1 --measure",
        "rewright compile model.onnx -o model_c --effort 2 --records my.store --measure",
+       "rewright compile model.onnx -o model_c --optimize joint --effort 2 --measure",
        "rewright compile model.onnx -o model_c --input mask=1 --force --json"},
       [arguments](const Settings& settings) { return compile_command(settings, *arguments); });
   command.add_option("MODEL", arguments->model, "The ONNX model").required();
@@ -358,6 +399,12 @@ void add_compile(Program& program) {
       .add_option("--effort", arguments->effort,
                   "Schedules tried of each kernel first: 0 none, 1 some (seconds a kernel), 2 many (a minute a kernel)")
       .check(in_range(0, 2))
+      .show_default();
+  command
+      .add_option("--optimize", arguments->optimize,
+                  "Rules first: no; rules, by modelled costs; joint, by what kernels take with their best schedules, "
+                  "which are searched")
+      .check(one_of({"no", "rules", "joint"}))
       .show_default();
   command
       .add_option(

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/program.h"
 #include "optimize/look_log.h"
 #include "optimize/optimizer.h"
 #include "optimize/random_inputs.h"
@@ -82,6 +83,13 @@ struct OptimizeSetting {
 [[nodiscard]] Result<std::unique_ptr<LookLog>> open_checkpoint(const OptimizeArguments& arguments,
                                                                const OptimizeSetting& setting, const std::string& model,
                                                                const std::vector<Rule>& rules);
+/// The model that `rewright optimize` would write, and how many rewrites made it; what it says is not printed. The file
+/// `arguments.output` is written, too.
+struct OptimizedBefore {
+  std::string bytes;
+  std::size_t rewrites = 0;
+};
+[[nodiscard]] Result<OptimizedBefore> optimize_before(const OptimizeArguments& arguments, const Settings& settings);
 /// Refuses, before the search, outputs that could not be written after it.
 [[nodiscard]] Status check_outputs(const OptimizeArguments& arguments);
 

@@ -458,6 +458,12 @@ Result<ExitCode> run(const Settings& settings, const OptimizeArguments& argument
 
 }  // namespace
 
+Result<OptimizedBefore> optimize_before(const OptimizeArguments& arguments, const Settings& settings) {
+  Writing writing(arguments, settings);
+  REWRIGHT_TRY(OptimizeOutcome outcome, perform_within_memory(arguments, settings, writing));
+  return OptimizedBefore{std::move(outcome.judged.bytes), outcome.judged.is_original ? 0 : outcome.judged.rewrites};
+}
+
 void add_optimize(Program& program) {
   auto arguments = std::make_shared<OptimizeArguments>();
   const Command command = program.command(

@@ -247,6 +247,16 @@ void simplify(OpenedModel& model, SimplifyLevel level) {
   model.simplifications = std::move(simplified->steps);
 }
 
+Status start_from(OpenedModel& model, const std::string& bytes) {
+  ImportOptions options = import_options(*model.source, model.sizes.front());
+  options.body_depth = kBodyDepth;
+  REWRIGHT_TRY(model.simplified, import_model(bytes_of(bytes), *model.registry, options));
+  model.gate.reset();
+  model.is_exact = false;
+  model.simplifications.clear();
+  return {};
+}
+
 bool simplify_less(OpenedModel& model, const JudgedModel& judged, std::size_t steps, bool only, std::string& reason) {
   if (!model.simplified || steps == 0) return false;
   const bool is_blamed = judged.culprit && *judged.culprit == 0;

@@ -66,6 +66,8 @@ inline constexpr const char* kSimplificationStep = "simplification";
 
 /// Simplifies the model. What cannot be simplified, or not be read again, stays as it is.
 REWRIGHT_API void simplify(OpenedModel& model, SimplifyLevel level = SimplifyLevel::kExact);
+/// Starts from another model that computes the same at the first sizes. Errors: as import_model.
+[[nodiscard]] REWRIGHT_API Status start_from(OpenedModel& model, const std::string& bytes);
 /// Once the result was judged: true if what was simplified stands against it, so that it is to be made again: at the
 /// level below if `only`, the simplification alone was asked for (at kExact, if nothing can be compared); else without
 /// it, also where nothing can be compared and nothing else was found. `reason`: why.
