@@ -7,6 +7,7 @@
 #include <map>
 
 #include "loop/interpreter.h"
+#include "tune/kernel_program.h"
 
 namespace rewright::compile {
 namespace {
@@ -72,14 +73,7 @@ std::string result_of(const Graph& graph, const loop::Program& program, const Ke
 KernelWork work_of(const loop::Program& program) { return Count(program).work(); }
 
 double limit_us(const KernelWork& work, const tune::Machine& machine, int threads) {
-  double reading = 0, left = work.bytes;
-  for (const tune::CacheLevel& cache : machine.caches) {
-    const double here = cache.level == 0 ? left : std::min(left, static_cast<double>(cache.bytes));
-    if (cache.read_gb_s > 0) reading += here / cache.read_gb_s;
-    left -= here;
-  }
-  const double computing = machine.peak_gflops > 0 ? work.operations / machine.peak_gflops : 0;
-  return std::max(reading, computing) / threads * 1e-3;
+  return tune::limit_us(work.operations, work.bytes, machine) / threads;
 }
 
 std::vector<KernelTime> kernel_profile(const Graph& graph, const Kernels& kernels, const std::vector<double>& times,

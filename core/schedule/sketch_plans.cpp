@@ -89,7 +89,7 @@ void add_tile_knobs(const Program& program, const Nest& nest, StageForm form, co
   }
   if (moving > 1 && moving <= kMostOrdered) made.order = maker.add("order", SketchKnobKind::kOrder, {}, moving);
   const Panels panels = panels_of(program, nest, lanes, widths.front(), true);
-  if (!panels.packs.empty() && !panels.gathers) made.panels = maker.add("panels", SketchKnobKind::kLocation, {0, 1});
+  if (!panels.packs.empty() && !panels.gathers) made.panels = maker.add("panels", SketchKnobKind::kLocation, {1, 0});
   made.unroll = maker.add("unroll", SketchKnobKind::kUnroll, {1, 4, 16, 64});
   if (options.threads > 1) made.parallel = maker.add("parallel", SketchKnobKind::kParallel, {0, 1});
 }

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "schedule/nest.h"
+#include "tune/before_runs.h"
 
 namespace rewright::tune {
 namespace {
@@ -207,7 +208,8 @@ std::vector<std::string> feature_columns() {
 }
 
 Features features_of(const loop::Program& scheduled, const Machine& machine, std::int64_t lanes) {
-  return {Walk(scheduled, machine, lanes).run()};
+  const SplitProgram split = split_before_runs(scheduled);
+  return {Walk(split.rest, machine, lanes).run()};
 }
 
 }  // namespace rewright::tune

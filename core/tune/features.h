@@ -1,5 +1,5 @@
 // A scheduled program as numbers, for predictors: a row for each statement that stores. Of one run of the program,
-// tails counted as if loops were even:
+// without what is done before the first (before_runs.h), tails counted as if loops were even:
 //
 // | column          | what it counts                                                                    |
 // |-----------------|-----------------------------------------------------------------------------------|

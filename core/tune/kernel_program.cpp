@@ -174,4 +174,15 @@ Result<KernelTask> task_of(const Kernel& kernel, const Registry& registry) {
 
 ProgramWork work_of(const loop::Program& program) { return WorkCounter(program).count(); }
 
+double limit_us(double operations, double bytes, const Machine& machine) {
+  double reading = 0, left = bytes;
+  for (const CacheLevel& cache : machine.caches) {
+    const double here = cache.level == 0 ? left : std::min(left, static_cast<double>(cache.bytes));
+    if (cache.read_gb_s > 0) reading += here / cache.read_gb_s;
+    left -= here;
+  }
+  const double computing = machine.peak_gflops > 0 ? operations / machine.peak_gflops : 0;
+  return std::max(reading, computing) * 1e-3;
+}
+
 }  // namespace rewright::tune

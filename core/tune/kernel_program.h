@@ -8,6 +8,7 @@
 #include <rewright/loop/loop_program.h>
 #include <rewright/optimize/cost_key.h>
 #include <rewright/plugin/registry.h>
+#include <rewright/tune/machine.h>
 
 namespace rewright::tune {
 
@@ -27,5 +28,8 @@ struct ProgramWork {
   std::int64_t bytes = 0;      ///< Of inputs, weights and results.
 };
 [[nodiscard]] REWRIGHT_API ProgramWork work_of(const loop::Program& program);
+/// Microseconds that one core takes at least: operations by the peak, or bytes by the bandwidth of the caches that they
+/// fill, the first one first; the greater. 0 where the machine has no figures.
+[[nodiscard]] REWRIGHT_API double limit_us(double operations, double bytes, const Machine& machine);
 
 }  // namespace rewright::tune

@@ -15,7 +15,9 @@ Result<std::unique_ptr<NetworkTuning>> NetworkTuning::start(std::vector<TuningTa
     REWRIGHT_TRY(auto tuning, TaskTuning::start(std::move(task), setting, known));
     ScheduledTask& scheduled = network->scheduled_.emplace_back();
     scheduled.kind = tuning->task().structure;
-    scheduled.operations = work_of(tuning->task().program).operations;
+    const ProgramWork work = work_of(tuning->task().program);
+    scheduled.operations = work.operations;
+    scheduled.limit_us = limit_us(work.operations, static_cast<double>(work.bytes), setting.machine);
     scheduled.is_over = tuning->space().size() <= 1;
     network->tasks_.push_back(std::move(tuning));
   }

@@ -9,6 +9,7 @@ namespace rewright::tune {
 namespace {
 
 constexpr double kStep = 1e-3;
+constexpr double kLeastLeft = 0.01;  ///< Of its time: the limit is a model's.
 
 double weighted(std::span<const double> counts, std::span<const double> us) {
   double sum = 0;
@@ -83,8 +84,9 @@ std::optional<std::size_t> next_task(std::span<const ScheduledTask> tasks, const
     const double before = task.best_us[task.best_us.size() - 1 - back];
     const double past = !std::isfinite(before) ? -g : back == 0 ? 0 : (g - before) / static_cast<double>(back);
     const double rate = best[task.kind];
-    double possible = -g / t;
-    if (rate > 0) possible = std::min(possible, scheduling.beta * task.operations / rate - g);
+    const double most = std::max(kLeastLeft * g, g - task.limit_us);
+    double possible = -most / t;
+    if (rate > 0) possible = std::min(possible, std::max(-most, scheduling.beta * task.operations / rate - g));
     const double gradient = slope * (scheduling.alpha * past + (1 - scheduling.alpha) * possible);
     if (gradient < steepest) steepest = gradient, chosen = i;
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "schedule/apply.h"
+#include "support/equal_programs.h"
 
 namespace {
 
@@ -77,6 +78,17 @@ TEST(Features, WhatFitsALevelComesInOnce) {
   EXPECT_EQ(row["traffic_1"], row["touched_bytes"]);
   EXPECT_EQ(row["traffic_2"], row["touched_bytes"]);
   EXPECT_EQ(row["traffic_3"], 0) << "there is no third level";
+}
+
+TEST(Features, WhatIsDoneBeforeTheFirstRunCostsNothing) {
+  const loop::Program plain = test_support::program_of(
+      "buffer x[8, 24] float32 in\nbuffer w[24, 32] float32 weight\nbuffer y[8, 32] float32 out\n"
+      "for y.i 8 serial { for y.j 32 serial { store y[y.i, y.j] = 0\n"
+      "for y.k 24 serial { store y[y.i, y.j] += x[y.i, y.k] * w[y.k, y.j] } } }");
+  const auto packed = schedule::apply(plain, *schedule::parse_schedule("pack w panels 1/8 0 1%8"));
+  ASSERT_TRUE(packed) << packed.error().message;
+  EXPECT_GT(packed->program.body.size(), plain.body.size());
+  EXPECT_EQ(features_of(packed->program, {}, 8).stages.size(), features_of(plain, {}, 8).stages.size());
 }
 
 }  // namespace

@@ -10,7 +10,9 @@ namespace {
 using namespace rewright::tune;
 
 ScheduledTask task(std::vector<double> best_us, double operations = 1e6, std::string kind = "") {
-  return {kind.empty() ? std::to_string(best_us[0]) : std::move(kind), operations, std::move(best_us)};
+  return {.kind = kind.empty() ? std::to_string(best_us[0]) : std::move(kind),
+          .operations = operations,
+          .best_us = std::move(best_us)};
 }
 
 TEST(TaskScheduler, SmallTasksWait) {
@@ -18,6 +20,14 @@ TEST(TaskScheduler, SmallTasksWait) {
   EXPECT_EQ(next_task(fresh, sum_objective({1, 1, 1}), {}), 2);
   const std::vector<ScheduledTask> fruitless = {task({100, 100, 100, 100, 100}), task({30})};
   EXPECT_EQ(next_task(fruitless, sum_objective({1, 1}), {}), 1) << "a fifth of the larger is less";
+}
+
+TEST(TaskScheduler, AKernelAtItsLimitIsLeft) {
+  std::vector<ScheduledTask> tasks = {task({100, 95}, 1e6, "a"), task({40, 39}, 1e6, "b")};
+  EXPECT_EQ(next_task(tasks, sum_objective({1, 1}), {}), 0);
+  tasks[0].limit_us = 94;
+  tasks[1].limit_us = 10;
+  EXPECT_EQ(next_task(tasks, sum_objective({1, 1}), {}), 1);
 }
 
 TEST(TaskScheduler, InTurnTakesTheOneWithTheFewestRounds) {
