@@ -79,13 +79,13 @@ std::optional<std::size_t> next_task(std::span<const ScheduledTask> tasks, const
     std::vector<double> less = us;
     less[i] = g * (1 - kStep);
     const double slope = (now - objective(less)) / (g * kStep);
-    const auto t = static_cast<double>(std::max<std::size_t>(1, rounds(task)));
+    const auto t = static_cast<double>(rounds(task));
     const std::size_t back = std::min(scheduling.window, rounds(task));
     const double before = task.best_us[task.best_us.size() - 1 - back];
     const double past = !std::isfinite(before) ? -g : back == 0 ? 0 : (g - before) / static_cast<double>(back);
     const double rate = best[task.kind];
     const double most = std::max(kLeastLeft * g, g - task.limit_us);
-    double possible = -most / t;
+    double possible = -most / (t + 1);
     if (rate > 0) possible = std::min(possible, std::max(-most, scheduling.beta * task.operations / rate - g));
     const double gradient = slope * (scheduling.alpha * past + (1 - scheduling.alpha) * possible);
     if (gradient < steepest) steepest = gradient, chosen = i;

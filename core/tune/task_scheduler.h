@@ -1,16 +1,15 @@
 // Which task of several to tune next, so that what they are parts of becomes faster soonest.
 //
 //   gradient  the task whose next round promises most, by what its last rounds gained and what is thought possible:
-//             df/dg (alpha (g(t) - g(t - window)) / window + (1 - alpha) min(-d / t, beta operations / best - g(t)))
+//             df/dg (alpha (g(t) - g(t - window)) / window + (1 - alpha) min(-d / (t + 1), beta operations / best - g))
 //             g: microseconds after t rounds; d: g less what the machine allows at best; f: the objective; best:
 //             operations a microsecond, the greatest among tasks of its class. df/dg is a difference with a step of
 //             one part in a thousand of g.
 //   in-turn   round robin, the baseline
 //
-// Source  Zheng et al., Ansor, OSDI 2020, section 6. There the step is absolute, and longer than most kernels take; d
-// is
-//         g, so that kernels at their limit are tuned on; and every task has a round first: here one without a round
-//         promises what it would after a fruitless one, so that small tasks wait.
+// Source  Zheng et al., Ansor, OSDI 2020, section 6. There the step is absolute, and longer than most kernels take;
+//         d is g, so that kernels at their limit are tuned on; and every task has a round first: here t + 1 stands for
+//         t, so that small tasks wait.
 #pragma once
 
 #include <rewright/base/result.h>

@@ -19,7 +19,7 @@ TEST(TaskScheduler, SmallTasksWait) {
   const std::vector<ScheduledTask> fresh = {task({100, 50}), task({1}), task({900})};
   EXPECT_EQ(next_task(fresh, sum_objective({1, 1, 1}), {}), 2);
   const std::vector<ScheduledTask> fruitless = {task({100, 100, 100, 100, 100}), task({30})};
-  EXPECT_EQ(next_task(fruitless, sum_objective({1, 1}), {}), 1) << "a fifth of the larger is less";
+  EXPECT_EQ(next_task(fruitless, sum_objective({1, 1}), {}), 1) << "a sixth of the larger is less";
 }
 
 TEST(TaskScheduler, AKernelAtItsLimitIsLeft) {
