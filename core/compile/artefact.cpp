@@ -12,7 +12,6 @@
 #include "compile/artefact_texts.h"
 #include "compile/binding_texts.h"
 #include "compile/memory_plan.h"
-#include "compile/single_node_model.h"
 #include "loop/interpreter.h"
 #include "loop/reserved_words.h"
 

@@ -23,18 +23,12 @@
 #include <vector>
 
 #include "compile/kernels.h"
+#include "compile/single_node_model.h"
 #include "compile/weights_file.h"
 #include "onnx/imported_model.h"
 #include "tune/instruction_set.h"
 
 namespace rewright::compile {
-
-/// A tensor of the model's own, as its user knows it.
-struct NamedTensor {
-  std::string name;
-  Port port;
-  TensorType type;
-};
 
 struct REWRIGHT_API Artefact {
   std::string name;                          ///< As artefact_name gives it.
