@@ -243,8 +243,8 @@ Result<std::string> records_of(const CompileArguments& arguments) {
   return folder + "/schedules";
 }
 
-/// The model that rules make of it. "rules": by modelled costs, whatever schedules there are; "joint": kernels cost what
-/// their best schedules take, and those without a record are tuned.
+/// The model that rules make of it. "rules": by modelled costs, whatever schedules there are; "joint": kernels cost
+/// what their best schedules take, and those without a record are tuned.
 Result<OptimizedBefore> rewritten(const Settings& settings, const CompileArguments& arguments,
                                   const std::string& records, const std::string& output) {
   constexpr std::array<double, 3> kSeconds = {60, 120, 900};

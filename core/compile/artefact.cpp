@@ -20,9 +20,9 @@ namespace {
 
 /// Names that another file of the artefact, a header it includes, a module of Python, a target of make or a function
 /// of libc has.
-constexpr std::string_view kTakenNames[] = {"all",    "clean",  "ctypes", "fcntl",  "main",   "math", "mman",
-                                            "mq",     "os",     "numpy",  "sem",    "shm",    "stat", "stdbool",
-                                            "stddef", "stdint", "stdio",  "stdlib", "string", "time", "unistd", "wheel"};
+constexpr std::string_view kTakenNames[] = {
+    "all", "clean", "ctypes",  "fcntl",  "main",   "math",  "mman",   "mq",     "os",   "numpy",  "sem",
+    "shm", "stat",  "stdbool", "stddef", "stdint", "stdio", "stdlib", "string", "time", "unistd", "wheel"};
 
 constexpr std::string_view kPlainFlags[] = {"-std=c11", "-O3"};
 /// As target c compiles these dialects.

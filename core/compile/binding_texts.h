@@ -6,7 +6,8 @@
 
 namespace rewright::compile {
 
-inline constexpr std::string_view kCppText = R"(/* The model @name@ for C++17, as its C header has it: opened once, run by any threads.
+inline constexpr std::string_view kCppText =
+    R"(/* The model @name@ for C++17, as its C header has it: opened once, run by any threads.
  *
  *   rewright_models::@name@ model("@name@.weights");
  *   std::vector<std::vector<unsigned char>> outputs = model.run({{data, bytes}, ...});
@@ -118,7 +119,8 @@ if __name__ == "__main__":
 )";
 
 /// Source: onnxruntime_c_api.h, version 16.
-inline constexpr std::string_view kOperatorText = R"(/* The model @name@ as an operator of ONNX Runtime, the one node of @name@.onnx: rewright.@name@.
+inline constexpr std::string_view kOperatorText =
+    R"(/* The model @name@ as an operator of ONNX Runtime, the one node of @name@.onnx: rewright.@name@.
  *
  *   make lib@name@_ort.so, and in the session's options RegisterCustomOpsLibrary(options, ".../lib@name@_ort.so");
  *   weights beside the code are looked for beside the library.

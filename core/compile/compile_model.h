@@ -38,7 +38,7 @@ inline constexpr double kTie = 0.03;
 struct CompileReport {
   Artefact artefact;
   std::size_t kernels = 0;
-  std::size_t rewrites = 0;  ///< By rules, before.
+  std::size_t rewrites = 0;               ///< By rules, before.
   std::vector<NotCompiled> not_compiled;  ///< There is no artefact where there is one.
   Equivalence equivalence;
   /// Least times, where they were measured: on as many threads, in turn.

@@ -15,7 +15,8 @@ struct NamedTensor {
   TensorType type;
 };
 
-/// Serialized. A name that is taken gets "_" at its end. Inputs and outputs are those of the original, at the sizes that were compiled.
+/// Serialized. A name that is taken gets "_" at its end. Inputs and outputs are those of the original, at the sizes
+/// that were compiled.
 [[nodiscard]] std::string single_node_model(const std::string& name, std::span<const NamedTensor> inputs,
                                             std::span<const NamedTensor> outputs);
 

@@ -2,10 +2,10 @@
 //
 //   for results i, ..., j { acc = 0; for sums { acc += a * b }; y[..., j] = f(acc) }
 //
-// j, the last place of y, becomes vectors; one other loop of results, i, becomes rows of a tile, r of which divide it. A
-// tile of r rows and c vectors needs r c + c + 1 registers; it hides the latency l of u units if r c >= l u, and loads
-// r + c vectors for r c multiply-adds. The tiles with the fewest loads for each multiply-add come first, those that hide
-// the latency in front; the other loops stay as they are.
+// j, the last place of y, becomes vectors; one other loop of results, i, becomes rows of a tile, r of which divide it.
+// A tile of r rows and c vectors needs r c + c + 1 registers; it hides the latency l of u units if r c >= l u, and
+// loads r + c vectors for r c multiply-adds. The tiles with the fewest loads for each multiply-add come first, those
+// that hide the latency in front; the other loops stay as they are.
 //
 // Source  Goto & van de Geijn, Anatomy of high-performance matrix multiplication, 2008; Low et al., Analytical modeling
 //         is enough for high-performance BLIS, 2016.
@@ -104,8 +104,8 @@ class RegisterTiles final : public Generator {
     for (std::size_t i = 0; i + 1 < sum.results.size(); ++i)
       outer.push_back(i == r ? rows + "/0" : sum.results[i]->axis.name);
     for (const loop::Loop* loop : sum.sums) sums.push_back(loop->axis.name);
-    std::string text = fmt::format("# {} rows of {}, {} columns of {}\nsplit {} {}; split {} {} tail=pad\n",
-                                   tile.rows, rows, columns, lanes, rows, tile.rows, lanes, columns);
+    std::string text = fmt::format("# {} rows of {}, {} columns of {}\nsplit {} {}; split {} {} tail=pad\n", tile.rows,
+                                   rows, columns, lanes, rows, tile.rows, lanes, columns);
     text += fmt::format("reorder {} {}/0 {}/1 {}/1\ndistribute {}/1; distribute {}/1\nreorder {} {}/1 {}/1\n",
                         fmt::join(outer, " "), lanes, rows, lanes, lanes, rows, fmt::join(sums, " "), rows, lanes);
     for (const char* copy : {"", "/3", "/4"})

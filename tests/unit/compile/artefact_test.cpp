@@ -198,8 +198,9 @@ TEST(Artefact, IsInstalledAndFoundByCMakeAndUsedFromCpp) {
   const std::string base = folder.path();
   for (const char* part : {"model", "user"}) std::filesystem::create_directory(base + "/" + part);
   ASSERT_TRUE(write_artefact(artefact_of(layers()), base + "/model"));
-  EXPECT_THAT(shell(base, "cmake -S model -B built -DCMAKE_INSTALL_PREFIX=$PWD/there && cmake --build built && "
-                          "cmake --install built"),
+  EXPECT_THAT(shell(base,
+                    "cmake -S model -B built -DCMAKE_INSTALL_PREFIX=$PWD/there && cmake --build built && "
+                    "cmake --install built"),
               HasSubstr("exit 0"));
   ASSERT_TRUE(write_file(base + "/user/CMakeLists.txt",
                          "cmake_minimum_required(VERSION 3.16)\nproject(user CXX)\nfind_package(model REQUIRED)\n"
@@ -232,8 +233,9 @@ int main() {
               HasSubstr("exit 0"));
   const Library library(layers());
   const float first = library.run({Numbers(91, 0.5f)})[0][0];
-  EXPECT_EQ(shell(base, "user/built/user"),
-            fmt::format("84 140 {:.6f}\nx: expected 364 bytes, got 12\nmodel: expected 1 inputs, got 0\nexit 0", first));
+  EXPECT_EQ(
+      shell(base, "user/built/user"),
+      fmt::format("84 140 {:.6f}\nx: expected 364 bytes, got 12\nmodel: expected 1 inputs, got 0\nexit 0", first));
 }
 
 TEST(Artefact, AWheelHoldsAllThatPythonNeeds) {
@@ -241,10 +243,12 @@ TEST(Artefact, AWheelHoldsAllThatPythonNeeds) {
   ASSERT_TRUE(write_artefact(artefact_of(layers()), folder.path()));
   if (shell(folder.path(), "python3 -c 'import ctypes'") != "exit 0") GTEST_SKIP() << "there is no python3";
   EXPECT_THAT(shell(folder.path(), "make -s wheel"), HasSubstr("exit 0"));
-  EXPECT_THAT(shell(folder.path(), "mkdir away && python3 -m zipfile -e model-1.0-*.whl away && cd away && python3 -B -c "
-                                   "'import model; print(len(bytes(model.Model().run(bytes(364))[0])))' && "
-                                   "cut -d, -f1 model-1.0.dist-info/RECORD"),
-              ::testing::AllOf(::testing::StartsWith("84\nmodel/__init__.py\nmodel/libmodel.so\n"), HasSubstr("exit 0")));
+  EXPECT_THAT(
+      shell(folder.path(),
+            "mkdir away && python3 -m zipfile -e model-1.0-*.whl away && cd away && python3 -B -c "
+            "'import model; print(len(bytes(model.Model().run(bytes(364))[0])))' && "
+            "cut -d, -f1 model-1.0.dist-info/RECORD"),
+      ::testing::AllOf(::testing::StartsWith("84\nmodel/__init__.py\nmodel/libmodel.so\n"), HasSubstr("exit 0")));
 }
 
 TEST(Artefact, IsANodeOfOnnxRuntime) {

@@ -2,8 +2,8 @@
 // rewright tune.
 //
 // A schedule may leave choices open (core/schedule/schedule_space.h): a rule for a kind of programs then gives one
-// schedule with knobs, and a tuner fills them in. What a generator writes is applied like any other schedule, so that it
-// cannot change what is computed.
+// schedule with knobs, and a tuner fills them in. What a generator writes is applied like any other schedule, so that
+// it cannot change what is computed.
 #pragma once
 
 #include <rewright/base/abi.h>
