@@ -1,4 +1,4 @@
-// An artefact for other languages and programs: C++, Python's pip, ONNX Runtime. The same for every model; @name@ is
+// An artefact for other languages and programs: C++, Python, ONNX Runtime. The same for every model; @name@ is
 // the model's.
 #pragma once
 
@@ -77,6 +77,79 @@ class @name@ {
 }  // namespace rewright_models
 
 #endif
+)";
+
+inline constexpr std::string_view kPythonText =
+    R"("""The model @name@, compiled by rewright: Model().run(INPUT, ...) gives a list of outputs.
+
+Inputs are anything with a buffer: bytes, array.array, numpy arrays (C order, of the type that the header names).
+Outputs are numpy arrays where numpy is installed, else bytearrays. `make lib@name@.so` comes first.
+"""
+import ctypes
+import os
+
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_char_p), ("rank", ctypes.c_int),
+                ("sizes", ctypes.POINTER(ctypes.c_int64)), ("bytes", ctypes.c_size_t)]
+
+    def shape(self):
+        return tuple(self.sizes[i] for i in range(self.rank))
+
+
+class _Weights(ctypes.Structure):
+    _fields_ = [("bytes", ctypes.c_void_p), ("mapped", ctypes.c_size_t), ("owned", ctypes.c_void_p)]
+
+
+def _tensors(function):
+    function.restype = ctypes.POINTER(_Tensor)
+    tensors = []
+    while function(len(tensors)):
+        tensors.append(function(len(tensors)).contents)
+    return tensors
+
+
+class Model:
+    def __init__(self, folder=_FOLDER):
+        self._library = ctypes.CDLL(os.path.join(folder, "lib@name@.so"))
+        self._library.@name@_memory_bytes.restype = ctypes.c_size_t
+        self._weights = _Weights()
+        file = os.path.join(folder, "@name@.weights")
+        opened = self._library.@name@_open(ctypes.byref(self._weights), file.encode())
+        if opened == 2:
+            raise OSError("this processor lacks instructions that the model was compiled for")
+        if opened != 0:
+            raise OSError(file + ": these are not the weights")
+        self.inputs = _tensors(self._library.@name@_input)
+        self.outputs = _tensors(self._library.@name@_output)
+
+    def run(self, *inputs):
+        if len(inputs) != len(self.inputs):
+            raise TypeError("expected %d inputs, got %d" % (len(self.inputs), len(inputs)))
+        given = []
+        for tensor, value in zip(self.inputs, inputs):
+            data = bytes(memoryview(value).cast("B")) if memoryview(value).nbytes else b""
+            if len(data) != tensor.bytes:
+                raise ValueError("%s: expected %d bytes, got %d" % (tensor.name.decode(), tensor.bytes, len(data)))
+            given.append(ctypes.create_string_buffer(data, max(len(data), 1)))
+        results = [ctypes.create_string_buffer(max(tensor.bytes, 1)) for tensor in self.outputs]
+        memory = ctypes.create_string_buffer(self._library.@name@_memory_bytes() + 64)
+        start = (ctypes.addressof(memory) + 63) // 64 * 64
+        pointers = lambda buffers: (ctypes.c_void_p * (len(buffers) + 1))(*[ctypes.addressof(b) for b in buffers])
+        if self._library.@name@_run(ctypes.byref(self._weights), pointers(given), pointers(results),
+                                    ctypes.c_void_p(start)) != 0:
+            raise ValueError("an index in an input is out of its range")
+        return [self._array(tensor, result.raw[:tensor.bytes]) for tensor, result in zip(self.outputs, results)]
+
+    @staticmethod
+    def _array(tensor, data):
+        try:
+            import numpy
+        except ImportError:
+            return bytearray(data)
+        return numpy.frombuffer(data, dtype=tensor.type.decode()).reshape(tensor.shape()).copy()
 )";
 
 inline constexpr std::string_view kWheelText =

@@ -2,7 +2,6 @@
 
 #include <chrono>
 
-#include "tune/kernel_program.h"
 #include "tune/tuning_choice.h"
 
 namespace rewright::tune {
@@ -33,12 +32,7 @@ Result<std::unique_ptr<KernelTuner>> KernelTuner::start(const std::string& recor
 
 Result<bool> KernelTuner::tune(const Kernel& kernel) {
   if (state_->spent >= state_->budget.seconds) return false;
-  REWRIGHT_TRY(KernelTask asked, task_of(kernel, state_->registry));
-  TuningTask task;
-  task.name = std::move(asked.key);
-  task.structure = std::move(asked.apart.structure);
-  task.sizes = std::move(asked.apart.sizes);
-  task.program = std::move(asked.program);
+  REWRIGHT_TRY(TuningTask task, kernel_task(kernel, state_->registry));
   const auto begin = std::chrono::steady_clock::now();
   REWRIGHT_TRY(const auto tuning, TaskTuning::start(std::move(task), state_->setting, state_->known));
   REWRIGHT_CHECK(tuning->run(state_->budget.trials));

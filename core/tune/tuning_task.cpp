@@ -26,8 +26,15 @@ bool is_note(std::string_view line) {
 Result<TuningTask> kernel_task(const std::string& text, const Registry& registry) {
   const auto kernel = parse_kernel(text, registry);
   if (!kernel) return make_error(kernel.error().code, "the kernel '{}': {}", text, kernel.error().message);
-  REWRIGHT_TRY(KernelTask task, task_of(kernel->kernel(), registry));
-  return TuningTask{text, std::move(task.apart.structure), std::move(task.apart.sizes), std::move(task.program)};
+  REWRIGHT_TRY(TuningTask task, kernel_task(kernel->kernel(), registry));
+  task.name = text;
+  return task;
+}
+
+Result<TuningTask> kernel_task(const Kernel& kernel, const Registry& registry) {
+  REWRIGHT_TRY(KernelTask task, task_of(kernel, registry));
+  return TuningTask{std::move(task.key), std::move(task.apart.structure), std::move(task.apart.sizes),
+                    std::move(task.program)};
 }
 
 TuningTask program_task(std::string name, const loop::Program& program) {

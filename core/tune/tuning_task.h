@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rewright/loop/loop_program.h>
+#include <rewright/optimize/kernel.h>
 #include <rewright/plugin/registry.h>
 
 #include <cstdint>
@@ -25,6 +26,7 @@ struct TuningTask {
 
 /// Of a kernel as text (kernel_text.h). Errors: those of parse_kernel and task_of.
 [[nodiscard]] REWRIGHT_API Result<TuningTask> kernel_task(const std::string& text, const Registry& registry);
+[[nodiscard]] Result<TuningTask> kernel_task(const Kernel& kernel, const Registry& registry);
 /// Of any program with numbers for sizes: its numbers are the sizes, its text without them is the structure.
 [[nodiscard]] REWRIGHT_API TuningTask program_task(std::string name, const loop::Program& program);
 /// Of a file with a loop program. `sizes`: numbers for those that it leaves open. Errors: kIo; what is no valid
