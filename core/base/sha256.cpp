@@ -2,11 +2,11 @@
 
 #include <openssl/sha.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 
 namespace rewright {
 
@@ -24,8 +24,9 @@ std::string sha256(std::string_view content) {
 }
 
 Result<std::string> file_sha256(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  const std::string content{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  std::ifstream stream(path, std::ios::binary | std::ios::ate);
+  std::string content(stream ? static_cast<std::size_t>(std::max<std::streamoff>(stream.tellg(), 0)) : 0, '\0');
+  stream.seekg(0).read(content.data(), static_cast<std::streamsize>(content.size()));
   if (!stream || content.empty()) return make_error(ErrorCode::kIo, "'{}' cannot be read, or is empty", path);
   return sha256(content);
 }

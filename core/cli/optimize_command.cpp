@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <future>
 #include <mutex>
 #include <new>
 #include <set>
@@ -327,6 +328,13 @@ void take_exact_steps(const OptimizeArguments& arguments, const OptimizeSetting&
   judged.rewrites = outcome.report.search.path.size();
 }
 
+/// Is the original run while rules are read and searched with? It is if there will be a result to compare, memory
+/// allows it, and the search measures nothing.
+bool runs_original_at_once(const OpenedModel& opened, const OptimizeSetting& setting) {
+  return opened.simplified && setting.runtime != nullptr && !setting.model->measured() &&
+         !holds_much(opened.imported.graph);
+}
+
 /// What is to be written of the search's result: measured, if that is wanted, and compared. What takes long to compare
 /// is measured first, and then compared only if it is fast.
 Status judge(const OptimizeArguments& arguments, const OptimizeSetting& setting, const OpenedModel& opened,
@@ -382,6 +390,10 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   simplify(opened, arguments.simplify_only && !arguments.strict ? SimplifyLevel::kWeights : SimplifyLevel::kExact);
   const ImportedModel& imported = opened.imported;
   REWRIGHT_CHECK(check_given(imported.graph, source.inputs));
+  EquivalenceOptions options;
+  options.runtime = setting.runtime;
+  options.seed = arguments.seed;
+  if (runs_original_at_once(opened, setting)) prepare_gate(opened, options);
   REWRIGHT_TRY(const Graph graphs, side_by_side(opened.start()));
   REWRIGHT_TRY(const std::vector<Rule> rules, read_rules(arguments, registry, graphs, settings.quiet));
 
@@ -400,9 +412,7 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
     if (auto candidate = write_result(opened, outcome.report, arguments.fast_math))
       writing.has_candidate(*std::move(candidate));
 
-  EquivalenceOptions options;
-  options.runtime = setting.runtime;
-  options.seed = arguments.seed;
+  REWRIGHT_CHECK(await_gate(opened));
   std::vector<Rule> left = rules;
   REWRIGHT_CHECK(judge(arguments, setting, opened, options, settings.quiet, doing, outcome));
   while ((leave_out_culprit(outcome, left) || leave_out_simplification(arguments, outcome, opened)) && !interrupted()) {
@@ -416,8 +426,9 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
   outcome.simplification = opened.is_exact ? RuleClass::kExact : RuleClass::kReassociating;
   outcome.interrupted = interrupted();
   REWRIGHT_TRY(outcome.nodes_before, node_count(source.bytes));
-  REWRIGHT_TRY(outcome.nodes_after, node_count(outcome.judged.bytes));
+  auto nodes_after = std::async(std::launch::async, [&] { return node_count(outcome.judged.bytes); });
   REWRIGHT_CHECK(writing.write(outcome.judged.bytes));
+  REWRIGHT_TRY(outcome.nodes_after, nodes_after.get());
   if (!outcome.judged.is_original && !outcome.judged.culprit && !arguments.no_record)
     record(arguments, source.bytes, outcome.report.search, settings.quiet);
   REWRIGHT_CHECK(write_pages(arguments, outcome, imported.graph, rules));

@@ -2,6 +2,8 @@
 
 #include <rewright/onnx/onnx.h>
 
+#include <tbb/parallel_for.h>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -11,6 +13,7 @@
 #include <memory>
 #include <set>
 #include <unordered_set>
+#include <utility>
 
 #include "onnx/element.h"
 #include "onnx/external_data.h"
@@ -23,6 +26,8 @@ namespace {
 constexpr std::int64_t kMostFoldedElements = std::int64_t{1} << 28;
 /// Nor do all of them take more: they are part of the model's file, of 2 GiB at most.
 constexpr std::int64_t kMostHeldBytes = std::int64_t{3} << 29;
+/// What is computed side by side has no more elements, operands and all steps in between: 256 MiB in double precision.
+constexpr std::int64_t kMostElementsAtOnce = std::int64_t{1} << 25;
 
 /// True for several elements of `size` bytes that are all the same.
 bool is_repeated(std::span<const std::byte> bytes, std::size_t size) {
@@ -62,13 +67,14 @@ Folder::Folder(const Graph& graph, const ImportedModel& origin, const ExportOpti
       known_(graph.nodes().size(), false),
       users_(graph.nodes().size(), 0),
       was_there_(graph.nodes().size(), false),
-      overflows_(graph.nodes().size(), false),
+      overflows_(graph.nodes().size(), 0),
       values_(graph.nodes().size()) {
   find_known();
   const Graph& before = origin.origin.nodes.empty() ? graph : origin.graph;
   const std::vector<std::uint64_t> work = hashes_of_work(graph), known = hashes_of_work(before);
   const std::unordered_set<std::uint64_t> there(known.begin(), known.end());
   for (std::size_t i = 0; i < work.size(); ++i) was_there_[i] = there.contains(work[i]);
+  plan_batches();
 }
 
 void Folder::find_known() {
@@ -97,6 +103,43 @@ std::vector<std::uint32_t> Folder::cone(std::uint32_t node) const {
   return {seen.begin(), seen.end()};
 }
 
+double Folder::flops_of(std::uint32_t node) const {
+  const Node& at = graph_.nodes()[node];
+  std::vector<Shape> shapes;
+  for (const Port& port : at.inputs) shapes.push_back(graph_.shape(port));
+  return at.application()->op->work(at.application()->params, shapes).flops;
+}
+
+/// Where all work on weights is within the limit, so that the order of it does not matter.
+void Folder::plan_batches() {
+  std::vector<bool> is_last = known_;  // Of known work: nothing known is computed from it.
+  double flops = 0;
+  for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
+    const Node& node = graph_.nodes()[i];
+    is_last[i] = is_last[i] && node.application();
+    if (!known_[i] || !node.application()) continue;
+    flops += flops_of(i);
+    for (const Port& port : node.inputs) is_last[port.node.value] = false;
+  }
+  if (flops > options_.fold_flops) return;
+  std::vector<bool> is_taken(graph_.nodes().size(), false);
+  std::int64_t at_once = 0;
+  for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
+    if (!is_last[i]) continue;
+    const std::vector<std::uint32_t> steps = cone(i);
+    std::int64_t elements = 0;
+    for (const std::uint32_t step : steps)
+      for (const TensorType& type : graph_.nodes()[step].outputs) elements += type.shape.elements();
+    if (elements > kMostElementsAtOnce || std::ranges::any_of(steps, [&](std::uint32_t at) { return is_taken[at]; }))
+      continue;
+    for (const std::uint32_t step : steps) is_taken[step] = true;
+    if (batches_.empty() || at_once + elements > kMostElementsAtOnce) batches_.emplace_back(), at_once = 0;
+    at_once += elements;
+    batch_of_.emplace(i, batches_.size() - 1);
+    batches_.back().push_back(i);
+  }
+}
+
 /// Why the nodes are not computed here; empty if they are.
 std::string Folder::refuse(const std::vector<std::uint32_t>& cone) const {
   double flops = flops_;
@@ -105,11 +148,7 @@ std::string Folder::refuse(const std::vector<std::uint32_t>& cone) const {
     for (const TensorType& type : at.outputs) {
       if (type.shape.elements() > kMostFoldedElements) return fmt::format("has a tensor of shape {}", type.shape);
     }
-    const ApplicationNode* application = at.application();
-    if (!application || !values_[i].empty()) continue;
-    std::vector<Shape> shapes;
-    for (const Port& port : at.inputs) shapes.push_back(graph_.shape(port));
-    flops += application->op->work(application->params, shapes).flops;
+    if (at.application() && values_[i].empty()) flops += flops_of(i);
   }
   if (flops > options_.fold_flops) return fmt::format("takes {:.1e} floating-point operations", flops - flops_);
   return {};
@@ -141,6 +180,22 @@ void Folder::drop(const std::vector<std::uint32_t>& cone) {
     if (graph_.nodes()[i].is_input() || users_[i] <= 1) values_[i].clear();
 }
 
+Status Folder::compute_batch(std::uint32_t node) {
+  const auto batch = batch_of_.find(node);
+  if (batch == batch_of_.end()) return {};
+  const std::vector<std::uint32_t> lasts = std::exchange(batches_[batch->second], {});
+  std::vector<Status> done(lasts.size());
+  tbb::parallel_for(std::size_t{0}, lasts.size(), [&](std::size_t k) {
+    for (const std::uint32_t step : cone(lasts[k]))
+      if (done[k]) done[k] = compute(step);
+  });
+  for (const std::uint32_t last : lasts)
+    for (const std::uint32_t step : cone(last))
+      if (graph_.nodes()[step].application()) flops_ += flops_of(step);
+  for (Status& each : done) REWRIGHT_CHECK(std::move(each));
+  return {};
+}
+
 Status Folder::compute(std::uint32_t i) {
   if (!values_[i].empty()) return {};
   const Node& node = graph_.nodes()[i];
@@ -149,12 +204,8 @@ Status Folder::compute(std::uint32_t i) {
     values_[i].push_back(std::move(tensor));
     return {};
   }
-  std::vector<Shape> shapes;
   std::vector<TensorView<const Real>> in;
-  for (const Port& port : node.inputs) {
-    shapes.push_back(graph_.shape(port));
-    in.push_back(std::as_const(values_[port.node.value][port.output]).view());
-  }
+  for (const Port& port : node.inputs) in.push_back(std::as_const(values_[port.node.value][port.output]).view());
   std::vector<Tensor<Real>> results;
   for (const TensorType& type : node.outputs) results.emplace_back(type.shape);
   std::vector<TensorView<Real>> out;
@@ -163,7 +214,6 @@ Status Folder::compute(std::uint32_t i) {
   const auto& [op, params] = *node.application();
   op->evaluate(params, in, out);
   overflows_[i] = std::fetestexcept(FE_OVERFLOW | FE_UNDERFLOW) != 0;
-  flops_ += op->work(params, shapes).flops;
   values_[i] = std::move(results);
   return {};
 }
@@ -241,7 +291,11 @@ Result<bool> Folder::fold(NodeId id) {
   const std::vector<std::uint32_t> steps = cone(i);
   std::string reason = refuse(steps);
   if (reason.empty()) {
-    for (const std::uint32_t step : steps) REWRIGHT_CHECK(compute(step));
+    REWRIGHT_CHECK(compute_batch(i));
+    for (const std::uint32_t step : steps) {
+      if (values_[step].empty() && graph_.nodes()[step].application()) flops_ += flops_of(step);
+      REWRIGHT_CHECK(compute(step));
+    }
     forget_lossy(steps);
     const bool kept = known_[i] && keep(i, steps);
     drop(steps);

@@ -37,6 +37,9 @@ class Folder {
   void find_known();
   [[nodiscard]] std::vector<std::uint32_t> cone(std::uint32_t node) const;
   [[nodiscard]] std::string refuse(const std::vector<std::uint32_t>& cone) const;
+  void plan_batches();
+  [[nodiscard]] double flops_of(std::uint32_t node) const;
+  Status compute_batch(std::uint32_t node);
   Status compute(std::uint32_t node);
   [[nodiscard]] std::string loss_of(std::uint32_t node, const std::vector<std::uint32_t>& cone) const;
   void forget_lossy(const std::vector<std::uint32_t>& cone);
@@ -48,10 +51,10 @@ class Folder {
   const Graph& graph_;
   const std::map<std::string, ExternalWeight>& external_;
   const ExportOptions& options_;
-  std::vector<bool> known_;           ///< By node: a weight with a value, or an application on such alone.
-  std::vector<std::uint32_t> users_;  ///< By node: how many use it.
-  std::vector<bool> was_there_;       ///< By node: the origin computes the same.
-  std::vector<bool> overflows_;       ///< By node: double precision did not hold what it computed.
+  std::vector<bool> known_;              ///< By node: a weight with a value, or an application on such alone.
+  std::vector<std::uint32_t> users_;     ///< By node: how many use it.
+  std::vector<bool> was_there_;          ///< By node: the origin computes the same.
+  std::vector<std::uint8_t> overflows_;  ///< By node: double precision did not hold what it computed.
   std::vector<std::vector<Tensor<Real>>> values_;
   std::map<Port, ConstantData> folded_;
   std::set<std::uint32_t> replaced_;  ///< Weights that a folded value stands for.
@@ -59,6 +62,9 @@ class Folder {
   std::int64_t added_bytes_ = 0;
   std::int64_t held_bytes_ = 0;  ///< Of folded values.
   double flops_ = 0;
+  /// Cones that share nothing, computed side by side when the first is asked for; by their last nodes.
+  std::vector<std::vector<std::uint32_t>> batches_;
+  std::map<std::uint32_t, std::size_t> batch_of_;
 };
 
 }  // namespace rewright::model

@@ -282,6 +282,19 @@ void enter_simplification(const OpenedModel& model, double original_cost_us, Opt
   if (search.path.size() == 1) report.best = model.simplified->graph;
 }
 
+void prepare_gate(const OpenedModel& model, EquivalenceOptions options) {
+  model.gate_to_come = std::async(std::launch::async, [&model, options = std::move(options)] {
+    return EquivalenceGate::create(gate_cases(model), gate_options(model, options));
+  });
+}
+
+Status await_gate(const OpenedModel& model) {
+  if (!model.gate_to_come.valid()) return {};
+  REWRIGHT_TRY(EquivalenceGate gate, model.gate_to_come.get());
+  model.gate = std::make_shared<const EquivalenceGate>(std::move(gate));
+  return {};
+}
+
 Result<JudgedModel> judge_result(const OpenedModel& model, const OptimizeReport& report, EquivalenceOptions options,
                                  bool fast_math, std::string written) {
   JudgedModel judged;
@@ -294,6 +307,7 @@ Result<JudgedModel> judge_result(const OpenedModel& model, const OptimizeReport&
   }
   const std::vector<GateCase> cases = gate_cases(model);
   options = gate_options(model, std::move(options));
+  REWRIGHT_CHECK(await_gate(model));
   if (model.gate == nullptr) {
     REWRIGHT_TRY(EquivalenceGate gate, EquivalenceGate::create(cases, options));
     model.gate = std::make_shared<const EquivalenceGate>(std::move(gate));

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -54,8 +55,9 @@ struct OpenedModel {
   std::vector<Sizes> sizes;    ///< First those of `imported`, then those of `at_others`; empty ones if none is open.
   std::vector<Sizes> refused;  ///< At which the model does not run.
   bool is_chosen = false;      ///< Some size was not given.
-  /// What the original computes, for judge_result: made when it is first asked, by one thread.
+  /// What the original computes, for judge_result: made when it is first asked, or by prepare_gate.
   mutable std::shared_ptr<const EquivalenceGate> gate;
+  mutable std::future<Result<EquivalenceGate>> gate_to_come;
 
   /// What searches start from, and what their results are written after.
   [[nodiscard]] const ImportedModel& start() const { return simplified ? *simplified : imported; }
@@ -100,6 +102,12 @@ struct JudgedModel {
   Cause cause = Cause::kWrong;  ///< Of that.
   std::string reason;           ///< Why the original is kept although the search found something: one sentence.
 };
+
+/// Begins to run the original, as judge_result will ask it to with the same options, beside what the caller does next.
+/// The model is not to be moved nor simplified before await_gate.
+REWRIGHT_API void prepare_gate(const OpenedModel& model, EquivalenceOptions options);
+/// Ends what prepare_gate began; at once where it began nothing. Errors: of the gate.
+[[nodiscard]] REWRIGHT_API Status await_gate(const OpenedModel& model);
 
 /// Writes and compares the report's graph; on a difference goes back to before the rewrite that brought it. The gate's
 /// model, cases and inputs come from `model`, which keeps the gate: `options` are the same each time. Errors: of the

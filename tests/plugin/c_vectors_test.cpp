@@ -245,6 +245,33 @@ TEST(CVectors, FetchTheNextPanelOfManyWeights) {
   EXPECT_EQ(computed(by_panels(4, 8, 1024), "vectors", given)[2], computed(by_panels(4, 8, 1024), "c11", given)[2]);
 }
 
+/// Rows that three loops read, one after the other.
+Program by_rows(int rows, int row, int lanes) {
+  return program_of(fmt::format(
+      "buffer x[{0}, {1}] float32 in buffer y[{0}, {1}] float32 out buffer s[{2}] float32 temporary\n"
+      "for y.i {0} serial {{ for y.a {2} vector {{ store s[y.a] = 0 }}\n"
+      "for y.j {3} serial {{ for y.b {2} vector {{ store s[y.b] += x[y.i, y.j * {2} + y.b] }} }}\n"
+      "for y.k {3} serial {{ for y.c {2} vector {{ store y[y.i, y.k * {2} + y.c] = s[y.c] * x[y.i, y.k * {2} + y.c] }} "
+      "}}\n"
+      "for y.l {3} serial {{ for y.d {2} vector {{ store y[y.i, y.l * {2} + y.d] += x[y.i, y.l * {2} + y.d] }} }} }}",
+      rows, row, lanes, row / lanes));
+}
+
+TEST(CVectors, FetchTheNextRowWhileOneIsReadAgain) {
+  const std::string fetch = "__builtin_prefetch(";
+  const std::string source = source_of(by_rows(256, 512, 32), "vectors");
+  EXPECT_THAT(source, HasSubstr(fetch + "&x[at0 + 512]);"));
+  EXPECT_THAT(source, HasSubstr(fetch + "&x[at0 + 528]);"));
+  EXPECT_THAT(source, Not(HasSubstr("x[i * 512 + j * 32 + 512"))) << "the first reader waits for what it reads itself";
+  EXPECT_THAT(source, Not(HasSubstr(fetch + "&x[at1"))) << "fetched already";
+  EXPECT_THAT(source_of(by_rows(64, 512, 32), "vectors"), Not(HasSubstr(fetch))) << "all stay in the cache";
+  EXPECT_THAT(source_of(by_rows(64, 16384, 32), "vectors"), Not(HasSubstr(fetch))) << "rows too long for a cache";
+  EXPECT_THAT(source_of(by_rows(256, 512, 32), "c11"), Not(HasSubstr(fetch)));
+  std::vector<std::vector<double>> given(3);
+  for (int i = 0; i < 256 * 512; ++i) given[0].push_back(i % 7);
+  EXPECT_EQ(computed(by_rows(256, 512, 32), "vectors", given)[1], computed(by_rows(256, 512, 32), "c11", given)[1]);
+}
+
 /// Greatest error in units in the last place, over floats of every exponent.
 double greatest_error(const std::string& function, double (*exact)(double), double low, double high) {
   constexpr int kCount = 1 << 16;

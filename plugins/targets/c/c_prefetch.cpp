@@ -11,14 +11,18 @@ namespace {
 
 using namespace loop;
 
-/// Weights of fewer bytes stay in a cache by themselves.
+/// Buffers of fewer bytes stay in a cache by themselves.
 constexpr std::int64_t kLeastBytes = 512 << 10;
 constexpr std::int64_t kMostParts = 16;
+/// Of a row: two are to stay in the first cache.
+constexpr std::int64_t kMostRowBytes = 16 << 10;
+constexpr std::int64_t kLineBytes = 64;
+constexpr std::int64_t kMostLines = 8;
 
-/// The flat indices of what vector loops read of weights, by buffer: the first of each.
-class WeightLoads {
+/// The flat indices of what is read of large buffers of a role, by buffer: the first of each.
+class Loads {
  public:
-  explicit WeightLoads(const Program& program) : program_(program) {}
+  Loads(const Program& program, BufferRole role) : program_(program), role_(role) {}
   void visit(const Body& body) {
     for (const Statement& statement : body) {
       if (statement.store() != nullptr) visit(statement.store()->value);
@@ -32,7 +36,7 @@ class WeightLoads {
     for (const ValueExpr& part : value.operands()) visit(part);
     if (value.kind() != ValueExpr::Kind::kLoad) return;
     const Buffer& buffer = program_[value.buffer()];
-    if (buffer.role != BufferRole::kWeight || found_.contains(value.buffer().value)) return;
+    if (buffer.role != role_ || found_.contains(value.buffer().value)) return;
     IndexExpr flat = 0;
     std::int64_t elements = 1;
     for (std::size_t d = 0; d < buffer.sizes.size(); ++d) {
@@ -45,6 +49,7 @@ class WeightLoads {
   }
 
   const Program& program_;
+  BufferRole role_;
   std::map<std::uint32_t, LinearIndex> found_;
 };
 
@@ -58,11 +63,14 @@ bool is_innermost(const Loop& loop) {
   return has_vectors;
 }
 
+/// By how many elements an iteration of the loop moves the index.
+std::int64_t step_of(const LinearIndex& form, const Loop& loop) {
+  const auto term = std::ranges::find(form.terms, IndexExpr(loop.axis), [](const auto& each) { return each.first; });
+  return term == form.terms.end() ? 0 : term->second;
+}
+
 std::optional<IndexExpr> next_panel(const LinearIndex& form, const std::vector<const Loop*>& loops) {
-  const auto moved = [&](const Loop* loop) -> std::int64_t {
-    const auto term = std::ranges::find(form.terms, IndexExpr(loop->axis), [](const auto& each) { return each.first; });
-    return term == form.terms.end() ? 0 : term->second;
-  };
+  const auto moved = [&](const Loop* loop) { return step_of(form, *loop); };
   std::size_t sums = loops.size();
   while (sums > 0 && moved(loops[sums - 1]) > 0) --sums;
   std::size_t passes = sums;
@@ -93,15 +101,51 @@ std::optional<IndexExpr> next_panel(const LinearIndex& form, const std::vector<c
   return at;
 }
 
+/// Of a row that this is the second loop to read: the lines of the next one that an iteration fetches.
+std::vector<IndexExpr> next_row(const Program& program, BufferId buffer, const LinearIndex& form,
+                                const std::vector<const Loop*>& loops) {
+  if (loops.size() < 2) return {};
+  const Loop& rows = *loops[loops.size() - 2];
+  const Loop& reader = *loops.back();
+  std::size_t earlier = 0;
+  for (const Statement& statement : rows.body) {
+    if (statement.loop() == &reader) break;
+    Loads before(program, program[buffer].role);
+    before.visit(body_of(statement));
+    const auto same = before.found().find(buffer.value);
+    earlier += same != before.found().end() && step_of(same->second, rows) == step_of(form, rows);
+  }
+  const auto extent = reader.extent.number();
+  const auto bytes = static_cast<std::int64_t>(element_size(program[buffer].element));
+  const std::int64_t row = step_of(form, rows), step = step_of(form, reader);
+  if (earlier != 1 || !extent || step <= 0 || *extent * step > row || row * bytes > kMostRowBytes) return {};
+  const std::int64_t line = kLineBytes / bytes, lines = std::max<std::int64_t>(step / line, 1);
+  if (lines > kMostLines) return {};
+  std::vector<IndexExpr> all;
+  for (std::int64_t k = 0; k < lines; ++k) {
+    IndexExpr at = IndexExpr(form.constant + row + k * line);
+    for (const Loop* loop : loops) {
+      const std::int64_t by = step_of(form, *loop);
+      if (by != 0) at = at + IndexExpr(loop->axis) * IndexExpr(by);
+    }
+    all.push_back(std::move(at));
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<Prefetch> prefetches(const Program& program, const std::vector<const Loop*>& loops) {
   if (loops.empty() || !is_innermost(*loops.back())) return {};
-  WeightLoads weights(program);
+  Loads weights(program, BufferRole::kWeight), inputs(program, BufferRole::kInput);
   weights.visit(loops.back()->body);
+  inputs.visit(loops.back()->body);
   std::vector<Prefetch> all;
   for (const auto& [buffer, form] : weights.found()) {
     if (auto at = next_panel(form, loops)) all.push_back({{buffer}, *std::move(at)});
+  }
+  for (const auto& [buffer, form] : inputs.found()) {
+    for (IndexExpr& at : next_row(program, {buffer}, form, loops)) all.push_back({{buffer}, std::move(at)});
   }
   return all;
 }
