@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <tuple>
 
 #include "loop/bounds.h"
 
@@ -45,22 +47,31 @@ std::optional<Place> place_of(const std::optional<LinearIndex>& form, const Acce
   return place;
 }
 
+bool has_axes_alone(const std::optional<LinearIndex>& form) {
+  return form &&
+         std::ranges::all_of(form->terms, [](const auto& term) { return term.first.kind() == IndexExpr::Kind::kAxis; });
+}
+
 /// Accesses with their indices as sums, which are asked for again and again.
 class IndexForms {
  public:
-  explicit IndexForms(const std::vector<Access>& all) : all_(all), forms_(all.size()) {}
-  /// Of all dimensions.
-  const std::vector<std::optional<LinearIndex>>& of(std::size_t access) {
-    auto& forms = forms_[access];
-    if (forms.size() != all_[access].at.size()) {
-      for (const IndexExpr& index : all_[access].at) forms.push_back(form_of(index, all_[access]));
+  IndexForms(const Program& program, const std::vector<Access>& all) : program_(program), all_(all) {}
+  /// Of dimensions together, from `first` on: their row-major place.
+  const std::optional<LinearIndex>& of(std::size_t access, std::size_t first, std::size_t end) {
+    const auto [at, is_new] = forms_.try_emplace({access, first, end});
+    if (is_new) {
+      IndexExpr place = 0;
+      for (std::size_t d = first; d < end; ++d)
+        place = place * program_[all_[access].buffer].sizes[d] + all_[access].at[d];
+      at->second = form_of(place, all_[access]);
     }
-    return forms;
+    return at->second;
   }
 
  private:
+  const Program& program_;
   const std::vector<Access>& all_;
-  std::vector<std::vector<std::optional<LinearIndex>>> forms_;
+  std::map<std::tuple<std::size_t, std::size_t, std::size_t>, std::optional<LinearIndex>> forms_;
 };
 
 /// Do different iterations of the carrier touch different places along one dimension?
@@ -72,11 +83,23 @@ bool are_apart(const std::optional<Place>& a, const std::optional<Place>& b) {
   return a->inside->high - b->inside->low < step && b->inside->high - a->inside->low < step;
 }
 
+/// Dimensions that are no sums of loops each may be one together: floor(l / n) and l mod n are l.
 bool may_meet(const std::vector<Access>& all, std::size_t i, std::size_t j, std::size_t carrier, IndexForms& forms) {
   if (all[i].loops[carrier]->extent.number().value_or(2) <= 1) return false;
-  const auto &a = forms.of(i), &b = forms.of(j);
-  for (std::size_t d = 0; d < a.size(); ++d) {
-    if (are_apart(place_of(a[d], all[i], carrier), place_of(b[d], all[j], carrier))) return false;
+  const auto apart = [&](std::size_t first, std::size_t end) {
+    return are_apart(place_of(forms.of(i, first, end), all[i], carrier),
+                     place_of(forms.of(j, first, end), all[j], carrier));
+  };
+  const auto is_sum = [&](std::size_t d) {
+    return has_axes_alone(forms.of(i, d, d + 1)) && has_axes_alone(forms.of(j, d, d + 1));
+  };
+  const std::size_t count = all[i].at.size();
+  for (std::size_t d = 0; d < count; ++d) {
+    std::size_t end = d + 1;
+    if (!is_sum(d))
+      while (end < count && !is_sum(end)) ++end;
+    if (apart(d, end)) return false;
+    d = end - 1;
   }
   return true;
 }
@@ -91,7 +114,7 @@ bool is_inside(const Access& access, std::size_t carrier, std::uint32_t owner) {
 
 std::vector<Dependence> dependences(const Program& program, const std::function<bool(const Loop&)>& is_wanted) {
   const std::vector<Access> all = accesses(program);
-  IndexForms forms(all);
+  IndexForms forms(program, all);
   const auto own = owners(program);
   std::vector<Dependence> found;
   for (std::size_t i = 0; i < all.size(); ++i) {

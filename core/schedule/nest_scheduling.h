@@ -35,7 +35,7 @@ struct Panels {
                                bool is_read_again);
 
 /// Places of a tile, at most.
-inline constexpr std::int64_t kMostPlaces = 14;
+inline constexpr std::int64_t kMostPlaces = 16;
 
 /// A program, and the steps that made it of another.
 class NestScheduling {
@@ -64,6 +64,9 @@ class NestScheduling {
   [[nodiscard]] std::vector<LoopName> names_since(const std::set<std::string>& before) const;
   [[nodiscard]] std::string unused_name(const std::string& stem) const;
 
+  /// Makes one loop of the lanes of a sum, where they are few, and the loop around them, where all but weights stays
+  /// even: y[m, n, o] += x[m, k] * w[n, k, o] over o alone has as few lanes as o. Weights get the order of the result.
+  bool fuse_lanes(const LoopName& root);
   /// The innermost sum in so many vectors of partial results; of these one vector, of that one number. False: it is
   /// shorter than two vectors, or gathers.
   bool schedule_row(const Nest& nest, std::int64_t most_vectors);
@@ -99,5 +102,8 @@ class NestScheduling {
   VectorUnit unit_;
   OneShot result_;
 };
+
+/// The program after fuse_lanes of all its nests.
+[[nodiscard]] loop::Program with_fused_lanes(const loop::Program& program, const VectorUnit& unit);
 
 }  // namespace rewright::schedule

@@ -55,11 +55,18 @@ class Scheduling : private NestScheduling {
   using NestScheduling::NestScheduling;
 
   OneShot run(const std::vector<LoopName>& roots) && {
-    for (const LoopName& root : roots) schedule(root);
+    for (const LoopName& root : roots) schedule(fused(root));
     return std::move(*this).take();
   }
 
  private:
+  /// The root of the nest once its lanes are fused.
+  LoopName fused(const LoopName& root) {
+    const std::set<std::string> before = names();
+    if (!fuse_lanes(root) || loop_named(root) != nullptr) return root;
+    return names_since(before).back();
+  }
+
   // --- kinds of nests --------------------------------------------------------------------------------------------
 
   void schedule(const LoopName& root) {

@@ -194,6 +194,7 @@ std::vector<Sketch> sketches_of(const loop::Program& program, const SketchOption
     inlined = std::get<Program>(std::move(outcome));
     all.front().stages.push_back({root.name, root.stage->name, StageForm::kInline});
   }
+  inlined = with_fused_lanes(inlined, options.unit);
   const std::vector<Root> roots = roots_of(inlined);
   const std::map<std::size_t, LoopName> readers = readers_of(inlined, roots);
   Sketch at_readers = all.front();

@@ -12,6 +12,7 @@
 // |        |                                                       | result is, in a block of tiles, in registers   |
 // | plain  | none of the above but parts                           | lanes, if it has them                          |
 //
+// Lanes    Before the rules, few lanes are fused with the loop around them (NestScheduling::fuse_lanes).
 // Readers  Where the nests that read a stage are one, or are all computed in one, it can be computed there: some
 //          iterations of a loop of that reader at a time. One sketch more has all of these so.
 // Tiles  S0 S1 R0 S2 R1 S3, or another structure: loops of results (S) and of sums (R) in levels. The last S is a tile

@@ -39,6 +39,7 @@ class SketchScheduling : private NestScheduling {
     for (const StagePlan& plan : sketch.stages) {
       if (plan.form == StageForm::kInline && !apply(Inline{plan.stage})) return std::nullopt;
     }
+    for (const LoopName& root : loops_of(program().body)) fuse_lanes(root);
     for (const StagePlan& plan : sketch.stages) {
       if (plan.form == StageForm::kInline || plan.form == StageForm::kAtReader) continue;
       const std::span<const std::int64_t> own(choices.begin() + static_cast<std::ptrdiff_t>(plan.first_knob),

@@ -50,4 +50,14 @@ inline void expect_equal(const loop::Program& made, const loop::Program& plain, 
   EXPECT_EQ(outputs<loop::Wrapping>(made, seed), outputs<loop::Wrapping>(plain, seed)) << seed << "\n" << steps;
 }
 
+/// y[i, n, o] = sum(k, x[i, k] w[n, k, o]), as a convolution of matrices has it.
+inline std::string lanes_of_two(std::int64_t outer, std::int64_t inner) {
+  return fmt::format(
+      "buffer x[3, 5] float32 in\nbuffer w[{0}, 5, {1}] float32 weight\nbuffer y[3, {0}, {1}] float32 out\n"
+      "buffer acc[] float32 temporary\nfor y.i 3 serial {{ for y.n {0} serial {{ for y.o {1} serial {{\n"
+      "store acc[] = 0\nfor y.k 5 serial {{ store acc[] += x[y.i, y.k] * w[y.n, y.k, y.o] }}\n"
+      "store y[y.i, y.n, y.o] = acc[] }} }} }}",
+      outer, inner);
+}
+
 }  // namespace test_support

@@ -45,6 +45,22 @@ TEST(Dependences, OfARecurrenceAreOverItsSteps) {
               ElementsAre());
 }
 
+TEST(Dependences, DimensionsThatOneLoopWalksAreOneTogether) {
+  EXPECT_THAT(words("buffer y[3, 4, 6] float32 out\n"
+                    "for y.f 2 serial { for y.g 12 serial { for y.h 3 serial {\n"
+                    "store y[y.h, floor((y.f*12 + y.g) / 6), (y.f*12 + y.g) mod 6] = 1 } } }"),
+              ElementsAre());
+  EXPECT_THAT(
+      words("buffer y[4, 6] float32 out\n"
+            "for y.f 2 serial { for y.g 13 serial { store y[floor((y.f*11 + y.g) / 6), (y.f*11 + y.g) mod 6] = 1 } }"),
+      ElementsAre("y over y.f"))
+      << "11 and 12 of the first are 0 and 1 of the second";
+  EXPECT_THAT(words("buffer y[4, 4, 6] float32 out\n"
+                    "for y.f 24 serial { store y[floor(y.f / 6), 0, y.f mod 6] = y[0, floor(y.f / 6), y.f mod 6] }"),
+              ElementsAre("y over y.f"))
+      << "of other dimensions";
+}
+
 TEST(Dependences, FootprintIsWhatInnerLoopsTouch) {
   const auto program = parse_program(kProduct);
   for (const Access& access : accesses(*program)) {

@@ -13,9 +13,11 @@ namespace {
 
 using namespace rewright;
 using namespace rewright::schedule;
+using test_support::lanes_of_two;
 using test_support::program_of;
 using test_support::random_runs;
 using testing::HasSubstr;
+using testing::Not;
 
 void expect_same(const loop::Program& plain, const VectorUnit& unit, std::uint64_t seed) {
   const OneShot made = one_shot(plain, unit);
@@ -56,6 +58,19 @@ TEST(OneShot, ChangesNoValueOfProducts) {
       expect_same(program_of(product(rows, columns, 1)), VectorUnit{8, 16}, 2);
     }
   }
+}
+
+TEST(OneShot, FewLanesAreFusedWithWhatIsAroundThem) {
+  for (const std::int64_t outer : {1, 2, 3, 7}) {
+    for (const std::int64_t inner : {1, 3, 4, 6, 9, 17})
+      expect_same(program_of(lanes_of_two(outer, inner)), VectorUnit{4, 16}, 3);
+  }
+  const auto steps = [](const std::string& text) {
+    return to_string(one_shot(program_of(text), VectorUnit{4, 16}).steps);
+  };
+  EXPECT_THAT(steps(lanes_of_two(7, 6)), HasSubstr("fuse y.n y.o\npack w w_rows 1 0 2\n"));
+  EXPECT_THAT(steps(lanes_of_two(7, 17)), Not(HasSubstr("fuse"))) << "lanes enough";
+  EXPECT_THAT(steps(product(7, 6, 5)), Not(HasSubstr("fuse"))) << "what is no weight follows one of both";
 }
 
 TEST(OneShot, HasLanesATileAndPackedWeights) {

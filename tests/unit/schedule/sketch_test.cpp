@@ -152,6 +152,8 @@ TEST(Sketch, NoChoiceChangesAValue) {
   }
   for (const auto& [rows, columns, sum] : {std::tuple{7, 13, 5}, {8, 16, 32}, {24, 6, 33}})
     made += expect_same(scaled_product(rows, columns, sum), kSmall, 8, 5);
+  for (const std::int64_t inner : {3, 6, 8})
+    made += expect_same(test_support::program_of(test_support::lanes_of_two(5, inner)), kSmall, 12, 6);
   made += expect_same(reduction("max=", "-inf", 3, 40), kSmall, 8, 3);
   made += expect_same(reduction("+=", "0", 2, 64), kSmall, 8, 4);
   EXPECT_GT(made, 250);
