@@ -1,5 +1,7 @@
 #include "optimize/comparison.h"
 
+#include <tbb/parallel_invoke.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -105,10 +107,22 @@ class Rounds {
   Status load(int first) {
     const double start_s = now_s();
     sessions_ = {};
-    for (const int which : {first, 1 - first}) {
+    std::array<Status, 2> loaded;
+    const auto load_one = [&](int which) {
       const auto at = static_cast<std::size_t>(which);
-      REWRIGHT_TRY(sessions_[at], runtime_.load(bytes_of(*models_[at]), {options_.directory, true, is_lean_}));
+      auto session = runtime_.load(bytes_of(*models_[at]), {options_.directory, true, is_lean_});
+      if (session)
+        sessions_[at] = *std::move(session);
+      else
+        loaded[at] = session.error();
+    };
+    if (is_lean_) {  // So that one is read at a time.
+      load_one(first);
+      load_one(1 - first);
+    } else {
+      tbb::parallel_invoke([&] { load_one(first); }, [&] { load_one(1 - first); });
     }
+    for (Status& each : loaded) REWRIGHT_CHECK(std::move(each));
     load_s_ = now_s() - start_s;
     ratios_.emplace_back();
     return {};

@@ -59,7 +59,7 @@ class REWRIGHT_API Runtime {
   [[nodiscard]] virtual std::string summary() const = 0;
   /// "ONNX Runtime 1.30.0"; an error says why it cannot be used here and what to install.
   [[nodiscard]] virtual Result<std::string> version() const = 0;
-  /// `model`: a serialized ModelProto.
+  /// `model`: a serialized ModelProto. Several threads may load at a time.
   [[nodiscard]] virtual Result<std::unique_ptr<RuntimeSession>> load(std::span<const std::byte> model,
                                                                      const LoadOptions& options) const = 0;
   /// The model as the runtime's own optimisations leave it, serialized. Errors: kUnsupported where it cannot tell.
