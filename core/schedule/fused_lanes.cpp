@@ -1,9 +1,6 @@
 // One loop of what two move evenly, for lanes that would be few.
-#include <rewright/loop/linear_index.h>
-
 #include <algorithm>
 
-#include "loop/accesses.h"
 #include "schedule/nest_scheduling.h"
 
 namespace rewright::schedule {
@@ -25,19 +22,14 @@ std::optional<Pack> in_rows(const Program& program, const ValueExpr& load, const
                             const Loop& inner) {
   const auto at = load.indices();
   const auto high = dimension_of(at, outer.axis), low = dimension_of(at, inner.axis);
-  const auto reads =
-      std::ranges::count_if(loop::accesses(program), [&](const loop::Access& a) { return a.buffer == load.buffer(); });
-  if (!high || !low || reads != 1 || program[load.buffer()].role != BufferRole::kWeight) return std::nullopt;
+  if (!high || !low || !is_read_once(program, load.buffer()) || program[load.buffer()].role != BufferRole::kWeight)
+    return std::nullopt;
   const std::vector<const Loop*> sums = order_of_sums(program, nest);
   std::vector<std::pair<std::size_t, std::size_t>> others;  ///< By the innermost sum that each dimension follows.
   for (std::size_t d = 0; d < at.size(); ++d) {
     if (d == *high || d == *low) continue;
     if (names_axis(at[d], outer.axis) || names_axis(at[d], inner.axis)) return std::nullopt;
-    std::size_t rank = 0;
-    for (std::size_t r = 0; r < sums.size(); ++r) {
-      if (names_axis(at[d], sums[r]->axis)) rank = r + 1;
-    }
-    others.emplace_back(rank, d);
+    others.emplace_back(rank_of(at[d], sums), d);
   }
   std::ranges::sort(others);
   Pack pack{program[load.buffer()].name, program[load.buffer()].name + "_rows", {}};

@@ -35,10 +35,6 @@ bool is_grouped(const ValueExpr& load, const Loop& lanes) {
     return form && form->coefficient(IndexExpr(lanes.axis)) == 0;
   });
 }
-bool is_read_once(const Program& program, BufferId buffer) {
-  const auto all = loop::accesses(program);
-  return std::ranges::count_if(all, [&](const loop::Access& a) { return a.buffer == buffer; }) == 1;
-}
 /// Outer dimensions, blocks of lanes, dimensions in the order of the sums, lanes.
 std::optional<Pack> packed(const Program& program, const ValueExpr& load, const Nest& nest, const Loop& lanes,
                            std::int64_t width) {
@@ -63,10 +59,7 @@ std::optional<Pack> packed(const Program& program, const ValueExpr& load, const 
   Pack pack{program[load.buffer()].name, program[load.buffer()].name + "_panels", {}, true};
   for (std::size_t d = 0; d < at.size(); ++d) {
     if (d == *lane_dimension) continue;
-    std::size_t rank = 0;
-    for (std::size_t r = 0; r < sums.size(); ++r) {
-      if (names_axis(at[d], sums[r]->axis)) rank = r + 1;
-    }
+    const std::size_t rank = rank_of(at[d], sums);
     if (rank == 0)
       pack.parts.push_back({d, LayoutPart::Kind::kWhole, 1});
     else
@@ -80,6 +73,16 @@ std::optional<Pack> packed(const Program& program, const ValueExpr& load, const 
 }
 
 }  // namespace
+
+bool is_read_once(const Program& program, BufferId buffer) {
+  const auto all = loop::accesses(program);
+  return std::ranges::count_if(all, [&](const loop::Access& a) { return a.buffer == buffer; }) == 1;
+}
+std::size_t rank_of(const IndexExpr& index, std::span<const Loop* const> sums) {
+  std::size_t rank = sums.size();
+  while (rank > 0 && !names_axis(index, sums[rank - 1]->axis)) --rank;
+  return rank;
+}
 
 std::int64_t extent(const Loop& loop) { return *loop.extent.number(); }
 LoopName name_of_loop(const Loop& loop) { return *loop::parse_loop_name(loop.axis.name); }

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,11 @@ namespace rewright::schedule {
 [[nodiscard]] const Loop* places_of(const Program& program, const Nest& nest, const Loop* lanes);
 /// The sums of a nest: the one that moves what is not a weight most is outermost.
 [[nodiscard]] std::vector<const Loop*> order_of_sums(const Program& program, const Nest& nest);
+
+/// The innermost of the sums that an index follows, from 1 on; 0: none.
+[[nodiscard]] std::size_t rank_of(const IndexExpr& index, std::span<const Loop* const> sums);
+/// Is there one access to the buffer in the program?
+[[nodiscard]] bool is_read_once(const Program& program, BufferId buffer);
 
 /// What is to lie in panels of a width: weights, and, if it is read again and again, what lanes would gather. Outer
 /// dimensions, blocks of lanes, dimensions in the order of the sums, lanes.
