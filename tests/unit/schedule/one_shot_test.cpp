@@ -70,6 +70,10 @@ TEST(OneShot, FewLanesAreFusedWithWhatIsAroundThem) {
   };
   EXPECT_THAT(steps(lanes_of_two(7, 6)), HasSubstr("fuse y.n y.o\npack w w_rows 1 0 2\n"));
   EXPECT_THAT(steps(lanes_of_two(7, 17)), Not(HasSubstr("fuse"))) << "lanes enough";
+  std::string apart = lanes_of_two(7, 6);
+  for (const auto& [from, to] : {std::pair("y[3, 7, 6]", "y[7, 3, 6]"), {"y[y.i, y.n, y.o]", "y[y.n, y.i, y.o]"}})
+    apart.replace(apart.find(from), std::string_view(from).size(), to);
+  EXPECT_THAT(steps(apart), Not(HasSubstr("fuse"))) << "the result is not even over both";
   EXPECT_THAT(steps(product(7, 6, 5)), Not(HasSubstr("fuse"))) << "what is no weight follows one of both";
 }
 
