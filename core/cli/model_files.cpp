@@ -69,8 +69,9 @@ std::set<std::string> named_by_others(const ModelFiles& files) {
 
 /// Removes what the model that was there named and nothing names any more.
 void remove_unused(const ModelFiles& files, std::set<std::string> before, const std::string& model) {
-  for (const std::string& name : named_in(model)) before.erase(name);
   std::erase_if(before, [&](const std::string& name) { return !is_data_file_of(files.output, name); });
+  if (before.empty()) return;
+  for (const std::string& name : named_in(model)) before.erase(name);
   if (before.empty()) return;
   for (const std::string& name : named_by_others(files)) before.erase(name);
   for (const std::string& name : before) (void)unlink((folder_of(files.output) / name).c_str());

@@ -32,7 +32,7 @@ namespace rewright::cli {
 namespace {
 
 /// For how long two models are measured, and if --measure asks for it.
-constexpr double kSeconds = 1.25, kSecondsWhenAsked = 30;
+constexpr double kSeconds = 1, kSecondsWhenAsked = 30;
 /// A result whose gain may be less than this is not written.
 constexpr double kLeastGain = 0.97;
 /// Below, the clock says little: what the runtime makes of the model must have no more nodes.

@@ -97,10 +97,10 @@ class Rounds {
     return all;
   }
 
-  /// In each round if the budget suffices; otherwise so seldom that at most half of it goes into loading.
+  /// In each round if the budget suffices; otherwise so seldom that a third of it goes into loading.
   [[nodiscard]] bool must_load() const {
     if (count() == 0 || (load_s_ + run_s_) * kWantedRounds <= options_.seconds) return true;
-    return static_cast<double>(ratios_.back().size()) * run_s_ >= load_s_;
+    return static_cast<double>(ratios_.back().size()) * run_s_ >= 2 * load_s_;
   }
   [[nodiscard]] bool once_each() const { return 4e-6 * slowest_us_ * kWantedRounds > options_.seconds; }
 

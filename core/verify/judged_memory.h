@@ -1,5 +1,5 @@
 // Digests of what this program has judged before, so that it need not be judged again: proofs that were replayed,
-// axioms that stood their audit.
+// axioms that stood their audit, rules that are not range-changing.
 //
 // Folder   $XDG_CACHE_HOME/rewright/proofs, or ~/.cache/rewright/proofs. Who can write there can make the program
 //          believe a proof; who can only write stores, rules and axiom files cannot.
