@@ -42,7 +42,7 @@ constexpr std::uint64_t kMostCandidates = 100'000, kMostNodesLookedAt = 5'000'00
 /// Of a search without any limit of the user's.
 constexpr double kMostSeconds = 60;
 /// A gain by the cost model that no measurement shows.
-constexpr double kTooSmallGain = 1.001;
+constexpr double kTooSmallGain = 1.005;
 /// Models of more operations take longer to compare than to measure.
 constexpr double kMeasuredFirstFlops = 2e8;
 /// So many rules may be left out of one model, each after a search of its own.
