@@ -10,6 +10,7 @@
 
 #include "base/files.h"
 #include "campaign/operator_versions.h"
+#include "campaign/remembered_classes.h"
 #include "campaign/rule_source.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
@@ -116,27 +117,6 @@ Result<std::vector<Rule>> read_axiom_rules(const std::vector<std::string>& files
   return std::move(found.rules);
 }
 
-/// By rule: is_range_changing. Of those that are not this is remembered, as proofs are.
-std::vector<char> find_range_changing(const std::vector<Rule>& rules, const Registry& registry) {
-  JudgedMemory memory(registry);
-  std::vector<std::string> digests(rules.size());
-  std::vector<char> changing(rules.size(), 0);
-  std::vector<std::size_t> unknown;
-  std::vector<Rule> asked;
-  for (std::size_t i = 0; i < rules.size(); ++i) {
-    digests[i] = JudgedMemory::digest_of({"not range-changing", to_text(rules[i])});
-    if (memory.knows(digests[i])) continue;
-    unknown.push_back(i);
-    asked.push_back(rules[i]);
-  }
-  const std::vector<char> found = are_range_changing(asked);
-  for (std::size_t i = 0; i < unknown.size(); ++i) {
-    changing[unknown[i]] = found[i];
-    if (found[i] == 0) memory.add(digests[unknown[i]]);
-  }
-  return changing;
-}
-
 /// The rules that do to numbers no more than was asked for; says how many others there are.
 std::vector<Rule> of_classes(std::vector<Rule> rules, const OptimizeArguments& arguments, const Registry& registry,
                              bool quiet) {
@@ -146,7 +126,7 @@ std::vector<Rule> of_classes(std::vector<Rule> rules, const OptimizeArguments& a
   if (arguments.strict) {
     tbb::parallel_for(std::size_t{0}, rules.size(), [&](std::size_t i) { classes[i] = classify(rules[i]); });
   } else {
-    const std::vector<char> changing = find_range_changing(rules, registry);
+    const std::vector<char> changing = remembered_range_changing(rules, registry);
     for (std::size_t i = 0; i < rules.size(); ++i)
       if (changing[i] != 0) classes[i] = RuleClass::kRangeChanging;
   }
