@@ -39,7 +39,7 @@ std::string joined(std::initializer_list<std::string_view> parts) {
 /// The checker, the audit and the operators' meanings are code: what any other code believed is not believed.
 /// "" where a file cannot be read: then nothing is remembered.
 std::string program_of(const Registry& registry) {
-  static const auto own = file_sha256(own_library());  // 10 MB: once.
+  static const auto own = file_sha256(own_library());  // Read once a process.
   if (!own) return "";
   std::string text = *own;
   for (const LoadedPlugin& plugin : registry.plugins()) {
