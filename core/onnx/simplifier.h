@@ -31,10 +31,10 @@ struct SimplifyContext {
   const ImportOptions& options;
   SimplifyLevel level = SimplifyLevel::kExact;
   std::int64_t opset = 0;
-  bool stores_initializers = true;             ///< In initializers: since IR 4.
-  std::set<std::string> local = {};            ///< Functions of the model: "domain:name".
-  std::set<std::string> open_sizes = {};       ///< Names that the model's inputs give to sizes.
-  std::unordered_set<std::string> taken = {};  ///< Every name of a tensor.
+  bool stores_initializers = true;                  ///< In initializers: since IR 4.
+  std::set<std::string> local = {};                 ///< Functions of the model: "domain:name".
+  std::set<std::string> open_sizes = {};            ///< Names that the model's inputs give to sizes.
+  std::unordered_multiset<std::string> taken = {};  ///< Names of tensors: once for each graph that defines one.
   std::optional<TypeInference> inference = {};
   std::map<std::string, std::size_t> steps = {};
   std::size_t steps_taken = 0;

@@ -14,7 +14,8 @@ namespace rewright::model {
 
 std::string SimplifyContext::fresh(const std::string& hint) {
   std::string name = hint;
-  for (int i = 1; name.empty() || !taken.insert(name).second; ++i) name = fmt::format("{}_{}", hint, i);
+  for (int i = 1; name.empty() || taken.contains(name); ++i) name = fmt::format("{}_{}", hint, i);
+  taken.insert(name);
   return name;
 }
 

@@ -28,7 +28,8 @@ bool GraphSimplifier::fold(const NodeProto& node) {
   return true;
 }
 
-/// The nodes of the branch that is always taken, under names that nothing else has; then one Identity for each output.
+/// The nodes of the branch that is always taken, with new names where another graph has theirs; then one Identity for
+/// each output.
 bool GraphSimplifier::inline_if(const NodeProto& node) {
   if (!is_own(node, "If")) return false;
   const auto condition = repeated_number(node.input(0));
@@ -38,9 +39,8 @@ bool GraphSimplifier::inline_if(const NodeProto& node) {
   if (taken->g().sparse_initializer_size() > 0 || taken->g().quantization_annotation_size() > 0) return false;
   const GraphProto& branch = taken->g();
   std::map<std::string, std::string> renamed;
-  // A name in a branch may be that of a tensor in another graph inside.
   const auto define = [&](const std::string& name) {
-    if (!name.empty()) renamed[name] = context_.fresh(name);
+    if (!name.empty() && context_.taken.count(name) > 1) renamed[name] = context_.fresh(name);
   };
   for (const TensorProto& tensor : branch.initializer()) define(tensor.name());
   for (const NodeProto& inner : branch.node())

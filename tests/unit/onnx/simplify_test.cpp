@@ -304,6 +304,26 @@ TEST(Simplification, KeepsNamesThatGraphsInsideUse) {
   EXPECT_EQ(difference(model, parse(simplified->model), 0), "");
 }
 
+TEST(Simplification, KeepsNamesOfABranchThatIsInlinedUnlessAnotherGraphHasThem) {
+  const auto branch = [](const std::string& name, const std::string& other) {
+    return fmt::format(
+        "attribute {{ name: '{}' type: GRAPH g {{ name: 'g' node {{ op_type: 'Sin' input: 'x' output: '{}' }} node {{ "
+        "op_type: 'Exp' input: '{}' output: 'r' }} node {{ op_type: 'Neg' input: 'r' output: 'q' }} output {{ name: "
+        "'q' "
+        "type {{ tensor_type {{ elem_type: 1 }} }} }} }} }} ",
+        name, other, other);
+  };
+  const Model model = model_of(kX + kAnyY + "initializer { name: 'c' data_type: 9 int32_data: 1 } " +
+                               node("If", "c", "y", branch("then_branch", "s") + branch("else_branch", "t")));
+  const auto simplified = simplify_model(bytes_of(model.SerializeAsString()));
+  ASSERT_TRUE(simplified);
+  std::vector<std::string> names;
+  const Model result = parse(simplified->model);
+  for (const auto& made : result.graph().node()) names.push_back(made.output(0));
+  // Both branches have an r.
+  EXPECT_THAT(names, ElementsAre("s", "r_1", "y"));
+}
+
 // --- of real numbers --------------------------------------------------------------------------------------------
 
 /// Numbers between -1 and 1; `least`: between it and it + 1.
