@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <set>
 #include <string_view>
 
@@ -24,7 +25,56 @@ using ShapesByName = std::unordered_map<std::string, ::onnx::TensorShapeProto>;
 
 // A question is a model of one node: the types of what it uses are the graph's inputs, known values its initializers,
 // known integers (as the sizes of a shape, which is how ONNX's library keeps them) its value_info. In the answer, the
-// types of what the node makes are the graph's outputs, integers again its value_info.
+// types of what the node makes are the graph's outputs, integers again its value_info. Tensors are called by their
+// number in the node (TensorNumbers), so that nodes alike ask alike, and an answer serves all of them.
+
+/// A node's tensors in the order of their first use. Where graphs inside may use names of tensors, names stay.
+class TensorNumbers {
+ public:
+  explicit TensorNumbers(const NodeProto& node) {
+    for (const auto* list : {&node.input(), &node.output()})
+      for (const std::string& name : *list)
+        if (!name.empty() && std::ranges::find(names_, name) == names_.end()) names_.push_back(name);
+    keeps_names_ = std::ranges::any_of(
+        node.attribute(), [](const auto& attribute) { return attribute.has_g() || attribute.graphs_size() > 0; });
+  }
+
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+  [[nodiscard]] std::string number(const std::string& name) const {
+    if (keeps_names_ || name.empty()) return name;
+    return std::to_string(std::ranges::find(names_, name) - names_.begin());
+  }
+  /// The name of what an answer calls so; null for what is none of the node's tensors.
+  [[nodiscard]] const std::string* name(const std::string& number) const {
+    const auto found = std::ranges::find(names_, number, [&](const std::string& name) { return this->number(name); });
+    return found == names_.end() ? nullptr : &*found;
+  }
+
+ private:
+  std::vector<std::string> names_;
+  bool keeps_names_ = false;
+};
+
+/// What questions were answered, for all models.
+class Answers {
+ public:
+  [[nodiscard]] std::optional<std::string> find(const std::string& question) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = answers_.find(question);
+    return found == answers_.end() ? std::nullopt : std::optional(found->second);
+  }
+  void add(const std::string& question, const std::string& answer) {
+    constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+    const std::scoped_lock lock(mutex_);
+    if (bytes_ > kMostBytes) answers_.clear(), bytes_ = 0;
+    if (answers_.emplace(question, answer).second) bytes_ += question.size() + answer.size();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::string> answers_;
+  std::size_t bytes_ = 0;
+};
 
 void add_integers(GraphProto& graph, const std::string& name, const ::onnx::TensorShapeProto& values) {
   auto& info = *graph.add_value_info();
@@ -170,18 +220,24 @@ ModelProto TypeInference::question(const NodeProto& node, std::int64_t opset) co
   for (auto& import : *asked.mutable_opset_import())
     if (normal_domain(import.domain()).empty()) import.set_version(opset);
   GraphProto& graph = *asked.mutable_graph();
-  *graph.add_node() = node;
-  for (const std::string& name : std::set<std::string>(node.input().begin(), node.input().end())) {
+  NodeProto& same = *graph.add_node() = node;
+  same.clear_name(), same.clear_doc_string();
+  const TensorNumbers tensors(node);
+  for (auto* list : {same.mutable_input(), same.mutable_output()})
+    for (std::string& name : *list) name = tensors.number(name);
+  for (const std::string& name : tensors.names()) {
+    if (std::ranges::find(node.input(), name) == node.input().end()) continue;
+    const std::string number = tensors.number(name);
     if (const auto known = types_.find(name); known != types_.end()) {
       auto& input = *graph.add_input();
-      input.set_name(name);
+      input.set_name(number);
       *input.mutable_type() = known->second;
     }
     const auto known = values_.find(name);
     if (known != values_.end() && known->second->type.shape.elements() <= kInspectedElements)
-      *graph.add_initializer() = to_proto(*known->second, name);
+      *graph.add_initializer() = to_proto(*known->second, number);
     if (const auto followed = followed_.find(name); followed != followed_.end())
-      add_integers(graph, name, followed->second);
+      add_integers(graph, number, followed->second);
   }
   return asked;
 }
@@ -263,13 +319,21 @@ void TypeInference::ask(const NodeProto& node, std::int64_t opset) {
     if (!domain.empty() && normal_domain(import.domain()) == domain) version = import.version();
   }
   if (::onnx::OpSchemaRegistry::Schema(node.op_type(), static_cast<int>(version), domain) == nullptr) return;
-  const auto answered = sandbox_.ask(question(node, opset).SerializeAsString());
+  static Answers answers;
+  const std::string asked = question(node, opset).SerializeAsString();
+  auto answered = answers.find(asked);
+  if (!answered) {
+    answered = sandbox_.ask(asked);
+    if (answered) answers.add(asked, *answered);
+  }
   GraphProto known;
   if (!answered || !known.ParseFromString(*answered)) return;
-  for (auto& output : *known.mutable_output()) set_type(output.name(), std::move(*output.mutable_type()));
-  for (auto& info : *known.mutable_value_info()) {
-    followed_[info.name()] = std::move(*info.mutable_type()->mutable_tensor_type()->mutable_shape());
-  }
+  const TensorNumbers tensors(node);
+  for (auto& output : *known.mutable_output())
+    if (const std::string* name = tensors.name(output.name())) set_type(*name, std::move(*output.mutable_type()));
+  for (auto& info : *known.mutable_value_info())
+    if (const std::string* name = tensors.name(info.name()))
+      followed_[*name] = std::move(*info.mutable_type()->mutable_tensor_type()->mutable_shape());
 }
 
 const TypeProto* TypeInference::type(const std::string& name) const {

@@ -9,7 +9,7 @@
 //        runs agree. A tensor that a loop carries has the type that its body keeps, else the sizes that stay.
 //
 // ONNX's inference trusts models: an axis out of range makes it read past an array. So it runs in a process of its
-// own, and a node over which it crashes has no inferred type.
+// own, and a node over which it crashes has no inferred type. Answers are remembered while the program runs.
 #pragma once
 
 #include <memory>

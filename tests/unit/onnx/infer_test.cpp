@@ -121,6 +121,31 @@ std::string loop(const std::string& step, const std::string& trips = "m") {
          " output { name: 'd' } output { name: 'w' } } } }";
 }
 
+// What one node was answered serves nodes that are alike in all that types depend on, and no others.
+TEST(AnswersOfInference, OfNodesAlikeAreThoseOfTheirOwnOperands) {
+  const auto unsqueezed = [](const std::string& tensor, int axis, const std::string& other) {
+    return fmt::format(
+               "node {{ op_type: 'Relu' input: 'x' output: '{0}' name: '{0}' }} node {{ op_type: 'Unsqueeze' input: "
+               "['{0}', "
+               "'{1}'] output: '{2}' }} node {{ op_type: 'Relu' "
+               "input: '{2}' output: 'y' }}",
+               tensor, "i", other) +
+           integers("i", {axis});
+  };
+  for (const int size : {3, 5}) {
+    EXPECT_EQ(type_of_output(import_text(x_of({size}) + unsqueezed("a", 0, "b") + kOutput, 17)),
+              fmt::format("(1, {})", size));
+    EXPECT_EQ(type_of_output(import_text(x_of({size}) + unsqueezed("b", 1, "a") + kOutput, 17)),
+              fmt::format("({}, 1)", size));
+  }
+  // An operand that is used twice is not two operands.
+  const std::string square = "node { op_type: 'MatMul' input: ['x', 'x'] output: 'y' }";
+  EXPECT_EQ(type_of_output(import_text(x_of({4, 4}) + square + kOutput, 17)), "(4, 4)");
+  const std::string two =
+      "input { name: 'z' " + shape_text({4, 6}) + " } node { op_type: 'MatMul' input: ['x', 'z'] output: 'y' }";
+  EXPECT_EQ(type_of_output(import_text(x_of({4, 4}) + two + kOutput, 17)), "(4, 6)");
+}
+
 TEST(TypesOfLoops, AreThoseThatTheBodyKeeps) {
   const std::string keeps = loop("node { op_type: 'Relu' input: 'v' output: 'w' }");
   const std::string grows =
