@@ -9,6 +9,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "base/files.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/open_sizes.h"
 #include "cli/optimize_arguments.h"
 #include "cli/optimize_outcome.h"
 #include "cli/output.h"
@@ -38,7 +40,7 @@ namespace fs = std::filesystem;
 struct CompileArguments {
   std::string model;
   std::string folder;
-  std::vector<std::string> dims;
+  std::vector<std::string> dims, open;
   std::string target = "c";
   std::string dialect = "vectors";
   int threads = 1;
@@ -117,34 +119,49 @@ class Workplace {
 };
 
 /// Why it is not equal, or not comparable.
-std::string reason_of(const compile::CompileReport& report) {
-  return report.equivalence.difference + report.equivalence.reason;
+std::string reason_of(const Equivalence& found) { return found.difference + found.reason; }
+
+Json times_of(const compile::VersionReport& version) {
+  const bool is_measured = version.ours_us.has_value();
+  return {{"ours_us", is_measured ? Json(*version.ours_us) : Json()},
+          {"onnxruntime_us", is_measured ? Json(*version.runtime_us) : Json()},
+          {"onnxruntime_us_by_ours_us", is_measured ? Json(version.runtime_by_ours()) : Json()},
+          {"slower_than_onnxruntime", is_measured ? Json(version.is_slower()) : Json()}};
 }
 
+/// The worst version, and each where sizes are open.
 Json to_json(const compile::CompileReport& report, double seconds) {
   Json not_compiled = Json::array();
   for (const auto& [node, reason] : report.not_compiled) not_compiled.push_back({{"node", node}, {"reason", reason}});
   Json profile = Json::array();
   for (const compile::KernelTime& time : report.profile)
     profile.push_back({{"kernel", time.kernel}, {"result", time.result}, {"us", time.us}, {"limit_us", time.limit_us}});
-  Json json = {{"kernels", report.kernels},
+  const compile::VersionReport worst = report.versions.empty() ? compile::VersionReport() : report.worst();
+  Json json = {{"kernels", worst.kernels},
                {"rewrites", report.rewrites},
                {"seconds", seconds},
-               {"equal", report.equivalence.equal()},
-               {"comparable", report.equivalence.verdict != GateVerdict::kNotComparable},
-               {"max_abs_error", report.equivalence.max_abs_error},
-               {"noise_floor", report.equivalence.tolerance},
-               {"runs", report.equivalence.runs},
-               {"ours_us", report.ours_us ? Json(*report.ours_us) : Json()},
-               {"onnxruntime_us", report.runtime_us ? Json(*report.runtime_us) : Json()},
-               {"onnxruntime_us_by_ours_us", report.ours_us ? Json(report.runtime_by_ours()) : Json()},
-               {"slower_than_onnxruntime", report.ours_us ? Json(report.is_slower()) : Json()},
+               {"equal", report.equal()},
+               {"comparable", worst.equivalence.verdict != GateVerdict::kNotComparable},
+               {"max_abs_error", worst.equivalence.max_abs_error},
+               {"noise_floor", worst.equivalence.tolerance},
+               {"runs", worst.equivalence.runs},
                {"threads", report.threads},
                {"profile", std::move(profile)},
-               {"memory_bytes", report.artefact.memory_bytes},
-               {"artefact_bytes", report.artefact.bytes()},
-               {"not_compiled", std::move(not_compiled)}};
-  if (const std::string reason = reason_of(report); !reason.empty()) json["reason"] = reason;
+               {"memory_bytes", report.not_compiled.empty() ? report.artefact.memory_bytes() : 0},
+               {"artefact_bytes", report.artefact.bytes()}};
+  json.update(times_of(worst));
+  if (!worst.sizes.empty()) {
+    Json versions = Json::array();
+    for (const compile::VersionReport& version : report.versions) {
+      Json entry = times_of(version);
+      entry["sizes"] = version.sizes;
+      entry["kernels"] = version.kernels;
+      versions.push_back(std::move(entry));
+    }
+    json["versions"] = std::move(versions);
+  }
+  json["not_compiled"] = std::move(not_compiled);
+  if (const std::string reason = reason_of(worst.equivalence); !reason.empty()) json["reason"] = reason;
   return json;
 }
 
@@ -194,33 +211,58 @@ std::string kernels_to_blame(const std::vector<compile::KernelTime>& profile) {
 }
 
 void print_times(const compile::CompileReport& report) {
-  const double by_ours = report.runtime_by_ours();
+  const compile::VersionReport& version = report.versions.front();
+  const double by_ours = version.runtime_by_ours();
   print_line(fmt::format("{} us a run; {} takes {} us, {:.2f} times as long (least times, in turn, {} each).",
-                         microseconds(*report.ours_us), report.runtime, microseconds(*report.runtime_us), by_ours,
+                         microseconds(*version.ours_us), report.runtime, microseconds(*version.runtime_us), by_ours,
                          counted(static_cast<std::uint64_t>(report.threads), "thread")));
   print_line("Each kernel among the others, and what this machine allows for it alone:");
   print_profile(report.profile);
-  if (!report.is_slower()) return;
+  if (!version.is_slower()) return;
   print_line(fmt::format("SLOWER than {} by {:.0f} %. Most time above the limit: {}.", report.runtime,
                          100 * (1 / by_ours - 1), kernels_to_blame(report.profile)));
+}
+
+/// Where sizes are open: each version's.
+void print_times_of_versions(const compile::CompileReport& report) {
+  Table table({"sizes", "us", report.runtime + " us", "by ours"});
+  table.align_right({1, 2, 3});
+  for (const compile::VersionReport& version : report.versions)
+    table.add({to_text(version.sizes), microseconds(*version.ours_us), microseconds(*version.runtime_us),
+               fmt::format("{:.2f}", version.runtime_by_ours())});
+  print(table.to_string());
+  print_line(fmt::format("Least times of a run, in turn, {} each; --dim instead of --open times each kernel.",
+                         counted(static_cast<std::uint64_t>(report.threads), "thread")));
+  if (report.worst().is_slower())
+    print_line(fmt::format("SLOWER than {} at {}.", report.runtime, to_text(report.worst().sizes)));
 }
 
 void print_report(const compile::CompileReport& report, const std::string& folder, double seconds) {
   for (const auto& [node, reason] : report.not_compiled) print_line(fmt::format("not compiled: {}: {}", node, reason));
   if (!report.not_compiled.empty()) return;
-  print_line(fmt::format("{} in {}, {} of memory, {} of code and weights", counted(report.kernels, "kernel"),
-                         duration(seconds), bytes(static_cast<std::uint64_t>(report.artefact.memory_bytes)),
+  const compile::VersionReport& worst = report.worst();
+  const bool is_open = !worst.sizes.empty();
+  print_line(fmt::format("{}{} in {}, {} of memory, {} of code and weights",
+                         is_open ? counted(report.versions.size(), "version") + ", " : "",
+                         counted(worst.kernels, "kernel"), duration(seconds),
+                         bytes(static_cast<std::uint64_t>(report.artefact.memory_bytes())),
                          bytes(static_cast<std::uint64_t>(report.artefact.bytes()))));
   if (report.rewrites > 0) print_line(fmt::format("After {} by rules.", counted(report.rewrites, "rewrite")));
-  if (report.equivalence.equal()) {
-    print_line(sentence_of_equality(report.equivalence));
+  if (report.equal()) {
+    print_line(sentence_of_equality(worst.equivalence));
     print_line("Written to " + folder + ".");
   } else {
-    const bool is_different = report.equivalence.verdict == GateVerdict::kDifferent;
-    print_line(fmt::format("{}: {}; nothing was written.",
-                           is_different ? "NOT EQUAL to the original" : "NOT COMPARABLE", reason_of(report)));
+    const bool is_different = worst.equivalence.verdict == GateVerdict::kDifferent;
+    print_line(fmt::format("{}{}: {}; nothing was written.",
+                           is_different ? "NOT EQUAL to the original" : "NOT COMPARABLE",
+                           is_open ? " at " + to_text(worst.sizes) : "", reason_of(worst.equivalence)));
   }
-  if (report.ours_us) print_times(report);
+  if (!worst.ours_us) return;
+  if (is_open) {
+    print_times_of_versions(report);
+  } else {
+    print_times(report);
+  }
 }
 
 Result<ModelSource> read_source(const CompileArguments& arguments) {
@@ -229,7 +271,6 @@ Result<ModelSource> read_source(const CompileArguments& arguments) {
   source.file = "'" + arguments.model + "'";
   source.directory = parent.empty() ? "." : parent;
   source.freeze = true;
-  REWRIGHT_TRY(source.sizes, read_dims(arguments.dims));
   REWRIGHT_TRY(source.inputs, read_inputs(arguments.inputs));
   REWRIGHT_TRY(source.bytes, read_file(arguments.model));
   return source;
@@ -279,6 +320,36 @@ Status search(const Settings& settings, const CompileArguments& arguments, const
   return tune_before(settings, tune, kTrials[static_cast<std::size_t>(arguments.effort)]);
 }
 
+/// A model at its sizes, as it is compiled.
+struct Version {
+  compile::OpenSizes sizes;
+  ModelSource source;
+  std::optional<OpenedModel> opened = {};
+  std::size_t rewrites = 0;
+};
+
+/// Rewritten, tuned and opened, as is asked for.
+Status prepare(const Settings& settings, CompileArguments arguments, const Registry& registry, const Runtime& runtime,
+               const std::string& records, const std::string& rewritten_model, Version& version) {
+  for (const auto& [name, size] : version.sizes) arguments.dims.push_back(fmt::format("{}={}", name, size));
+  REWRIGHT_TRY(version.source.sizes, read_dims(arguments.dims));
+  std::optional<OptimizedBefore> optimized;
+  std::string model = arguments.model;
+  if (arguments.optimize != "no") {
+    model = rewritten_model;
+    REWRIGHT_TRY(optimized, rewritten(settings, arguments, records, model));
+    version.rewrites = optimized->rewrites;
+  }
+  REWRIGHT_CHECK(search(settings, arguments, model, records));
+  StepLine line(settings.quiet);
+  REWRIGHT_TRY(version.opened, open_model(version.source, registry, &runtime));
+  OpenedModel& opened = *version.opened;
+  REWRIGHT_CHECK(check_given(opened.imported.graph, version.source.inputs));
+  if (version.rewrites > 0) return start_from(opened, optimized->bytes);
+  if (!arguments.as_it_is) simplify(opened);
+  return {};
+}
+
 Result<compile::CompileReport> compiled(const Settings& settings, const CompileArguments& arguments,
                                         Workplace& workplace) {
   REWRIGHT_TRY(const Registry registry, settings.registry());
@@ -286,23 +357,21 @@ Result<compile::CompileReport> compiled(const Settings& settings, const CompileA
   REWRIGHT_CHECK(target->version());
   REWRIGHT_TRY(const Runtime* runtime, registry.get<Runtime>(arguments.runtime));
   REWRIGHT_CHECK(runtime->version());
+  REWRIGHT_TRY(const auto given, read_dims(arguments.dims));
+  REWRIGHT_TRY(const auto choices, read_open_sizes(arguments.open, given));
   REWRIGHT_TRY(const ModelSource source, read_source(arguments));
   REWRIGHT_TRY(const std::string records, records_of(arguments));
-  std::optional<OptimizedBefore> optimized;
-  std::string model = arguments.model;
-  if (arguments.optimize != "no") {
-    model = workplace.built() + "/optimised.onnx";
-    REWRIGHT_TRY(optimized, rewritten(settings, arguments, records, model));
+  std::deque<Version> versions;  // An opened model borrows its source.
+  std::vector<compile::OpenedVersion> opened;
+  std::size_t rewrites = 0;
+  for (const auto& sizes : choices) {
+    Version& version = versions.emplace_back(sizes, source);
+    REWRIGHT_CHECK(
+        prepare(settings, arguments, registry, *runtime, records, workplace.built() + "/optimised.onnx", version));
+    opened.push_back({&*version.opened, sizes});
+    rewrites = std::max(rewrites, version.rewrites);
   }
-  REWRIGHT_CHECK(search(settings, arguments, model, records));
   StepLine line(settings.quiet);
-  REWRIGHT_TRY(OpenedModel opened, open_model(source, registry, runtime));
-  REWRIGHT_CHECK(check_given(opened.imported.graph, source.inputs));
-  if (optimized && optimized->rewrites > 0) {
-    REWRIGHT_CHECK(start_from(opened, optimized->bytes));
-  } else if (!arguments.as_it_is) {
-    simplify(opened);
-  }
   compile::CompileOptions options{.name = compile::artefact_name(fs::path(arguments.model).stem().string()),
                                   .folder = workplace.staged().path(),
                                   .built = workplace.built(),
@@ -318,8 +387,8 @@ Result<compile::CompileReport> compiled(const Settings& settings, const CompileA
     return !interrupted();
   };
   REWRIGHT_TRY(compile::CompileReport report, compile::compile_model(opened, *target, *runtime, options));
-  if (optimized) report.rewrites = optimized->rewrites;
-  if (report.equivalence.equal() && !interrupted()) REWRIGHT_CHECK(workplace.staged().commit());
+  report.rewrites = rewrites;
+  if (report.equal() && !interrupted()) REWRIGHT_CHECK(workplace.staged().commit());
   return report;
 }
 
@@ -358,7 +427,7 @@ Result<ExitCode> compile_command(const Settings& settings, const CompileArgument
   } else {
     print_report(*report, arguments.folder, seconds.count());
   }
-  return report->equivalence.equal() && !report->is_slower() ? ExitCode::kDone : ExitCode::kNegative;
+  return report->equal() && !report->worst().is_slower() ? ExitCode::kDone : ExitCode::kNegative;
 }
 
 }  // namespace
@@ -370,6 +439,7 @@ void add_compile(Program& program) {
       {"rewright compile model.onnx -o model_c", "rewright compile model.onnx -o model_c --dim batch=1 --measure",
        "rewright compile model.onnx -o model_c --effort 2 --records my.store --measure",
        "rewright compile model.onnx -o model_c --optimize joint --effort 2 --measure",
+       "rewright compile model.onnx -o model_c --open batch=1..8 --dim sequence=128",
        "rewright compile model.onnx -o model_c --input mask=1 --force --json"},
       [arguments](const Settings& settings) { return compile_command(settings, *arguments); });
   command.add_option("MODEL", arguments->model, "The ONNX model").required();
@@ -377,6 +447,10 @@ void add_compile(Program& program) {
   command
       .add_option("--dim", arguments->dims,
                   "NAME=SIZE: a size that the model leaves open (repeatable; default: a plausible one)")
+      .repeatable();
+  command
+      .add_option("--open", arguments->open,
+                  "NAME=1..16 or NAME=1,2,4: code for each of these sizes, which a run chooses between (repeatable)")
       .repeatable();
   command
       .add_option("--input", arguments->inputs,

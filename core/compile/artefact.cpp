@@ -1,7 +1,5 @@
 #include "compile/artefact.h"
 
-#include <rewright/loop/element_types.h>
-
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -11,8 +9,8 @@
 #include "base/files.h"
 #include "compile/artefact_texts.h"
 #include "compile/binding_texts.h"
-#include "compile/memory_plan.h"
-#include "loop/interpreter.h"
+#include "compile/single_node_model.h"
+#include "compile/version_writer.h"
 #include "loop/reserved_words.h"
 
 namespace rewright::compile {
@@ -29,53 +27,36 @@ constexpr std::string_view kPlainFlags[] = {"-std=c11", "-O3"};
 constexpr std::string_view kVectorFlags[] = {"-std=gnu11",         "-O2",       "-ffp-contract=off", "-fno-math-errno",
                                              "-fno-trapping-math", "-Wno-psabi"};
 
-/// Of any bytes. Question marks could make trigraphs; '@' is what names are filled in by.
-std::string c_string(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool is_plain = byte >= 0x20 && byte != 0x7f && c != '?' && c != '@' && c != '"' && c != '\\';
-    result += is_plain ? std::string(1, c) : fmt::format("\\{:03o}", byte);
-  }
-  return result + '"';
-}
-
-/// What stays inside a comment.
-std::string in_comment(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '/' && result.ends_with('*')) result += ' ';
-    result += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
-  }
-  return result;
-}
-
 class ArtefactWriter {
  public:
-  ArtefactWriter(const std::string& name, const ImportedModel& model, const Kernels& kernels,
+  ArtefactWriter(const std::string& name, std::span<const ModelVersion> versions,
                  const tune::InstructionSet* instructions)
-      : name_(name), graph_(model.graph), external_(model.external), kernels_(kernels), instructions_(instructions) {
+      : name_(name), models_(versions), instructions_(instructions) {
     artefact_.name = name;
     if (instructions != nullptr) artefact_.instructions = instructions->name;
     for (const std::string_view flag : instructions != nullptr ? std::span<const std::string_view>(kVectorFlags)
                                                                : std::span<const std::string_view>(kPlainFlags))
       artefact_.flags.emplace_back(flag);
+    for (const ModelVersion& version : versions) {
+      writers_.emplace_back(version, weights_);
+      artefact_.versions.push_back(writers_.back().version());
+    }
+    artefact_.weights = std::move(weights_.placed());
+    artefact_.weight_bytes = weights_.bytes();
   }
 
   Result<Artefact> write(const Target& target) {
-    name_tensors();
-    place_weights();
-    place_buffers();
     const std::string dialect = instructions_ != nullptr ? instructions_->dialect : "c11";
-    REWRIGHT_TRY(const std::string functions, target.source(kernels_.functions, {.dialect = dialect}));
+    for (const ModelVersion& version : models_) {
+      REWRIGHT_TRY(functions_.emplace_back(), target.source(version.kernels->functions, {.dialect = dialect}));
+      has_pool_.push_back(functions_.back().find("rewright_parallel") != std::string::npos);
+    }
     const bool beside = artefact_.weight_bytes > kMostEmbeddedBytes;
     REWRIGHT_TRY(const std::string weights, beside ? mapped() : embedded());
+    if (any_pool()) artefact_.flags.emplace_back("-pthread");
+    write_sources(weights);
     auto& files = artefact_.files;
-    has_pool_ = functions.find("rewright_parallel") != std::string::npos;
-    if (has_pool_) artefact_.flags.emplace_back("-pthread");
     files[name_ + ".h"] = header();
-    files[name_ + ".c"] = filled(has_pool_ ? "#define rewright_parallel @name@_parallel\n" : "") +
-                          std::string(kFeatureText) + with_features(functions) + "\n" + interface(weights);
     files["main.c"] = filled(kMainText);
     files["Makefile"] = filled(kMakefileText);
     files["CMakeLists.txt"] = filled(kCMakeText);
@@ -83,12 +64,19 @@ class ArtefactWriter {
     files["wheel.py"] = filled(kWheelText);
     files[name_ + ".hpp"] = filled(kCppText);
     files[name_ + "_ort.c"] = filled(kOperatorText);
-    files[name_ + ".onnx"] = single_node_model(name_, artefact_.inputs, artefact_.outputs);
+    files[name_ + ".onnx"] = single_node_model(name_, artefact_.versions);
     if (!beside) artefact_.weights.clear();
     return std::move(artefact_);
   }
 
  private:
+  [[nodiscard]] bool is_open() const { return !artefact_.versions.front().sizes.empty(); }
+  [[nodiscard]] bool any_pool() const { return std::ranges::find(has_pool_, true) != has_pool_.end(); }
+  /// Of the code of a version, and of its file where it has one.
+  [[nodiscard]] std::string name_of_version(std::size_t i) const {
+    return is_open() ? fmt::format("{}_{}", name_, i) : name_;
+  }
+
   /// GCC may use the instructions in these functions, and nowhere else.
   [[nodiscard]] std::string with_features(const std::string& functions) const {
     if (instructions_ == nullptr || instructions_->features.empty()) return functions;
@@ -105,165 +93,189 @@ class ArtefactWriter {
     return fmt::format("  if (!({})) return 2; /* This processor has no {}. */\n", instructions_->test,
                        instructions_->name);
   }
+
+  // --- what differs where sizes are open -----------------------------------------------------------------------
+
+  /// "size_batch" for the open size "batch"; each its own.
+  [[nodiscard]] std::vector<std::string> words_of_sizes() const {
+    std::vector<std::string> words;
+    for (const auto& [name, size] : artefact_.versions.front().sizes) {
+      std::string word = "size_" + loop::as_word(name);
+      while (std::ranges::find(words, word) != words.end()) word += '_';
+      words.push_back(std::move(word));
+    }
+    return words;
+  }
+  [[nodiscard]] std::string sizes_text(std::string_view before, std::string_view between) const {
+    std::string text;
+    for (const std::string& word : words_of_sizes())
+      text += fmt::format("{}{}{}", text.empty() ? "" : between, before, word);
+    return text;
+  }
+  /// The number of a version, by its sizes.
+  [[nodiscard]] std::string selection() const {
+    if (!is_open()) return "";
+    std::string text = "int @name@_version(" + sizes_text("int64_t ", ", ") + ") {\n";
+    const std::vector<std::string> words = words_of_sizes();
+    for (std::size_t i = 0; i < artefact_.versions.size(); ++i) {
+      std::vector<std::string> conditions;
+      for (auto word = words.begin(); const auto& [name, size] : artefact_.versions[i].sizes)
+        conditions.push_back(fmt::format("{} == {}", *word++, size));
+      text += fmt::format("  if ({}) return {};\n", fmt::join(conditions, " && "), i);
+    }
+    return text + "  return -1;\n}\n";
+  }
+  /// From the words of a command.
+  [[nodiscard]] std::string read_sizes() const {
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < artefact_.versions.front().sizes.size(); ++i)
+      words.push_back(fmt::format("strtoll(sizes[{}], NULL, 10)", i));
+    return fmt::format("{}", fmt::join(words, ", "));
+  }
+  [[nodiscard]] std::string python_names() const {
+    std::vector<std::string> names;
+    for (const auto& [name, size] : artefact_.versions.front().sizes)
+      names.push_back(fmt::format("b{}.decode()", c_string(name)));
+    return fmt::format("[{}]", fmt::join(names, ", "));
+  }
+
   [[nodiscard]] std::string filled(std::string_view given) const {
-    std::string result(given);
+    const bool open = is_open();
+    std::string sources;
+    for (const std::string& source : artefact_.sources) sources += (sources.empty() ? "" : " ") + source;
     const std::pair<std::string_view, std::string> parts[] = {
         {"@processor@", processor_test()},
         {"@flags@", fmt::format("{}", fmt::join(artefact_.flags, " "))},
-        {"@opened@", has_pool_ ? "  if (weights->bytes != NULL) pool_open();\n" : ""},
-        {"@closed@", has_pool_ ? "  if (weights->bytes != NULL) pool_close();\n" : ""}};
-    for (const auto& [mark, text] : parts) {
-      for (std::size_t at = 0; (at = result.find(mark, at)) != std::string::npos; at += text.size())
-        result.replace(at, mark.size(), text);
-    }
-    for (std::size_t at = 0; (at = result.find("@name@", at)) != std::string::npos; at += name_.size()) {
-      result.replace(at, 6, name_);
-    }
+        {"@sources@", sources},
+        {"@opened@", any_pool() ? "  if (weights->bytes != NULL) pool_open();\n" : ""},
+        {"@closed@", any_pool() ? "  if (weights->bytes != NULL) pool_close();\n" : ""},
+        {"@versions@", fmt::format("{}", artefact_.versions.size())},
+        {"@version_first@", open ? "int version, " : ""},
+        {"@version_alone@", open ? "int version" : "void"},
+        {"@number@", open ? "version" : "0"},
+        {"@with_number@", open ? "version, " : ""},
+        {"@only_number@", open ? "version" : ""},
+        {"@is_known@", open ? fmt::format("version >= 0 && version < {} && ", artefact_.versions.size()) : ""},
+        {"@sizes@", sizes_text("", ", ")},
+        {"@int_sizes@", sizes_text("int64_t ", ", ")},
+        {"@selection@", selection()},
+        {"@read_sizes@", read_sizes()},
+        {"@size_count@", fmt::format("{}", artefact_.versions.front().sizes.size())},
+        {"@size_names@", python_names()}};
+    std::string result = choose(given, open);
+    for (const auto& [mark, text] : parts) replace(result, mark, text);
+    replace(result, "@name@", name_);
     return result;
   }
-  [[nodiscard]] std::int64_t bytes_of(Port port) const {
-    return graph_.shape(port).elements() * static_cast<std::int64_t>(element_size(graph_.type(port).element));
+  static void replace(std::string& text, std::string_view mark, const std::string& by) {
+    for (std::size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += by.size())
+      text.replace(at, mark.size(), by);
   }
-  void name_tensors() {
-    for (const NodeId id : graph_.inputs()) {
-      if (graph_.node(id).is_data()) add(artefact_.inputs, graph_.node(id).name, {id, 0});
-    }
-    for (std::size_t i = 0; i < graph_.outputs().size(); ++i) {
-      const auto names = graph_.output_names();
-      const std::string name = i < names.size() ? names[i] : "";
-      add(artefact_.outputs, name.empty() ? fmt::format("output{}", i) : name, graph_.outputs()[i]);
-    }
-  }
-  void add(std::vector<NamedTensor>& tensors, const std::string& name, Port port) const {
-    tensors.push_back({name, port, graph_.type(port)});
-  }
-
-  // --- where tensors lie ---------------------------------------------------------------------------------------
-
-  void place_weights() {
-    for (const NodeId id : graph_.inputs()) {
-      const Port port{id, 0};
-      if (!graph_.node(id).is_weight()) continue;
-      for (const auto& parts : layouts_of(port)) {
-        PlacedWeight& weight = artefact_.weights.emplace_back();
-        weight.offset = aligned(artefact_.weight_bytes);
-        if (const auto lies = external_.find(graph_.node(id).name); lies != external_.end()) {
-          weight.value = lies->second;
-        } else {
-          weight.value = graph_.node(id).constant();
-        }
-        const Shape& shape = graph_.shape(port);
-        if (!parts.empty())
-          weight.packing = Packing{
-              parts, {shape.begin(), shape.end()}, static_cast<std::int64_t>(element_size(graph_.type(port).element))};
-        const std::string place = fmt::format("(w + {})", weight.offset);
-        if (parts.empty()) places_[port] = place;
-        weight_places_[port].emplace_back(parts, place);
-        artefact_.weight_bytes = weight.offset + (parts.empty() ? bytes_of(port) : weight.packing->bytes());
-      }
-    }
-  }
-  /// In which the weight is used; no parts: as it is.
-  [[nodiscard]] std::vector<std::vector<schedule::LayoutPart>> layouts_of(Port port) const {
-    std::vector<std::vector<schedule::LayoutPart>> layouts;
-    if (std::ranges::find(graph_.outputs(), port) != graph_.outputs().end()) layouts.emplace_back();
-    for (const KernelCall& call : kernels_.calls) {
-      for (std::size_t b = 0; b < call.tensors.size(); ++b) {
-        if (call.tensors[b] != port) continue;
-        const auto parts = packing_of(call, b);
-        if (std::ranges::find(layouts, parts) == layouts.end()) layouts.push_back(parts);
-      }
-    }
-    return layouts;
-  }
-  static std::vector<schedule::LayoutPart> packing_of(const KernelCall& call, std::size_t buffer) {
-    return buffer < call.packings.size() ? call.packings[buffer] : std::vector<schedule::LayoutPart>();
-  }
-  [[nodiscard]] std::string place_of(const KernelCall& call, std::size_t buffer) const {
-    const Port port = *call.tensors[buffer];
-    const auto weight = weight_places_.find(port);
-    if (weight == weight_places_.end()) return places_.at(port);
-    const auto parts = packing_of(call, buffer);
-    return std::ranges::find(weight->second, parts, [](const auto& place) { return place.first; })->second;
-  }
-  void place_buffers() {
-    for (std::size_t i = 0; i < artefact_.inputs.size(); ++i)
-      places_[artefact_.inputs[i].port] = fmt::format("inputs[{}]", i);
-    for (std::size_t i = 0; i < artefact_.outputs.size(); ++i) {
-      places_.try_emplace(artefact_.outputs[i].port, fmt::format("outputs[{}]", i));
-    }
-    std::map<Port, std::size_t> known;
-    std::vector<Lifetime> lifetimes;
-    std::vector<std::pair<std::size_t, std::size_t>> own;  ///< Call and buffer, of those that are no port's.
-    std::vector<std::size_t> own_at;
-    for (std::size_t k = 0; k < kernels_.calls.size(); ++k) {
-      const loop::Program& program = kernels_.program(kernels_.calls[k]);
-      for (const BufferId id : loop::parameters(program)) {
-        const auto port = kernels_.calls[k].tensors[id.value];
-        if (port && (places_.contains(*port) || weight_places_.contains(*port))) continue;
-        const auto at = port ? known.try_emplace(*port, lifetimes.size()).first->second : lifetimes.size();
-        if (at == lifetimes.size()) lifetimes.push_back({size_of(program[id]), k, k});
-        lifetimes[at].last = k;
-        if (port) continue;
-        own.emplace_back(k, id.value);
-        own_at.push_back(at);
-      }
-    }
-    const MemoryPlan plan = plan_memory(lifetimes);
-    artefact_.memory_bytes = plan.bytes;
-    for (const auto& [port, at] : known) places_[port] = fmt::format("(m + {})", plan.offsets[at]);
-    for (std::size_t i = 0; i < own.size(); ++i) own_places_[own[i]] = fmt::format("(m + {})", plan.offsets[own_at[i]]);
-  }
-  static std::int64_t size_of(const Buffer& buffer) {
-    return *loop::element_count(buffer) * static_cast<std::int64_t>(element_size(buffer.element));
-  }
-
-  // --- texts ---------------------------------------------------------------------------------------------------
-
-  [[nodiscard]] std::string rows(const std::vector<NamedTensor>& tensors, std::string_view word) const {
+  /// "@open{...@}" stays where sizes are open, "@fixed{...@}" where they are not.
+  static std::string choose(std::string_view given, bool open) {
     std::string text;
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-      const TensorType& type = tensors[i].type;
-      text += fmt::format(" *   {}[{}]  {}, {} {}, {} bytes\n", word, i, in_comment(tensors[i].name),
-                          name_of(type.element), to_string(type.shape), bytes_of(tensors[i].port));
+    while (true) {
+      const std::size_t at = std::min(given.find("@open{"), given.find("@fixed{"));
+      text += given.substr(0, at);
+      if (at == std::string_view::npos) return text;
+      const bool is_for_open = given[at + 1] == 'o';
+      const std::size_t begin = given.find('{', at) + 1, end = given.find("@}", begin);
+      if (is_for_open == open) text += given.substr(begin, end - begin);
+      given.remove_prefix(end + 2);
     }
+  }
+
+  // --- files ---------------------------------------------------------------------------------------------------
+
+  /// What a version is in C, after the functions of its kernels.
+  [[nodiscard]] std::string code_of(std::size_t i) const {
+    std::string text = "#include <stddef.h>\n#include <string.h>\n\n#include \"@name@.h\"\n\n";
+    text += kCodeText;
+    text += writers_[i].tables() + "\n";
+    text += fmt::format("#define KERNELS {}\n", models_[i].kernels->calls.size());
+    text += is_open() ? std::string_view("#define CALL(k, call) fault |= call;\n\n") : kCallText;
+    text += writers_[i].run_function();
+    text += fmt::format("\n{}const struct @name@_code {} = {{inputs, outputs, {}, run}};\n", is_open() ? "" : "static ",
+                        is_open() ? name_of_version(i) : "code", artefact_.versions[i].memory_bytes);
     return text;
+  }
+  /// The file with the functions of a version, up to its code.
+  [[nodiscard]] std::string functions_of(std::size_t i) const {
+    const std::string parallel =
+        has_pool_[i] ? fmt::format("#define rewright_parallel {}_parallel\n", name_of_version(i)) : "";
+    return parallel + std::string(kFeatureText) + with_features(functions_[i]) + "\n";
+  }
+  /// Opening, and what is asked of a version by its number.
+  [[nodiscard]] std::string interface(const std::string& weights) const {
+    std::string text, codes;
+    for (std::size_t i = 0; i < writers_.size(); ++i) {
+      if (is_open()) text += fmt::format("extern const struct @name@_code {};\n", name_of_version(i));
+      codes += fmt::format("{}&{}", i == 0 ? "" : ", ", is_open() ? name_of_version(i) : "code");
+    }
+    text += fmt::format("static const struct @name@_code *const codes[] = {{{}}};\n", codes);
+    return text + weights + std::string(kTableText) + "@selection@";
+  }
+  [[nodiscard]] std::string pool() const {
+    if (!any_pool()) return "";
+    std::string text = fmt::format("#define THREADS {}\n", models_.front().kernels->threads), set;
+    if (is_open()) text += "typedef void body_of_loop(void *context, int64_t begin, int64_t end);\n";
+    for (std::size_t i = 0; i < has_pool_.size(); ++i) {
+      if (!has_pool_[i]) continue;
+      const std::string variable = name_of_version(i) + "_parallel";
+      if (is_open())
+        text += fmt::format("extern void (*{})(int64_t count, body_of_loop *body, void *context);\n", variable);
+      set += fmt::format("    {} = pool_run;\n", variable);
+    }
+    text += kPoolText;
+    replace(text, "@set_pools@", set);
+    return text;
+  }
+  void write_sources(const std::string& weights) {
+    auto& files = artefact_.files;
+    if (!is_open()) {
+      artefact_.sources = {name_ + ".c"};
+      files[name_ + ".c"] = functions_of(0) + filled(code_of(0) + pool() + interface(weights));
+      return;
+    }
+    const std::string head =
+        std::string(kFeatureText) + "#include <stddef.h>\n#include <string.h>\n\n#include \"@name@.h\"\n\n";
+    files[name_ + ".c"] = filled(head + std::string(kCodeText) + pool() + interface(weights));
+    artefact_.sources = {name_ + ".c"};
+    for (std::size_t i = 0; i < writers_.size(); ++i) {
+      artefact_.sources.push_back(name_of_version(i) + ".c");
+      files[artefact_.sources.back()] = functions_of(i) + filled(code_of(i));
+    }
   }
   /// What the header says of global state.
   [[nodiscard]] std::string state() const {
-    if (!has_pool_) return "There is no global state.";
+    if (!any_pool()) return "There is no global state.";
+    const int threads = models_.front().kernels->threads;
     return fmt::format(
         "The only global state is\n * a pool of {} beside the caller: started by the first open, shared by all runs, "
         "ended by the last close. Its\n * threads serve one run at a time; a run that finds them busy goes on alone.",
-        kernels_.threads == 2 ? "1 thread" : fmt::format("{} threads", kernels_.threads - 1));
+        threads == 2 ? "1 thread" : fmt::format("{} threads", threads - 1));
+  }
+  [[nodiscard]] std::string rows() const {
+    if (!is_open()) return writers_.front().rows("  ");
+    std::string text;
+    for (std::size_t i = 0; i < writers_.size(); ++i) {
+      std::vector<std::string> sizes;
+      for (const auto& [name, size] : artefact_.versions[i].sizes)
+        sizes.push_back(fmt::format("{}={}", in_comment(name), size));
+      text += fmt::format(" *   version {}: {}\n{}", i, fmt::join(sizes, ", "), writers_[i].rows("    "));
+    }
+    return text;
   }
   [[nodiscard]] std::string header() const {
     const std::string needs =
         artefact_.instructions.empty()
             ? ""
             : fmt::format(" Compiled for processors with {}: 2 on others.", artefact_.instructions);
-    return fmt::format(fmt::runtime(filled(kHeaderText)), fmt::arg("inputs", rows(artefact_.inputs, "inputs")),
-                       fmt::arg("outputs", rows(artefact_.outputs, "outputs")),
-                       fmt::arg("input_count", artefact_.inputs.size()),
-                       fmt::arg("output_count", artefact_.outputs.size()), fmt::arg("memory", artefact_.memory_bytes),
-                       fmt::arg("needs", needs), fmt::arg("state", state()));
-  }
-  [[nodiscard]] std::string table(const std::vector<NamedTensor>& tensors, std::string_view word) const {
-    std::string text;
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-      const TensorType& type = tensors[i].type;
-      text += fmt::format(
-          "static const int64_t {}_{}_sizes[] = {{{}}};\n", word, i,
-          type.shape.rank() == 0 ? "0" : fmt::format("{}", fmt::join(type.shape.begin(), type.shape.end(), ", ")));
-    }
-    text += fmt::format("static const @name@_tensor {}s[] = {{\n", word);
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-      const TensorType& type = tensors[i].type;
-      text += fmt::format("  {{{}, \"{}\", {}, {}_{}_sizes, {}}},\n", c_string(tensors[i].name), name_of(type.element),
-                          type.shape.rank(), word, i, bytes_of(tensors[i].port));
-    }
-    if (tensors.empty()) text += "  {0}\n";
-    return text + "};\n";
+    const ArtefactVersion& first = artefact_.versions.front();
+    return fmt::format(fmt::runtime(filled(kHeaderText)), fmt::arg("rows", rows()),
+                       fmt::arg("input_count", first.inputs.size()), fmt::arg("output_count", first.outputs.size()),
+                       fmt::arg("memory", artefact_.memory_bytes()), fmt::arg("needs", needs),
+                       fmt::arg("state", state()));
   }
   [[nodiscard]] Result<std::string> embedded() const {
     REWRIGHT_TRY(const std::vector<std::byte> all, compile::bytes_of(artefact_.weights, artefact_.weight_bytes));
@@ -276,59 +288,15 @@ class ArtefactWriter {
   [[nodiscard]] Result<std::string> mapped() const {
     return fmt::format("#define WEIGHT_BYTES UINT64_C({})\n", artefact_.weight_bytes) + std::string(kMappedText);
   }
-  [[nodiscard]] std::string interface(const std::string& weights) const {
-    std::string text = fmt::format("#include <stddef.h>\n#include <string.h>\n\n#include \"{}.h\"\n\n", name_);
-    if (has_pool_) text += fmt::format("#define THREADS {}\n{}", kernels_.threads, kPoolText);
-    text += table(artefact_.inputs, "input") + table(artefact_.outputs, "output") + "\n" + weights;
-    text += kTableText;
-    text += fmt::format("size_t @name@_memory_bytes(void) {{ return {}; }}\n\n", artefact_.memory_bytes);
-    text += fmt::format("#define KERNELS {}\n", kernels_.calls.size()) + std::string(kCallText);
-    return filled(text + run_function());
-  }
-  [[nodiscard]] std::string run_function() const {
-    std::string text =
-        "int @name@_run(const @name@_weights *weights, const void *const *inputs, void *const *outputs, void *memory) "
-        "{\n"
-        "  const unsigned char *const w = weights->bytes;\n"
-        "  unsigned char *const m = memory;\n"
-        "  int fault = 0;\n  (void)w, (void)m, (void)inputs;\n";
-    for (std::size_t k = 0; k < kernels_.calls.size(); ++k) text += call(k);
-    for (std::size_t i = 0; i < artefact_.outputs.size(); ++i) {
-      const Port port = artefact_.outputs[i].port;
-      const std::string own = fmt::format("outputs[{}]", i), place = places_.at(port);
-      if (place != own) text += fmt::format("  memcpy({}, {}, {});\n", own, place, bytes_of(port));
-    }
-    return text + "  return fault;\n}\n";
-  }
-  [[nodiscard]] std::string call(std::size_t k) const {
-    const KernelCall& kernel = kernels_.calls[k];
-    const loop::Program& program = kernels_.program(kernel);
-    std::vector<std::string> arguments;
-    std::string result;
-    for (const BufferId id : loop::parameters(program)) {
-      const Buffer& buffer = program[id];
-      const auto port = kernel.tensors[id.value];
-      const std::string place = port ? place_of(kernel, id.value) : own_places_.at({k, id.value});
-      const bool given = buffer.role == BufferRole::kInput || buffer.role == BufferRole::kWeight;
-      arguments.push_back(fmt::format("({}{} *){}", given ? "const " : "", loop::c_type(buffer.element), place));
-      if (buffer.role == BufferRole::kOutput)
-        result = port->node.value < graph_.nodes().size() ? loop::as_word(graph_.node(port->node).name) : "a copy";
-    }
-    return fmt::format("  CALL({}, {}({}))  /* {} */\n", k, kernels_.functions[kernel.function].name,
-                       fmt::join(arguments, ", "), result);
-  }
 
   std::string name_;
-  const Graph& graph_;
-  const std::map<std::string, ExternalWeight>& external_;
-  const Kernels& kernels_;
+  std::span<const ModelVersion> models_;
   const tune::InstructionSet* instructions_;
-  bool has_pool_ = false;
+  WeightPlaces weights_;
+  std::vector<VersionWriter> writers_;
+  std::vector<std::string> functions_;  ///< By version.
+  std::vector<bool> has_pool_;          ///< Has it parallel loops?
   Artefact artefact_;
-  std::map<Port, std::string> places_;  ///< In C.
-  /// Of a weight, by the parts of its layout.
-  std::map<Port, std::vector<std::pair<std::vector<schedule::LayoutPart>, std::string>>> weight_places_;
-  std::map<std::pair<std::size_t, std::size_t>, std::string> own_places_;
 };
 
 }  // namespace
@@ -340,14 +308,18 @@ std::int64_t Artefact::bytes() const {
   });
 }
 
+std::int64_t Artefact::memory_bytes() const {
+  return std::ranges::max(versions, {}, &ArtefactVersion::memory_bytes).memory_bytes;
+}
+
 std::string artefact_name(std::string_view stem) {
   const std::string word = loop::as_word(stem);
   return std::ranges::find(kTakenNames, word) == std::end(kTakenNames) ? word : word + "_model";
 }
 
-Result<Artefact> make_artefact(const std::string& name, const ImportedModel& model, const Kernels& kernels,
-                               const Target& target, const tune::InstructionSet* instructions) {
-  return ArtefactWriter(name, model, kernels, instructions).write(target);
+Result<Artefact> make_artefact(const std::string& name, std::span<const ModelVersion> versions, const Target& target,
+                               const tune::InstructionSet* instructions) {
+  return ArtefactWriter(name, versions, instructions).write(target);
 }
 
 Status write_artefact(const Artefact& artefact, const std::string& folder) {

@@ -9,6 +9,9 @@
 //   int NAME_run(const NAME_weights *, inputs, outputs, memory)
 //   void NAME_close(NAME_weights *)
 //
+// Where sizes stay open, each choice of them is a version: kernels of its own in NAME_0.c, NAME_1.c ..., over the same
+// weights. NAME_version(size, ...) numbers them, and that number is the first argument of what depends on it.
+//
 // Runs with memories of their own may go on at once, over the same weights. There is no global state, but for code with
 // parallel loops: these share one pool of threads, from the first open to the last close. It serves one run at a time;
 // the loops of others run in order, so that no run waits for another.
@@ -18,14 +21,13 @@
 #include <rewright/loop/target.h>
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "compile/kernels.h"
-#include "compile/single_node_model.h"
+#include "compile/artefact_version.h"
 #include "compile/weights_file.h"
-#include "onnx/imported_model.h"
 #include "tune/instruction_set.h"
 
 namespace rewright::compile {
@@ -33,14 +35,16 @@ namespace rewright::compile {
 struct REWRIGHT_API Artefact {
   std::string name;                          ///< As artefact_name gives it.
   std::map<std::string, std::string> files;  ///< All but that of the weights, by name.
+  std::vector<std::string> sources;          ///< Of these: C, without main.c.
   std::vector<PlacedWeight> weights;         ///< In NAME.weights, by offset; none: they are in the code.
   std::int64_t weight_bytes = 0;
-  std::vector<NamedTensor> inputs, outputs;
-  std::int64_t memory_bytes = 0;
-  std::string instructions;        ///< That a processor must have; may be empty.
-  std::vector<std::string> flags;  ///< For the compiler.
+  std::vector<ArtefactVersion> versions;  ///< At least one.
+  std::string instructions;               ///< That a processor must have; may be empty.
+  std::vector<std::string> flags;         ///< For the compiler.
   /// Of all files.
   [[nodiscard]] std::int64_t bytes() const;
+  /// Of a run of the version that needs most.
+  [[nodiscard]] std::int64_t memory_bytes() const;
 };
 
 /// Weights of more bytes than this lie beside the code.
@@ -49,10 +53,10 @@ inline constexpr std::int64_t kMostEmbeddedBytes = 64 << 10;
 /// What a model's functions begin with: a word of the name of its file, that is no file's or target's of an artefact.
 [[nodiscard]] REWRIGHT_API std::string artefact_name(std::string_view stem);
 
-/// `kernels` are the model's. `instructions`: null for plain C11. Errors: of the target; kIo, weights that cannot be
-/// read.
-[[nodiscard]] REWRIGHT_API Result<Artefact> make_artefact(const std::string& name, const ImportedModel& model,
-                                                          const Kernels& kernels, const Target& target,
+/// Of one model at different sizes. `instructions`: null for plain C11. Errors: of the target; kIo, weights that cannot
+/// be read.
+[[nodiscard]] REWRIGHT_API Result<Artefact> make_artefact(const std::string& name,
+                                                          std::span<const ModelVersion> versions, const Target& target,
                                                           const tune::InstructionSet* instructions = nullptr);
 
 /// Writes the files into a folder, which is there. Errors: kIo.

@@ -30,16 +30,18 @@ Status ArtefactSession::compile(const std::string& program, const std::vector<st
 ArtefactSession::ArtefactSession(std::string built, const Artefact& artefact, const std::string& folder, int seconds)
     : built_(std::move(built)),
       flags_(artefact.flags),
-      sources_{folder + "/main.c", folder + "/" + artefact.name + ".c"},
-      inputs_(artefact.inputs),
-      outputs_(artefact.outputs),
+      sources_{folder + "/main.c"},
+      versions_(artefact.versions),
       weights_(artefact.weights.empty() ? "-" : folder + "/" + artefact.name + ".weights"),
-      seconds_(seconds) {}
+      seconds_(seconds) {
+  for (const std::string& source : artefact.sources) sources_.push_back(folder + "/" + source);
+}
 
 Status ArtefactSession::write_inputs(std::span<const RuntimeTensor> inputs) const {
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    const auto given = std::ranges::find(inputs, inputs_[i].name, &RuntimeTensor::name);
-    if (given == inputs.end()) return make_error(ErrorCode::kUsage, "input '{}' is not given", inputs_[i].name);
+  for (std::size_t i = 0; i < version().inputs.size(); ++i) {
+    const std::string& name = version().inputs[i].name;
+    const auto given = std::ranges::find(inputs, name, &RuntimeTensor::name);
+    if (given == inputs.end()) return make_error(ErrorCode::kUsage, "input '{}' is not given", name);
     const auto* bytes = reinterpret_cast<const char*>(given->bytes.data());
     REWRIGHT_CHECK(write_file(path(fmt::format("in{}", i)), {bytes, given->bytes.size()}));
   }
@@ -49,9 +51,10 @@ Status ArtefactSession::write_inputs(std::span<const RuntimeTensor> inputs) cons
 Result<std::string> ArtefactSession::execute(int repeats, const std::string& program) const {
   std::vector<std::string> words = {path(program)};
   if (repeats > 0) words.insert(words.end(), {"-n", std::to_string(repeats)});
+  for (const auto& [name, size] : version().sizes) words.push_back(std::to_string(size));
   words.push_back(weights_);
-  for (std::size_t i = 0; i < inputs_.size(); ++i) words.push_back(path(fmt::format("in{}", i)));
-  for (std::size_t i = 0; i < outputs_.size(); ++i) words.push_back(path(fmt::format("out{}", i)));
+  for (std::size_t i = 0; i < version().inputs.size(); ++i) words.push_back(path(fmt::format("in{}", i)));
+  for (std::size_t i = 0; i < version().outputs.size(); ++i) words.push_back(path(fmt::format("out{}", i)));
   REWRIGHT_TRY(const CommandOutcome outcome, run_command(words, seconds_));
   if (outcome.timed_out) {
     return make_error(ErrorCode::kUnsupported, "the compiled model took more than {} s", seconds_);
@@ -67,10 +70,10 @@ Result<std::vector<RuntimeTensor>> ArtefactSession::run(std::span<const RuntimeT
   REWRIGHT_CHECK(write_inputs(inputs));
   REWRIGHT_CHECK(execute(0));
   std::vector<RuntimeTensor> outputs;
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+  for (std::size_t i = 0; i < version().outputs.size(); ++i) {
     REWRIGHT_TRY(const std::string text, read_file(path(fmt::format("out{}", i))));
     const auto bytes = std::as_bytes(std::span(text));
-    outputs.push_back({outputs_[i].name, outputs_[i].type, {bytes.begin(), bytes.end()}});
+    outputs.push_back({version().outputs[i].name, version().outputs[i].type, {bytes.begin(), bytes.end()}});
   }
   return outputs;
 }

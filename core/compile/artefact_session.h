@@ -21,16 +21,20 @@ class ArtefactSession final : public RuntimeSession {
                                                                       const std::string& folder,
                                                                       const std::string& built, int seconds);
 
+  /// Runs are of this version from now on; at first of the first.
+  void choose(std::size_t version) { version_ = version; }
   /// Inputs by name, in any order. Errors: kUnsupported, it takes too long; kInternal, it fails; kIo.
   [[nodiscard]] Result<std::vector<RuntimeTensor>> run(std::span<const RuntimeTensor> inputs) override;
   /// The least times of as many processes. Errors: as `run`.
   [[nodiscard]] Result<RunTimes> measure(std::span<const RuntimeTensor> inputs, int repetitions,
                                          double batch_us) override;
-  /// The least time of each kernel in so many runs, by call, in us. Errors: of the compiler; as `run`.
+  /// The least time of each kernel in so many runs, by call, in us; of an artefact with one version. Errors: of the
+  /// compiler; as `run`.
   [[nodiscard]] Result<std::vector<double>> profile(std::span<const RuntimeTensor> inputs, int repeats);
 
  private:
   ArtefactSession(std::string built, const Artefact& artefact, const std::string& folder, int seconds);
+  [[nodiscard]] const ArtefactVersion& version() const { return versions_[version_]; }
   [[nodiscard]] std::string path(const std::string& file) const { return built_ + "/" + file; }
   [[nodiscard]] Status write_inputs(std::span<const RuntimeTensor> inputs) const;
   /// Builds it into `built`, with flags beside its own.
@@ -40,7 +44,8 @@ class ArtefactSession final : public RuntimeSession {
 
   std::string built_;
   std::vector<std::string> flags_, sources_;
-  std::vector<NamedTensor> inputs_, outputs_;
+  std::vector<ArtefactVersion> versions_;
+  std::size_t version_ = 0;
   std::string weights_;
   int seconds_;
 };

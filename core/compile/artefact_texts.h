@@ -1,4 +1,5 @@
-// The parts of an artefact that are the same for every model; @name@ is the model's.
+// The parts of an artefact that are the same for every model; @name@ is the model's. Where sizes are open, functions
+// have the number of a version first, and "@open{...@}" stays; else "@fixed{...@}".
 #pragma once
 
 #include <string_view>
@@ -8,16 +9,17 @@ namespace rewright::compile {
 /// What the C file begins with: files of 4 GiB where file offsets have 32 bits by default.
 inline constexpr std::string_view kFeatureText = "#define _POSIX_C_SOURCE 200809L\n#define _FILE_OFFSET_BITS 64\n";
 
-/// For fmt: inputs, outputs, input_count, output_count, memory, needs, state.
+/// For fmt: rows, input_count, output_count, memory, needs, state.
 inline constexpr std::string_view kHeaderText = R"(/* The model @name@, compiled by rewright.
  *
-{inputs}{outputs} *
+{rows} *
  * Tensors are row-major; bool is one byte.
  *
  *   @name@_weights weights;
  *   if (@name@_open(&weights, "@name@.weights") != 0) ...
- *   void *memory = aligned_alloc(64, @name@_memory_bytes());
- *   if (@name@_run(&weights, inputs, outputs, memory) != 0) ...
+@open{ *   const int version = @name@_version(@sizes@);
+@} *   void *memory = aligned_alloc(64, @name@_memory_bytes(@only_number@));
+ *   if (@name@_run(@with_number@&weights, inputs, outputs, memory) != 0) ...
  *   @name@_close(&weights);
  *
  * Runs may go on at once over the same weights, each with a memory of its own. {state}
@@ -42,11 +44,16 @@ typedef struct {{
   size_t bytes;
 }} @name@_tensor;
 
-const @name@_tensor *@name@_input(int i);
-const @name@_tensor *@name@_output(int i);
+@open{enum {{ @name@_versions = @versions@ }};
 
-/* What a run needs beside inputs and outputs: {memory} bytes, aligned to 64. */
-size_t @name@_memory_bytes(void);
+/* The number of what was compiled for these sizes; -1: nothing was. */
+int @name@_version(@int_sizes@);
+
+@}const @name@_tensor *@name@_input(@version_first@int i);
+const @name@_tensor *@name@_output(@version_first@int i);
+
+/* What a run needs beside inputs and outputs: @open{at most @}{memory} bytes, aligned to 64. */
+size_t @name@_memory_bytes(@version_alone@);
 
 typedef struct {{
   const unsigned char *bytes;
@@ -59,10 +66,11 @@ int @name@_open(@name@_weights *weights, const char *file);
 void @name@_close(@name@_weights *weights);
 
 /* 0, or 1 + the number of the first input that has not so many bytes. */
-int @name@_check(const size_t *input_bytes);
+int @name@_check(@version_first@const size_t *input_bytes);
 
 /* 0, or 1 where an index in an input was out of its range: then the outputs say nothing. */
-int @name@_run(const @name@_weights *weights, const void *const *inputs, void *const *outputs, void *memory);
+int @name@_run(@version_first@const @name@_weights *weights, const void *const *inputs, void *const *outputs,
+    void *memory);
 
 #ifdef __cplusplus
 }}
@@ -142,16 +150,34 @@ void @name@_close(@name@_weights *weights) {
 #endif
 )";
 
+/// What a version is.
+inline constexpr std::string_view kCodeText = R"(struct @name@_code {
+  const @name@_tensor *inputs, *outputs;
+  size_t memory_bytes;
+  int (*run)(const @name@_weights *weights, const void *const *inputs, void *const *outputs, void *memory);
+};
+
+)";
+
+/// After codes[].
 inline constexpr std::string_view kTableText = R"(
-const @name@_tensor *@name@_input(int i) { return i >= 0 && i < @name@_input_count ? &inputs[i] : NULL; }
-const @name@_tensor *@name@_output(int i) { return i >= 0 && i < @name@_output_count ? &outputs[i] : NULL; }
-int @name@_check(const size_t *input_bytes) {
+const @name@_tensor *@name@_input(@version_first@int i) {
+  return @is_known@i >= 0 && i < @name@_input_count ? &codes[@number@]->inputs[i] : NULL;
+}
+const @name@_tensor *@name@_output(@version_first@int i) {
+  return @is_known@i >= 0 && i < @name@_output_count ? &codes[@number@]->outputs[i] : NULL;
+}
+size_t @name@_memory_bytes(@version_alone@) { return codes[@number@]->memory_bytes; }
+int @name@_check(@version_first@const size_t *input_bytes) {
   for (int i = 0; i < @name@_input_count; ++i) {
-    if (input_bytes[i] != inputs[i].bytes) return i + 1;
+    if (input_bytes[i] != codes[@number@]->inputs[i].bytes) return i + 1;
   }
   return 0;
 }
-
+int @name@_run(@version_first@const @name@_weights *weights, const void *const *inputs, void *const *outputs,
+    void *memory) {
+  return codes[@number@]->run(weights, inputs, outputs, memory);
+}
 )";
 
 /// After KERNELS: the least time of each call, where the code is compiled to be timed.
@@ -180,9 +206,9 @@ static long long now_ns(void) {
 
 inline constexpr std::string_view kMainText = R"(/* Runs the model @name@ on raw files.
  *
- *   @name@ [-n REPEATS] WEIGHTS INPUT... OUTPUT...
+ *   @name@ [-n REPEATS] @open{SIZE... @}WEIGHTS INPUT... OUTPUT...
  *
- * Files in the order of the header; WEIGHTS is "-" where weights are inside the code. With -n the run is repeated, and
+ * @open{Sizes in the order of @name@_version. @}Files in the order of the header; WEIGHTS is "-" where weights are inside the code. With -n the run is repeated, and
  * the least time of one is printed, in microseconds.
  */
 #include <stdio.h>
@@ -230,30 +256,37 @@ static long long now_ns(void) {
 
 int main(int argc, char **argv) {
   const int repeats = argc > 2 && strcmp(argv[1], "-n") == 0 ? atoi(argv[2]) : 0;
-  char **files = argv + 1 + (repeats > 0 ? 2 : 0);
-  void *inputs[@name@_input_count + 1];
+  char **@open{sizes@}@fixed{files@} = argv + 1 + (repeats > 0 ? 2 : 0);
+@open{  char **files = sizes + @size_count@;
+  int version;
+@}  void *inputs[@name@_input_count + 1];
   void *outputs[@name@_output_count + 1];
   void *memory;
   @name@_weights weights;
   double least = 0;
   if (argc - (files - argv) != 1 + @name@_input_count + @name@_output_count) {
-    fprintf(stderr, "usage: %s [-n REPEATS] WEIGHTS INPUT... OUTPUT...\n", argv[0]);
+    fprintf(stderr, "usage: %s [-n REPEATS] @open{SIZE... @}WEIGHTS INPUT... OUTPUT...\n", argv[0]);
     return 2;
   }
-  switch (@name@_open(&weights, files[0])) {
+@open{  version = @name@_version(@read_sizes@);
+  if (version < 0) {
+    fprintf(stderr, "this is not compiled for such sizes; see @name@.h\n");
+    return 2;
+  }
+@}  switch (@name@_open(&weights, files[0])) {
     case 0: break;
     case 2: fprintf(stderr, "this processor lacks instructions that the model was compiled for\n"); return 1;
     default: fprintf(stderr, "%s: these are not the weights\n", files[0]); return 1;
   }
   for (int i = 0; i < @name@_input_count; ++i) {
-    inputs[i] = block(@name@_input(i)->bytes);
-    if (read_file(files[1 + i], inputs[i], @name@_input(i)->bytes) != 0) return 1;
+    inputs[i] = block(@name@_input(@with_number@i)->bytes);
+    if (read_file(files[1 + i], inputs[i], @name@_input(@with_number@i)->bytes) != 0) return 1;
   }
-  memory = block(@name@_memory_bytes());
-  for (int i = 0; i < @name@_output_count; ++i) outputs[i] = block(@name@_output(i)->bytes);
+  memory = block(@name@_memory_bytes(@only_number@));
+  for (int i = 0; i < @name@_output_count; ++i) outputs[i] = block(@name@_output(@with_number@i)->bytes);
   for (int i = 0; i <= repeats; ++i) {
     const long long before = now_ns();
-    if (@name@_run(&weights, (const void *const *)inputs, outputs, memory) != 0) {
+    if (@name@_run(@with_number@&weights, (const void *const *)inputs, outputs, memory) != 0) {
       fprintf(stderr, "an index in an input is out of its range\n");
       return 1;
     }
@@ -261,7 +294,7 @@ int main(int argc, char **argv) {
     if (i == 0 || time < least) least = time;
   }
   for (int i = 0; i < @name@_output_count; ++i) {
-    if (write_file(files[1 + @name@_input_count + i], outputs[i], @name@_output(i)->bytes) != 0) return 1;
+    if (write_file(files[1 + @name@_input_count + i], outputs[i], @name@_output(@with_number@i)->bytes) != 0) return 1;
   }
   if (repeats > 0) printf("%.3f\n", least);
 #ifdef REWRIGHT_PROFILE
@@ -389,8 +422,7 @@ static void pool_open(void) {
     for (pool.count = 0; pool.count < THREADS - 1; ++pool.count) {
       if (pthread_create(&pool.threads[pool.count], NULL, pool_thread, NULL) != 0) break;
     }
-    rewright_parallel = pool_run;
-  }
+@set_pools@  }
   pthread_mutex_unlock(&pool.users_lock);
 }
 
@@ -407,12 +439,12 @@ static void pool_close(void) {
 
 inline constexpr std::string_view kMakefileText = R"(CFLAGS ?= @flags@
 all: @name@ lib@name@.so
-@name@: main.c @name@.c @name@.h
-	$(CC) $(CFLAGS) -o $@ main.c @name@.c -lm
-lib@name@.so: @name@.c @name@.h
-	$(CC) $(CFLAGS) -fPIC -shared -o $@ @name@.c -lm
-lib@name@_ort.so: @name@_ort.c @name@.c @name@.h
-	$(CC) $(CFLAGS) -fPIC -shared -o $@ @name@_ort.c @name@.c -lm -ldl
+@name@: main.c @sources@ @name@.h
+	$(CC) $(CFLAGS) -o $@ main.c @sources@ -lm
+lib@name@.so: @sources@ @name@.h
+	$(CC) $(CFLAGS) -fPIC -shared -o $@ @sources@ -lm
+lib@name@_ort.so: @name@_ort.c @sources@ @name@.h
+	$(CC) $(CFLAGS) -fPIC -shared -o $@ @name@_ort.c @sources@ -lm -ldl
 wheel: lib@name@.so
 	python3 wheel.py
 clean:
@@ -422,7 +454,7 @@ clean:
 
 inline constexpr std::string_view kCMakeText = R"(cmake_minimum_required(VERSION 3.16)
 project(@name@ C)
-add_library(@name@_model @name@.c)
+add_library(@name@_model @sources@)
 target_compile_options(@name@_model PRIVATE @flags@)
 set_target_properties(@name@_model PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_include_directories(@name@_model PUBLIC

@@ -9,7 +9,7 @@ namespace rewright::compile {
 inline constexpr std::string_view kCppText =
     R"(/* The model @name@ for C++17, as its C header has it: opened once, run by any threads.
  *
- *   rewright_models::@name@ model("@name@.weights");
+ *   rewright_models::@name@ model("@name@.weights"@open{, @sizes@@});
  *   std::vector<std::vector<unsigned char>> outputs = model.run({{data, bytes}, ...});
  */
 #ifndef REWRIGHT_@name@_HPP
@@ -29,9 +29,12 @@ namespace rewright_models {
 
 class @name@ {
  public:
-  /* The file is not looked at where weights are in the code. Throws std::runtime_error. */
-  explicit @name@(const std::string &weights = "@name@.weights") {
-    const int opened = @name@_open(&weights_, weights.c_str());
+  /* The file is not looked at where weights are in the code. Throws std::runtime_error@open{; std::invalid_argument,
+   * sizes that it was not compiled for@}. */
+@fixed{  explicit @name@(const std::string &weights = "@name@.weights") {
+@}@open{  @name@(const std::string &weights, @int_sizes@) : version(@name@_version(@sizes@)) {
+    if (version < 0) throw std::invalid_argument("@name@: it was not compiled for these sizes");
+@}    const int opened = @name@_open(&weights_, weights.c_str());
     if (opened == 2) throw std::runtime_error("@name@: this processor lacks instructions that it was compiled for");
     if (opened != 0) throw std::runtime_error(weights + ": these are not the weights of @name@");
   }
@@ -51,28 +54,29 @@ class @name@ {
       data[i] = inputs[i].first;
       sizes[i] = inputs[i].second;
     }
-    if (const int wrong = @name@_check(sizes.data())) {
-      const @name@_tensor &tensor = *@name@_input(wrong - 1);
+    if (const int wrong = @name@_check(@with_number@sizes.data())) {
+      const @name@_tensor &tensor = *@name@_input(@with_number@wrong - 1);
       throw std::invalid_argument(tensor.name + (": expected " + std::to_string(tensor.bytes)) + " bytes, got " +
                                   std::to_string(sizes[std::size_t(wrong) - 1]));
     }
     std::vector<std::vector<unsigned char>> outputs(@name@_output_count);
     std::vector<void *> places(outputs.size() + 1);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      outputs[i].resize(@name@_output(int(i))->bytes);
+      outputs[i].resize(@name@_output(@with_number@int(i))->bytes);
       places[i] = outputs[i].data();
     }
     const std::unique_ptr<void, decltype(&std::free)> memory(
-        std::aligned_alloc(64, (@name@_memory_bytes() + 64) / 64 * 64), &std::free);
+        std::aligned_alloc(64, (@name@_memory_bytes(@only_number@) + 64) / 64 * 64), &std::free);
     if (!memory) throw std::bad_alloc();
-    if (@name@_run(&weights_, data.data(), places.data(), memory.get()) != 0)
+    if (@name@_run(@with_number@&weights_, data.data(), places.data(), memory.get()) != 0)
       throw std::out_of_range("@name@: an index in an input is out of its range");
     return outputs;
   }
 
  private:
   @name@_weights weights_;
-};
+@open{  int version;
+@}};
 
 }  // namespace rewright_models
 
@@ -80,7 +84,7 @@ class @name@ {
 )";
 
 inline constexpr std::string_view kPythonText =
-    R"("""The model @name@, compiled by rewright: Model().run(INPUT, ...) gives a list of outputs.
+    R"("""The model @name@, compiled by rewright: Model(@open{SIZE=NUMBER, ...@}).run(INPUT, ...) gives a list of outputs.
 
 Inputs are anything with a buffer: bytes, array.array, numpy arrays (C order, of the type that the header names).
 Outputs are numpy arrays where numpy is installed, else bytearrays. `make lib@name@.so` comes first.
@@ -103,18 +107,25 @@ class _Weights(ctypes.Structure):
     _fields_ = [("bytes", ctypes.c_void_p), ("mapped", ctypes.c_size_t), ("owned", ctypes.c_void_p)]
 
 
-def _tensors(function):
+def _tensors(function, *version):
     function.restype = ctypes.POINTER(_Tensor)
     tensors = []
-    while function(len(tensors)):
-        tensors.append(function(len(tensors)).contents)
+    while function(*version, len(tensors)):
+        tensors.append(function(*version, len(tensors)).contents)
     return tensors
 
 
 class Model:
-    def __init__(self, folder=_FOLDER):
+    def __init__(self, folder=_FOLDER@open{, **sizes@}):
         self._library = ctypes.CDLL(os.path.join(folder, "lib@name@.so"))
-        self._library.@name@_memory_bytes.restype = ctypes.c_size_t
+        self._version = ()
+@open{        names = @size_names@
+        if sorted(sizes) != sorted(names):
+            raise TypeError("expected the sizes %s, got %s" % (", ".join(names), ", ".join(sizes) or "none"))
+        self._version = (self._library.@name@_version(*[ctypes.c_int64(sizes[name]) for name in names]),)
+        if self._version[0] < 0:
+            raise ValueError("the model was not compiled for these sizes")
+@}        self._library.@name@_memory_bytes.restype = ctypes.c_size_t
         self._weights = _Weights()
         file = os.path.join(folder, "@name@.weights")
         opened = self._library.@name@_open(ctypes.byref(self._weights), file.encode())
@@ -122,8 +133,8 @@ class Model:
             raise OSError("this processor lacks instructions that the model was compiled for")
         if opened != 0:
             raise OSError(file + ": these are not the weights")
-        self.inputs = _tensors(self._library.@name@_input)
-        self.outputs = _tensors(self._library.@name@_output)
+        self.inputs = _tensors(self._library.@name@_input, *self._version)
+        self.outputs = _tensors(self._library.@name@_output, *self._version)
 
     def run(self, *inputs):
         if len(inputs) != len(self.inputs):
@@ -135,11 +146,11 @@ class Model:
                 raise ValueError("%s: expected %d bytes, got %d" % (tensor.name.decode(), tensor.bytes, len(data)))
             given.append(ctypes.create_string_buffer(data, max(len(data), 1)))
         results = [ctypes.create_string_buffer(max(tensor.bytes, 1)) for tensor in self.outputs]
-        memory = ctypes.create_string_buffer(self._library.@name@_memory_bytes() + 64)
+        memory = ctypes.create_string_buffer(self._library.@name@_memory_bytes(*self._version) + 64)
         start = (ctypes.addressof(memory) + 63) // 64 * 64
         pointers = lambda buffers: (ctypes.c_void_p * (len(buffers) + 1))(*[ctypes.addressof(b) for b in buffers])
-        if self._library.@name@_run(ctypes.byref(self._weights), pointers(given), pointers(results),
-                                    ctypes.c_void_p(start)) != 0:
+        if self._library.@name@_run(*self._version, ctypes.byref(self._weights), pointers(given),
+                                    pointers(results), ctypes.c_void_p(start)) != 0:
             raise ValueError("an index in an input is out of its range")
         return [self._array(tensor, result.raw[:tensor.bytes]) for tensor, result in zip(self.outputs, results)]
 
@@ -219,8 +230,10 @@ typedef struct {
   status (*add_domain)(void *options, void *domain);
   void *until_data[22];
   status (*data)(void *value, void **place);
-  void *until_size[12];
-  status (*elements)(const void *shape, size_t *count);
+  void *until_size[9];
+  status (*rank)(const void *shape, size_t *rank);
+  status (*sizes)(const void *shape, int64_t *sizes, size_t rank);
+  void *until_shape[2];
   status (*shape)(const void *value, void **shape);
   void *until_input[24];
   status (*input)(const void *context, size_t index, const void **value);
@@ -265,7 +278,15 @@ typedef struct {
 
 static int beside; /* Its address is this library's. */
 
-static void *block(void) { return aligned_alloc(64, (@name@_memory_bytes() + 64) / 64 * 64); }
+/* For any version. */
+static void *block(void) {
+  size_t bytes = 0;
+  for (int version = 0; version < @versions@; ++version) {
+    const size_t needed = @name@_memory_bytes(@only_number@);
+    if (needed > bytes) bytes = needed;
+  }
+  return aligned_alloc(64, (bytes + 64) / 64 * 64);
+}
 
 static status create(const operator *self, const api *table, const void *info, void **made) {
   char file[4096] = "@name@.weights";
@@ -310,43 +331,62 @@ static void destroy(void *given) {
     if (failed != NULL) return failed;  \
   }
 
-static status input_of(const kernel *self, const void *context, int i, const void **place) {
-  const @name@_tensor *tensor = @name@_input(i);
+enum { MOST_SIZES = 64 };
+
+/* Has the input the sizes that it has in a version? */
+static status has_sizes(const kernel *self, const void *context, int version, int i, int *same) {
+  const @name@_tensor *tensor = @name@_input(@with_number@i);
+  int64_t sizes[MOST_SIZES];
   const void *value;
-  void *shape, *data;
-  size_t elements, expected = 1;
-  for (int d = 0; d < tensor->rank; ++d) expected *= (size_t)tensor->sizes[d];
+  void *shape;
+  size_t rank = 0;
+  status failed;
+  (void)version;
   TRY(self->api->input(context, (size_t)i, &value))
   TRY(self->api->shape(value, &shape))
-  const status counted = self->api->elements(shape, &elements);
+  failed = self->api->rank(shape, &rank);
+  if (failed == NULL && rank <= MOST_SIZES) failed = self->api->sizes(shape, sizes, rank);
   self->api->release_shape(shape);
-  TRY(counted)
-  if (elements != expected) {
-    char message[256];
-    snprintf(message, sizeof message, "@name@: input %.100s has %zu elements, and %zu are expected", tensor->name,
-             elements, expected);
-    return self->api->create_status(ORT_INVALID_ARGUMENT, message);
+  *same = failed == NULL && rank == (size_t)tensor->rank && rank <= MOST_SIZES;
+  for (size_t d = 0; *same && d < rank; ++d) *same = sizes[d] == tensor->sizes[d];
+  return failed;
+}
+
+/* The number of the version that all inputs have the sizes of. */
+static status version_of(const kernel *self, const void *context, int *found) {
+  char message[256];
+  int wrong = 0;
+  for (int version = 0; version < @versions@; ++version) {
+    int same = 1, i = 0;
+    for (; i < @name@_input_count && same; ++i) TRY(has_sizes(self, context, version, i, &same))
+    *found = version;
+    if (same) return NULL;
+    wrong = i - 1;
   }
-  TRY(self->api->data((void *)value, &data))
-  *place = data;
-  return NULL;
+  snprintf(message, sizeof message, "@name@: input %.100s has sizes that it was not compiled for; see @name@.h",
+           @name@_input(@open{0, @}wrong)->name);
+  return self->api->create_status(ORT_INVALID_ARGUMENT, message);
 }
 
 static status compute(void *given, void *context) {
   kernel *self = given;
-  const void *inputs[@name@_input_count + 1];
-  void *outputs[@name@_output_count + 1], *value, *memory = self->memory;
-  int fault;
-  for (int i = 0; i < @name@_input_count; ++i) TRY(input_of(self, context, i, &inputs[i]))
+  const void *inputs[@name@_input_count + 1], *value;
+  void *outputs[@name@_output_count + 1], *made, *memory = self->memory;
+  int fault, version = 0;
+  TRY(version_of(self, context, &version))
+  for (int i = 0; i < @name@_input_count; ++i) {
+    TRY(self->api->input(context, (size_t)i, &value))
+    TRY(self->api->data((void *)value, (void **)&inputs[i]))
+  }
   for (int i = 0; i < @name@_output_count; ++i) {
-    const @name@_tensor *tensor = @name@_output(i);
-    TRY(self->api->output(context, (size_t)i, tensor->sizes, (size_t)tensor->rank, &value))
-    TRY(self->api->data(value, &outputs[i]))
+    const @name@_tensor *tensor = @name@_output(@with_number@i);
+    TRY(self->api->output(context, (size_t)i, tensor->sizes, (size_t)tensor->rank, &made))
+    TRY(self->api->data(made, &outputs[i]))
   }
   const int is_shared = !atomic_flag_test_and_set(&self->is_used);
   if (!is_shared) memory = block();
   if (memory == NULL) return self->api->create_status(ORT_FAIL, "@name@: there is no memory");
-  fault = @name@_run(&self->weights, inputs, outputs, memory);
+  fault = @name@_run(@with_number@&self->weights, inputs, outputs, memory);
   if (is_shared)
     atomic_flag_clear(&self->is_used);
   else
@@ -366,8 +406,8 @@ static int type_of(const @name@_tensor *tensor) {
 
 static const char *name(const operator *self) { return (void)self, "@name@"; }
 static const char *provider(const operator *self) { return (void)self, NULL; }
-static int input_type(const operator *self, size_t i) { return (void)self, type_of(@name@_input((int)i)); }
-static int output_type(const operator *self, size_t i) { return (void)self, type_of(@name@_output((int)i)); }
+static int input_type(const operator *self, size_t i) { return (void)self, type_of(@name@_input(@open{0, @}(int)i)); }
+static int output_type(const operator *self, size_t i) { return (void)self, type_of(@name@_output(@open{0, @}(int)i)); }
 static size_t input_count(const operator *self) { return (void)self, (size_t)@name@_input_count; }
 static size_t output_count(const operator *self) { return (void)self, (size_t)@name@_output_count; }
 static int zero_of(const operator *self, size_t i) { return (void)self, (void)i, 0; }

@@ -132,58 +132,103 @@ Result<Equivalence> compare(const OpenedModel& model, ArtefactSession& session, 
   return found;
 }
 
+/// Kernels of one version, scheduled.
+Result<Kernels> kernels_of_version(const OpenedModel& model, const Target& target,
+                                   const tune::InstructionSet* instructions, const CompileOptions& options) {
+  const ImportedModel& compiled = model.start();
+  REWRIGHT_TRY(Kernels kernels, kernels_of(compiled.graph, compiled.carried, compiled.external, model.registry));
+  if (instructions == nullptr || !kernels.not_compiled.empty()) return kernels;
+  const ScheduleChoice choose = options.records.empty()
+                                    ? ScheduleChoice()
+                                    : best_recorded(options.records, {.machine = tune::described_machine().fingerprint,
+                                                                      .target = target.name(),
+                                                                      .dialect = options.dialect});
+  return scheduled(compiled.graph, kernels, instructions->unit, options.threads, choose);
+}
+
+/// Of the chosen version of the session.
+Status measure(const OpenedModel& model, ArtefactSession& session, const Runtime& runtime, int threads,
+               VersionReport& report) {
+  REWRIGHT_TRY(const auto inputs, random_inputs(model.start().graph, 1, model.source->inputs));
+  const std::string& original = model.source->bytes;
+  REWRIGHT_TRY(const auto theirs, runtime.load(std::as_bytes(std::span(original)),
+                                               {.directory = model.source->directory, .threads = threads}));
+  for (int i = 0; i < kMeasurements; ++i) {  // In turn: what slows this machine down slows both.
+    REWRIGHT_TRY(const RunTimes ours, session.measure(inputs, 1, kMeasuredUs));
+    REWRIGHT_TRY(const RunTimes times, theirs->measure(inputs, 1, kMeasuredUs));
+    report.ours_us = std::min(report.ours_us.value_or(ours.least_us), ours.least_us);
+    report.runtime_us = std::min(report.runtime_us.value_or(times.least_us), times.least_us);
+  }
+  return {};
+}
+
+Result<std::vector<KernelTime>> profile(const OpenedModel& model, const Kernels& kernels, ArtefactSession& session,
+                                        double run_us) {
+  const Graph& graph = model.start().graph;
+  REWRIGHT_TRY(const auto inputs, random_inputs(graph, 1, model.source->inputs));
+  const int repeats = static_cast<int>(std::clamp(kMeasuredUs / std::max(run_us, 1.0), 1.0, 1e5));
+  REWRIGHT_TRY(const std::vector<double> kernel_us, session.profile(inputs, repeats));
+  REWRIGHT_TRY(const tune::Machine machine, tune::measured_machine());
+  return kernel_profile(graph, kernels, kernel_us, machine);
+}
+
 }  // namespace
 
-Result<CompileReport> compile_model(const OpenedModel& model, const Target& target, const Runtime& runtime,
-                                    const CompileOptions& options) {
+bool CompileReport::equal() const {
+  return !versions.empty() &&
+         std::ranges::all_of(versions, [](const VersionReport& version) { return version.equivalence.equal(); });
+}
+
+const VersionReport& CompileReport::worst() const {
+  return *std::ranges::min_element(versions, {}, [](const VersionReport& version) {
+    if (!version.equivalence.equal()) return -1.0;
+    return version.ours_us ? version.runtime_by_ours() : 0.0;
+  });
+}
+
+Result<CompileReport> compile_model(std::span<const OpenedVersion> versions, const Target& target,
+                                    const Runtime& runtime, const CompileOptions& options) {
   const auto begin = [&](const char* step) -> Status {
     if (!options.goes_on || options.goes_on(step)) return {};
     return make_error(ErrorCode::kBudget, "stopped before it came to {}", step);
   };
   CompileReport report;
-  const ImportedModel& compiled = model.start();
-  REWRIGHT_CHECK(begin("make loops"));
   REWRIGHT_TRY(const tune::InstructionSet* instructions, tune::instruction_set(options.dialect));
-  REWRIGHT_TRY(Kernels kernels, kernels_of(compiled.graph, compiled.carried, compiled.external, model.registry));
-  report.not_compiled = kernels.not_compiled;
-  report.kernels = kernels.calls.size();
-  if (!report.not_compiled.empty()) return report;
-  if (instructions != nullptr) {
-    REWRIGHT_CHECK(begin("schedule"));
-    const ScheduleChoice choose =
-        options.records.empty() ? ScheduleChoice()
-                                : best_recorded(options.records, {.machine = tune::described_machine().fingerprint,
-                                                                  .target = target.name(),
-                                                                  .dialect = options.dialect});
-    REWRIGHT_TRY(kernels, scheduled(compiled.graph, kernels, instructions->unit, options.threads, choose));
+  std::vector<Kernels> kernels;
+  for (const OpenedVersion& version : versions) {
+    REWRIGHT_CHECK(begin(instructions == nullptr ? "make loops" : "schedule"));
+    REWRIGHT_TRY(kernels.emplace_back(), kernels_of_version(*version.model, target, instructions, options));
+    report.not_compiled = kernels.back().not_compiled;
+    if (!report.not_compiled.empty()) return report;
   }
-  REWRIGHT_TRY(report.artefact, make_artefact(options.name, compiled, kernels, target, instructions));
+  std::vector<ModelVersion> models;
+  for (std::size_t i = 0; i < versions.size(); ++i)
+    models.push_back({&versions[i].model->start(), &kernels[i], versions[i].sizes});
+  REWRIGHT_TRY(report.artefact, make_artefact(options.name, models, target, instructions));
   REWRIGHT_CHECK(begin("write"));
   REWRIGHT_CHECK(write_artefact(report.artefact, options.folder));
   REWRIGHT_CHECK(begin("compile"));
   REWRIGHT_TRY(const auto session,
                ArtefactSession::build(report.artefact, options.folder, options.built, options.seconds));
-  REWRIGHT_CHECK(begin("compare"));
-  REWRIGHT_TRY(report.equivalence, compare(model, *session, runtime));
-  if (!options.measure || !report.equivalence.equal()) return report;
-  REWRIGHT_CHECK(begin("measure"));
-  REWRIGHT_TRY(const auto inputs, random_inputs(compiled.graph, 1, model.source->inputs));
-  const std::string& original = model.source->bytes;
-  REWRIGHT_TRY(const auto theirs, runtime.load(std::as_bytes(std::span(original)),
-                                               {.directory = model.source->directory, .threads = options.threads}));
+  for (std::size_t i = 0; i < versions.size(); ++i) {
+    REWRIGHT_CHECK(begin("compare"));
+    session->choose(i);
+    VersionReport& version = report.versions.emplace_back(versions[i].sizes, kernels[i].calls.size());
+    REWRIGHT_TRY(version.equivalence, compare(*versions[i].model, *session, runtime));
+    if (!version.equivalence.equal()) return report;
+  }
+  if (!options.measure) return report;
   report.threads = options.threads;
   REWRIGHT_TRY(report.runtime, runtime.version());
-  for (int i = 0; i < kMeasurements; ++i) {  // In turn: what slows this machine down slows both.
-    REWRIGHT_TRY(const RunTimes ours, session->measure(inputs, 1, kMeasuredUs));
-    REWRIGHT_TRY(const RunTimes times, theirs->measure(inputs, 1, kMeasuredUs));
-    report.ours_us = std::min(report.ours_us.value_or(ours.least_us), ours.least_us);
-    report.runtime_us = std::min(report.runtime_us.value_or(times.least_us), times.least_us);
+  for (std::size_t i = 0; i < versions.size(); ++i) {
+    REWRIGHT_CHECK(begin("measure"));
+    session->choose(i);
+    REWRIGHT_CHECK(measure(*versions[i].model, *session, runtime, options.threads, report.versions[i]));
   }
+  if (versions.size() > 1 || !versions.front().sizes.empty()) return report;
   REWRIGHT_CHECK(begin("measure kernels"));
-  const int repeats = static_cast<int>(std::clamp(kMeasuredUs / std::max(*report.ours_us, 1.0), 1.0, 1e5));
-  REWRIGHT_TRY(const std::vector<double> kernel_us, session->profile(inputs, repeats));
-  REWRIGHT_TRY(const tune::Machine machine, tune::measured_machine());
-  report.profile = kernel_profile(compiled.graph, kernels, kernel_us, machine);
+  REWRIGHT_TRY(report.profile,
+               profile(*versions.front().model, kernels.front(), *session, *report.versions.front().ours_us));
   return report;
 }
 

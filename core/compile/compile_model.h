@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,26 +36,41 @@ struct CompileOptions {
 /// Times that differ by no more are the same.
 inline constexpr double kTie = 0.03;
 
-struct CompileReport {
-  Artefact artefact;
+/// A model at the sizes that a version is for. Borrows it.
+struct OpenedVersion {
+  const OpenedModel* model;
+  OpenSizes sizes = {};  ///< Of those that stay open.
+};
+
+struct VersionReport {
+  OpenSizes sizes;
   std::size_t kernels = 0;
-  std::size_t rewrites = 0;               ///< By rules, before.
-  std::vector<NotCompiled> not_compiled;  ///< There is no artefact where there is one.
-  Equivalence equivalence;
+  Equivalence equivalence = {};
   /// Least times, where they were measured: on as many threads, in turn.
-  std::optional<double> ours_us, runtime_us;
-  int threads = 1;
-  std::string runtime;              ///< "ONNX Runtime 1.30.0".
-  std::vector<KernelTime> profile;  ///< By call, where it was measured.
+  std::optional<double> ours_us = {}, runtime_us = {};
   /// Of the runtime's time by ours: above 1, ours is faster.
   [[nodiscard]] double runtime_by_ours() const { return *runtime_us / *ours_us; }
   [[nodiscard]] bool is_slower() const { return ours_us && runtime_by_ours() < 1 - kTie; }
 };
 
-/// What the folder holds is the original's equal only where the report says so; only then is it measured. Errors: of
-/// the target, the compiler, the runtime, kIo; kBudget, it does not go on; kInternal where definitions give no valid
-/// loops.
-[[nodiscard]] REWRIGHT_API Result<CompileReport> compile_model(const OpenedModel& model, const Target& target,
-                                                               const Runtime& runtime, const CompileOptions& options);
+struct REWRIGHT_API CompileReport {
+  Artefact artefact;
+  std::size_t rewrites = 0;               ///< By rules, before.
+  std::vector<NotCompiled> not_compiled;  ///< There is no artefact where there is one.
+  std::vector<VersionReport> versions;    ///< Up to the first that is not equal.
+  int threads = 1;
+  std::string runtime;              ///< "ONNX Runtime 1.30.0".
+  std::vector<KernelTime> profile;  ///< By call, where it was measured: of an artefact with one version.
+  [[nodiscard]] bool equal() const;
+  /// Of which the least can be said: not equal, or the slowest beside the runtime.
+  [[nodiscard]] const VersionReport& worst() const;
+};
+
+/// What the folder holds is the original's equal, in all versions, only where the report says so; only then is it
+/// measured. Errors: of the target, the compiler, the runtime, kIo; kBudget, it does not go on; kInternal where
+/// definitions give no valid loops.
+[[nodiscard]] REWRIGHT_API Result<CompileReport> compile_model(std::span<const OpenedVersion> versions,
+                                                               const Target& target, const Runtime& runtime,
+                                                               const CompileOptions& options);
 
 }  // namespace rewright::compile

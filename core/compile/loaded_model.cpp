@@ -39,7 +39,8 @@ Result<std::unique_ptr<LoadedModel>> LoadedModel::make(const ImportedModel& mode
                                                        const Target& target, int seconds) {
   REWRIGHT_TRY(const Kernels kernels, kernels_of(model.graph, model.carried, model.external, &registry));
   if (!kernels.not_compiled.empty()) return not_compiled(kernels.not_compiled);
-  REWRIGHT_TRY(Artefact artefact, make_artefact("model", model, kernels, target));
+  const ModelVersion version{&model, &kernels};
+  REWRIGHT_TRY(Artefact artefact, make_artefact("model", {&version, 1}, target));
   REWRIGHT_TRY(TemporaryFolder folder, TemporaryFolder::make());
   REWRIGHT_CHECK(write_artefact(artefact, folder.path()));
   const std::string source = folder.path() + "/model.c", object = folder.path() + "/model.so";
@@ -80,7 +81,7 @@ Status LoadedModel::load() {
 
 Result<LoadedModel::Call> LoadedModel::prepare(std::span<const RuntimeTensor> inputs) const {
   Call call;
-  for (const NamedTensor& wanted : artefact_.inputs) {
+  for (const NamedTensor& wanted : artefact_.versions.front().inputs) {
     const auto given = std::ranges::find(inputs, wanted.name, &RuntimeTensor::name);
     if (given == inputs.end()) return make_error(ErrorCode::kUsage, "input '{}' is not given", wanted.name);
     if (given->type.shape != wanted.type.shape || given->type.element != wanted.type.element) {
@@ -90,13 +91,13 @@ Result<LoadedModel::Call> LoadedModel::prepare(std::span<const RuntimeTensor> in
     }
     call.inputs.push_back(given->bytes.data());
   }
-  for (const NamedTensor& output : artefact_.outputs) {
+  for (const NamedTensor& output : artefact_.versions.front().outputs) {
     const std::size_t count = static_cast<std::size_t>(output.type.shape.elements());
     call.outputs.push_back(
         {output.name, output.type, std::vector<std::byte>(count * element_size(output.type.element))});
     call.places.push_back(call.outputs.back().bytes.data());
   }
-  const std::int64_t bytes = aligned(artefact_.memory_bytes + 1);
+  const std::int64_t bytes = aligned(artefact_.memory_bytes() + 1);
   call.memory.reset(std::aligned_alloc(kAlignment, static_cast<std::size_t>(bytes)));
   if (call.memory) return call;
   return make_error(ErrorCode::kBudget, "there is no room for the {} bytes that a run needs", bytes);

@@ -1,5 +1,6 @@
 #include "compile/single_node_model.h"
 
+#include <algorithm>
 #include <set>
 
 #include "onnx/element.h"
@@ -18,18 +19,42 @@ int number_of(ElementType type) {
   return 0;
 }
 
-void declare(model::ValueInfoProto& value, const std::string& name, const NamedTensor& tensor) {
+using Tensors = std::vector<NamedTensor> ArtefactVersion::*;
+
+/// The name of the open size that dimension `axis` is in all versions; none: of none.
+std::string open_name(std::span<const ArtefactVersion> versions, Tensors tensors, std::size_t i, int axis) {
+  for (const auto& [name, size] : versions.front().sizes) {
+    const bool is_it = std::ranges::all_of(versions, [&](const ArtefactVersion& version) {
+      return (version.*tensors)[i].type.shape[axis] == version.sizes.at(name);
+    });
+    if (is_it) return name;
+  }
+  return "";
+}
+
+void declare(model::ValueInfoProto& value, const std::string& name, std::span<const ArtefactVersion> versions,
+             Tensors tensors, std::size_t i) {
   value.set_name(name);
   auto& type = *value.mutable_type()->mutable_tensor_type();
-  type.set_elem_type(number_of(tensor.type.element));
+  const TensorType& first = (versions.front().*tensors)[i].type;
+  type.set_elem_type(number_of(first.element));
   auto& shape = *type.mutable_shape();
-  for (const std::int64_t size : tensor.type.shape) shape.add_dim()->set_dim_value(size);
+  for (int axis = 0; axis < first.shape.rank(); ++axis) {
+    auto& dim = *shape.add_dim();
+    const bool is_fixed = std::ranges::all_of(versions, [&](const ArtefactVersion& version) {
+      return (version.*tensors)[i].type.shape[axis] == first.shape[axis];
+    });
+    if (is_fixed) {
+      dim.set_dim_value(first.shape[axis]);
+    } else if (const std::string open = open_name(versions, tensors, i, axis); !open.empty()) {
+      dim.set_dim_param(open);
+    }
+  }
 }
 
 }  // namespace
 
-std::string single_node_model(const std::string& name, std::span<const NamedTensor> inputs,
-                              std::span<const NamedTensor> outputs) {
+std::string single_node_model(const std::string& name, std::span<const ArtefactVersion> versions) {
   model::ModelProto made;
   made.set_ir_version(kIrVersion);
   made.set_producer_name("rewright");
@@ -47,13 +72,14 @@ std::string single_node_model(const std::string& name, std::span<const NamedTens
     while (!taken.insert(wish).second) wish += '_';
     return wish;
   };
-  for (const NamedTensor& tensor : inputs) {
-    node.add_input(own_name(tensor.name));
-    declare(*graph.add_input(), node.input().rbegin()[0], tensor);
+  const ArtefactVersion& first = versions.front();
+  for (std::size_t i = 0; i < first.inputs.size(); ++i) {
+    node.add_input(own_name(first.inputs[i].name));
+    declare(*graph.add_input(), node.input().rbegin()[0], versions, &ArtefactVersion::inputs, i);
   }
-  for (const NamedTensor& tensor : outputs) {
-    node.add_output(own_name(tensor.name));
-    declare(*graph.add_output(), node.output().rbegin()[0], tensor);
+  for (std::size_t i = 0; i < first.outputs.size(); ++i) {
+    node.add_output(own_name(first.outputs[i].name));
+    declare(*graph.add_output(), node.output().rbegin()[0], versions, &ArtefactVersion::outputs, i);
   }
   return made.SerializeAsString();
 }

@@ -25,6 +25,7 @@ struct Packing {
   std::int64_t element_bytes = 4;
   /// Of all that is packed.
   [[nodiscard]] std::int64_t bytes() const;
+  friend bool operator==(const Packing&, const Packing&) = default;
 };
 
 /// A weight at a place: its values, or where they lie.

@@ -42,7 +42,7 @@ std::vector<Member> members() {
   return {{"greedy", 64},  // It ends by itself, soon.
           {"backtracking", 1},  {"beam", 1},
           {"mcts", 0.5},        {"sampling", 0.5},
-          {"annealing", 0.125}, {"egraph", 0.25, {{"exact", std::int64_t{0}}, {"applications", std::int64_t{4000}}}}};
+          {"annealing", 0.25}, {"egraph", 0.25, {{"exact", std::int64_t{0}}, {"applications", std::int64_t{4000}}}}};
 }
 
 /// A member on a graph.

@@ -60,7 +60,8 @@ inline Artefact artefact_of(const ImportedModel& model, const std::string& name 
     if (!made) fail(made.error().message);
     kernels = *std::move(made);
   }
-  auto artefact = make_artefact(name, model, kernels, **target, *instructions);
+  const ModelVersion version{&model, &kernels};
+  auto artefact = make_artefact(name, {&version, 1}, **target, *instructions);
   if (!artefact) fail(artefact.error().message);
   return *std::move(artefact);
 }

@@ -71,7 +71,8 @@ CompileReport compiled(const std::string& graph, int opset = 17) {
   const auto opened = open_model(source, loaded(), &runtime);
   if (!opened) fail(opened.error().message);
   const TemporaryFolder folder = *TemporaryFolder::make(), built = *TemporaryFolder::make();
-  auto report = compile_model(*opened, **loaded().get<Target>("c"), runtime,
+  const OpenedVersion version{&*opened};
+  auto report = compile_model({&version, 1}, **loaded().get<Target>("c"), runtime,
                               {.name = "model", .folder = folder.path(), .built = built.path()});
   if (!report) fail(report.error().message);
   return *std::move(report);
@@ -85,7 +86,8 @@ std::vector<std::string> reasons(const CompileReport& report) {
 void expect_equal(const std::string& graph) {
   const CompileReport report = compiled(graph);
   EXPECT_THAT(reasons(report), ElementsAre());
-  EXPECT_TRUE(report.equivalence.equal()) << report.equivalence.reason;
+  ASSERT_FALSE(report.versions.empty());
+  EXPECT_TRUE(report.equal()) << report.worst().equivalence.reason;
 }
 
 TEST(Scan, PassesItsStateOn) {

@@ -177,7 +177,8 @@ TEST(Threads, HaveNoRaces) {
   ASSERT_TRUE(built) << built.error().message;
   ASSERT_TRUE(write_file(base + "x", {reinterpret_cast<const char*>(input().data()), input().size() * sizeof(float)}));
   std::vector<std::string> command = {base + "run", "-n", "30", "-", base + "x"};
-  for (std::size_t i = 0; i < artefact.outputs.size(); ++i) command.push_back(base + fmt::format("out{}", i));
+  for (std::size_t i = 0; i < artefact.versions.front().outputs.size(); ++i)
+    command.push_back(base + fmt::format("out{}", i));
   const auto outcome = run_command(command, 120);
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->exit_code, 0) << outcome->text << outcome->first_error_line();
