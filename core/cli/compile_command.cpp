@@ -19,6 +19,7 @@
 
 #include "base/files.h"
 #include "cli/commands.h"
+#include "cli/compile_report.h"
 #include "cli/interrupt.h"
 #include "cli/open_sizes.h"
 #include "cli/optimize_arguments.h"
@@ -29,6 +30,7 @@
 #include "cli/tune_arguments.h"
 #include "compile/child_processes.h"
 #include "compile/compile_model.h"
+#include "compile/compile_regions.h"
 #include "compile/staged_folder.h"
 #include "tune/user_cache.h"
 
@@ -51,6 +53,7 @@ struct CompileArguments {
   bool simplify = false;  ///< The default; so that it can be said.
   bool as_it_is = false;
   bool measure = false;
+  bool regions = false;
   std::string records;
   int effort = 0;
   std::string optimize = "no";
@@ -118,153 +121,6 @@ class Workplace {
   TemporaryFolder temporary_;
 };
 
-/// Why it is not equal, or not comparable.
-std::string reason_of(const Equivalence& found) { return found.difference + found.reason; }
-
-Json times_of(const compile::VersionReport& version) {
-  const bool is_measured = version.ours_us.has_value();
-  return {{"ours_us", is_measured ? Json(*version.ours_us) : Json()},
-          {"onnxruntime_us", is_measured ? Json(*version.runtime_us) : Json()},
-          {"onnxruntime_us_by_ours_us", is_measured ? Json(version.runtime_by_ours()) : Json()},
-          {"slower_than_onnxruntime", is_measured ? Json(version.is_slower()) : Json()}};
-}
-
-/// The worst version, and each where sizes are open.
-Json to_json(const compile::CompileReport& report, double seconds) {
-  Json not_compiled = Json::array();
-  for (const auto& [node, reason] : report.not_compiled) not_compiled.push_back({{"node", node}, {"reason", reason}});
-  Json profile = Json::array();
-  for (const compile::KernelTime& time : report.profile)
-    profile.push_back({{"kernel", time.kernel}, {"result", time.result}, {"us", time.us}, {"limit_us", time.limit_us}});
-  const compile::VersionReport worst = report.versions.empty() ? compile::VersionReport() : report.worst();
-  Json json = {{"kernels", worst.kernels},
-               {"rewrites", report.rewrites},
-               {"seconds", seconds},
-               {"equal", report.equal()},
-               {"comparable", worst.equivalence.verdict != GateVerdict::kNotComparable},
-               {"max_abs_error", worst.equivalence.max_abs_error},
-               {"noise_floor", worst.equivalence.tolerance},
-               {"runs", worst.equivalence.runs},
-               {"threads", report.threads},
-               {"profile", std::move(profile)},
-               {"memory_bytes", report.not_compiled.empty() ? report.artefact.memory_bytes() : 0},
-               {"artefact_bytes", report.artefact.bytes()}};
-  json.update(times_of(worst));
-  if (!worst.sizes.empty()) {
-    Json versions = Json::array();
-    for (const compile::VersionReport& version : report.versions) {
-      Json entry = times_of(version);
-      entry["sizes"] = version.sizes;
-      entry["kernels"] = version.kernels;
-      versions.push_back(std::move(entry));
-    }
-    json["versions"] = std::move(versions);
-  }
-  json["not_compiled"] = std::move(not_compiled);
-  if (const std::string reason = reason_of(worst.equivalence); !reason.empty()) json["reason"] = reason;
-  return json;
-}
-
-/// "0.034", "5.20", "1204".
-std::string microseconds(double us) { return fmt::format("{:.{}f}", us, us < 1 ? 3 : us < 100 ? 2 : 0); }
-
-/// What could be gained of a kernel.
-double excess(const compile::KernelTime& time) { return std::max(time.us - time.limit_us, 0.0); }
-
-/// Kernels that take most, and all others as one.
-void print_profile(const std::vector<compile::KernelTime>& profile) {
-  constexpr std::size_t kShown = 12;
-  std::vector<compile::KernelTime> times = profile;
-  std::ranges::stable_sort(times, std::greater(), &compile::KernelTime::us);
-  if (times.size() > kShown + 1) {
-    compile::KernelTime others{counted(times.size() - kShown, "other kernel"), ""};
-    for (std::size_t k = kShown; k < times.size(); ++k) others.us += times[k].us, others.limit_us += times[k].limit_us;
-    times.resize(kShown);
-    times.push_back(std::move(others));
-  }
-  double sum = 0;
-  for (const compile::KernelTime& time : times) sum += time.us;
-  Table table({"kernel", "result", "us", "share", "limit us", "of limit"});
-  table.align_right({2, 3, 4, 5});
-  for (const compile::KernelTime& time : times) {
-    table.add({time.kernel, time.result, microseconds(time.us), fmt::format("{:.1f} %", 100 * time.us / sum),
-               microseconds(time.limit_us), time.us > 0 ? fmt::format("{:.0f} %", 100 * time.limit_us / time.us) : ""});
-  }
-  print(table.to_string());
-}
-
-/// Where it is slower: kernels with the most time above their limits, which make up half of all such time.
-std::string kernels_to_blame(const std::vector<compile::KernelTime>& profile) {
-  constexpr std::size_t kMost = 5;
-  std::vector<compile::KernelTime> times = profile;
-  std::ranges::stable_sort(times, std::greater(), excess);
-  double all = 0, named = 0;
-  for (const compile::KernelTime& time : times) all += excess(time);
-  std::vector<std::string> words;
-  for (const compile::KernelTime& time : times) {
-    if (words.size() == kMost || (!words.empty() && 2 * named >= all)) break;
-    named += excess(time);
-    words.push_back(
-        fmt::format("{} ({} us, limit {} us)", time.kernel, microseconds(time.us), microseconds(time.limit_us)));
-  }
-  return fmt::format("{}", fmt::join(words, ", "));
-}
-
-void print_times(const compile::CompileReport& report) {
-  const compile::VersionReport& version = report.versions.front();
-  const double by_ours = version.runtime_by_ours();
-  print_line(fmt::format("{} us a run; {} takes {} us, {:.2f} times as long (least times, in turn, {} each).",
-                         microseconds(*version.ours_us), report.runtime, microseconds(*version.runtime_us), by_ours,
-                         counted(static_cast<std::uint64_t>(report.threads), "thread")));
-  print_line("Each kernel among the others, and what this machine allows for it alone:");
-  print_profile(report.profile);
-  if (!version.is_slower()) return;
-  print_line(fmt::format("SLOWER than {} by {:.0f} %. Most time above the limit: {}.", report.runtime,
-                         100 * (1 / by_ours - 1), kernels_to_blame(report.profile)));
-}
-
-/// Where sizes are open: each version's.
-void print_times_of_versions(const compile::CompileReport& report) {
-  Table table({"sizes", "us", report.runtime + " us", "by ours"});
-  table.align_right({1, 2, 3});
-  for (const compile::VersionReport& version : report.versions)
-    table.add({to_text(version.sizes), microseconds(*version.ours_us), microseconds(*version.runtime_us),
-               fmt::format("{:.2f}", version.runtime_by_ours())});
-  print(table.to_string());
-  print_line(fmt::format("Least times of a run, in turn, {} each; --dim instead of --open times each kernel.",
-                         counted(static_cast<std::uint64_t>(report.threads), "thread")));
-  if (report.worst().is_slower())
-    print_line(fmt::format("SLOWER than {} at {}.", report.runtime, to_text(report.worst().sizes)));
-}
-
-void print_report(const compile::CompileReport& report, const std::string& folder, double seconds) {
-  for (const auto& [node, reason] : report.not_compiled) print_line(fmt::format("not compiled: {}: {}", node, reason));
-  if (!report.not_compiled.empty()) return;
-  const compile::VersionReport& worst = report.worst();
-  const bool is_open = !worst.sizes.empty();
-  print_line(fmt::format("{}{} in {}, {} of memory, {} of code and weights",
-                         is_open ? counted(report.versions.size(), "version") + ", " : "",
-                         counted(worst.kernels, "kernel"), duration(seconds),
-                         bytes(static_cast<std::uint64_t>(report.artefact.memory_bytes())),
-                         bytes(static_cast<std::uint64_t>(report.artefact.bytes()))));
-  if (report.rewrites > 0) print_line(fmt::format("After {} by rules.", counted(report.rewrites, "rewrite")));
-  if (report.equal()) {
-    print_line(sentence_of_equality(worst.equivalence));
-    print_line("Written to " + folder + ".");
-  } else {
-    const bool is_different = worst.equivalence.verdict == GateVerdict::kDifferent;
-    print_line(fmt::format("{}{}: {}; nothing was written.",
-                           is_different ? "NOT EQUAL to the original" : "NOT COMPARABLE",
-                           is_open ? " at " + to_text(worst.sizes) : "", reason_of(worst.equivalence)));
-  }
-  if (!worst.ours_us) return;
-  if (is_open) {
-    print_times_of_versions(report);
-  } else {
-    print_times(report);
-  }
-}
-
 Result<ModelSource> read_source(const CompileArguments& arguments) {
   const std::string parent = fs::path(arguments.model).parent_path().string();
   ModelSource source;
@@ -326,6 +182,7 @@ struct Version {
   ModelSource source;
   std::optional<OpenedModel> opened = {};
   std::size_t rewrites = 0;
+  std::string rewritten = {};  ///< The model after them.
 };
 
 /// Rewritten, tuned and opened, as is asked for.
@@ -345,9 +202,46 @@ Status prepare(const Settings& settings, CompileArguments arguments, const Regis
   REWRIGHT_TRY(version.opened, open_model(version.source, registry, &runtime));
   OpenedModel& opened = *version.opened;
   REWRIGHT_CHECK(check_given(opened.imported.graph, version.source.inputs));
-  if (version.rewrites > 0) return start_from(opened, optimized->bytes);
+  if (version.rewrites > 0) {
+    version.rewritten = optimized->bytes;
+    return start_from(opened, version.rewritten);
+  }
   if (!arguments.as_it_is) simplify(opened);
   return {};
+}
+
+Result<Version> read_version(const CompileArguments& arguments) {
+  Version version;
+  REWRIGHT_TRY(version.source, read_source(arguments));
+  return version;
+}
+
+/// The model that regions are taken of, at fixed sizes: rewritten or simplified, as is asked for.
+Result<std::string> start_of(const CompileArguments& arguments, const Version& version) {
+  const OpenedModel& opened = *version.opened;
+  if (version.rewrites > 0) return version.rewritten;
+  if (arguments.as_it_is) return version.source.bytes;
+  REWRIGHT_TRY(Simplified simplified,
+               simplify_model(std::as_bytes(std::span(version.source.bytes)), {.dimensions = opened.sizes.front(),
+                                                                               .file = version.source.file,
+                                                                               .directory = version.source.directory,
+                                                                               .freeze = true}));
+  return simplified.model.empty() ? version.source.bytes : std::move(simplified.model);
+}
+
+compile::CompileOptions options_of(const CompileArguments& arguments, Workplace& workplace, StepLine& line) {
+  compile::CompileOptions options{.name = compile::artefact_name(fs::path(arguments.model).stem().string()),
+                                  .folder = workplace.staged().path(),
+                                  .built = workplace.built(),
+                                  .dialect = arguments.dialect,
+                                  .threads = arguments.threads,
+                                  .measure = arguments.measure,
+                                  .seconds = arguments.seconds};
+  options.goes_on = [&line](const char* step) {
+    line.begin(step);
+    return !interrupted();
+  };
+  return options;
 }
 
 Result<compile::CompileReport> compiled(const Settings& settings, const CompileArguments& arguments,
@@ -372,23 +266,43 @@ Result<compile::CompileReport> compiled(const Settings& settings, const CompileA
     rewrites = std::max(rewrites, version.rewrites);
   }
   StepLine line(settings.quiet);
-  compile::CompileOptions options{.name = compile::artefact_name(fs::path(arguments.model).stem().string()),
-                                  .folder = workplace.staged().path(),
-                                  .built = workplace.built(),
-                                  .dialect = arguments.dialect,
-                                  .threads = arguments.threads,
-                                  .measure = arguments.measure,
-                                  .seconds = arguments.seconds};
+  compile::CompileOptions options = options_of(arguments, workplace, line);
   if (!records.empty()) {
     REWRIGHT_TRY(options.records, ScheduleRecords::read(records));
   }
-  options.goes_on = [&](const char* step) {
-    line.begin(step);
-    return !interrupted();
-  };
   REWRIGHT_TRY(compile::CompileReport report, compile::compile_model(opened, *target, *runtime, options));
   report.rewrites = rewrites;
   if (report.equal() && !interrupted()) REWRIGHT_CHECK(workplace.staged().commit());
+  return report;
+}
+
+/// The model's operators as far as they are faster as C, and the rest as it is.
+Result<compile::RegionsReport> compiled_regions(const Settings& settings, const CompileArguments& arguments,
+                                                Workplace& workplace) {
+  REWRIGHT_TRY(const Registry registry, settings.registry());
+  REWRIGHT_TRY(const Target* target, registry.get<Target>(arguments.target));
+  REWRIGHT_CHECK(target->version());
+  REWRIGHT_TRY(const Runtime* runtime, registry.get<Runtime>(arguments.runtime));
+  REWRIGHT_CHECK(runtime->version());
+  REWRIGHT_TRY(Version version, read_version(arguments));
+  REWRIGHT_TRY(const std::string records, records_of(arguments));
+  CompileArguments whole = arguments;
+  whole.effort = 0;  // Schedules are searched for regions.
+  REWRIGHT_CHECK(prepare(settings, whole, registry, *runtime, records, workplace.built() + "/optimised.onnx", version));
+  REWRIGHT_TRY(const std::string start, start_of(arguments, version));
+  StepLine line(settings.quiet);
+  compile::RegionOptions options;
+  options.compile = options_of(arguments, workplace, line);
+  options.schedules = [&](const std::string& file) -> Result<std::vector<ScheduleRecord>> {
+    if (records.empty()) return std::vector<ScheduleRecord>();
+    CompileArguments region = arguments;
+    region.dims.clear();
+    REWRIGHT_CHECK(search(settings, region, file, records));
+    return ScheduleRecords::read(records);
+  };
+  REWRIGHT_TRY(compile::RegionsReport report,
+               compile::compile_regions(*version.opened, start, *target, *runtime, options));
+  if (report.equivalence.equal() && report.kept() > 0 && !interrupted()) REWRIGHT_CHECK(workplace.staged().commit());
   return report;
 }
 
@@ -415,17 +329,33 @@ Result<ExitCode> compile_command(const Settings& settings, const CompileArgument
   REWRIGHT_TRY(const auto workplace, Workplace::make(arguments));
   std::once_flag stopped;
   const StopInTime stop_in_time([&] { stop(settings, *workplace, stopped); });
+  const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  if (arguments.regions) {
+    const auto report = compiled_regions(settings, arguments, *workplace);
+    if (interrupted()) {
+      stop(settings, *workplace, stopped);
+      return ExitCode::kStopped;
+    }
+    if (!report) return in_place(report.error(), workplace->staged().path(), arguments.folder);
+    if (settings.json) {
+      print_json(compile_json(*report, seconds()));
+    } else {
+      print_compile_report(*report, compile::artefact_name(fs::path(arguments.model).stem().string()), arguments.folder,
+                           seconds());
+    }
+    const bool is_good = report->kept() > 0 && report->equivalence.equal() && !report->times->slower();
+    return is_good ? ExitCode::kDone : ExitCode::kNegative;
+  }
   const auto report = compiled(settings, arguments, *workplace);
   if (interrupted()) {
     stop(settings, *workplace, stopped);
     return ExitCode::kStopped;
   }
   if (!report) return in_place(report.error(), workplace->staged().path(), arguments.folder);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   if (settings.json) {
-    print_json(to_json(*report, seconds.count()));
+    print_json(compile_json(*report, seconds()));
   } else {
-    print_report(*report, arguments.folder, seconds.count());
+    print_compile_report(*report, arguments.folder, seconds());
   }
   return report->equal() && !report->worst().is_slower() ? ExitCode::kDone : ExitCode::kNegative;
 }
@@ -440,6 +370,7 @@ void add_compile(Program& program) {
        "rewright compile model.onnx -o model_c --effort 2 --records my.store --measure",
        "rewright compile model.onnx -o model_c --optimize joint --effort 2 --measure",
        "rewright compile model.onnx -o model_c --open batch=1..8 --dim sequence=128",
+       "rewright compile model.onnx -o model_c --regions",
        "rewright compile model.onnx -o model_c --input mask=1 --force --json"},
       [arguments](const Settings& settings) { return compile_command(settings, *arguments); });
   command.add_option("MODEL", arguments->model, "The ONNX model").required();
@@ -448,10 +379,12 @@ void add_compile(Program& program) {
       .add_option("--dim", arguments->dims,
                   "NAME=SIZE: a size that the model leaves open (repeatable; default: a plausible one)")
       .repeatable();
-  command
-      .add_option("--open", arguments->open,
-                  "NAME=1..16 or NAME=1,2,4: code for each of these sizes, which a run chooses between (repeatable)")
-      .repeatable();
+  const Argument open =
+      command
+          .add_option(
+              "--open", arguments->open,
+              "NAME=1..16 or NAME=1,2,4: code for each of these sizes, which a run chooses between (repeatable)")
+          .repeatable();
   command
       .add_option("--input", arguments->inputs,
                   "NAME=SOURCE: what an input holds when outputs are compared, as of rewright optimize (repeatable)")
@@ -485,6 +418,10 @@ void add_compile(Program& program) {
           "--records", arguments->records,
           "A store with schedules, of which each kernel takes its best (with --effort, default: in the user's cache)")
       .type_name("STORE");
+  command
+      .add_flag("--regions", arguments->regions,
+                "For ONNX Runtime: what can be compiled and is faster becomes an operator of NAME.onnx; the rest stays")
+      .excludes(open);
   command.add_flag("--force", arguments->force, "Write into a folder that exists");
   const Argument simplify =
       command.add_flag("--simplify", arguments->simplify, "Fold what is known before a run first; the default");

@@ -413,7 +413,9 @@ static size_t output_count(const operator *self) { return (void)self, (size_t)@n
 static int zero_of(const operator *self, size_t i) { return (void)self, (void)i, 0; }
 static int zero(const operator *self) { return (void)self, 0; }
 
-status RegisterCustomOps(void *options, const api_base *base) {
+/* Adds the operator to a domain. */
+status @name@_add_to(const void *table, void *domain);
+status @name@_add_to(const void *table, void *domain) {
   static const operator this_model = {.version = API_VERSION,
                                       .name = name,
                                       .provider = provider,
@@ -431,12 +433,53 @@ status RegisterCustomOps(void *options, const api_base *base) {
                                       .equal_outputs = zero,
                                       .create_with_status = create,
                                       .compute_with_status = compute};
+  return ((const api *)table)->add_operator(domain, &this_model);
+}
+
+#ifndef REWRIGHT_PART /* of a library with more operators */
+status RegisterCustomOps(void *options, const api_base *base) {
   const api *table = base->table(API_VERSION);
   void *domain;
   TRY(table->create_domain("rewright", &domain))
-  TRY(table->add_operator(domain, &this_model))
+  TRY(@name@_add_to(table, domain))
   return table->add_domain(options, domain);
 }
+#endif
+)";
+
+/// A library of the operators that some files define: for fmt, declared and added.
+inline constexpr std::string_view kOperatorsText =
+    R"(/* Operators of ONNX Runtime: in the session's options RegisterCustomOpsLibrary(options, ".../lib..._ort.so"). Weights are
+ * looked for beside the library. */
+#include <stddef.h>
+#include <stdint.h>
+
+typedef void *status; /* Null: success. */
+typedef struct {{
+  void *until_domain[26];
+  status (*create_domain)(const char *name, void **domain);
+  void *add_operator;
+  status (*add_domain)(void *options, void *domain);
+}} api;
+typedef struct {{
+  const api *(*table)(uint32_t version);
+  const char *(*version)(void);
+}} api_base;
+
+{declared}
+#define TRY(call)                       \
+  {{                                     \
+    const status failed = call;         \
+    if (failed != NULL) return failed;  \
+  }}
+
+status RegisterCustomOps(void *options, const api_base *base);
+status RegisterCustomOps(void *options, const api_base *base) {{
+  const api *table = base->table(16);
+  void *domain;
+  TRY(table->create_domain("rewright", &domain))
+{added}  return table->add_domain(options, domain);
+}}
 )";
 
 }  // namespace rewright::compile

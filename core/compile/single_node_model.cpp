@@ -10,7 +10,6 @@ namespace rewright::compile {
 namespace {
 
 constexpr int kMostTypes = 32, kIrVersion = 8, kOpset = 17;
-constexpr const char* kDomain = "rewright";
 
 int number_of(ElementType type) {
   for (int number = 1; number < kMostTypes; ++number) {
@@ -60,13 +59,13 @@ std::string single_node_model(const std::string& name, std::span<const ArtefactV
   made.set_producer_name("rewright");
   made.add_opset_import()->set_version(kOpset);
   auto& domain = *made.add_opset_import();
-  domain.set_domain(kDomain);
+  domain.set_domain(kOperatorDomain);
   domain.set_version(1);
   auto& graph = *made.mutable_graph();
   graph.set_name(name);
   auto& node = *graph.add_node();
   node.set_op_type(name);
-  node.set_domain(kDomain);
+  node.set_domain(kOperatorDomain);
   std::set<std::string> taken;
   const auto own_name = [&](std::string wish) {  // An output may be called as an input, where it is that.
     while (!taken.insert(wish).second) wish += '_';

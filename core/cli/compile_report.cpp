@@ -1,0 +1,230 @@
+#include "cli/compile_report.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "cli/optimize_outcome.h"
+#include "cli/output.h"
+
+namespace rewright::cli {
+namespace {
+
+/// Why it is not equal, or not comparable.
+std::string reason_of(const Equivalence& found) { return found.difference + found.reason; }
+
+Json times_of(const compile::VersionReport& version) {
+  const bool is_measured = version.ours_us.has_value();
+  return {{"ours_us", is_measured ? Json(*version.ours_us) : Json()},
+          {"onnxruntime_us", is_measured ? Json(*version.runtime_us) : Json()},
+          {"onnxruntime_us_by_ours_us", is_measured ? Json(version.runtime_by_ours()) : Json()},
+          {"slower_than_onnxruntime", is_measured ? Json(version.is_slower()) : Json()}};
+}
+
+/// "0.034", "5.20", "1204".
+std::string microseconds(double us) { return fmt::format("{:.{}f}", us, us < 1 ? 3 : us < 100 ? 2 : 0); }
+
+/// What could be gained of a kernel.
+double excess(const compile::KernelTime& time) { return std::max(time.us - time.limit_us, 0.0); }
+
+/// Kernels that take most, and all others as one.
+void print_profile(const std::vector<compile::KernelTime>& profile) {
+  constexpr std::size_t kShown = 12;
+  std::vector<compile::KernelTime> times = profile;
+  std::ranges::stable_sort(times, std::greater(), &compile::KernelTime::us);
+  if (times.size() > kShown + 1) {
+    compile::KernelTime others{counted(times.size() - kShown, "other kernel"), ""};
+    for (std::size_t k = kShown; k < times.size(); ++k) others.us += times[k].us, others.limit_us += times[k].limit_us;
+    times.resize(kShown);
+    times.push_back(std::move(others));
+  }
+  double sum = 0;
+  for (const compile::KernelTime& time : times) sum += time.us;
+  Table table({"kernel", "result", "us", "share", "limit us", "of limit"});
+  table.align_right({2, 3, 4, 5});
+  for (const compile::KernelTime& time : times) {
+    table.add({time.kernel, time.result, microseconds(time.us), fmt::format("{:.1f} %", 100 * time.us / sum),
+               microseconds(time.limit_us), time.us > 0 ? fmt::format("{:.0f} %", 100 * time.limit_us / time.us) : ""});
+  }
+  print(table.to_string());
+}
+
+/// Where it is slower: kernels with the most time above their limits, which make up half of all such time.
+std::string kernels_to_blame(const std::vector<compile::KernelTime>& profile) {
+  constexpr std::size_t kMost = 5;
+  std::vector<compile::KernelTime> times = profile;
+  std::ranges::stable_sort(times, std::greater(), excess);
+  double all = 0, named = 0;
+  for (const compile::KernelTime& time : times) all += excess(time);
+  std::vector<std::string> words;
+  for (const compile::KernelTime& time : times) {
+    if (words.size() == kMost || (!words.empty() && 2 * named >= all)) break;
+    named += excess(time);
+    words.push_back(
+        fmt::format("{} ({} us, limit {} us)", time.kernel, microseconds(time.us), microseconds(time.limit_us)));
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+void print_times(const compile::CompileReport& report) {
+  const compile::VersionReport& version = report.versions.front();
+  const double by_ours = version.runtime_by_ours();
+  print_line(fmt::format("{} us a run; {} takes {} us, {:.2f} times as long (least times, in turn, {} each).",
+                         microseconds(*version.ours_us), report.runtime, microseconds(*version.runtime_us), by_ours,
+                         counted(static_cast<std::uint64_t>(report.threads), "thread")));
+  print_line("Each kernel among the others, and what this machine allows for it alone:");
+  print_profile(report.profile);
+  if (!version.is_slower()) return;
+  print_line(fmt::format("SLOWER than {} by {:.0f} %. Most time above the limit: {}.", report.runtime,
+                         100 * (1 / by_ours - 1), kernels_to_blame(report.profile)));
+}
+
+/// Where sizes are open: each version's.
+void print_times_of_versions(const compile::CompileReport& report) {
+  Table table({"sizes", "us", report.runtime + " us", "by ours"});
+  table.align_right({1, 2, 3});
+  for (const compile::VersionReport& version : report.versions)
+    table.add({to_text(version.sizes), microseconds(*version.ours_us), microseconds(*version.runtime_us),
+               fmt::format("{:.2f}", version.runtime_by_ours())});
+  print(table.to_string());
+  print_line(fmt::format("Least times of a run, in turn, {} each; --dim instead of --open times each kernel.",
+                         counted(static_cast<std::uint64_t>(report.threads), "thread")));
+  if (report.worst().is_slower())
+    print_line(fmt::format("SLOWER than {} at {}.", report.runtime, to_text(report.worst().sizes)));
+}
+
+}  // namespace
+
+/// The worst version, and each where sizes are open.
+Json compile_json(const compile::CompileReport& report, double seconds) {
+  Json not_compiled = Json::array();
+  for (const auto& [node, reason] : report.not_compiled) not_compiled.push_back({{"node", node}, {"reason", reason}});
+  Json profile = Json::array();
+  for (const compile::KernelTime& time : report.profile)
+    profile.push_back({{"kernel", time.kernel}, {"result", time.result}, {"us", time.us}, {"limit_us", time.limit_us}});
+  const compile::VersionReport worst = report.versions.empty() ? compile::VersionReport() : report.worst();
+  Json json = {{"kernels", worst.kernels},
+               {"rewrites", report.rewrites},
+               {"seconds", seconds},
+               {"equal", report.equal()},
+               {"comparable", worst.equivalence.verdict != GateVerdict::kNotComparable},
+               {"max_abs_error", worst.equivalence.max_abs_error},
+               {"noise_floor", worst.equivalence.tolerance},
+               {"runs", worst.equivalence.runs},
+               {"threads", report.threads},
+               {"profile", std::move(profile)},
+               {"memory_bytes", report.not_compiled.empty() ? report.artefact.memory_bytes() : 0},
+               {"artefact_bytes", report.artefact.bytes()}};
+  json.update(times_of(worst));
+  if (!worst.sizes.empty()) {
+    Json versions = Json::array();
+    for (const compile::VersionReport& version : report.versions) {
+      Json entry = times_of(version);
+      entry["sizes"] = version.sizes;
+      entry["kernels"] = version.kernels;
+      versions.push_back(std::move(entry));
+    }
+    json["versions"] = std::move(versions);
+  }
+  json["not_compiled"] = std::move(not_compiled);
+  if (const std::string reason = reason_of(worst.equivalence); !reason.empty()) json["reason"] = reason;
+  return json;
+}
+
+void print_compile_report(const compile::CompileReport& report, const std::string& folder, double seconds) {
+  for (const auto& [node, reason] : report.not_compiled) print_line(fmt::format("not compiled: {}: {}", node, reason));
+  if (!report.not_compiled.empty()) return;
+  const compile::VersionReport& worst = report.worst();
+  const bool is_open = !worst.sizes.empty();
+  print_line(fmt::format("{}{} in {}, {} of memory, {} of code and weights",
+                         is_open ? counted(report.versions.size(), "version") + ", " : "",
+                         counted(worst.kernels, "kernel"), duration(seconds),
+                         bytes(static_cast<std::uint64_t>(report.artefact.memory_bytes())),
+                         bytes(static_cast<std::uint64_t>(report.artefact.bytes()))));
+  if (report.rewrites > 0) print_line(fmt::format("After {} by rules.", counted(report.rewrites, "rewrite")));
+  if (report.equal()) {
+    print_line(sentence_of_equality(worst.equivalence));
+    print_line("Written to " + folder + ".");
+  } else {
+    const bool is_different = worst.equivalence.verdict == GateVerdict::kDifferent;
+    print_line(fmt::format("{}{}: {}; nothing was written.",
+                           is_different ? "NOT EQUAL to the original" : "NOT COMPARABLE",
+                           is_open ? " at " + to_text(worst.sizes) : "", reason_of(worst.equivalence)));
+  }
+  if (!worst.ours_us) return;
+  if (is_open) {
+    print_times_of_versions(report);
+  } else {
+    print_times(report);
+  }
+}
+
+Json compile_json(const compile::RegionsReport& report, double seconds) {
+  Json regions = Json::array();
+  for (const compile::RegionReport& region : report.regions) {
+    Json entry = times_of(region.found);
+    entry["nodes"] = region.nodes;
+    entry["kernels"] = region.found.kernels;
+    entry["operator"] = region.name;
+    entry["kept_as_it_is"] = region.reason;
+    regions.push_back(std::move(entry));
+  }
+  Json json = {{"seconds", seconds},
+               {"nodes", report.nodes},
+               {"nodes_compiled", report.kept_nodes()},
+               {"regions", std::move(regions)},
+               {"equal", report.kept() > 0 && report.equivalence.equal()},
+               {"max_abs_error", report.equivalence.max_abs_error},
+               {"gain", Json()}};
+  if (report.times)
+    json["gain"] = {
+        {"median", report.times->gain.median}, {"low", report.times->gain.low}, {"high", report.times->gain.high}};
+  if (const std::string reason = reason_of(report.equivalence); !reason.empty()) json["reason"] = reason;
+  return json;
+}
+
+void print_compile_report(const compile::RegionsReport& report, const std::string& name, const std::string& folder,
+                          double seconds) {
+  Table table({"region", "nodes", "kernels", "us", "runtime us", "by ours", ""});
+  table.align_right({1, 2, 3, 4, 5});
+  for (std::size_t i = 0; i < report.regions.size(); ++i) {
+    const compile::RegionReport& region = report.regions[i];
+    const compile::VersionReport& found = region.found;
+    const bool is_measured = found.ours_us.has_value();
+    table.add({fmt::format("{}", i + 1), fmt::format("{}", region.nodes),
+               found.kernels == 0 ? "" : fmt::format("{}", found.kernels),
+               is_measured ? microseconds(*found.ours_us) : "", is_measured ? microseconds(*found.runtime_us) : "",
+               is_measured ? fmt::format("{:.2f}", found.runtime_by_ours()) : "",
+               region.reason.empty() ? region.name : "stays: " + region.reason});
+  }
+  print(table.to_string());
+  if (report.kept() == 0) {
+    print_line(report.regions.empty() ? "No region of the model can be compiled; nothing was written."
+                                      : "No region is faster as C; nothing was written.");
+    return;
+  }
+  print_line(fmt::format("{} of {} are {} now, in {}.", counted(report.kept_nodes(), "node"), report.nodes,
+                         counted(report.kept(), "operator"), duration(seconds)));
+  if (!report.equivalence.equal()) {
+    const bool is_different = report.equivalence.verdict == GateVerdict::kDifferent;
+    print_line(fmt::format("{}: {}; nothing was written.",
+                           is_different ? "NOT EQUAL to the original" : "NOT COMPARABLE",
+                           reason_of(report.equivalence)));
+    return;
+  }
+  print_line(sentence_of_equality(report.equivalence));
+  if (report.times) {
+    const RatioSpread& gain = report.times->gain;
+    print_line(fmt::format("{}: {:.2f} times as fast as the original ({:.2f} to {:.2f}, {}).",
+                           report.times->slower()   ? "SLOWER"
+                           : report.times->faster() ? "Faster"
+                                                    : "No gain is certain",
+                           gain.median, gain.low, gain.high,
+                           counted(static_cast<std::uint64_t>(report.times->rounds), "round")));
+  }
+  print_line(fmt::format("Written to {0}: {1}.onnx, and lib{1}_ort.so for RegisterCustomOpsLibrary.", folder, name));
+}
+
+}  // namespace rewright::cli
