@@ -64,22 +64,22 @@ class StepLine {
  public:
   explicit StepLine(bool quiet) : line_(quiet), thread_([this] { show(); }) {}
   ~StepLine() {
-    begin(nullptr);
+    begin(std::nullopt);
     thread_.join();
   }
   StepLine(const StepLine&) = delete;
   StepLine& operator=(const StepLine&) = delete;
-  void begin(const char* step) {
+  void begin(std::optional<std::string> step) {
     const std::scoped_lock lock(mutex_);
-    step_ = step;
+    step_ = std::move(step);
     changed_.notify_one();
   }
 
  private:
   void show() {
     std::unique_lock lock(mutex_);
-    while (step_ != nullptr) {
-      line_.show(step_);
+    while (step_) {
+      line_.show(*step_);
       changed_.wait_for(lock, std::chrono::milliseconds(200));
     }
     line_.clear();
@@ -88,7 +88,7 @@ class StepLine {
   ProgressLine line_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  const char* step_ = "read";
+  std::optional<std::string> step_ = "read";
   std::thread thread_;
 };
 
@@ -237,7 +237,7 @@ compile::CompileOptions options_of(const CompileArguments& arguments, Workplace&
                                   .threads = arguments.threads,
                                   .measure = arguments.measure,
                                   .seconds = arguments.seconds};
-  options.goes_on = [&line](const char* step) {
+  options.goes_on = [&line](const std::string& step) {
     line.begin(step);
     return !interrupted();
   };

@@ -188,16 +188,19 @@ const VersionReport& CompileReport::worst() const {
 
 Result<CompileReport> compile_model(std::span<const OpenedVersion> versions, const Target& target,
                                     const Runtime& runtime, const CompileOptions& options) {
-  const auto begin = [&](const char* step) -> Status {
+  const auto begin = [&](const std::string& step) -> Status {
     if (!options.goes_on || options.goes_on(step)) return {};
     return make_error(ErrorCode::kBudget, "stopped before it came to {}", step);
+  };
+  const auto begin_version = [&](const char* step, std::size_t i) {
+    return begin(versions.size() == 1 ? step : fmt::format("{} version {} of {}", step, i + 1, versions.size()));
   };
   CompileReport report;
   REWRIGHT_TRY(const tune::InstructionSet* instructions, tune::instruction_set(options.dialect));
   std::vector<Kernels> kernels;
-  for (const OpenedVersion& version : versions) {
-    REWRIGHT_CHECK(begin(instructions == nullptr ? "make loops" : "schedule"));
-    REWRIGHT_TRY(kernels.emplace_back(), kernels_of_version(*version.model, target, instructions, options));
+  for (std::size_t i = 0; i < versions.size(); ++i) {
+    REWRIGHT_CHECK(begin_version(instructions == nullptr ? "make loops" : "schedule", i));
+    REWRIGHT_TRY(kernels.emplace_back(), kernels_of_version(*versions[i].model, target, instructions, options));
     report.not_compiled = kernels.back().not_compiled;
     if (!report.not_compiled.empty()) return report;
   }
@@ -211,7 +214,7 @@ Result<CompileReport> compile_model(std::span<const OpenedVersion> versions, con
   REWRIGHT_TRY(const auto session,
                ArtefactSession::build(report.artefact, options.folder, options.built, options.seconds));
   for (std::size_t i = 0; i < versions.size(); ++i) {
-    REWRIGHT_CHECK(begin("compare"));
+    REWRIGHT_CHECK(begin_version("compare", i));
     session->choose(i);
     VersionReport& version = report.versions.emplace_back(versions[i].sizes, kernels[i].calls.size());
     REWRIGHT_TRY(version.equivalence, compare(*versions[i].model, *session, runtime));
@@ -221,7 +224,7 @@ Result<CompileReport> compile_model(std::span<const OpenedVersion> versions, con
   report.threads = options.threads;
   REWRIGHT_TRY(report.runtime, runtime.version());
   for (std::size_t i = 0; i < versions.size(); ++i) {
-    REWRIGHT_CHECK(begin("measure"));
+    REWRIGHT_CHECK(begin_version("measure", i));
     session->choose(i);
     REWRIGHT_CHECK(measure(*versions[i].model, *session, runtime, options.threads, report.versions[i]));
   }

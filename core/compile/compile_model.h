@@ -30,7 +30,7 @@ struct CompileOptions {
   std::vector<ScheduleRecord> records =
       {};  ///< Of which each kernel takes its best; others are scheduled by one_shot().
   /// Called with what is done next: "compile". False: it is not to be done.
-  std::function<bool(const char*)> goes_on = {};
+  std::function<bool(const std::string&)> goes_on = {};
 };
 
 /// Times that differ by no more are the same.

@@ -57,7 +57,6 @@ class RegionCompiler {
     std::erase_if(regions_, [](const ModelRegion& region) { return region.nodes.size() < kFewestNodes; });
     if (regions_.size() > kMostRegions) regions_.resize(kMostRegions);
     for (const ModelRegion& region : regions_) {
-      REWRIGHT_CHECK(begin("compile and measure regions"));
       REWRIGHT_CHECK(try_region(region));
     }
     if (kept_.empty()) return std::move(report_);
@@ -78,7 +77,7 @@ class RegionCompiler {
   }
 
  private:
-  [[nodiscard]] Status begin(const char* step) const {
+  [[nodiscard]] Status begin(const std::string& step) const {
     if (!options_.compile.goes_on || options_.compile.goes_on(step)) return {};
     return make_error(ErrorCode::kBudget, "stopped before it came to {}", step);
   }
@@ -114,6 +113,10 @@ class RegionCompiler {
     options.folder = folder + "/made";
     options.built = folder + "/built";
     options.measure = false;
+    const auto step_of_region = [&, number = report_.regions.size()](const std::string& step) {
+      return fmt::format("region {} of {}: {}", number, regions_.size(), step);
+    };
+    options.goes_on = [&](const std::string& step) { return bool(begin(step_of_region(step))); };
     if (options_.schedules) {
       REWRIGHT_TRY(options.records, options_.schedules(folder + "/region.onnx"));
     }
@@ -125,6 +128,7 @@ class RegionCompiler {
     report.found = compiled->versions.front();
     const Equivalence& equivalence = report.found.equivalence;
     if (!equivalence.equal()) return leave(report, equivalence.difference + equivalence.reason);
+    REWRIGHT_CHECK(begin(step_of_region("measure")));
     REWRIGHT_TRY(const bool is_faster, measure(compiled->artefact, *opened, options.folder, report.found));
     if (!is_faster) return leave(report, "not faster");
     report.name = name;

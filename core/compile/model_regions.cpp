@@ -46,9 +46,16 @@ class Regions {
       initializers_[tensor.name()] = &tensor;
       if (!inputs.contains(tensor.name())) inference_.set_initializer(tensor);
     }
-    for (const NodeProto& node : graph_.node()) inference_.infer(node);
-    for (int i = 0; i < graph_.node_size(); ++i)
-      for (const std::string& name : graph_.node(i).output()) makers_[name] = i;
+    std::map<std::string, const model::TypeProto*> declared;
+    for (const auto& info : graph_.value_info()) declared[info.name()] = &info.type();
+    for (int i = 0; i < graph_.node_size(); ++i) {
+      inference_.infer(graph_.node(i));
+      for (const std::string& name : graph_.node(i).output()) {
+        makers_[name] = i;
+        const auto known = declared.find(name);  // What a node of others makes is as the model says.
+        if (known != declared.end() && inference_.type(name) == nullptr) inference_.set_type(name, *known->second);
+      }
+    }
   }
 
   Result<std::vector<ModelRegion>> find() {
