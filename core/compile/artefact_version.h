@@ -23,9 +23,10 @@ struct NamedTensor {
 /// Sizes that stay open, by name.
 using OpenSizes = std::map<std::string, std::int64_t>;
 
-/// A model at its sizes. Borrows it.
+/// A graph at its sizes, and its kernels. Borrows all.
 struct ModelVersion {
-  const ImportedModel* model;
+  const Graph* graph;
+  const std::map<std::string, ExternalWeight>* external;
   const Kernels* kernels;
   OpenSizes sizes = {};  ///< Of those that stay open; none: it is the only version.
 };

@@ -1,10 +1,12 @@
 #include "compile/compile_model.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 
 #include "base/files.h"
 #include "compile/artefact_session.h"
+#include "compile/known_weights.h"
 #include "compile/network_tasks.h"
 #include "compile/scheduled_kernels.h"
 #include "onnx/defaults.h"
@@ -132,18 +134,18 @@ Result<Equivalence> compare(const OpenedModel& model, ArtefactSession& session, 
   return found;
 }
 
-/// Kernels of one version, scheduled.
-Result<Kernels> kernels_of_version(const OpenedModel& model, const Target& target,
+/// Kernels of one version's graph, scheduled.
+Result<Kernels> kernels_of_version(const Graph& graph, const OpenedModel& model, const Target& target,
                                    const tune::InstructionSet* instructions, const CompileOptions& options) {
   const ImportedModel& compiled = model.start();
-  REWRIGHT_TRY(Kernels kernels, kernels_of(compiled.graph, compiled.carried, compiled.external, model.registry));
+  REWRIGHT_TRY(Kernels kernels, kernels_of(graph, compiled.carried, compiled.external, model.registry));
   if (instructions == nullptr || !kernels.not_compiled.empty()) return kernels;
   const ScheduleChoice choose = options.records.empty()
                                     ? ScheduleChoice()
                                     : best_recorded(options.records, {.machine = tune::described_machine().fingerprint,
                                                                       .target = target.name(),
                                                                       .dialect = options.dialect});
-  return scheduled(compiled.graph, kernels, instructions->unit, options.threads, choose);
+  return scheduled(graph, kernels, instructions->unit, options.threads, choose);
 }
 
 /// Of the chosen version of the session.
@@ -162,9 +164,8 @@ Status measure(const OpenedModel& model, ArtefactSession& session, const Runtime
   return {};
 }
 
-Result<std::vector<KernelTime>> profile(const OpenedModel& model, const Kernels& kernels, ArtefactSession& session,
-                                        double run_us) {
-  const Graph& graph = model.start().graph;
+Result<std::vector<KernelTime>> profile(const OpenedModel& model, const Graph& graph, const Kernels& kernels,
+                                        ArtefactSession& session, double run_us) {
   REWRIGHT_TRY(const auto inputs, random_inputs(graph, 1, model.source->inputs));
   const int repeats = static_cast<int>(std::clamp(kMeasuredUs / std::max(run_us, 1.0), 1.0, 1e5));
   REWRIGHT_TRY(const std::vector<double> kernel_us, session.profile(inputs, repeats));
@@ -197,16 +198,20 @@ Result<CompileReport> compile_model(std::span<const OpenedVersion> versions, con
   };
   CompileReport report;
   REWRIGHT_TRY(const tune::InstructionSet* instructions, tune::instruction_set(options.dialect));
+  std::deque<Graph> graphs;
   std::vector<Kernels> kernels;
   for (std::size_t i = 0; i < versions.size(); ++i) {
     REWRIGHT_CHECK(begin_version(instructions == nullptr ? "make loops" : "schedule", i));
-    REWRIGHT_TRY(kernels.emplace_back(), kernels_of_version(*versions[i].model, target, instructions, options));
+    const OpenedModel& model = *versions[i].model;
+    REWRIGHT_TRY(Graph graph, with_known_weights(model.start()));
+    graphs.push_back(std::move(graph));
+    REWRIGHT_TRY(kernels.emplace_back(), kernels_of_version(graphs.back(), model, target, instructions, options));
     report.not_compiled = kernels.back().not_compiled;
     if (!report.not_compiled.empty()) return report;
   }
   std::vector<ModelVersion> models;
   for (std::size_t i = 0; i < versions.size(); ++i)
-    models.push_back({&versions[i].model->start(), &kernels[i], versions[i].sizes});
+    models.push_back({&graphs[i], &versions[i].model->start().external, &kernels[i], versions[i].sizes});
   REWRIGHT_TRY(report.artefact, make_artefact(options.name, models, target, instructions));
   REWRIGHT_CHECK(begin("write"));
   REWRIGHT_CHECK(write_artefact(report.artefact, options.folder));
@@ -230,8 +235,8 @@ Result<CompileReport> compile_model(std::span<const OpenedVersion> versions, con
   }
   if (versions.size() > 1 || !versions.front().sizes.empty()) return report;
   REWRIGHT_CHECK(begin("measure kernels"));
-  REWRIGHT_TRY(report.profile,
-               profile(*versions.front().model, kernels.front(), *session, *report.versions.front().ours_us));
+  REWRIGHT_TRY(report.profile, profile(*versions.front().model, graphs.front(), kernels.front(), *session,
+                                       *report.versions.front().ours_us));
   return report;
 }
 

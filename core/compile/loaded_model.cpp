@@ -39,7 +39,7 @@ Result<std::unique_ptr<LoadedModel>> LoadedModel::make(const ImportedModel& mode
                                                        const Target& target, int seconds) {
   REWRIGHT_TRY(const Kernels kernels, kernels_of(model.graph, model.carried, model.external, &registry));
   if (!kernels.not_compiled.empty()) return not_compiled(kernels.not_compiled);
-  const ModelVersion version{&model, &kernels};
+  const ModelVersion version{&model.graph, &model.external, &kernels};
   REWRIGHT_TRY(Artefact artefact, make_artefact("model", {&version, 1}, target));
   REWRIGHT_TRY(TemporaryFolder folder, TemporaryFolder::make());
   REWRIGHT_CHECK(write_artefact(artefact, folder.path()));

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/files.h"
+#include "compile/known_weights.h"
 #include "compile/sum_conditions.h"
 #include "optimize/model_run.h"
 #include "schedule/apply.h"
@@ -49,7 +50,8 @@ Result<std::vector<tune::TuningTask>> model_tasks(const std::string& file, const
   REWRIGHT_TRY(OpenedModel opened, open_model(source, registry, &runtime));
   simplify(opened);
   const ImportedModel& model = opened.start();
-  REWRIGHT_TRY(const Kernels kernels, kernels_of(model.graph, model.carried, model.external, &registry));
+  REWRIGHT_TRY(const Graph graph, with_known_weights(model));
+  REWRIGHT_TRY(const Kernels kernels, kernels_of(graph, model.carried, model.external, &registry));
   if (kernels.calls.empty()) {
     return make_error(ErrorCode::kUnsupported, "{} has nothing to tune: {}", source.file,
                       kernels.not_compiled.empty()
@@ -60,7 +62,7 @@ Result<std::vector<tune::TuningTask>> model_tasks(const std::string& file, const
     return make_error(ErrorCode::kUnsupported, "{}: {} cannot be compiled, so that there are no kernels to tune: {}",
                       source.file, kernels.not_compiled[0].node, kernels.not_compiled[0].reason);
   }
-  return tasks_of(model.graph, kernels, unit);
+  return tasks_of(graph, kernels, unit);
 }
 
 ScheduleChoice best_recorded(const std::vector<ScheduleRecord>& records, const RecordsOf& of) {

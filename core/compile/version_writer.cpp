@@ -89,7 +89,7 @@ std::int64_t WeightPlaces::place(PlacedWeight weight, std::int64_t bytes) {
 }
 
 VersionWriter::VersionWriter(const ModelVersion& version, WeightPlaces& weights)
-    : graph_(version.model->graph), external_(version.model->external), kernels_(*version.kernels) {
+    : graph_(*version.graph), external_(*version.external), kernels_(*version.kernels) {
   version_.sizes = version.sizes;
   name_tensors();
   place_weights(weights);

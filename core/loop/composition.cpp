@@ -213,11 +213,14 @@ bool reads_each_once(const Stage& stage, const std::vector<IndexExpr>& at) {
   });
 }
 
-/// Is it computed as often as it would be with a buffer, or is that cheap?
+/// Is it computed as often as it would be with a buffer, or is that cheap? A stage has one reduction at most, as
+/// schedules want it.
 bool pays(const Stage& definer, const Reads& reads) {
+  const bool reduces = has_reduction(definer.value);
   const bool once = reads.stages.size() == 1 && reads.at.size() == 1 && !reads.in_reduction &&
                     reads_each_once(*reads.stages[0], reads.at[0]);
-  return once || (!has_reduction(definer.value) && cost_of(definer.value) <= kCheap);
+  if (reduces) return once && !has_reduction(reads.stages[0]->value);
+  return once || cost_of(definer.value) <= kCheap;
 }
 
 /// Puts a stage's value in place of the loads of its target, one copy for each place.

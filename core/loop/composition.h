@@ -4,7 +4,7 @@
 //
 // A temporary is inlined if one stage defines all of it, each element by itself, and either
 //   - it has no reduction, and is cheap to compute again, or is read once for each element; or
-//   - it has a reduction, and one stage reads each element once, outside of reductions: what follows an anchor.
+//   - it has a reduction, and one stage without any reads each element once: what follows an anchor.
 #pragma once
 
 #include <rewright/operator/expression.h>

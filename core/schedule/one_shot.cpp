@@ -72,7 +72,7 @@ class Scheduling : private NestScheduling {
   void schedule(const LoopName& root) {
     const Loop* loop = loop_named(root);
     const auto nest = loop == nullptr ? std::nullopt : nest_at(*loop);
-    if (!nest) return vectorise_inner(root);
+    if (!nest) return loop == nullptr ? void() : schedule_inner(root, *loop);
     const bool is_known =
         std::ranges::all_of(nest->loops(), [](const Loop* each) { return each->extent.number().value_or(0) > 0; });
     if (!is_known) return;
@@ -82,6 +82,15 @@ class Scheduling : private NestScheduling {
                !attempt([&] { return schedule_row(*nest, kRowVectors); })) {
       vectorise_inner(root);
     }
+  }
+
+  /// Steps in order, each of nests of its own: of a recurrence.
+  void schedule_inner(const LoopName& root, const Loop& loop) {
+    const std::vector<LoopName> inner = loops_of(loop.body);
+    const bool are_nests = std::ranges::any_of(
+        inner, [&](const LoopName& name) { return nest_at(*loop_named(name)).has_value(); });
+    if (!are_nests) return vectorise_inner(root);
+    for (const LoopName& name : inner) schedule(fused(name));
   }
 
   // --- contractions ----------------------------------------------------------------------------------------------

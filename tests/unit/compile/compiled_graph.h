@@ -60,7 +60,7 @@ inline Artefact artefact_of(const ImportedModel& model, const std::string& name 
     if (!made) fail(made.error().message);
     kernels = *std::move(made);
   }
-  const ModelVersion version{&model, &kernels};
+  const ModelVersion version{&model.graph, &model.external, &kernels};
   auto artefact = make_artefact(name, {&version, 1}, **target, *instructions);
   if (!artefact) fail(artefact.error().message);
   return *std::move(artefact);

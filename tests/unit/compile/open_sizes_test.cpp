@@ -58,7 +58,7 @@ Artefact family(const std::string& dialect, int threads = 1, bool large = false)
       if (!made) fail(made.error().message);
       kernels.back() = *std::move(made);
     }
-    versions.push_back({&model, &kernels.back(), {{"rows", rows}}});
+    versions.push_back({&model.graph, &model.external, &kernels.back(), {{"rows", rows}}});
   }
   auto artefact = make_artefact("model", versions, **target, *instructions);
   if (!artefact) fail(artefact.error().message);

@@ -166,6 +166,64 @@ TEST(ScheduledKernels, ComputeWhatPlainOnesDoWithAnySketch) {
   EXPECT_GT(chosen, 4 * random_runs(12));
 }
 
+/// Some steps of a recurrent layer over some sequences, and a product of its last state.
+struct Recurrent {
+  const char* layer;
+  const char* direction;
+  std::int64_t batch;
+  std::int64_t units;
+};
+class RecurrentKernels : public ::testing::TestWithParam<Recurrent> {};
+
+TEST_P(RecurrentKernels, ComputeWhatPlainOnesDoInVectors) {
+  const auto [layer, direction, batch, units] = GetParam();
+  const std::string name = layer;
+  const std::int64_t ways = std::string(direction) == "bidirectional" ? 2 : 1, steps = 5, features = 19;
+  const std::int64_t gates = name == "lstm" ? 4 : name == "gru" ? 3 : 1;
+  Random random(static_cast<std::uint64_t>(units));
+  GraphBuilder builder(&loaded());
+  int weights = 0;
+  const auto weight = [&](const Shape& shape) {
+    Numbers numbers(static_cast<std::size_t>(shape.elements()));
+    for (float& number : numbers) number = static_cast<float>(random.between(-8, 8)) / 32;
+    return *builder.input(fmt::format("w{}", weights++), floats(shape), InputKind::kWeight,
+                          constant(floats(shape), numbers));
+  };
+  std::vector<Port> operands = {*builder.input("x", floats({steps, batch, features})),
+                                weight({ways, gates * units, features}), weight({ways, gates * units, units}),
+                                weight({ways, 2 * gates * units}), weight({ways, batch, units})};
+  if (name == "lstm") operands.push_back(weight({ways, batch, units}));
+  std::vector<NamedParam> values = {{"direction", std::string(direction)}};
+  if (name == "gru") values.push_back({"reset", std::string(units % 2 == 0 ? "before" : "after")});
+  const auto made = builder.apply(name, values, operands);
+  ASSERT_TRUE(made) << made.error().message;
+  for (const Port port : *made) builder.output(port);
+  const ImportedModel model = model_of(builder.finish());
+  Numbers input(static_cast<std::size_t>(steps * batch * features));
+  for (std::size_t i = 0; i < input.size(); ++i) input[i] = std::sin(static_cast<float>(i * 7));
+  const auto expected = Library(model).run({input});
+  for (const std::string& dialect : dialects_here()) {
+    for (const int threads : {1, 2}) {
+      const Library library(model, dialect, threads);
+      // One sum for what comes in, one for what comes back; both in vectors.
+      const std::string& code = library.artefact().files.at("model.c");
+      EXPECT_THAT(code, ::testing::ContainsRegex("fma_v[0-9]+f32.*x1|x1.*\n.*fma_v[0-9]+f32")) << dialect;
+      const auto found = library.run({input});
+      ASSERT_EQ(found.size(), expected.size());
+      for (std::size_t o = 0; o < found.size(); ++o)
+        for (std::size_t i = 0; i < found[o].size(); ++i)
+          ASSERT_NEAR(found[o][i], expected[o][i], 1e-5F) << dialect << ": output " << o << " at " << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Layers, RecurrentKernels,
+                         ::testing::Values(Recurrent{"lstm", "forward", 1, 32}, Recurrent{"lstm", "reverse", 3, 20},
+                                           Recurrent{"lstm", "bidirectional", 1, 16},
+                                           Recurrent{"gru", "forward", 1, 32}, Recurrent{"gru", "forward", 2, 33},
+                                           Recurrent{"gru", "bidirectional", 1, 17}, Recurrent{"rnn", "forward", 1, 48},
+                                           Recurrent{"rnn", "reverse", 4, 16}));
+
 TEST(ScheduledKernels, OfInstructionsThatAreNotHereAreRefusedWhenOpened) {
   const auto here = tune::described_machine().instructions;
   if (std::ranges::find(here, "AVX-512") != here.end()) GTEST_SKIP() << "this processor has all";
