@@ -140,27 +140,45 @@ Result<std::string> records_of(const CompileArguments& arguments) {
   return folder + "/schedules";
 }
 
-/// The model that rules make of it. "rules": by modelled costs, whatever schedules there are; "joint": kernels cost
-/// what their best schedules take, and those without a record are tuned.
+/// The model that rules make of it. "rules": by modelled costs, whatever schedules there are. "joint": kernels cost
+/// what their best schedules take, of as many as the effort tries; the search begins at the model and at what "rules"
+/// makes of it, and the cheaper of both results counts.
 Result<OptimizedBefore> rewritten(const Settings& settings, const CompileArguments& arguments,
                                   const std::string& records, const std::string& output) {
-  constexpr std::array<double, 3> kSeconds = {60, 120, 900};
-  const double seconds = kSeconds[static_cast<std::size_t>(arguments.effort)];
+  constexpr std::array<int, 3> kSeconds = {30, 120, 900}, kTrials = {1, 8, 48};
+  const auto effort = static_cast<std::size_t>(arguments.effort);
   OptimizeArguments optimize;
   optimize.input = arguments.model;
   optimize.output = output;
   optimize.dims = arguments.dims;
   optimize.inputs = arguments.inputs;
   optimize.runtime = arguments.runtime;
-  optimize.seconds = seconds;
+  optimize.seconds = 2 * kSeconds[effort];
   optimize.freeze = optimize.no_measure = optimize.no_record = true;
-  if (arguments.optimize == "joint") {
-    optimize.cost = "tuned";
-    optimize.cost_options = {"records=" + records, "fallback=flops", "trials=8", fmt::format("seconds={}", seconds)};
-    optimize.search = "greedy";  // Few kernels are asked about.
-    optimize.threads = 1;
-  }
-  return optimize_before(optimize, settings);
+  StepLine line(settings.quiet);
+  Settings inside = settings;
+  inside.quiet = true;
+  line.begin(fmt::format("search rules, {} s at most", 2 * kSeconds[effort]));
+  if (arguments.optimize == "rules") return optimize_before(optimize, inside);
+
+  OptimizeArguments joint = optimize;
+  joint.cost = "tuned";
+  joint.cost_options = {"records=" + records, "fallback=flops", fmt::format("trials={}", kTrials[effort]),
+                        fmt::format("seconds={}", kSeconds[effort])};
+  joint.search = "greedy";  // Few kernels are asked about.
+  joint.threads = 1;
+  joint.seconds = kSeconds[effort];
+  optimize.output = output + ".rules.onnx";
+  REWRIGHT_TRY(const OptimizedBefore rules, optimize_before(optimize, inside));
+  line.begin(fmt::format("search rules and schedules, {} s at most", 2 * kSeconds[effort]));
+  REWRIGHT_TRY(OptimizedBefore from_model, optimize_before(joint, inside));
+  if (rules.rewrites == 0) return from_model;
+  joint.input = optimize.output;
+  joint.dims.clear();  // They are fixed there.
+  REWRIGHT_TRY(OptimizedBefore from_rules, optimize_before(joint, inside));
+  if (from_rules.cost_us > from_model.cost_us) return from_model;
+  from_rules.rewrites += rules.rewrites;
+  return from_rules;
 }
 
 /// The greater the effort, the more schedules of each kernel are tried first; those of earlier runs count.

@@ -88,6 +88,7 @@ struct OptimizeSetting {
 struct OptimizedBefore {
   std::string bytes;
   std::size_t rewrites = 0;
+  double cost_us = 0;  ///< By the cost model of the search.
 };
 [[nodiscard]] Result<OptimizedBefore> optimize_before(const OptimizeArguments& arguments, const Settings& settings);
 /// Refuses, before the search, outputs that could not be written after it.

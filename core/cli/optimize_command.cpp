@@ -472,7 +472,9 @@ Result<ExitCode> run(const Settings& settings, const OptimizeArguments& argument
 Result<OptimizedBefore> optimize_before(const OptimizeArguments& arguments, const Settings& settings) {
   Writing writing(arguments, settings);
   REWRIGHT_TRY(OptimizeOutcome outcome, perform_within_memory(arguments, settings, writing));
-  return OptimizedBefore{std::move(outcome.judged.bytes), outcome.judged.is_original ? 0 : outcome.judged.rewrites};
+  const SearchResult& search = outcome.report.search;
+  if (outcome.judged.is_original) return OptimizedBefore{std::move(outcome.judged.bytes), 0, search.cost_before_us};
+  return OptimizedBefore{std::move(outcome.judged.bytes), outcome.judged.rewrites, search.cost_after_us};
 }
 
 void add_optimize(Program& program) {
