@@ -1,6 +1,7 @@
 #include "compile/compile_model.h"
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <map>
 
@@ -226,6 +227,7 @@ Result<CompileReport> compile_model(std::span<const OpenedVersion> versions, con
     if (!version.equivalence.equal()) return report;
   }
   if (!options.measure) return report;
+  const auto start = std::chrono::steady_clock::now();
   report.threads = options.threads;
   REWRIGHT_TRY(report.runtime, runtime.version());
   for (std::size_t i = 0; i < versions.size(); ++i) {
@@ -233,11 +235,15 @@ Result<CompileReport> compile_model(std::span<const OpenedVersion> versions, con
     session->choose(i);
     REWRIGHT_CHECK(measure(*versions[i].model, *session, runtime, options.threads, report.versions[i]));
   }
-  if (versions.size() > 1 || !versions.front().sizes.empty()) return report;
+  const auto end = [&] {
+    report.measuring_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::move(report);
+  };
+  if (versions.size() > 1 || !versions.front().sizes.empty()) return end();
   REWRIGHT_CHECK(begin("measure kernels"));
   REWRIGHT_TRY(report.profile, profile(*versions.front().model, graphs.front(), kernels.front(), *session,
                                        *report.versions.front().ours_us));
-  return report;
+  return end();
 }
 
 }  // namespace rewright::compile

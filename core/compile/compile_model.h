@@ -59,6 +59,7 @@ struct REWRIGHT_API CompileReport {
   std::vector<NotCompiled> not_compiled;  ///< There is no artefact where there is one.
   std::vector<VersionReport> versions;    ///< Up to the first that is not equal.
   int threads = 1;
+  double measuring_s = 0;           ///< How long that took.
   std::string runtime;              ///< "ONNX Runtime 1.30.0".
   std::vector<KernelTime> profile;  ///< By call, where it was measured: of an artefact with one version.
   [[nodiscard]] bool equal() const;
