@@ -211,9 +211,12 @@ Status prepare(const Settings& settings, CompileArguments arguments, const Regis
   std::optional<OptimizedBefore> optimized;
   std::string model = arguments.model;
   if (arguments.optimize != "no") {
-    model = rewritten_model;
-    REWRIGHT_TRY(optimized, rewritten(settings, arguments, records, model));
+    REWRIGHT_TRY(optimized, rewritten(settings, arguments, records, rewritten_model));
     version.rewrites = optimized->rewrites;
+  }
+  if (version.rewrites > 0) {
+    model = rewritten_model;
+    arguments.dims.clear();  // They are fixed there.
   }
   REWRIGHT_CHECK(search(settings, arguments, model, records));
   StepLine line(settings.quiet);

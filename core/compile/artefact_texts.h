@@ -65,10 +65,10 @@ typedef struct {{
 int @name@_open(@name@_weights *weights, const char *file);
 void @name@_close(@name@_weights *weights);
 
-/* 0, or 1 + the number of the first input that has not so many bytes. */
+/* 0, or 1 + the number of the first input that has not so many bytes@open{; -1: there is no such version@}. */
 int @name@_check(@version_first@const size_t *input_bytes);
 
-/* 0, or 1 where an index in an input was out of its range: then the outputs say nothing. */
+/* 0, or 1 where an index in an input was out of its range: then the outputs say nothing.@open{ 2: no such version.@} */
 int @name@_run(@version_first@const @name@_weights *weights, const void *const *inputs, void *const *outputs,
     void *memory);
 
@@ -167,16 +167,18 @@ const @name@_tensor *@name@_input(@version_first@int i) {
 const @name@_tensor *@name@_output(@version_first@int i) {
   return @is_known@i >= 0 && i < @name@_output_count ? &codes[@number@]->outputs[i] : NULL;
 }
-size_t @name@_memory_bytes(@version_alone@) { return codes[@number@]->memory_bytes; }
+size_t @name@_memory_bytes(@version_alone@) { return @open{version < 0 || version >= @versions@ ? 0 : @}codes[@number@]->memory_bytes; }
 int @name@_check(@version_first@const size_t *input_bytes) {
-  for (int i = 0; i < @name@_input_count; ++i) {
+@open{  if (version < 0 || version >= @versions@) return -1;
+@}  for (int i = 0; i < @name@_input_count; ++i) {
     if (input_bytes[i] != codes[@number@]->inputs[i].bytes) return i + 1;
   }
   return 0;
 }
 int @name@_run(@version_first@const @name@_weights *weights, const void *const *inputs, void *const *outputs,
     void *memory) {
-  return codes[@number@]->run(weights, inputs, outputs, memory);
+@open{  if (version < 0 || version >= @versions@) return 2;
+@}  return codes[@number@]->run(weights, inputs, outputs, memory);
 }
 )";
 

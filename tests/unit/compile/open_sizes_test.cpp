@@ -112,6 +112,21 @@ TEST(OpenSizes, HaveEachWeightOnce) {
   EXPECT_EQ(all.memory_bytes(), artefact_of(layers(260, false)).memory_bytes());
 }
 
+TEST(OpenSizes, ThatAreNotThereAreACodeAndNoCrash) {
+  const TemporaryFolder folder = *TemporaryFolder::make();
+  ASSERT_TRUE(write_artefact(family("c11"), folder.path()));
+  ASSERT_TRUE(write_file(folder.path() + "/user.c", R"(#include "model.h"
+#include <stdio.h>
+int main(void) {
+  for (int version = -1; version <= 3; version += 4)
+    printf("%d %d %zu %d\n", model_run(version, NULL, NULL, NULL, NULL), model_check(version, NULL),
+           model_memory_bytes(version), model_input(version, 0) == NULL);
+}
+)"));
+  EXPECT_EQ(shell(folder.path(), "make -s libmodel.so && cc -o user user.c libmodel.so -Wl,-rpath,. && ./user"),
+            "2 -1 0 1\n2 -1 0 1\nexit 0");
+}
+
 TEST(OpenSizes, AreChosenInPython) {
   const TemporaryFolder folder = *TemporaryFolder::make();
   if (shell(folder.path(), "python3 -c 'import ctypes'") != "exit 0") GTEST_SKIP() << "there is no python3";
