@@ -1,8 +1,6 @@
 #include "campaign/campaign_progress.h"
 
 #include <nlohmann/json.hpp>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <fstream>
 
@@ -67,19 +65,6 @@ void ProgressReporter::report(CampaignProgress progress) {
   written_ = now;
   // A disk too full for this file must not end the campaign; the next try may succeed.
   (void)write_file(file_, to_json(progress));
-}
-
-std::uint64_t resident_bytes() {
-  std::ifstream statm("/proc/self/statm");
-  std::uint64_t total = 0, resident = 0;
-  statm >> total >> resident;
-  return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
-std::uint64_t peak_memory_bytes() {
-  rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
 }  // namespace rewright

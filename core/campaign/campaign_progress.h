@@ -46,8 +46,4 @@ class ProgressReporter {
   Clock::time_point written_;
 };
 
-/// Bytes of memory that this process holds now, and the most it ever held.
-[[nodiscard]] std::uint64_t resident_bytes();
-[[nodiscard]] std::uint64_t peak_memory_bytes();
-
 }  // namespace rewright

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <map>
 
+#include "base/process_memory.h"
 #include "campaign/candidate_batch.h"
 #include "campaign/phases.h"
 #include "enumerate/enumerator.h"

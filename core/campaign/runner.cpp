@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "base/logging.h"
+#include "base/process_memory.h"
 #include "campaign/crashes.h"
 #include "campaign/identity.h"
 #include "campaign/phases.h"

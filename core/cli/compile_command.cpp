@@ -265,13 +265,31 @@ compile::CompileOptions options_of(const CompileArguments& arguments, Workplace&
   return options;
 }
 
-Result<compile::CompileReport> compiled(const Settings& settings, const CompileArguments& arguments,
-                                        Workplace& workplace) {
-  REWRIGHT_TRY(const Registry registry, settings.registry());
+struct Tools {
+  const Target* target;
+  const Runtime* runtime;
+};
+Result<Tools> tools_of(const CompileArguments& arguments, const Registry& registry) {
   REWRIGHT_TRY(const Target* target, registry.get<Target>(arguments.target));
   REWRIGHT_CHECK(target->version());
   REWRIGHT_TRY(const Runtime* runtime, registry.get<Runtime>(arguments.runtime));
   REWRIGHT_CHECK(runtime->version());
+  return Tools{target, runtime};
+}
+
+/// The plugin for oneDNN, ready; none where it is not installed, or not on one thread.
+Result<std::unique_ptr<CostModel>> primitives(const CompileArguments& arguments, const Registry& registry) {
+  const CostModel* found = registry.find<CostModel>("onednn");
+  if (found == nullptr || arguments.threads > 1) return std::unique_ptr<CostModel>();
+  auto model = found->clone();
+  REWRIGHT_CHECK(model->configure({}, registry));
+  return model;
+}
+
+Result<compile::CompileReport> compiled(const Settings& settings, const CompileArguments& arguments,
+                                        Workplace& workplace) {
+  REWRIGHT_TRY(const Registry registry, settings.registry());
+  REWRIGHT_TRY(const auto tools, tools_of(arguments, registry));
   REWRIGHT_TRY(const auto given, read_dims(arguments.dims));
   REWRIGHT_TRY(const auto choices, read_open_sizes(arguments.open, given));
   REWRIGHT_TRY(const ModelSource source, read_source(arguments));
@@ -281,17 +299,19 @@ Result<compile::CompileReport> compiled(const Settings& settings, const CompileA
   std::size_t rewrites = 0;
   for (const auto& sizes : choices) {
     Version& version = versions.emplace_back(sizes, source);
-    REWRIGHT_CHECK(
-        prepare(settings, arguments, registry, *runtime, records, workplace.built() + "/optimised.onnx", version));
+    REWRIGHT_CHECK(prepare(settings, arguments, registry, *tools.runtime, records,
+                           workplace.built() + "/optimised.onnx", version));
     opened.push_back({&*version.opened, sizes});
     rewrites = std::max(rewrites, version.rewrites);
   }
   StepLine line(settings.quiet);
   compile::CompileOptions options = options_of(arguments, workplace, line);
+  REWRIGHT_TRY(const std::unique_ptr<CostModel> beside, primitives(arguments, registry));
+  options.beside = beside.get();
   if (!records.empty()) {
     REWRIGHT_TRY(options.records, ScheduleRecords::read(records));
   }
-  REWRIGHT_TRY(compile::CompileReport report, compile::compile_model(opened, *target, *runtime, options));
+  REWRIGHT_TRY(compile::CompileReport report, compile::compile_model(opened, *tools.target, *tools.runtime, options));
   report.rewrites = rewrites;
   if (report.equal() && !interrupted()) REWRIGHT_CHECK(workplace.staged().commit());
   return report;
@@ -301,15 +321,13 @@ Result<compile::CompileReport> compiled(const Settings& settings, const CompileA
 Result<compile::RegionsReport> compiled_regions(const Settings& settings, const CompileArguments& arguments,
                                                 Workplace& workplace) {
   REWRIGHT_TRY(const Registry registry, settings.registry());
-  REWRIGHT_TRY(const Target* target, registry.get<Target>(arguments.target));
-  REWRIGHT_CHECK(target->version());
-  REWRIGHT_TRY(const Runtime* runtime, registry.get<Runtime>(arguments.runtime));
-  REWRIGHT_CHECK(runtime->version());
+  REWRIGHT_TRY(const auto tools, tools_of(arguments, registry));
   REWRIGHT_TRY(Version version, read_version(arguments));
   REWRIGHT_TRY(const std::string records, records_of(arguments));
   CompileArguments whole = arguments;
   whole.effort = 0;  // Schedules are searched for regions.
-  REWRIGHT_CHECK(prepare(settings, whole, registry, *runtime, records, workplace.built() + "/optimised.onnx", version));
+  REWRIGHT_CHECK(
+      prepare(settings, whole, registry, *tools.runtime, records, workplace.built() + "/optimised.onnx", version));
   REWRIGHT_TRY(const std::string start, start_of(arguments, version));
   StepLine line(settings.quiet);
   compile::RegionOptions options;
@@ -322,7 +340,7 @@ Result<compile::RegionsReport> compiled_regions(const Settings& settings, const 
     return ScheduleRecords::read(records);
   };
   REWRIGHT_TRY(compile::RegionsReport report,
-               compile::compile_regions(*version.opened, start, *target, *runtime, options));
+               compile::compile_regions(*version.opened, start, *tools.target, *tools.runtime, options));
   if (report.equivalence.equal() && report.kept() > 0 && !interrupted()) REWRIGHT_CHECK(workplace.staged().commit());
   return report;
 }

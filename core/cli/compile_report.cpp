@@ -74,6 +74,14 @@ void print_times(const compile::CompileReport& report) {
   print_line(fmt::format("{} us a run; {} takes {} us, {:.2f} times as long (least times, in turn, {} each).",
                          microseconds(*version.ours_us), report.runtime, microseconds(*version.runtime_us), by_ours,
                          counted(static_cast<std::uint64_t>(report.threads), "thread")));
+  if (report.ours_peak_bytes && report.runtime_peak_bytes) {
+    print_line(fmt::format("{} in memory at most, weights as well; {} adds {} to a process.",
+                           bytes(static_cast<std::uint64_t>(*report.ours_peak_bytes)), report.runtime,
+                           bytes(static_cast<std::uint64_t>(*report.runtime_peak_bytes))));
+  }
+  if (report.beside_us)
+    print_line(
+        fmt::format("The kernels of {}, each alone, add up to {} us.", report.beside, microseconds(*report.beside_us)));
   print_line("Each kernel among the others, and what this machine allows for it alone:");
   print_profile(report.profile);
   if (!version.is_slower()) return;
@@ -114,6 +122,9 @@ Json compile_json(const compile::CompileReport& report, double seconds) {
                {"noise_floor", worst.equivalence.tolerance},
                {"runs", worst.equivalence.runs},
                {"threads", report.threads},
+               {"beside", report.beside_us ? Json{{"device", report.beside}, {"us", *report.beside_us}} : Json()},
+               {"peak_bytes", report.ours_peak_bytes ? Json(*report.ours_peak_bytes) : Json()},
+               {"onnxruntime_peak_bytes", report.runtime_peak_bytes ? Json(*report.runtime_peak_bytes) : Json()},
                {"profile", std::move(profile)},
                {"memory_bytes", report.not_compiled.empty() ? report.artefact.memory_bytes() : 0},
                {"artefact_bytes", report.artefact.bytes()}};

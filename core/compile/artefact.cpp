@@ -23,9 +23,11 @@ constexpr std::string_view kTakenNames[] = {
     "shm", "stat",  "stdbool", "stddef", "stdint", "stdio", "stdlib", "string", "time", "unistd", "wheel"};
 
 constexpr std::string_view kPlainFlags[] = {"-std=c11", "-O3"};
-/// As target c compiles these dialects.
-constexpr std::string_view kVectorFlags[] = {"-std=gnu11",         "-O2",       "-ffp-contract=off", "-fno-math-errno",
-                                             "-fno-trapping-math", "-Wno-psabi"};
+/// As target c compiles these dialects. Predictive commoning keeps loads for later steps, in more registers than are
+/// free.
+constexpr std::string_view kVectorFlags[] = {
+    "-std=gnu11", "-O2", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fno-predictive-commoning",
+    "-Wno-psabi"};
 
 class ArtefactWriter {
  public:

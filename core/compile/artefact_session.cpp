@@ -93,15 +93,16 @@ Result<RunTimes> ArtefactSession::measure(std::span<const RuntimeTensor> inputs,
   return RunTimes{samples.front(), at(1), at(2), at(3)};
 }
 
-Result<std::vector<double>> ArtefactSession::profile(std::span<const RuntimeTensor> inputs, int repeats) {
+Result<ArtefactSession::Profile> ArtefactSession::profile(std::span<const RuntimeTensor> inputs, int repeats) {
   REWRIGHT_CHECK(compile("profile", {"-DREWRIGHT_PROFILE"}));
   REWRIGHT_CHECK(write_inputs(inputs));
   REWRIGHT_TRY(const std::string text, execute(std::max(repeats, 1), "profile"));
   std::istringstream lines(text);
-  std::vector<double> times;
-  for (double time = 0; lines >> time;) times.push_back(time);
-  if (!times.empty()) times.erase(times.begin());  // That of the whole run.
-  return times;
+  Profile profile;
+  double whole_run = 0;
+  lines >> whole_run >> profile.peak_bytes;
+  for (double us = 0; lines >> us;) profile.us.push_back(us);
+  return profile;
 }
 
 }  // namespace rewright::compile

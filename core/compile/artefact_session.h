@@ -28,9 +28,12 @@ class ArtefactSession final : public RuntimeSession {
   /// The least times of as many processes. Errors: as `run`.
   [[nodiscard]] Result<RunTimes> measure(std::span<const RuntimeTensor> inputs, int repetitions,
                                          double batch_us) override;
-  /// The least time of each kernel in so many runs, by call, in us; of an artefact with one version. Errors: of the
-  /// compiler; as `run`.
-  [[nodiscard]] Result<std::vector<double>> profile(std::span<const RuntimeTensor> inputs, int repeats);
+  struct Profile {
+    std::int64_t peak_bytes = 0;  ///< The most that the process had in memory; 0 where the system does not tell.
+    std::vector<double> us;       ///< Least time of each kernel, by call.
+  };
+  /// Of so many runs of an artefact with one version. Errors: of the compiler; as `run`.
+  [[nodiscard]] Result<Profile> profile(std::span<const RuntimeTensor> inputs, int repeats);
 
  private:
   ArtefactSession(std::string built, const Artefact& artefact, const std::string& folder, int seconds);

@@ -223,6 +223,17 @@ inline constexpr std::string_view kMainText = R"(/* Runs the model @name@ on raw
 #ifdef REWRIGHT_PROFILE
 extern double @name@_kernel_us[];
 extern const int @name@_kernels;
+
+/* What was most in memory at a time, as Linux tells; 0 elsewhere. */
+static long long peak_bytes(void) {
+  FILE *stream = fopen("/proc/self/status", "rb");
+  char line[256];
+  long long kibibytes = 0;
+  while (stream != NULL && fgets(line, sizeof line, stream) != NULL)
+    if (sscanf(line, "VmHWM: %lld", &kibibytes) == 1) break;
+  if (stream != NULL) fclose(stream);
+  return 1024 * kibibytes;
+}
 #endif
 
 static void *block(size_t bytes) {
@@ -300,6 +311,7 @@ int main(int argc, char **argv) {
   }
   if (repeats > 0) printf("%.3f\n", least);
 #ifdef REWRIGHT_PROFILE
+  printf("%lld\n", peak_bytes());
   for (int k = 0; k < @name@_kernels; ++k) printf("%.3f\n", @name@_kernel_us[k]);
 #endif
   for (int i = 0; i < @name@_input_count; ++i) free(inputs[i]);

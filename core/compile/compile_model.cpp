@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/files.h"
+#include "base/process_memory.h"
 #include "compile/artefact_session.h"
 #include "compile/known_weights.h"
 #include "compile/network_tasks.h"
@@ -165,13 +166,33 @@ Status measure(const OpenedModel& model, ArtefactSession& session, const Runtime
   return {};
 }
 
-Result<std::vector<KernelTime>> profile(const OpenedModel& model, const Graph& graph, const Kernels& kernels,
-                                        ArtefactSession& session, double run_us) {
+/// Times of kernels, and what the code has in memory.
+Status profile(const OpenedModel& model, const Graph& graph, const Kernels& kernels, ArtefactSession& session,
+               CompileReport& report) {
   REWRIGHT_TRY(const auto inputs, random_inputs(graph, 1, model.source->inputs));
-  const int repeats = static_cast<int>(std::clamp(kMeasuredUs / std::max(run_us, 1.0), 1.0, 1e5));
-  REWRIGHT_TRY(const std::vector<double> kernel_us, session.profile(inputs, repeats));
+  const int repeats =
+      static_cast<int>(std::clamp(kMeasuredUs / std::max(*report.versions.front().ours_us, 1.0), 1.0, 1e5));
+  REWRIGHT_TRY(const auto measured, session.profile(inputs, repeats));
   REWRIGHT_TRY(const tune::Machine machine, tune::measured_machine());
-  return kernel_profile(graph, kernels, kernel_us, machine);
+  report.profile = kernel_profile(graph, kernels, measured.us, machine);
+  if (measured.peak_bytes > 0) report.ours_peak_bytes = measured.peak_bytes;
+  return {};
+}
+
+/// What a run of the original adds to this process: the model as it was loaded, and the most of a second run.
+Status measure_memory(const OpenedModel& model, const Runtime& runtime, int threads, CompileReport& report) {
+  REWRIGHT_TRY(const auto inputs, random_inputs(model.start().graph, 1, model.source->inputs));
+  if (!restart_peak_memory()) return {};
+  const std::uint64_t before = resident_bytes();
+  REWRIGHT_TRY(const auto session, runtime.load(std::as_bytes(std::span(model.source->bytes)),
+                                                {.directory = model.source->directory, .threads = threads}));
+  for (int run = 0; run < 2; ++run) {
+    if (run > 0 && !restart_peak_memory()) return {};
+    REWRIGHT_TRY(const auto outputs, session->run(inputs));
+  }
+  const std::uint64_t peak = peak_memory_bytes();
+  report.runtime_peak_bytes = peak > before ? static_cast<std::int64_t>(peak - before) : 0;
+  return {};
 }
 
 }  // namespace
@@ -241,8 +262,12 @@ Result<CompileReport> compile_model(std::span<const OpenedVersion> versions, con
   };
   if (versions.size() > 1 || !versions.front().sizes.empty()) return end();
   REWRIGHT_CHECK(begin("measure kernels"));
-  REWRIGHT_TRY(report.profile, profile(*versions.front().model, graphs.front(), kernels.front(), *session,
-                                       *report.versions.front().ours_us));
+  REWRIGHT_CHECK(profile(*versions.front().model, graphs.front(), kernels.front(), *session, report));
+  REWRIGHT_CHECK(measure_memory(*versions.front().model, runtime, options.threads, report));
+  if (options.beside == nullptr) return end();
+  report.beside = options.beside->device();
+  REWRIGHT_CHECK(begin("measure " + report.beside));
+  if (const auto us = GraphCost(*options.beside, nullptr).cost_us(graphs.front())) report.beside_us = *us;
   return end();
 }
 

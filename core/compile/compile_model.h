@@ -5,6 +5,7 @@
 #pragma once
 
 #include <rewright/onnx/runtime.h>
+#include <rewright/optimize/cost.h>
 
 #include <functional>
 #include <optional>
@@ -29,6 +30,8 @@ struct CompileOptions {
   int seconds = 300;            ///< For the compiler, and for a run.
   std::vector<ScheduleRecord> records =
       {};  ///< Of which each kernel takes its best; others are scheduled by one_shot().
+  /// Whose kernels are measured too, and added up: those of the compiled graph, of one version. May be null.
+  CostModel* beside = nullptr;
   /// Called with what is done next: "compile". False: it is not to be done.
   std::function<bool(const std::string&)> goes_on = {};
 };
@@ -61,6 +64,11 @@ struct REWRIGHT_API CompileReport {
   int threads = 1;
   double measuring_s = 0;           ///< How long that took.
   std::string runtime;              ///< "ONNX Runtime 1.30.0".
+  std::optional<double> beside_us;  ///< What the kernels of CompileOptions::beside take, where it has all.
+  std::string beside;               ///< "oneDNN 2.6.0, one thread, ...".
+  /// While it runs: weights, inputs and outputs as well; of the runtime what it adds to this process. Of an artefact
+  /// with one version, where the system tells.
+  std::optional<std::int64_t> ours_peak_bytes, runtime_peak_bytes;
   std::vector<KernelTime> profile;  ///< By call, where it was measured: of an artefact with one version.
   [[nodiscard]] bool equal() const;
   /// Of which the least can be said: not equal, or the slowest beside the runtime.

@@ -1,8 +1,11 @@
 #include "compile/scheduled_kernels.h"
 
+#include <rewright/tune/roofline.h>
+
 #include <algorithm>
 #include <set>
 
+#include "compile/layout_choice.h"
 #include "compile/reciprocals.h"
 #include "compile/storage.h"
 #include "compile/sum_conditions.h"
@@ -11,6 +14,7 @@
 #include "schedule/apply.h"
 #include "schedule/nest.h"
 #include "schedule/places.h"
+#include "tune/features.h"
 
 namespace rewright::compile {
 namespace {
@@ -18,36 +22,6 @@ namespace {
 using loop::Program;
 
 constexpr std::size_t kRank = 4;
-
-/// The axis that an index is, beside a number.
-std::optional<Axis> axis_of(const IndexExpr& index) {
-  const auto form = loop::linear(index);
-  if (!form || form->terms.size() != 1 || form->terms[0].second != 1) return std::nullopt;
-  const IndexExpr& atom = form->terms[0].first;
-  return atom.kind() == IndexExpr::Kind::kAxis ? std::optional(atom.axis()) : std::nullopt;
-}
-
-/// Is a buffer made by sums of products with weights along its dimension 1, and by them alone?
-bool sums_over_channels(const Program& program, BufferId buffer) {
-  if (program[buffer].sizes.size() != kRank) return false;
-  bool found = false;
-  for (const loop::Statement& statement : program.body) {
-    const auto nest = statement.loop() != nullptr ? schedule::nest_at(*statement.loop()) : std::nullopt;
-    if (!nest || nest->update == nullptr || nest->stored().buffer != buffer) continue;
-    const auto channel = axis_of(nest->stored().at[1]), row = axis_of(nest->stored().at[2]),
-               column = axis_of(nest->stored().at[3]);
-    if (!channel || !row || !column) return false;
-    for (const ValueExpr& load : schedule::loads_in(nest->update->value)) {
-      const auto at = load.indices();
-      const bool is_weight = program[load.buffer()].role == BufferRole::kWeight;
-      const bool follows_places = schedule::names_axis(at, *row) || schedule::names_axis(at, *column);
-      if (is_weight && follows_places) return false;
-      if (!is_weight && !follows_places) return false;
-      found |= is_weight && schedule::names_axis(at, *channel);
-    }
-  }
-  return found;
-}
 
 /// Is all that is stored at least 0?
 bool stores_positive(const Program& program, BufferId buffer) {
@@ -140,18 +114,32 @@ Program in_parallel(Program program) {
   return program;
 }
 
+/// Layouts are the same on every machine: what is recorded of kernels on one is found on others.
+const tune::Machine& nominal_machine() {
+  static const tune::Machine machine = [] {
+    tune::Machine made;
+    made.caches = {{1, 48 << 10, 400}, {2, 2 << 20, 100}, {3, 32 << 20, 30}, {0, 0, 12}};
+    made.peak_gflops = 150;
+    return made;
+  }();
+  return machine;
+}
+
 class KernelScheduling {
  public:
   KernelScheduling(const Graph& graph, const Kernels& kernels, const schedule::VectorUnit& unit, int threads,
                    const ScheduleChoice& choose)
-      : graph_(graph), kernels_(kernels), unit_(unit), choose_(choose) {
+      : graph_(graph),
+        kernels_(kernels),
+        unit_(unit),
+        choose_(choose),
+        roofline_(tune::feature_columns(), nominal_machine()) {
     result_.threads = threads;
   }
 
   Result<Kernels> run() {
     for (const KernelCall& call : kernels_.calls) calls_.push_back(call);
     for (const KernelCall& call : calls_) programs_.push_back(with_window_counts(with_roles(call)));
-    separate_outputs();
     choose_channels_last();
     choose_halos();
     for (std::size_t k = 0; k < calls_.size(); ++k) REWRIGHT_CHECK(add_call(k));
@@ -174,112 +162,110 @@ class KernelScheduling {
   [[nodiscard]] bool is_output_of_graph(Port port) const {
     return std::ranges::find(graph_.outputs(), port) != graph_.outputs().end();
   }
-  [[nodiscard]] bool is_input_of_graph(Port port) const {
-    return port.node.value < graph_.nodes().size() && graph_.node(port.node).is_data();
-  }
-
-  /// Tensors of sums over channels that the graph hands out are made with channels last, and copied in the end.
-  void separate_outputs() {
-    std::map<Port, Port> made;
-    std::vector<std::pair<KernelCall, Program>> last;
-    for (std::size_t k = 0; k < calls_.size(); ++k) {
-      for (std::uint32_t b = 0; b < calls_[k].tensors.size(); ++b) {
-        auto& port = calls_[k].tensors[b];
-        const Buffer& buffer = programs_[k].buffers[b];
-        if (!port) continue;
-        if (buffer.role == BufferRole::kOutput && buffer.element == ElementType::kFloat32 &&
-            is_output_of_graph(*port) && sums_over_channels(programs_[k], {b})) {
-          made.emplace(*port, new_port());
-          last.emplace_back(KernelCall{kernels_.functions.size(), {made.at(*port), *port}}, copying(buffer));
-        }
-        if (const auto found = made.find(*port); found != made.end()) port = found->second;
-      }
-    }
-    for (auto& [call, program] : last) {
-      calls_.push_back(std::move(call));
-      programs_.push_back(std::move(program));
-    }
+  /// Those that may lie with channels last: by port.
+  [[nodiscard]] bool has_choice(std::size_t k, std::size_t b) const {
+    const Buffer& buffer = programs_[k].buffers[b];
+    return calls_[k].tensors[b] && buffer.sizes.size() == kRank && buffer.element == ElementType::kFloat32 &&
+           (buffer.role == BufferRole::kInput || buffer.role == BufferRole::kOutput);
   }
   /// Of no node.
   Port new_port() { return {{static_cast<std::uint32_t>(graph_.nodes().size()) + new_ports_++}, 0}; }
 
-  /// Inputs of the graph that sums over channels read: there are copies of these, which others may read, too.
-  [[nodiscard]] std::set<Port> inputs_to_copy() const {
-    std::set<Port> found;
+  void choose_channels_last() {
+    for (std::size_t k = 0; k < calls_.size(); ++k)
+      for (std::uint32_t b = 0; b < calls_[k].tensors.size(); ++b)
+        if (has_choice(k, b) && stores_positive(programs_[k], {b})) positive_.insert(*calls_[k].tensors[b]);
+    LayoutProblem problem;
+    std::map<Port, std::size_t> number;
+    std::vector<std::pair<std::size_t, std::uint32_t>> place;    // Of tensors: a call and its buffer.
+    std::vector<std::map<Port, std::size_t>> at(calls_.size());  // In what is chosen for a kernel.
     for (std::size_t k = 0; k < calls_.size(); ++k) {
-      if (!sums_over_channels_somewhere(k)) continue;
-      for (std::size_t b = 0; b < calls_[k].tensors.size(); ++b)
-        if (is_copied(k, b)) found.insert(*calls_[k].tensors[b]);
+      LayoutProblem::Kernel& kernel = problem.kernels.emplace_back();
+      for (const BufferRole role : {BufferRole::kInput, BufferRole::kOutput}) {
+        for (std::uint32_t b = 0; b < calls_[k].tensors.size(); ++b) {
+          if (!has_choice(k, b) || programs_[k].buffers[b].role != role) continue;
+          const Port port = *calls_[k].tensors[b];
+          if (!at[k].try_emplace(port, at[k].size()).second) continue;
+          const auto [known, is_new] = number.try_emplace(port, problem.tensors);
+          if (is_new) place.emplace_back(k, b);
+          if (is_new) problem.must_be_first.push_back(is_output_of_graph(port));
+          problem.tensors = number.size();
+          (role == BufferRole::kInput ? kernel.reads : kernel.writes).push_back(known->second);
+        }
+      }
     }
-    return found;
+    problem.kernel_cost = [&](std::size_t k, const std::vector<bool>& is_last) {
+      std::map<Port, Storage> storage;
+      for (const auto& [port, i] : at[k])
+        if (is_last[i]) storage.emplace(port, channels_last());
+      add_halos(k, storage);
+      return cost_of(k, storage);
+    };
+    problem.copy_cost = [&](std::size_t t, bool to_last) {
+      return us_of(transposing(programs_[place[t].first][{place[t].second}].sizes, !to_last));
+    };
+    const std::vector<std::vector<bool>> chosen = choose_layouts(problem);
+    lay_out(
+        [&](std::size_t k, std::size_t b) { return has_choice(k, b) && chosen[k][at[k].at(*calls_[k].tensors[b])]; });
   }
-  [[nodiscard]] bool sums_over_channels_somewhere(std::size_t k) const {
-    for (std::uint32_t b = 0; b < programs_[k].buffers.size(); ++b)
-      if (programs_[k].buffers[b].role == BufferRole::kOutput && sums_over_channels(programs_[k], {b})) return true;
-    return false;
+  static Storage channels_last() {
+    return {{0, 2, 3, 1}, std::vector<std::int64_t>(kRank), std::vector<std::int64_t>(kRank)};
   }
-  /// Is a tensor one that sums read as a copy, with channels last?
-  [[nodiscard]] bool is_copied(std::size_t k, std::size_t b) const {
-    const Buffer& buffer = programs_[k].buffers[b];
-    return buffer.role == BufferRole::kInput && buffer.sizes.size() == kRank &&
-           buffer.element == ElementType::kFloat32 && is_input_of_graph(*calls_[k].tensors[b]);
+  [[nodiscard]] double cost_of(std::size_t k, const std::map<Port, Storage>& storage) {
+    const std::string key = key_of(k, storage);
+    const auto known = cost_of_.find(key);
+    return known != cost_of_.end() ? known->second : cost_of_.emplace(key, us_of(stored(k, storage))).first->second;
   }
-  static bool has_sums(const Program& program) {
-    return std::ranges::any_of(program.body, [](const loop::Statement& statement) {
-      const auto nest = statement.loop() != nullptr ? schedule::nest_at(*statement.loop()) : std::nullopt;
-      return nest && nest->update != nullptr;
-    });
+  [[nodiscard]] double us_of(const Program& program) const {
+    const schedule::OneShot made = schedule::one_shot(with_conditions_inside(with_reciprocals(program)), unit_);
+    return roofline_.us_of(tune::features_of(with_conditions_outside(made.program), nominal_machine(), unit_.lanes));
   }
 
-  void choose_channels_last() {
-    const std::set<Port> copied = inputs_to_copy();
+  /// Tensors that kernels read or write with channels last, by call and buffer; copies where one is read both ways.
+  void lay_out(const std::function<bool(std::size_t, std::size_t)>& is_last) {
+    std::vector<std::vector<bool>> last;
     for (std::size_t k = 0; k < calls_.size(); ++k) {
-      const Program program = programs_[k];  // Copies are put before it below.
-      for (std::uint32_t b = 0; b < program.buffers.size(); ++b) {
-        const Buffer& buffer = program.buffers[b];
-        if (buffer.role != BufferRole::kOutput || buffer.sizes.size() != kRank ||
-            buffer.element != ElementType::kFloat32 || is_output_of_graph(*calls_[k].tensors[b]))
-          continue;
-        const bool is_sum = sums_over_channels(program, {b});
-        const bool is_last = is_sum || reads_channels_last(k, has_sums(program) ? copied : std::set<Port>());
-        if (is_last) copy_inputs(k);
-        if (is_last) add_storage(*calls_[k].tensors[b], stores_positive(programs_[k], {b}));
+      auto& of_call = last.emplace_back();
+      for (std::size_t b = 0; b < calls_[k].tensors.size(); ++b) of_call.push_back(is_last(k, b));
+    }
+    const std::vector<KernelCall> calls = std::move(calls_);
+    const std::vector<Program> programs = std::move(programs_);
+    calls_.clear();
+    programs_.clear();
+    std::map<Port, Port> first_of, last_of;  // Where a tensor of the graph is, in either order.
+    const auto copy = [&](Port from, Port to, const Buffer& buffer) {
+      calls_.push_back({kernels_.functions.size(), {from, to}});
+      programs_.push_back(copying(buffer));
+    };
+    std::vector<std::pair<Port, Buffer>> handed_out;  // What the graph hands out and is made with channels last.
+    for (std::size_t k = 0; k < calls.size(); ++k) {
+      KernelCall call = calls[k];
+      for (std::size_t b = 0; b < call.tensors.size(); ++b) {
+        if (!call.tensors[b]) continue;
+        const Port port = *call.tensors[b];
+        const Buffer& buffer = programs[k].buffers[b];
+        std::map<Port, Port>&same = last[k][b] ? last_of : first_of, &other = last[k][b] ? first_of : last_of;
+        if (buffer.role == BufferRole::kOutput) {
+          const bool is_separate = last[k][b] && is_output_of_graph(port);
+          if (is_separate) handed_out.emplace_back(port, buffer);
+          same.emplace(port, is_separate ? new_port() : port);
+        } else {
+          if (!first_of.contains(port) && !last_of.contains(port)) first_of.emplace(port, port);  // Of no kernel.
+          if (!same.contains(port)) {
+            same.emplace(port, is_output_of_graph(port) && !last[k][b] ? port : new_port());
+            copy(other.at(port), same.at(port), buffer);
+          }
+        }
+        call.tensors[b] = same.at(port);
+        if (!last[k][b]) continue;
+        storage_.try_emplace(same.at(port), channels_last());
+        if (positive_.contains(port)) positive_.insert(same.at(port));
       }
+      calls_.push_back(std::move(call));
+      programs_.push_back(programs[k]);
     }
-  }
-  void add_storage(Port port, bool is_positive) {
-    storage_[port] = {{0, 2, 3, 1}, std::vector<std::int64_t>(kRank), std::vector<std::int64_t>(kRank)};
-    if (is_positive) positive_.insert(port);
-  }
-  /// All tensors of its rank, weights apart; `copied`: inputs of the graph that count as such.
-  [[nodiscard]] bool reads_channels_last(std::size_t k, const std::set<Port>& copied) const {
-    bool found = false;
-    for (std::size_t b = 0; b < calls_[k].tensors.size(); ++b) {
-      const Buffer& buffer = programs_[k].buffers[b];
-      if (buffer.role != BufferRole::kInput || buffer.sizes.size() != kRank) continue;
-      if (!storage_.contains(*calls_[k].tensors[b]) && !copied.contains(*calls_[k].tensors[b])) return false;
-      found = true;
-    }
-    return found;
-  }
-  /// Calls that copy what a sum reads of the graph's inputs stand before it.
-  void copy_inputs(std::size_t& k) {
-    for (std::size_t b = 0; b < calls_[k].tensors.size(); ++b) {
-      if (!is_copied(k, b)) continue;
-      const Buffer buffer = programs_[k].buffers[b];
-      const Port from = *calls_[k].tensors[b];
-      auto known = copies_.find(from);
-      if (known == copies_.end()) {
-        const Port to = new_port();
-        known = copies_.emplace(from, to).first;
-        add_storage(to, false);
-        const auto at = static_cast<std::ptrdiff_t>(k);
-        programs_.insert(programs_.begin() + at, copying(buffer));
-        calls_.insert(calls_.begin() + at, KernelCall{kernels_.functions.size(), {from, to}});
-        ++k;
-      }
-      calls_[k].tensors[b] = known->second;
-    }
+    for (const auto& [port, buffer] : handed_out)
+      if (!first_of.contains(port)) copy(last_of.at(port), port, buffer);
   }
   static Program copying(const Buffer& of) {
     Program program{{{"x", of.sizes, of.element, BufferRole::kInput}, {"y", of.sizes, of.element, BufferRole::kOutput}},
@@ -300,31 +286,37 @@ class KernelScheduling {
   }
 
   void choose_halos() {
-    for (std::size_t k = 0; k < calls_.size(); ++k) {
-      for (std::uint32_t b = 0; b < calls_[k].tensors.size(); ++b) {
-        if (programs_[k].buffers[b].role != BufferRole::kInput) continue;
-        const auto found = storage_.find(*calls_[k].tensors[b]);
-        if (found == storage_.end()) continue;
-        const Halo halo = halo_of(programs_[k], {b}, positive_.contains(found->first));
-        for (std::size_t d = 0; d < kRank; ++d) {
-          found->second.before[d] = std::max(found->second.before[d], halo.before[d]);
-          found->second.after[d] = std::max(found->second.after[d], halo.after[d]);
-        }
+    for (std::size_t k = 0; k < calls_.size(); ++k) add_halos(k, storage_);
+  }
+  /// What a kernel reads beyond the tensors that are stored.
+  void add_halos(std::size_t k, std::map<Port, Storage>& storage) const {
+    for (std::uint32_t b = 0; b < calls_[k].tensors.size(); ++b) {
+      if (programs_[k].buffers[b].role != BufferRole::kInput) continue;
+      const auto found = storage.find(*calls_[k].tensors[b]);
+      if (found == storage.end()) continue;
+      const Halo halo = halo_of(programs_[k], {b}, positive_.contains(found->first));
+      for (std::size_t d = 0; d < kRank; ++d) {
+        found->second.before[d] = std::max(found->second.before[d], halo.before[d]);
+        found->second.after[d] = std::max(found->second.after[d], halo.after[d]);
       }
     }
   }
 
-  Status add_call(std::size_t k) {
-    KernelCall call = calls_[k];
+  /// Calls of equal keys may share a function.
+  [[nodiscard]] std::string key_of(std::size_t k, const std::map<Port, Storage>& storage) const {
+    const KernelCall& call = calls_[k];
     std::string key = fmt::format("{}", call.function);
     if (is_copy(call)) key += to_string(programs_[k]);
     for (std::size_t b = 0; b < call.tensors.size(); ++b) {
       key += fmt::format("|{}", static_cast<int>(programs_[k].buffers[b].role));
-      const auto storage = call.tensors[b] ? storage_.find(*call.tensors[b]) : storage_.end();
-      if (storage != storage_.end())
-        key += to_string(storage->second) + (positive_.contains(storage->first) ? "+" : "");
+      const auto found = call.tensors[b] ? storage.find(*call.tensors[b]) : storage.end();
+      if (found != storage.end()) key += to_string(found->second) + (positive_.contains(found->first) ? "+" : "");
     }
-    const auto [known, is_new] = function_of_.try_emplace(key, result_.functions.size());
+    return key;
+  }
+  Status add_call(std::size_t k) {
+    KernelCall call = calls_[k];
+    const auto [known, is_new] = function_of_.try_emplace(key_of(k, storage_), result_.functions.size());
     if (is_new) REWRIGHT_CHECK(add_function(k));
     call.function = known->second;
     call.packings = packings_[known->second];
@@ -333,19 +325,19 @@ class KernelScheduling {
     return {};
   }
   /// Over tensors as they are stored.
-  [[nodiscard]] Program stored(std::size_t k) const {
+  [[nodiscard]] Program stored(std::size_t k, const std::map<Port, Storage>& storages) const {
     const KernelCall& call = calls_[k];
     if (is_copy(call)) {
       for (std::size_t b = 0; b < call.tensors.size(); ++b) {
-        const auto storage = storage_.find(*call.tensors[b]);
-        if (storage != storage_.end() && !has_halo(storage->second))
+        const auto storage = storages.find(*call.tensors[b]);
+        if (storage != storages.end() && !has_halo(storage->second))
           return transposing(programs_[k][{0}].sizes, b == 0);
       }
     }
     Program program = programs_[k];
     for (std::uint32_t b = 0; b < call.tensors.size(); ++b) {
-      const auto storage = call.tensors[b] ? storage_.find(*call.tensors[b]) : storage_.end();
-      if (storage != storage_.end())
+      const auto storage = call.tensors[b] ? storages.find(*call.tensors[b]) : storages.end();
+      if (storage != storages.end())
         program = with_storage(program, {b}, storage->second, positive_.contains(storage->first));
     }
     return program;
@@ -368,7 +360,7 @@ class KernelScheduling {
   }
   Status add_function(std::size_t k) {
     const KernelCall& call = calls_[k];
-    const Program program = stored(k);
+    const Program program = stored(k, storage_);
     const Program prepared = with_conditions_inside(with_reciprocals(program));
     auto chosen = choose_ ? choose_(prepared) : std::nullopt;
     schedule::OneShot scheduled = chosen ? *std::move(chosen) : schedule::one_shot(prepared, unit_);
@@ -398,10 +390,11 @@ class KernelScheduling {
   const Kernels& kernels_;
   schedule::VectorUnit unit_;
   const ScheduleChoice& choose_;
+  tune::Roofline roofline_;
   std::vector<KernelCall> calls_;
   std::vector<Program> programs_;  ///< By call, before they are scheduled.
   std::map<Port, Storage> storage_;
-  std::map<Port, Port> copies_;  ///< Of inputs of the graph.
+  std::map<std::string, double> cost_of_;  ///< By key.
   std::set<Port> positive_;
   std::uint32_t new_ports_ = 0;
   std::map<std::string, std::size_t> function_of_;

@@ -17,7 +17,8 @@ using loop::Loop;
 using loop::LoopKind;
 
 constexpr std::size_t kLevels = 4;
-constexpr double kUsable = 0.75;  ///< Of a cache: what is in use shares it with the rest.
+constexpr std::int64_t kLine = 16;  ///< Elements.
+constexpr double kUsable = 0.75;    ///< Of a cache: what is in use shares it with the rest.
 
 std::int64_t extent_of(const Loop& loop) { return std::max<std::int64_t>(1, loop.extent.number().value_or(1)); }
 
@@ -105,6 +106,7 @@ class Walk {
     const auto loads = schedule::loads_in(store.value);
     double gathers = 0, broadcasts = 0;
     std::vector<Touched> touched = {touch(store.buffer, store.at)};
+    if (apart_of(touched.back()) > 1) gathers += vectors;
     for (const ValueExpr& load : loads) {
       touched.push_back(touch(load.buffer(), load.indices()));
       const std::int64_t apart = apart_of(touched.back());
@@ -154,25 +156,25 @@ class Walk {
     }
     return apart;
   }
-  [[nodiscard]] static double bytes_from(const Touched& touched, std::span<const Loop* const> loops, std::size_t from) {
+  /// Elements along a dimension; a line is read whole.
+  [[nodiscard]] std::int64_t width(const Touched& touched, std::size_t d, std::size_t from) const {
+    std::int64_t along = 1;
+    for (std::size_t l = from; l < loops_.size(); ++l) along += touched.moves[d][l] * (extent_of(*loops_[l]) - 1);
+    if (d + 1 == touched.sizes.size()) along = (along + kLine - 1) / kLine * kLine;
+    return std::min(along, touched.sizes[d]);
+  }
+  [[nodiscard]] double bytes_from(const Touched& touched, std::size_t from) const {
     double elements = 1;
-    for (std::size_t d = 0; d < touched.sizes.size(); ++d) {
-      std::int64_t along = 1;
-      for (std::size_t l = from; l < loops.size(); ++l) along += touched.moves[d][l] * (extent_of(*loops[l]) - 1);
-      const std::int64_t most = std::min(along, touched.sizes[d]);
-      // A line is read whole.
-      elements *=
-          static_cast<double>(d + 1 == touched.sizes.size() ? std::min(touched.sizes[d], (most + 15) / 16 * 16) : most);
-    }
+    for (std::size_t d = 0; d < touched.sizes.size(); ++d) elements *= static_cast<double>(width(touched, d, from));
     return elements * touched.bytes;
   }
   [[nodiscard]] double bytes_from(const std::vector<Touched>& touched, std::size_t from) const {
     double bytes = 0;
-    for (const Touched& each : touched) bytes += bytes_from(each, loops_, from);
+    for (const Touched& each : touched) bytes += bytes_from(each, from);
     return bytes;
   }
   /// Bytes that come from beyond a level: what the outermost loops whose data fit touch, as often as they are entered;
-  /// what does not follow the next loop outside stays.
+  /// of these what the next loop outside has not just left there.
   [[nodiscard]] double traffic(const std::vector<Touched>& touched, std::size_t level) const {
     if (level >= machine_.caches.size() || machine_.caches[level].level == 0) return 0;
     const double capacity = kUsable * static_cast<double>(machine_.caches[level].bytes);
@@ -181,15 +183,21 @@ class Walk {
     double entered = 1;
     for (std::size_t l = 0; l < from; ++l) entered *= static_cast<double>(extent_of(*loops_[l]));
     double bytes = 0;
-    for (const Touched& each : touched) {
-      double times = entered;
-      if (from > 0) {
-        const bool follows = std::ranges::any_of(each.moves, [&](const auto& moves) { return moves[from - 1] != 0; });
-        if (!follows) times /= static_cast<double>(extent_of(*loops_[from - 1]));
-      }
-      bytes += times * bytes_from(each, loops_, from);
-    }
+    for (const Touched& each : touched) bytes += entered * new_share(each, from) * bytes_from(each, from);
     return bytes;
+  }
+  /// Of what the loops from one on touch: what the last step of the loop before them did not, mean over its steps.
+  [[nodiscard]] double new_share(const Touched& touched, std::size_t from) const {
+    if (from == 0) return 1;
+    double share = 0;
+    for (std::size_t d = 0; d < touched.sizes.size(); ++d) {
+      const std::int64_t move = touched.moves[d][from - 1];
+      if (move == 0) continue;
+      if (share > 0) return 1;  // Along two dimensions nothing is counted as shared.
+      share = std::min(1.0, static_cast<double>(move) / static_cast<double>(width(touched, d, from)));
+    }
+    const auto steps = static_cast<double>(extent_of(*loops_[from - 1]));
+    return (1 + (steps - 1) * share) / steps;
   }
 
   const loop::Program& program_;

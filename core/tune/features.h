@@ -8,8 +8,8 @@
 // | calls           | of these, functions such as exp                                                   |
 // | multiply_adds   | updates by a product                                                              |
 // | loads           | loads of vectors, or of scalars                                                   |
-// | gathers         | of these, such whose lanes lie apart                                              |
-// | broadcasts      | of these, such whose lanes are at one place                                       |
+// | gathers         | loads and stores of vectors whose lanes lie apart                                 |
+// | broadcasts      | loads whose lanes are at one place                                                |
 // | vectors         | vector statements, a scalar as one: what the processor is given to do             |
 // | lanes_used      | lanes of a statement by those of its vectors, 0 to 1                              |
 // | steps           | iterations of the loops that are left in the code, all levels together            |

@@ -87,7 +87,7 @@ const std::vector<Kind> kKinds = {
      "loop/target.h",
      {"base/command.h", "loop/element_types.h", "loop/linear_index.h", "loop/buffer_owners.h", "schedule/transform.h"}},
     {"Tuner", "tuners", "tune/tuner.h", {"base/mixing.h"}},
-    {"Predictor", "predictors", "tune/predictor.h", {"base/mixing.h"}},
+    {"Predictor", "predictors", "tune/predictor.h", {"base/mixing.h", "tune/roofline.h"}},
     {"Generator", "generators", "tune/generator.h", {}},
 };
 

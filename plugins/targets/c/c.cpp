@@ -116,8 +116,15 @@ class CTarget final : public Target {
     text.close();
     std::vector<std::string> arguments = {"-std=c11", "-O3", "-ffp-contract=off", "-fPIC", "-shared"};
     if (instructions) {
-      arguments = {"-std=gnu11",         "-O2",   "-ffp-contract=off", "-fno-math-errno",
-                   "-fno-trapping-math", "-fPIC", "-shared",           "-Wno-psabi"};
+      arguments = {"-std=gnu11",
+                   "-O2",
+                   "-ffp-contract=off",
+                   "-fno-math-errno",
+                   "-fno-trapping-math",
+                   "-fno-predictive-commoning",
+                   "-fPIC",
+                   "-shared",
+                   "-Wno-psabi"};
       std::istringstream flags(instructions->flags);
       for (std::string flag; flags >> flag;) arguments.push_back(flag);
     }

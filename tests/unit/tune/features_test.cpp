@@ -27,14 +27,14 @@ Machine machine() {
 /// Of the statement that updates, after a schedule.
 class Updates {
  public:
-  explicit Updates(std::string_view schedule) {
+  explicit Updates(std::string_view schedule, const Machine& on = machine()) {
     const auto program = loop::parse_program(kProduct);
     EXPECT_TRUE(program);
     const auto steps = schedule::parse_schedule(schedule);
     EXPECT_TRUE(steps) << steps.error().message;
     const auto made = schedule::apply(*program, *steps);
     EXPECT_TRUE(made) << made.error().message;
-    const Features features = features_of(made->program, machine(), 16);
+    const Features features = features_of(made->program, on, 16);
     EXPECT_EQ(features.stages.size(), 2U);
     row_ = features.stages.back();
   }
@@ -78,6 +78,25 @@ TEST(Features, WhatFitsALevelComesInOnce) {
   EXPECT_EQ(row["traffic_1"], row["touched_bytes"]);
   EXPECT_EQ(row["traffic_2"], row["touched_bytes"]);
   EXPECT_EQ(row["traffic_3"], 0) << "there is no third level";
+}
+
+TEST(Features, WhatTheLastStepLeftDoesNotComeInAgain) {
+  Machine small = machine();
+  small.caches[0].bytes = 1024;  // Three lines, but no column of w.
+  const Updates row("", small);
+  const double products = 64 * 48, line = 64;
+  const double a = products * (1 + 31.0 / 16) * line, w = products * 32 * line, c = products * line;
+  EXPECT_EQ(row["traffic_1"], a + w + c);
+}
+
+TEST(Features, StoresWhoseLanesLieApartAreGathers) {
+  const auto program = loop::parse_program(
+      "buffer x[32, 64] float32 in\nbuffer y[64, 32] float32 out\n"
+      "for y.i 32 serial { for y.j 64 vector { store y[y.j, y.i] = x[y.i, y.j] } }");
+  ASSERT_TRUE(program) << program.error().message;
+  const auto columns = feature_columns();
+  const auto gathers = std::ranges::find(columns, "gathers") - columns.begin();
+  EXPECT_EQ(features_of(*program, machine(), 16).stages.at(0)[static_cast<std::size_t>(gathers)], 32 * 4);
 }
 
 TEST(Features, WhatIsDoneBeforeTheFirstRunCostsNothing) {
