@@ -2,6 +2,7 @@
 #include <rewright/axiom/axiom.h>
 #include <rewright/verify/certificate.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -69,7 +70,8 @@ Result<Proofs> read_proofs(const std::string& path) {
 
 Result<AxiomSet> read_axioms(const CertificatesArguments& arguments, const Proofs& proofs, const Registry& registry) {
   const auto& files = arguments.axioms.empty() ? proofs.file.axioms : arguments.axioms;
-  if (files.empty() && !proofs.file.entries.empty())
+  const auto needs_none = [](const auto& entry) { return is_from_definitions(entry.certificate); };
+  if (files.empty() && !std::ranges::all_of(proofs.file.entries, needs_none))
     return make_error(ErrorCode::kUsage, "'{}' does not say where its axioms are; name the files with --axioms",
                       arguments.path);
   for (const std::string& file : files) {

@@ -75,7 +75,7 @@ void print_times(const compile::CompileReport& report) {
                          microseconds(*version.ours_us), report.runtime, microseconds(*version.runtime_us), by_ours,
                          counted(static_cast<std::uint64_t>(report.threads), "thread")));
   if (report.ours_peak_bytes && report.runtime_peak_bytes) {
-    print_line(fmt::format("{} in memory at most, weights as well; {} adds {} to a process.",
+    print_line(fmt::format("It adds {} to a process at most, weights as well; {} adds {}.",
                            bytes(static_cast<std::uint64_t>(*report.ours_peak_bytes)), report.runtime,
                            bytes(static_cast<std::uint64_t>(*report.runtime_peak_bytes))));
   }

@@ -97,9 +97,15 @@ void print_rules(const OptimizeOutcome& outcome) {
                                                       {Trust::kSolver, "by a solver's word"},
                                                       {Trust::kNone, "not proved"}};
   std::vector<std::string> parts;
-  for (const auto& [trust, words] : kWords)
-    if (const auto count = outcome.rules.find(trust); count != outcome.rules.end())
-      parts.push_back(fmt::format("{} {}", with_commas(count->second), words));
+  const auto add = [&](std::size_t count, const char* words) {
+    if (count > 0) parts.push_back(fmt::format("{} {}", with_commas(count), words));
+  };
+  add(outcome.from_definitions, "proved from the operators' definitions");
+  for (const auto& [trust, words] : kWords) {
+    const auto count = outcome.rules.find(trust);
+    if (count == outcome.rules.end()) continue;
+    add(count->second - (trust == Trust::kCertificate ? outcome.from_definitions : 0), words);
+  }
   if (!parts.empty()) print_line(fmt::format("Rules: {}.", fmt::join(parts, ", ")));
 }
 
@@ -232,6 +238,7 @@ Json to_json(const OptimizeArguments& arguments, const OptimizeOutcome& outcome)
                {"compared_in", outcome.judged.equivalence.runs},
                {"stopped_early", outcome.interrupted},
                {"rules_by_trust", rules_json(outcome.rules)},
+               {"rules_from_definitions", outcome.from_definitions},
                {"output", arguments.output},
                {"nodes_before", outcome.nodes_before},
                {"nodes_after", outcome.nodes_after},

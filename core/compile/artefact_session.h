@@ -29,7 +29,7 @@ class ArtefactSession final : public RuntimeSession {
   [[nodiscard]] Result<RunTimes> measure(std::span<const RuntimeTensor> inputs, int repetitions,
                                          double batch_us) override;
   struct Profile {
-    std::int64_t peak_bytes = 0;  ///< The most that the process had in memory; 0 where the system does not tell.
+    std::int64_t peak_bytes = 0;  ///< The most that it added to its process; 0 where the system does not tell.
     std::vector<double> us;       ///< Least time of each kernel, by call.
   };
   /// Of so many runs of an artefact with one version. Errors: of the compiler; as `run`.

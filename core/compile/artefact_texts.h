@@ -224,13 +224,13 @@ inline constexpr std::string_view kMainText = R"(/* Runs the model @name@ on raw
 extern double @name@_kernel_us[];
 extern const int @name@_kernels;
 
-/* What was most in memory at a time, as Linux tells; 0 elsewhere. */
-static long long peak_bytes(void) {
+/* What is in memory, VmRSS, or was at most, VmHWM, as Linux tells; 0 elsewhere. */
+static long long resident(const char *which) {
   FILE *stream = fopen("/proc/self/status", "rb");
   char line[256];
   long long kibibytes = 0;
   while (stream != NULL && fgets(line, sizeof line, stream) != NULL)
-    if (sscanf(line, "VmHWM: %lld", &kibibytes) == 1) break;
+    if (strncmp(line, which, 5) == 0 && sscanf(line + 5, ": %lld", &kibibytes) == 1) break;
   if (stream != NULL) fclose(stream);
   return 1024 * kibibytes;
 }
@@ -277,6 +277,9 @@ int main(int argc, char **argv) {
   void *memory;
   @name@_weights weights;
   double least = 0;
+#ifdef REWRIGHT_PROFILE
+  const long long at_start = resident("VmRSS");
+#endif
   if (argc - (files - argv) != 1 + @name@_input_count + @name@_output_count) {
     fprintf(stderr, "usage: %s [-n REPEATS] @open{SIZE... @}WEIGHTS INPUT... OUTPUT...\n", argv[0]);
     return 2;
@@ -311,7 +314,7 @@ int main(int argc, char **argv) {
   }
   if (repeats > 0) printf("%.3f\n", least);
 #ifdef REWRIGHT_PROFILE
-  printf("%lld\n", peak_bytes());
+  printf("%lld\n", resident("VmHWM") - at_start);
   for (int k = 0; k < @name@_kernels; ++k) printf("%.3f\n", @name@_kernel_us[k]);
 #endif
   for (int i = 0; i < @name@_input_count; ++i) free(inputs[i]);

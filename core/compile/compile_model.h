@@ -66,8 +66,8 @@ struct REWRIGHT_API CompileReport {
   std::string runtime;              ///< "ONNX Runtime 1.30.0".
   std::optional<double> beside_us;  ///< What the kernels of CompileOptions::beside take, where it has all.
   std::string beside;               ///< "oneDNN 2.6.0, one thread, ...".
-  /// While it runs: weights, inputs and outputs as well; of the runtime what it adds to this process. Of an artefact
-  /// with one version, where the system tells.
+  /// What a run adds to its process at most: weights, inputs and outputs as well. Of an artefact with one version,
+  /// where the system tells.
   std::optional<std::int64_t> ours_peak_bytes, runtime_peak_bytes;
   std::vector<KernelTime> profile;  ///< By call, where it was measured: of an artefact with one version.
   [[nodiscard]] bool equal() const;

@@ -5,6 +5,9 @@
 // conditions follow is asked once for each set of conditions that rules come with.
 #include <rewright/tensor/linear.h>
 #include <rewright/verify/certificate.h>
+#include <rewright/verify/theorem_certificate.h>
+
+#include <algorithm>
 
 #include "verify/explanation.h"
 #include "verify/statements.h"
@@ -13,6 +16,8 @@ namespace rewright {
 namespace {
 
 // Kept; then all is forgotten, so that memory stays bounded.
+constexpr std::string_view kTheorem = "theorem 1";
+
 constexpr std::size_t kMostFacts = 20'000, kMostTerms = 1'000'000;
 
 /// What is known of the sizes, and what has been found to follow from it.
@@ -98,12 +103,39 @@ struct CertificateChecker::State {
     Facts& given = facts.try_emplace(known, terms, known).first->second;
     if (given.contradictory()) return mismatch("no sizes meet the rule's conditions");
     if (source.size() != target.size()) return mismatch("source and target have different numbers of outputs");
-    if (take_line(text) != "certificate 1")
-      return make_error(ErrorCode::kParse, "the first line is not 'certificate 1'");
+    const std::string_view kind = take_line(text);
+    if (kind == kTheorem) return check_theorems(rule, given, source, target, text);
+    if (kind != "certificate 1")
+      return make_error(ErrorCode::kParse, "the first line is neither 'certificate 1' nor 'theorem 1'");
     for (std::size_t k = 0; k < source.size(); ++k) {
       if (take_line(text) != "output " + std::to_string(k)) return mismatch("the proof of output {} is missing", k);
       const Status status = replay(texts, given, source[k], target[k], text, explanation);
       if (!status) return make_error(status.error().code, "output {}: {}", k, status.error().message);
+    }
+    if (!text.empty()) return mismatch("the certificate goes on after the last output");
+    return {};
+  }
+
+  /// Without axioms: the answers for each output are those that an equation between definitions needs.
+  Status check_theorems(const Rule& rule, Facts& given, const TermList& source, const TermList& target,
+                        std::string_view text) {
+    REWRIGHT_TRY(const certified::RuleEquations equations, certified::equations_of(rule));
+    for (std::size_t k = 0; k < source.size(); ++k) {
+      if (take_line(text) != "output " + std::to_string(k)) return mismatch("the proof of output {} is missing", k);
+      std::size_t end = 0;
+      while (end < text.size() && !text.substr(end).starts_with("output "))
+        end = std::min(text.find('\n', end), text.size() - 1) + 1;
+      const std::string_view answers = text.substr(0, end);
+      text.remove_prefix(end);
+      const auto checked = [&]() -> Status {
+        REWRIGHT_CHECK(given.accept(source[k]));
+        REWRIGHT_CHECK(given.accept(target[k]));
+        if (terms.shape(source[k]).rank() != terms.shape(target[k]).rank())
+          return mismatch("the sides have different ranks");
+        REWRIGHT_CHECK(given.require(terms.equal_shapes(source[k], target[k])));
+        return certified::check_theorem(equations.outputs[k], answers);
+      }();
+      if (!checked) return make_error(checked.error().code, "output {}: {}", k, checked.error().message);
     }
     if (!text.empty()) return mismatch("the certificate goes on after the last output");
     return {};
@@ -172,11 +204,16 @@ CertificateChecker::CertificateChecker(std::span<const Axiom> axioms, const Regi
     : state_(std::make_unique<State>(axioms, registry)) {}
 CertificateChecker::~CertificateChecker() = default;
 
+bool is_from_definitions(std::string_view certificate) { return take_line(certificate) == kTheorem; }
+
 Status CertificateChecker::check(const Rule& rule, std::string_view certificate) {
   return State::with_room(state_).check(rule, certificate);
 }
 
 Result<std::vector<ProofChain>> CertificateChecker::explain(const Rule& rule, std::string_view certificate) {
+  if (is_from_definitions(certificate))
+    return make_error(ErrorCode::kUnsupported,
+                      "it is proved from the operators' definitions, without axioms to follow");
   State& state = State::with_room(state_);
   std::vector<ProofChain> chains;
   Explanation explanation(state.terms, rule.inputs, chains);

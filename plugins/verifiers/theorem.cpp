@@ -1,7 +1,8 @@
 /// Proves rules from the operators' definitions, without axioms (<rewright/theorem/rule_theorem.h>).
 ///
 /// The proof holds for all shapes at which both sides are defined and the precondition holds, over the real numbers. It
-/// comes without a certificate. What it does not prove is unknown, with what is left of the difference.
+/// comes with a certificate where the checker's laws suffice. What it does not prove is unknown, with what is left of
+/// the difference.
 #include <rewright/plugin/plugin.h>
 #include <rewright/theorem/rule_theorem.h>
 #include <rewright/verify/verifier.h>
@@ -60,6 +61,7 @@ class TheoremVerifier final : public Verifier {
     Verdict verdict;
     if (theorem.proved) {
       verdict.kind = VerdictKind::kProved;
+      verdict.certificate = theorem.certificate;
       verdict.reason = fmt::format("the definitions of both sides are the same number at every index, in {} case{}",
                                    theorem.cases, theorem.cases == 1 ? "" : "s");
     } else {

@@ -147,6 +147,12 @@ class Maker {
     if (proof) {
       input.proof = *std::move(proof);
       ++proofs_;
+    } else if (proof.error().code == ErrorCode::kUnsupported) {
+      const Status replayed = checker.check(rule.rule, rule.text.certificate);
+      input.proof_missing = replayed ? "It is proved from the definitions of the operators, without axioms: the "
+                                       "certificate, which was replayed here, has no steps to show."
+                                     : "The certificate is rejected: " + replayed.error().message + ".";
+      if (replayed) ++proofs_;
     } else {
       input.proof_missing = fmt::format("The certificate cannot be replayed here: {}.",
                                         site_.axioms_missing.empty() ? proof.error().message : site_.axioms_missing);

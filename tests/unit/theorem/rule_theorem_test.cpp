@@ -1,5 +1,6 @@
 // Rules proved from the definitions alone: the library's, and none of those that are false.
 #include <rewright/theorem/rule_theorem.h>
+#include <rewright/verify/certificate.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,6 +29,59 @@ TEST(RuleTheorem, IsMostOfTheLibrary) {
   }
   EXPECT_GE(rules, 250U);
   EXPECT_GE(static_cast<double>(proved), 0.97 * static_cast<double>(rules));
+}
+
+TEST(RuleTheorem, HasACertificateWithoutAxioms) {
+  std::ifstream file(REWRIGHT_SOURCE_DIR "/experiments/library/library.rules");
+  CertificateChecker checker({}, test::operators());
+  std::vector<std::pair<Rule, std::string>> certified;
+  std::size_t proved = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("rule ")) continue;
+    Rule rule = read_rule(line.substr(5));
+    const RuleTheorem theorem = prove_from_definitions(rule);
+    proved += theorem.proved;
+    EXPECT_EQ(theorem.certificate.empty(), !theorem.proved || !theorem.uncertified.empty()) << line;
+    if (theorem.certificate.empty()) continue;
+    const Status taken = checker.check(rule, theorem.certificate);
+    EXPECT_TRUE(taken) << line << "\n" << taken.error().message;
+    certified.emplace_back(std::move(rule), theorem.certificate);
+  }
+  EXPECT_GE(static_cast<double>(certified.size()), 0.9 * static_cast<double>(proved));
+  // Another rule's proof is none, but for rules that the same answers prove.
+  std::size_t taken = 0;
+  for (std::size_t i = 0; i + 1 < certified.size(); ++i)
+    taken += checker.check(certified[i].first, certified[i + 1].second).has_value();
+  EXPECT_LT(taken, certified.size() / 2);
+}
+
+TEST(RuleTheorem, ACertificateIsForTheWholeRule) {
+  CertificateChecker checker({}, test::operators());
+  const auto certificate = [](const std::string& text) { return prove_from_definitions(read_rule(text)).certificate; };
+  const auto check = [&](const std::string& rule, const std::string& text) {
+    return checker.check(read_rule(rule), text);
+  };
+  const std::string rule = "(x:2, y:2) split[sizes=[x.0, y.0]](concat(x, y)) => x, y", good = certificate(rule);
+  EXPECT_TRUE(check(rule, good));
+  EXPECT_FALSE(check("(x:2, y:2) split[sizes=[x.0, y.0]](concat(x, y)) => y, x where x.0 = y.0", good));
+  EXPECT_FALSE(check(rule, good + "r 0\n"));
+  EXPECT_FALSE(check(rule, good.substr(0, good.find("output 1"))));
+  EXPECT_FALSE(check(rule, "theorem 2" + good.substr(9)));
+  EXPECT_FALSE(check(rule, "theorem 1\n"));
+  EXPECT_FALSE(check(rule, "theorem 1\noutput 0\noutput 1"));
+  EXPECT_EQ(checker.explain(read_rule(rule), good).error().code, ErrorCode::kUnsupported);
+}
+
+TEST(RuleTheorem, ATargetThatNeedsMoreIsNoTarget) {
+  // Both sides are equal where both are defined; the target is not where columns differ.
+  Rule rule = read_rule("(x:2, y:2) relu(x), relu(y) => split[sizes=[x.0, y.0]](concat(relu(x), relu(y)))");
+  const RuleTheorem theorem = prove_from_definitions(rule);
+  CertificateChecker checker({}, test::operators());
+  EXPECT_TRUE(checker.check(rule, theorem.certificate));
+  ASSERT_FALSE(rule.precondition.empty()) << "the reader asks for what the target needs";
+  rule.precondition.clear();
+  EXPECT_THAT(checker.check(rule, theorem.certificate).error().message, testing::HasSubstr("does not follow"));
+  EXPECT_THAT(prove_from_definitions(rule).reason, testing::HasSubstr("does not follow"));
 }
 
 TEST(RuleTheorem, HoldsForEachOutput) {

@@ -2,7 +2,8 @@
 // the precondition holds, all values, at the rule's own parameters. The equation holds over the real numbers, wherever
 // both sides are defined; sizes of inputs are at least 1.
 //
-// There is no certificate yet: the word of the prover (core/theorem/) is what such a proof rests on.
+// The certificate, "theorem 1" (core/verify/CERTIFICATES.md), is one that the checker has taken. Where there is none,
+// as the checker's laws are fewer than the prover's, a proof rests on the word of the prover (core/theorem/).
 #pragma once
 
 #include <rewright/base/visibility.h>
@@ -17,11 +18,14 @@ namespace rewright {
 struct TheoremLimits {
   std::int64_t pivots = 300'000;  ///< Steps of linear arithmetic, for each output of the rule.
   int cases = 200;                ///< Cases of sizes and indices, for each output.
+  bool certifies = true;          ///< What is proved gets its certificate.
 };
 
 struct RuleTheorem {
   bool proved = false;
   std::string reason;           ///< Not proved: what is left of the difference, or why there is no way.
+  std::string certificate;      ///< Proved; "": there is none.
+  std::string uncertified;      ///< Why there is none.
   int cases = 0;                ///< Of sizes and indices, of all outputs.
   std::uint64_t queries = 0;    ///< Questions of linear arithmetic.
   bool uses_order = false;      ///< A case split on values of maxima.

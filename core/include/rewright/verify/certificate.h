@@ -20,6 +20,9 @@ namespace rewright {
 /// 8 hexadecimal digits that depend on what an axiom states: its variables, terms, condition and ranks.
 [[nodiscard]] REWRIGHT_API std::string statement_digest(const Axiom& axiom);
 
+/// Does it prove from the operators' definitions, without axioms?
+[[nodiscard]] REWRIGHT_API bool is_from_definitions(std::string_view certificate);
+
 /// A term of a proof: an input, or an application.
 struct ProofTerm {
   std::string text;  ///< "x", "matmul", "split.1[axis=1, sizes=[x.1, y.1]]".
@@ -53,7 +56,8 @@ class REWRIGHT_API CertificateChecker {
   /// precondition holds? Errors: kMismatch, with the output, the step and what does not fit; kParse where the text
   /// cannot be read.
   Status check(const Rule& rule, std::string_view certificate);
-  /// The same, with every term on the way, output by output: for people to read.
+  /// The same, with every term on the way, output by output: for people to read. Errors: kUnsupported for a proof
+  /// from definitions, which has no steps.
   [[nodiscard]] Result<std::vector<ProofChain>> explain(const Rule& rule, std::string_view certificate);
 
  private:

@@ -26,6 +26,7 @@
 #include <rewright/axiom/axiom.h>
 #include <rewright/base/result.h>
 #include <rewright/base/visibility.h>
+#include <rewright/rule/rule.h>
 
 #include <cstdint>
 #include <map>
@@ -133,6 +134,14 @@ class REWRIGHT_API Oracle {
   /// Of facts over the reals, whose unknowns are products of values: sources F alone.
   [[nodiscard]] virtual std::optional<std::vector<FactUse>> combination(const std::vector<Fact>& facts) = 0;
 };
+
+/// A rule as equations between definitions, one for each output, at its own parameters.
+struct RuleEquations {
+  std::unique_ptr<const Axiom> inputs;  ///< Their names; outputs refer to it.
+  std::vector<TypedAxiom> outputs;
+};
+/// Errors: kShape where a side can never be defined; kMismatch where the sides have different numbers of outputs.
+[[nodiscard]] REWRIGHT_API Result<RuleEquations> equations_of(const Rule& rule);
 
 /// The certificate, if the oracle's answers prove the equation. Errors: kNotFound with what is left.
 [[nodiscard]] REWRIGHT_API Result<std::string> certify(const TypedAxiom& equation, Oracle& oracle);
