@@ -176,8 +176,16 @@ bool is_alike(const certified::Factor& a, const certified::Factor& b) {
 }  // namespace
 
 void Certifier::mirror(const std::vector<certified::Symbol>& symbols) {
-  symbols_ = SymbolTable();
-  for (const certified::Symbol& symbol : symbols) {
+  const auto is_same = [](const certified::Symbol& a, const certified::Symbol& b) {
+    return a.kind == b.kind && a.least == b.least && a.dividend == b.dividend && a.divisor == b.divisor;
+  };
+  if (mirrored_.size() > symbols.size() || !std::equal(mirrored_.begin(), mirrored_.end(), symbols.begin(), is_same)) {
+    symbols_ = SymbolTable();
+    mirrored_.clear();
+    known_.clear();
+  }
+  for (std::size_t s = mirrored_.size(); s < symbols.size(); ++s) {
+    const certified::Symbol& symbol = mirrored_.emplace_back(symbols[s]);
     switch (symbol.kind) {
       case certified::Symbol::Kind::kSize: (void)symbols_.add(SymbolKind::kSize, "n", symbol.least); break;
       case certified::Symbol::Kind::kIndex: (void)symbols_.add(SymbolKind::kIndex, "i", symbol.least); break;
@@ -195,11 +203,13 @@ std::optional<std::vector<FactUse>> Certifier::refutation(const std::vector<cert
   mirror(symbols);
   std::vector<Fact> given;
   for (const certified::Fact& fact : facts) given.push_back({polynomial_of(fact.value), fact.is_equality});
+  const auto [known, is_new] = known_.try_emplace(given);
+  if (!is_new) return known->second;
   try {
-    return NamedFacts(symbols_, given).refutation(pivots_);
+    known->second = NamedFacts(symbols_, given).refutation(pivots_);
   } catch (const Overflow&) {
-    return std::nullopt;
   }
+  return known->second;
 }
 
 // --- maps of variables

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -54,7 +55,9 @@ class REWRIGHT_API Certifier final : public certified::Oracle {
   [[nodiscard]] std::optional<Polynomial> put(const Polynomial& p, const SymbolMap& map) const;
 
   std::int64_t pivots_;
+  std::vector<certified::Symbol> mirrored_;  ///< Those that symbols_ has.
   SymbolTable symbols_;
+  std::map<std::vector<Fact>, std::optional<std::vector<certified::FactUse>>> known_;  ///< Answers, by facts.
   int steps_ = 0;
 };
 

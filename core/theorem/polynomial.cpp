@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 
 #include "theorem/exact_rational.h"
 
@@ -34,7 +33,7 @@ std::optional<Symbol> Polynomial::sole_symbol() const {
 }
 
 std::int64_t Polynomial::coefficient(const Monomial& monomial) const {
-  const auto found = std::ranges::lower_bound(terms_, monomial, {}, [](const auto& term) { return term.first; });
+  const auto found = std::ranges::lower_bound(terms_, monomial, {}, &std::pair<Monomial, std::int64_t>::first);
   return found != terms_.end() && found->first == monomial ? found->second : 0;
 }
 
@@ -44,9 +43,11 @@ bool Polynomial::mentions(Symbol symbol) const {
 }
 
 std::vector<Symbol> Polynomial::symbols() const {
-  std::set<Symbol> found;
-  for (const auto& [monomial, coefficient] : terms_) found.insert(monomial.begin(), monomial.end());
-  return {found.begin(), found.end()};
+  std::vector<Symbol> found;
+  for (const auto& [monomial, coefficient] : terms_) found.insert(found.end(), monomial.begin(), monomial.end());
+  std::ranges::sort(found);
+  found.erase(std::ranges::unique(found).begin(), found.end());
+  return found;
 }
 
 Polynomial operator+(const Polynomial& a, const Polynomial& b) {
@@ -80,7 +81,7 @@ Polynomial operator*(const Polynomial& a, const Polynomial& b) {
       Monomial product;
       product.reserve(left.size() + right.size());
       std::ranges::merge(left, right, std::back_inserter(product));
-      std::int64_t& sum = sums[std::move(product)];
+      std::int64_t& sum = sums[product];
       sum = checked_add(sum, checked_multiply(c, d));
     }
   }
