@@ -1,8 +1,6 @@
 // rewright optimize IN.onnx -o OUT.onnx [--rules STORE|FILE]
 //
 // import -> search -> export -> equivalence gate -> file. Nothing is written that was not checked.
-#include <rewright/verify/certificate.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -422,10 +420,7 @@ Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settin
     REWRIGHT_TRY(outcome.report, search_model(opened, left, arguments, setting, registry, nullptr, settings.quiet));
     REWRIGHT_CHECK(judge(arguments, setting, opened, options, settings.quiet, doing, outcome));
   }
-  for (const Rule& rule : left) {
-    ++outcome.rules[rule.trust];
-    if (rule.trust == Trust::kCertificate && is_from_definitions(rule.certificate)) ++outcome.from_definitions;
-  }
+  count_rules(left, outcome);
   outcome.classes = classes_of(outcome.report.search, rules);
   if (opened.simplified) outcome.simplifications = opened.simplifications;
   outcome.simplification = opened.is_exact ? RuleClass::kExact : RuleClass::kReassociating;

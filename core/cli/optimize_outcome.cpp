@@ -1,5 +1,7 @@
 #include "cli/optimize_outcome.h"
 
+#include <rewright/verify/certificate.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -168,6 +170,13 @@ Json to_json(const TimeSpread& time) {
 }
 
 }  // namespace
+
+void count_rules(std::span<const Rule> rules, OptimizeOutcome& outcome) {
+  for (const Rule& rule : rules) {
+    ++outcome.rules[rule.trust];
+    if (rule.trust == Trust::kCertificate && is_from_definitions(rule.certificate)) ++outcome.from_definitions;
+  }
+}
 
 std::string sentence_of_equality(const Equivalence& equivalence) {
   return fmt::format("Equal to the original in {}; greatest difference {:.3g} (noise floor {:.3g}).",

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,8 @@ struct OptimizeOutcome {
 
 /// "Equal to the original in ...".
 [[nodiscard]] std::string sentence_of_equality(const Equivalence& equivalence);
+/// What the rules of a search rest on.
+void count_rules(std::span<const Rule> rules, OptimizeOutcome& outcome);
 void print_outcome(const OptimizeArguments& arguments, const OptimizeOutcome& outcome);
 [[nodiscard]] Json to_json(const OptimizeArguments& arguments, const OptimizeOutcome& outcome);
 /// What report/optimization.h makes a page of. Borrows `before` and the outcome.
