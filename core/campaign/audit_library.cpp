@@ -23,10 +23,14 @@ struct Dropped {
   const DerivationRecord* derivation = nullptr;  ///< Null: nothing says why it is not there.
 };
 
-bool wants_certificates(const std::optional<CampaignRecord>& campaign) {
-  if (!campaign) return false;
-  const auto config = nlohmann::json::parse(campaign->config, nullptr, false);
-  return config.is_object() && config.value("trust", "") == name_of(Trust::kCertificate);
+/// What the campaign's rules must rest on, at least.
+Trust wanted_by(const std::optional<CampaignRecord>& campaign) {
+  const auto config = nlohmann::json::parse(campaign ? campaign->config : "{}", nullptr, false);
+  const std::string name = config.is_object() ? config.value("trust", "") : "";
+  for (const Trust trust : {Trust::kCertificate, Trust::kTheorem}) {
+    if (name == name_of(trust)) return trust;
+  }
+  return Trust::kSolver;
 }
 
 class Auditor {
@@ -51,11 +55,10 @@ class Auditor {
     std::map<std::int64_t, const DerivationRecord*> by_goal;
     for (const DerivationRecord& record : records_) by_goal.emplace(record.goal, &record);
     REWRIGHT_TRY(const auto campaign, store.campaign());
-    const bool certificates = wants_certificates(campaign);
+    const Trust wanted = wanted_by(campaign);
     REWRIGHT_TRY(const std::vector<GoalRecord> goals, store.goals());
     for (const GoalRecord& goal : goals) {
-      const bool counts = goal.status == "proved" && (!certificates || goal.trust == name_of(Trust::kCertificate));
-      if (!counts) continue;
+      if (goal.status != "proved" || trust_by(goal.certificate) < wanted) continue;
       auto rule = parse_rule(goal.rule, registry_);
       if (!rule) return make_error(rule.error().code, "goal {}: {}", goal.position, rule.error().message);
       if (!known.insert(rule->id).second) continue;

@@ -278,13 +278,13 @@ Result<Isolation> read_isolation(Section& root, const std::string& file) {
 
 Result<Trust> read_trust(Section& campaign, const std::string& file) {
   REWRIGHT_TRY(const std::string name, campaign.text("trust", name_of(Trust::kSolver)));
-  for (const Trust trust : {Trust::kSolver, Trust::kCertificate}) {
+  for (const Trust trust : {Trust::kSolver, Trust::kCertificate, Trust::kTheorem}) {
     if (name == name_of(trust)) return trust;
   }
   return toml_error(
       file, *campaign.find("trust"),
-      fmt::format("trust is '{}'; there are 'solver' (a solver's word will do) and 'certificate' (only rules "
-                  "whose proof has been replayed)",
+      fmt::format("trust is '{}'; there are 'solver' (a solver's word will do), 'certificate' (only rules whose proof "
+                  "has been replayed) and 'theorem' (only those that are proved from the operators' definitions)",
                   name));
 }
 

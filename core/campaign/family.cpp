@@ -309,7 +309,7 @@ Result<Rule> Family::member(const std::vector<std::string>& values, CertificateC
       last = proved.error();
       continue;
     }
-    rule->trust = Trust::kCertificate;
+    rule->trust = trust_by(proof);
     rule->certificate = proof;
     return rule;
   }

@@ -89,12 +89,12 @@ class Books {
     if (!proved) return store_.settle(goal);
     goal.rule = to_text(*proved);
     goal.certificate = report.outcome.certificate;
-    goal.trust = rewright::name_of(goal.certificate.empty() ? Trust::kSolver : Trust::kCertificate);
+    goal.trust = rewright::name_of(trust_by(goal.certificate));
     REWRIGHT_CHECK(store_.settle(goal));
     if (!rule_ids_.insert(proved->id).second) return {};
     RuleRecord record{rules_++, goal.position, *proved, goal.rule};
     record.rule.name = unique_name(record.rule, names_);
-    record.rule.trust = goal.certificate.empty() ? Trust::kSolver : Trust::kCertificate;
+    record.rule.trust = trust_by(goal.certificate);
     record.rule.certificate = goal.certificate;
     return store_.add(record);
   }

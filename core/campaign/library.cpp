@@ -178,8 +178,8 @@ class Builder {
     if (!general) return std::nullopt;
     auto proof = prover.prove(*general, limits);
     if (!proof) return std::nullopt;
-    general->trust = Trust::kCertificate;
     general->certificate = std::move(proof->certificate);
+    general->trust = trust_by(general->certificate);
     return general;
   }
 

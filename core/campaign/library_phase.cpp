@@ -29,11 +29,11 @@ Result<std::optional<std::vector<ProvedRule>>> proved_rules(Run& run) {
       report(run, "goals", done, goals.size());
     }
     if (goal.status != "proved") continue;
-    if (run.config.trust == Trust::kCertificate && goal.trust != name_of(Trust::kCertificate)) continue;
+    if (trust_by(goal.certificate) < run.config.trust) continue;
     REWRIGHT_TRY(Rule rule, parse_rule(goal.rule, run.registry));
     rule.id = rule_id(rule);
     if (!ids.insert(rule.id).second) continue;
-    rule.trust = goal.trust == name_of(Trust::kCertificate) ? Trust::kCertificate : Trust::kSolver;
+    rule.trust = trust_by(goal.certificate);
     rule.certificate = goal.certificate;
     REWRIGHT_CHECK(read_example(goal.example, rule));
     proved.push_back({std::move(rule), goal.position});

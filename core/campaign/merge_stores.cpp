@@ -187,8 +187,10 @@ class Merger {
     return out_.settle(goal);
   }
 
+  /// The store's word: a certificate says itself whether it is a theorem's.
+  static const char* trust_column(const RuleText& rule) { return rule.certificate.empty() ? "solver" : "certificate"; }
   static int weight(const std::string& status, const std::string& trust) {
-    if (status == "proved") return trust == "certificate" ? 4 : 3;
+    if (status == "proved") return trust == "theorem" ? 5 : trust == "certificate" ? 4 : 3;
     return status == "refuted" ? 2 : status == "unknown" ? 1 : 0;
   }
   static bool says_more(const GoalRecord& goal, const KnownGoal& known) {
@@ -246,13 +248,14 @@ class Merger {
         ++part.added;
         const bool taken = !names_.insert(rule.name).second;
         const std::string name = taken ? fmt::format("{}-{}", rule.name, rule.id) : rule.name;
-        REWRIGHT_CHECK(insert.run(next, rule.id, name, goal, rule.text, rule.trust, rule.example, rule.certificate));
+        REWRIGHT_CHECK(
+            insert.run(next, rule.id, name, goal, rule.text, trust_column(rule), rule.example, rule.certificate));
         continue;
       }
       REWRIGHT_CHECK(check_same_rule(known.rule, known.place, rule, in.folder(), registry_));
       if (weight("proved", rule.trust) <= weight("proved", known.rule.trust)) continue;
       known.rule.trust = rule.trust;
-      REWRIGHT_CHECK(update.run(goal, rule.text, rule.trust, rule.example, rule.certificate, rule.id));
+      REWRIGHT_CHECK(update.run(goal, rule.text, trust_column(rule), rule.example, rule.certificate, rule.id));
     }
     return {};
   }

@@ -1,6 +1,7 @@
 #include "campaign/rule_source.h"
 
 #include <rewright/axiom/axiom.h>
+#include <rewright/theorem/rule_theorem.h>
 #include <rewright/verify/certificate.h>
 #include <rewright/verify/derivation.h>
 
@@ -97,7 +98,7 @@ class Replay {
     REWRIGHT_TRY(Rule rule, std::move(parsed));
     if (const Status proved = judge_.prove(rule, entry.certificate); !proved)
       return make_error(proved.error().code, "the proof is rejected: {}", proved.error().message);
-    rule.trust = Trust::kCertificate;
+    rule.trust = trust_by(entry.certificate);
     rule.certificate = entry.certificate;
     listed.push_back({.family = nullptr, .values = {}, .proved = rule});
     if (entry.free.empty() && entry.members.empty()) return {};
@@ -193,7 +194,7 @@ Result<std::vector<Rule>> judged_rules(Store& store, const Registry& registry) {
   REWRIGHT_TRY(const AxiomSet axioms, axioms_of(store, registry));
   RuleJudge judge(axioms, registry);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rules[i].trust == Trust::kCertificate) {
+    if (rules[i].trust >= Trust::kCertificate) {
       if (const Status proved = judge.prove(rules[i], rules[i].certificate); !proved)
         return refused(rows[i], {proved.error().code, "its proof is rejected: " + proved.error().message});
     } else if (rules[i].trust == Trust::kSolver) {
@@ -226,6 +227,20 @@ Result<std::vector<Rule>> read_rule_source(const std::string& path, const Regist
   auto rules = parse_rules(text, registry);
   if (!rules) return make_error(rules.error().code, "'{}': {}", path, rules.error().message);
   return rules;
+}
+
+void make_theorems(std::vector<Rule>& rules, const Registry& registry) {
+  std::vector<std::string> proofs(rules.size());
+  tbb::parallel_for(std::size_t{0}, rules.size(), [&](std::size_t i) {
+    if (rules[i].trust != Trust::kTheorem) proofs[i] = prove_from_definitions(rules[i]).certificate;
+  });
+  const AxiomSet none;
+  RuleJudge judge(none, registry);
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    if (proofs[i].empty() || !judge.prove(rules[i], proofs[i])) continue;
+    rules[i].certificate = std::move(proofs[i]);
+    rules[i].trust = Trust::kTheorem;
+  }
 }
 
 Result<CertificateFile> with_families(CertificateFile file, const AxiomSet& axioms, const Registry& registry) {

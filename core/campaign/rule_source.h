@@ -31,6 +31,10 @@ namespace rewright {
 [[nodiscard]] REWRIGHT_API Result<std::vector<Rule>> read_rule_source(const std::string& path, const Registry& registry,
                                                                       const ParameterUses& uses = {});
 
+/// What can be proved from the operators' definitions becomes Trust::kTheorem, with that proof, which is replayed: rules
+/// that rest on axioms, on a solver, on nothing. Others stay what they are.
+REWRIGHT_API void make_theorems(std::vector<Rule>& rules, const Registry& registry);
+
 /// Rules with their proofs as a file: each with the parameters that may be free; one that is a member of the family of
 /// an earlier one becomes a line there.
 [[nodiscard]] REWRIGHT_API Result<CertificateFile> with_families(CertificateFile file, const AxiomSet& axioms,

@@ -108,7 +108,7 @@ Status record(Run& run, GoalRecord goal, const Rule& rule, const RuleReport& rep
     REWRIGHT_TRY(const Rule proved, with_conditions(rule, report.outcome.conditions));
     goal.rule = to_text(proved);
     goal.certificate = report.outcome.certificate;
-    goal.trust = name_of(goal.certificate.empty() ? Trust::kSolver : Trust::kCertificate);
+    goal.trust = name_of(trust_by(goal.certificate));
   }
   return run.store.settle(goal);
 }

@@ -30,7 +30,6 @@ struct ProvedAxiom {
   [[nodiscard]] const char* verdict() const {
     return proof.proved ? "proved" : counterexample.empty() ? "open" : "false";
   }
-  [[nodiscard]] bool is_certified() const { return proof.proved && proof.certified + proof.vacuous >= proof.instances; }
   /// Laws of the reals that the proof uses beyond those of rings and of any function.
   [[nodiscard]] std::vector<std::string> laws() const {
     std::vector<std::string> laws;
@@ -44,7 +43,7 @@ Json json_of_proof(const ProvedAxiom& axiom) {
   return {{"name", axiom.proof.name},
           {"verdict", axiom.verdict()},
           {"combinations", axiom.proof.instances},
-          {"certified", axiom.is_certified()},
+          {"certified", axiom.proof.is_certified()},
           {"laws", axiom.laws()},
           {"why", axiom.counterexample.empty() ? axiom.proof.reason : axiom.counterexample},
           {"seconds", axiom.proof.seconds}};
@@ -58,7 +57,7 @@ void print_proof(const ProvedAxiom& axiom, bool certify) {
                            counted(proof.instances, "combination") + " of ranks and parameters",
                            proof.vacuous > 0 ? fmt::format(", {} of them met by no sizes", proof.vacuous) : "",
                            laws.empty() ? "" : fmt::format("; laws of {}", fmt::join(laws, ", ")), proof.seconds));
-    if (certify && !axiom.is_certified()) print_line(fmt::format("  without a certificate: {}", proof.uncertified));
+    if (certify && !proof.is_certified()) print_line(fmt::format("  without a certificate: {}", proof.uncertified));
   } else if (!axiom.counterexample.empty()) {
     print_line(fmt::format("{}: FALSE; a counterexample:\n{}", proof.name, axiom.counterexample));
   } else {
@@ -103,7 +102,7 @@ Result<ExitCode> prove_axioms(const Settings& settings, const ProveOptions& opti
       if (!audited.holds) result.counterexample = audited.counterexample;
     }
     proved += result.proof.proved;
-    certified += result.is_certified();
+    certified += result.proof.is_certified();
     refuted += !result.counterexample.empty();
     seconds += result.proof.seconds;
     if (!settings.json) print_proof(result, options.certify);

@@ -40,7 +40,7 @@ Result<Proofs> read_store(const std::string& folder) {
   REWRIGHT_TRY(const auto rules, store->rule_texts());
   Proofs proofs;
   for (const RuleText& rule : rules) {
-    if (rule.trust != name_of(Trust::kCertificate)) {
+    if (rule.trust == name_of(Trust::kSolver)) {
       ++proofs.solver;
       continue;
     }
@@ -70,7 +70,7 @@ Result<Proofs> read_proofs(const std::string& path) {
 
 Result<AxiomSet> read_axioms(const CertificatesArguments& arguments, const Proofs& proofs, const Registry& registry) {
   const auto& files = arguments.axioms.empty() ? proofs.file.axioms : arguments.axioms;
-  const auto needs_none = [](const auto& entry) { return is_from_definitions(entry.certificate); };
+  const auto needs_none = [](const auto& entry) { return trust_by(entry.certificate) == Trust::kTheorem; };
   if (files.empty() && !std::ranges::all_of(proofs.file.entries, needs_none))
     return make_error(ErrorCode::kUsage, "'{}' does not say where its axioms are; name the files with --axioms",
                       arguments.path);

@@ -63,10 +63,9 @@ Result<Options> read_options(const std::vector<std::string>& texts, std::string_
 }
 
 Result<Trust> read_trust(const std::string& name) {
-  for (const Trust trust : {Trust::kNone, Trust::kSolver, Trust::kCertificate})
+  for (const Trust trust : {Trust::kNone, Trust::kSolver, Trust::kCertificate, Trust::kTheorem})
     if (name == name_of(trust)) return trust;
-  return make_error(ErrorCode::kUsage, "--trust is '{}'; there are: {}, {}, {}", name, name_of(Trust::kCertificate),
-                    name_of(Trust::kSolver), name_of(Trust::kNone));
+  return make_error(ErrorCode::kUsage, "--trust is '{}'; there are: theorem, certificate, solver, none", name);
 }
 
 /// Numbers with commas between.
@@ -236,6 +235,7 @@ Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const R
   std::set<std::string> ids;
   std::size_t distrusted = 0;
   const auto take = [&](std::vector<Rule> found) {
+    if (needed == Trust::kTheorem) make_theorems(found, registry);
     for (Rule& rule : found) {
       if (rule.trust < needed) {
         ++distrusted;
@@ -275,7 +275,10 @@ Result<std::vector<Rule>> read_rules(const OptimizeArguments& arguments, const R
                       fmt::join(sources, ", "), refused.size(), refused.size() == 1 ? "is" : "are", refused.front());
   if (rules.empty() && axiom_files.empty())
     return make_error(ErrorCode::kUsage, "there is no rule in {}", fmt::join(sources, ", "));
-  if (distrusted > 0) note(fmt::format("left out, because not proved: {}", counted(distrusted, "rule")), quiet);
+  if (distrusted > 0)
+    note(fmt::format("left out, because not proved{}: {}",
+                     needed == Trust::kTheorem ? " from the operators' definitions" : "", counted(distrusted, "rule")),
+         quiet);
   return of_classes(std::move(rules), arguments, registry, quiet);
 }
 

@@ -33,7 +33,7 @@ void add_rules(const Command& command, OptimizeArguments& arguments) {
                   "FILE.smt2, whose axioms are rules of this model if they pass the audit (repeatable; default: the "
                   "program's own library)")
       .repeatable();
-  command.add_option("--trust", arguments.trust, "Rules are proved by a 'certificate' or a 'solver', or by 'none'")
+  command.add_option("--trust", arguments.trust, "Rules are a 'theorem', or proved by a 'certificate', a 'solver', or 'none'")
       .show_default();
   const Argument strict = command.add_flag(
       "--strict", arguments.strict,

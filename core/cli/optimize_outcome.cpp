@@ -95,18 +95,14 @@ void print_simplifications(const OptimizeOutcome& outcome) {
 }
 
 void print_rules(const OptimizeOutcome& outcome) {
-  constexpr std::pair<Trust, const char*> kWords[] = {{Trust::kCertificate, "proved by certificates on audited axioms"},
+  constexpr std::pair<Trust, const char*> kWords[] = {{Trust::kTheorem, "proved from the operators' definitions"},
+                                                      {Trust::kCertificate, "proved by certificates on audited axioms"},
                                                       {Trust::kSolver, "by a solver's word"},
                                                       {Trust::kNone, "not proved"}};
   std::vector<std::string> parts;
-  const auto add = [&](std::size_t count, const char* words) {
-    if (count > 0) parts.push_back(fmt::format("{} {}", with_commas(count), words));
-  };
-  add(outcome.from_definitions, "proved from the operators' definitions");
   for (const auto& [trust, words] : kWords) {
     const auto count = outcome.rules.find(trust);
-    if (count == outcome.rules.end()) continue;
-    add(count->second - (trust == Trust::kCertificate ? outcome.from_definitions : 0), words);
+    if (count != outcome.rules.end()) parts.push_back(fmt::format("{} {}", with_commas(count->second), words));
   }
   if (!parts.empty()) print_line(fmt::format("Rules: {}.", fmt::join(parts, ", ")));
 }
@@ -172,10 +168,7 @@ Json to_json(const TimeSpread& time) {
 }  // namespace
 
 void count_rules(std::span<const Rule> rules, OptimizeOutcome& outcome) {
-  for (const Rule& rule : rules) {
-    ++outcome.rules[rule.trust];
-    if (rule.trust == Trust::kCertificate && is_from_definitions(rule.certificate)) ++outcome.from_definitions;
-  }
+  for (const Rule& rule : rules) ++outcome.rules[rule.trust];
 }
 
 std::string sentence_of_equality(const Equivalence& equivalence) {
@@ -247,7 +240,6 @@ Json to_json(const OptimizeArguments& arguments, const OptimizeOutcome& outcome)
                {"compared_in", outcome.judged.equivalence.runs},
                {"stopped_early", outcome.interrupted},
                {"rules_by_trust", rules_json(outcome.rules)},
-               {"rules_from_definitions", outcome.from_definitions},
                {"output", arguments.output},
                {"nodes_before", outcome.nodes_before},
                {"nodes_after", outcome.nodes_after},

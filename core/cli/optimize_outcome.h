@@ -33,7 +33,6 @@ struct OptimizeOutcome {
   std::optional<TimeComparison> times;
   std::map<std::string, RuleClass> classes;  ///< By id: of the rules in the path.
   std::map<Trust, std::size_t> rules;        ///< How many the search had, by what they rest on.
-  std::size_t from_definitions = 0;          ///< Of those with certificates: without axioms.
   bool interrupted = false;
   bool nothing_gained = false;  ///< The runtime makes as many nodes of the original, which is written then.
   bool slower = false;          ///< Measured, and not confirmed to be as fast as the original, which is written then.

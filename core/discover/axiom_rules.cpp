@@ -100,7 +100,7 @@ class Maker {
                                        proved.error().message);
       return;
     }
-    made->trust = Trust::kCertificate;
+    made->trust = trust_by(made->certificate);
     made->name = fmt::format("{}{}-{}", typed.axiom->name, left_to_right ? "" : "-back", made->id.substr(0, 8));
     ++progress.rules;
     rules_.emplace_back(i, *std::move(made));

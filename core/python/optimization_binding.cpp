@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "campaign/rule_source.h"
 #include "optimize/model_run.h"
 #include "python/bindings.h"
 
@@ -106,17 +107,17 @@ Optimized optimize_model(const Request& request, const py::object& progress, con
 }
 
 Trust trust_named(const std::string& name) {
-  for (const Trust trust : {Trust::kNone, Trust::kSolver, Trust::kCertificate})
+  for (const Trust trust : {Trust::kNone, Trust::kSolver, Trust::kCertificate, Trust::kTheorem})
     if (name == name_of(trust)) return trust;
-  throw Failure(make_error(ErrorCode::kUsage, "trust is '{}'; there are: {}, {}, {}", name,
-                           name_of(Trust::kCertificate), name_of(Trust::kSolver), name_of(Trust::kNone)));
+  throw Failure(make_error(ErrorCode::kUsage, "trust is '{}'; there are: theorem, certificate, solver, none", name));
 }
 
-std::vector<Rule> trusted(const std::vector<OwnedRule>& rules, const std::string& trust) {
+std::vector<Rule> trusted(const std::vector<OwnedRule>& rules, const std::string& trust, const Registry& registry) {
   const Trust needed = trust_named(trust);
   std::vector<Rule> kept;
-  for (const OwnedRule& rule : rules)
-    if (rule.rule.trust >= needed) kept.push_back(rule.rule);
+  for (const OwnedRule& rule : rules) kept.push_back(rule.rule);
+  if (needed == Trust::kTheorem) make_theorems(kept, registry);
+  std::erase_if(kept, [needed](const Rule& rule) { return rule.trust < needed; });
   if (kept.empty() && !rules.empty())
     throw Failure(
         make_error(ErrorCode::kUsage,
@@ -179,7 +180,7 @@ void bind_optimization(py::module_& module) {
                                      .seconds = seconds,
                                      .threads = threads,
                                      .region_size = region_size};
-        return optimize_model({model, trusted(rules, trust), search, cost, search_options, cost_options, limits,
+        return optimize_model({model, trusted(rules, trust, *owner), search, cost, search_options, cost_options, limits,
                                dimensions, folder, runtime},
                               progress, *owner);
       },

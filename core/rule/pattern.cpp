@@ -9,9 +9,15 @@ const char* name_of(Trust trust) {
   switch (trust) {
     case Trust::kNone: return "none";
     case Trust::kSolver: return "solver";
-    case Trust::kCertificate: break;
+    case Trust::kCertificate: return "certificate";
+    case Trust::kTheorem: break;
   }
-  return "certificate";
+  return "theorem";
+}
+
+Trust trust_by(std::string_view certificate) {
+  if (certificate.empty()) return Trust::kSolver;
+  return certificate.starts_with("theorem 1\n") ? Trust::kTheorem : Trust::kCertificate;
 }
 
 namespace {

@@ -76,7 +76,7 @@ struct GoalRecord {
   std::string example;          ///< JSON: {"shapes": [[2, 4]], "sizes": {"s0": 2}}.
   std::string status = "open";  ///< "open", "proved", "refuted" or "unknown".
   std::string rule;             ///< Proved: the rule's text, with the conditions of the proof.
-  std::string trust;            ///< Proved: "solver" or "certificate".
+  std::string trust;            ///< Proved: "solver", "certificate" or "theorem".
   std::string certificate;
 };
 

@@ -19,7 +19,8 @@ const char* word(VerdictKind kind) {
   return "unknown";
 }
 
-const char* word(Trust trust) { return trust == Trust::kCertificate ? "certificate" : "solver"; }
+/// The store's word: a certificate says itself whether it is a theorem's.
+const char* word(Trust trust) { return trust >= Trust::kCertificate ? "certificate" : "solver"; }
 
 VerdictKind kind_of(std::string_view word) {
   if (word == "proved") return VerdictKind::kProved;
@@ -214,9 +215,11 @@ Result<std::vector<RuleText>> Store::rule_texts() {
         RuleText rule = split_rule_text(row.text(0));
         rule.id = row.text(1);
         rule.name = row.text(2);
-        rule.trust = row.text(3);
         rule.example = row.text(4);
         rule.certificate = row.text(5);
+        rule.trust = row.text(3);
+        if (rule.trust == name_of(Trust::kCertificate) && trust_by(rule.certificate) == Trust::kTheorem)
+          rule.trust = name_of(Trust::kTheorem);
         rule.goal = row.integer(6);
         return rule;
       });
@@ -235,9 +238,9 @@ Result<std::vector<UseRecord>> Store::uses() {
 Result<Rule> unjudged_rule(const RuleText& row, const Registry& registry) {
   REWRIGHT_TRY(Rule rule, parse_rule(row.text, registry));
   rule.name = row.name;
-  rule.trust = row.trust == word(Trust::kCertificate) ? Trust::kCertificate
-               : row.trust == word(Trust::kSolver)    ? Trust::kSolver
-                                                      : Trust::kNone;
+  for (const Trust trust : {Trust::kSolver, Trust::kCertificate, Trust::kTheorem}) {
+    if (row.trust == name_of(trust)) rule.trust = trust;
+  }
   rule.certificate = row.certificate;
   REWRIGHT_CHECK(read_example(row.example, rule));
   return rule;

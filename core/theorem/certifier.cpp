@@ -1,8 +1,10 @@
 #include "theorem/certifier.h"
 
 #include <algorithm>
+#include <concepts>
 #include <numeric>
 #include <set>
+#include <stdexcept>
 
 #include "theorem/context.h"
 #include "theorem/refutation.h"
@@ -20,24 +22,42 @@ constexpr int kMostPairings = 5'000;
 
 Polynomial polynomial_of(const certified::Polynomial& p) {
   Polynomial result;
-  for (const auto& [monomial, coefficient] : p)
-    result = result + Polynomial::term({monomial.begin(), monomial.end()}, coefficient);
+  for (const auto& [product, coefficient] : p) result = result + Polynomial::term(product, coefficient);
   return result;
 }
-certified::Polynomial certified_of(const Polynomial& p) {
-  certified::Polynomial result;
-  for (const auto& [monomial, coefficient] : p.terms()) result[{monomial.begin(), monomial.end()}] = coefficient;
-  return result;
-}
+certified::Polynomial certified_of(const Polynomial& p) { return {p.terms().begin(), p.terms().end()}; }
 
 /// Facts with what the checker is told of where they come from.
 class NamedFacts {
  public:
-  NamedFacts(const SymbolTable& symbols, const std::vector<Fact>& facts) : symbols_(symbols), given_(facts) {
-    gather();
-  }
+  NamedFacts(const SymbolTable& symbols, const std::vector<Fact>& facts) : symbols_(symbols), given_(facts) {}
 
+  /// The last fact, which is what is asked, alone or beside one other, where what all symbols are at least does the
+  /// rest.
+  std::optional<std::vector<FactUse>> by_two() const {
+    if (given_.empty()) return std::nullopt;
+    const std::size_t last = given_.size() - 1;
+    const Fact asked = tightened(given_[last]);
+    for (const int sign : {1, -1}) {
+      if (sign < 0 && !asked.is_equality) break;
+      const Polynomial value = asked.value * Polynomial(sign);
+      const FactUse use{.source = 'F', .at = last, .numerator = sign};
+      if (auto found = by_bounds(value, {use})) return found;
+      for (std::size_t f = 0; f < last; ++f) {
+        const Fact other = tightened(given_[f]);
+        for (const int times : {1, -1}) {
+          if (times < 0 && !other.is_equality) break;
+          if (auto found = by_bounds(value + other.value * Polynomial(times),
+                                     {use, FactUse{.source = 'F', .at = f, .numerator = times}}))
+            return found;
+        }
+      }
+    }
+    return std::nullopt;
+  }
   std::optional<std::vector<FactUse>> refutation(std::int64_t& pivots) {
+    if (auto found = by_two()) return found;
+    gather();
     if (auto found = attempt(pivots)) return found;
     const std::size_t before = facts_.size();
     add_products();
@@ -46,6 +66,27 @@ class NamedFacts {
   }
 
  private:
+  /// Is `sum` never at least 0, whatever the symbols are?
+  std::optional<std::vector<FactUse>> by_bounds(const Polynomial& sum, std::vector<FactUse> uses) const {
+    std::int64_t greatest = 0;
+    for (const auto& [monomial, coefficient] : sum.terms()) {
+      if (monomial.empty()) {
+        greatest = checked_add(greatest, coefficient);
+        continue;
+      }
+      if (coefficient > 0 || !symbols_.at_least(monomial, 0)) return std::nullopt;
+      std::int64_t product = coefficient;
+      for (const Symbol symbol : monomial) product = checked_multiply(product, *symbols_.least(symbol));
+      greatest = checked_add(greatest, product);
+      const bool is_one = monomial.size() == 1;
+      FactUse bound{
+          .source = is_one ? 'L' : 'P', .at = is_one ? monomial[0] : std::size_t{0}, .numerator = -coefficient};
+      if (!is_one) bound.times = monomial;
+      uses.push_back(std::move(bound));
+    }
+    if (greatest >= 0) return std::nullopt;
+    return uses;
+  }
   void add(Fact fact, FactUse use) {
     if (!there_.insert(fact).second) return;
     facts_.push_back(std::move(fact));
@@ -143,8 +184,7 @@ class NamedFacts {
           std::int64_t least = 1;
           for (const Symbol symbol : product) least *= std::min<std::int64_t>(*symbols_.least(symbol), 1);
           if (std::ranges::all_of(product, [&](Symbol s) { return *symbols_.least(s) <= 1; }))
-            add(at_least_zero(Polynomial::term(product, 1) - least),
-                {.source = 'P', .times = {product.begin(), product.end()}});
+            add(at_least_zero(Polynomial::term(product, 1) - least), {.source = 'P', .times = product});
         }
         for (std::size_t s = 0; s < product.size(); ++s) {
           if ((s > 0 && product[s] == product[s - 1]) || symbols_.least(product[s]).value_or(-1) < 0) continue;
@@ -152,8 +192,9 @@ class NamedFacts {
           for (std::size_t f = 0; f < before && facts_.size() < kMostNamedFacts; ++f) {
             if (facts_[f].value.coefficient(others) == 0 || uses_[f].source == 'P') continue;
             FactUse use = uses_[f];
-            use.times.push_back(static_cast<int>(product[s]));
-            std::ranges::sort(use.times);
+            certified::Product times;
+            std::ranges::merge(use.times, certified::Product{product[s]}, std::back_inserter(times));
+            use.times = times;
             add({facts_[f].value * Polynomial::symbol(product[s]), facts_[f].is_equality}, std::move(use));
           }
         }
@@ -169,6 +210,64 @@ class NamedFacts {
   std::set<Fact> there_;
 };
 
+/// What was asked, as bytes.
+class KeyOf {
+ public:
+  explicit KeyOf(std::uint32_t state) { put(state); }
+  KeyOf& add(const std::vector<certified::Term>& terms) {
+    put(terms.size());
+    for (const certified::Term& term : terms) {
+      put(term.numerator);
+      put(term.denominator);
+      add(term.bound, term.guards);
+      put(term.factors.size());
+      for (const certified::Factor& factor : term.factors) {
+        put(static_cast<std::int64_t>(factor.kind));
+        put(factor.which);
+        put(factor.at.size());
+        for (const certified::Polynomial& p : factor.at) add(p);
+        add(factor.argument);
+        add(factor.branches);
+      }
+    }
+    return *this;
+  }
+  KeyOf& add(std::span<const certified::Branch> branches) {
+    put(branches.size());
+    for (const certified::Branch& branch : branches) {
+      add(branch.bound, branch.guards);
+      add(branch.value);
+    }
+    return *this;
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  void add(const std::vector<int>& bound, const std::vector<certified::Fact>& guards) {
+    put(bound.size());
+    for (const int s : bound) put(s);
+    put(guards.size());
+    for (const certified::Fact& guard : guards) {
+      put(guard.is_equality);
+      add(guard.value);
+    }
+  }
+  void add(const certified::Polynomial& p) {
+    put(p.size());
+    for (const auto& [monomial, coefficient] : p) {
+      put(coefficient);
+      put(monomial.size());
+      for (const int s : monomial) put(s);
+    }
+  }
+  template <std::integral Number>
+  void put(Number number) {
+    const auto wide = static_cast<std::int64_t>(number);
+    text_.append(reinterpret_cast<const char*>(&wide), sizeof wide);
+  }
+  std::string text_;
+};
+
 bool is_alike(const certified::Factor& a, const certified::Factor& b) {
   return a.kind == b.kind && a.which == b.which && a.argument.size() == b.argument.size();
 }
@@ -177,12 +276,23 @@ bool is_alike(const certified::Factor& a, const certified::Factor& b) {
 
 void Certifier::mirror(const std::vector<certified::Symbol>& symbols) {
   const auto is_same = [](const certified::Symbol& a, const certified::Symbol& b) {
-    return a.kind == b.kind && a.least == b.least && a.dividend == b.dividend && a.divisor == b.divisor;
+    return a.kind == b.kind && a.least == b.least &&
+           (a.kind != certified::Symbol::Kind::kQuotient || (a.dividend == b.dividend && a.divisor == b.divisor));
   };
-  if (mirrored_.size() > symbols.size() || !std::equal(mirrored_.begin(), mirrored_.end(), symbols.begin(), is_same)) {
+  // Symbols that a trial made and took back stay: no question is about them, or they are made again.
+  const std::size_t both = std::min(mirrored_.size(), symbols.size());
+  const auto end = symbols.begin() + static_cast<std::ptrdiff_t>(both);
+  if (!std::equal(symbols.begin(), end, mirrored_.begin(), is_same)) {
     symbols_ = SymbolTable();
     mirrored_.clear();
+    asked_.clear();
+    given_.clear();
+    witnesses_.clear();
+    states_.clear();
+    state_after_.clear();
     known_.clear();
+    known_groups_.clear();
+    known_covers_.clear();
   }
   for (std::size_t s = mirrored_.size(); s < symbols.size(); ++s) {
     const certified::Symbol& symbol = mirrored_.emplace_back(symbols[s]);
@@ -197,17 +307,41 @@ void Certifier::mirror(const std::vector<certified::Symbol>& symbols) {
   }
 }
 
+void Certifier::mirror(const std::vector<certified::Fact>& facts) {
+  const std::size_t both = std::min(asked_.size(), facts.size());
+  const auto end = facts.begin() + static_cast<std::ptrdiff_t>(both);
+  const auto same = static_cast<std::size_t>(std::mismatch(facts.begin(), end, asked_.begin()).first - facts.begin());
+  asked_.resize(same);
+  given_.resize(same);
+  witnesses_.keep(same);
+  states_.resize(std::min(states_.size(), same));
+  for (std::size_t f = same; f < facts.size(); ++f) {
+    asked_.push_back(facts[f]);
+    given_.push_back({polynomial_of(facts[f].value), facts[f].is_equality});
+    witnesses_.add(given_.back());
+  }
+}
+
+std::uint32_t Certifier::state() {
+  for (std::size_t f = states_.size(); f < given_.size(); ++f) {
+    const std::pair key(states_.empty() ? 0U : states_.back(), given_[f]);
+    states_.push_back(state_after_.try_emplace(key, static_cast<std::uint32_t>(state_after_.size() + 1)).first->second);
+  }
+  return states_.empty() ? 0U : states_.back();
+}
+
 std::optional<std::vector<FactUse>> Certifier::refutation(const std::vector<certified::Symbol>& symbols,
                                                           const std::vector<certified::Fact>& facts) {
   if (pivots_ <= 0) return std::nullopt;
   mirror(symbols);
-  std::vector<Fact> given;
-  for (const certified::Fact& fact : facts) given.push_back({polynomial_of(fact.value), fact.is_equality});
-  const auto [known, is_new] = known_.try_emplace(given);
+  mirror(facts);
+  if (witnesses_.any()) return std::nullopt;
+  const auto [known, is_new] = known_.try_emplace(state());
   if (!is_new) return known->second;
   try {
-    known->second = NamedFacts(symbols_, given).refutation(pivots_);
+    known->second = NamedFacts(symbols_, given_).refutation(pivots_);
   } catch (const Overflow&) {
+  } catch (const std::length_error&) {  // A product of more symbols than one can have.
   }
   return known->second;
 }
@@ -363,7 +497,19 @@ std::optional<Member> Certifier::member_for(const certified::Term& first, const 
 }
 
 certified::Groups Certifier::groups(const std::vector<certified::Symbol>& symbols,
+                                    const std::vector<certified::Fact>& facts,
                                     const std::vector<certified::Term>& terms, certified::Trial& trial) {
+  mirror(symbols);
+  mirror(facts);
+  const std::string key = KeyOf(state()).add(terms).text();
+  if (const auto known = known_groups_.find(key); known != known_groups_.end()) return known->second;
+  certified::Groups found = found_groups(symbols, terms, trial);
+  known_groups_.emplace(key, found);
+  return found;
+}
+
+certified::Groups Certifier::found_groups(const std::vector<certified::Symbol>& symbols,
+                                          const std::vector<certified::Term>& terms, certified::Trial& trial) {
   certified::Groups result;
   std::vector<bool> gone(terms.size());
   for (std::size_t i = 0; i < terms.size(); ++i) {
@@ -394,9 +540,23 @@ certified::Groups Certifier::groups(const std::vector<certified::Symbol>& symbol
 }
 
 std::optional<certified::Cover> Certifier::cover(const std::vector<certified::Symbol>& symbols,
+                                                 const std::vector<certified::Fact>& facts,
                                                  const certified::Branch& branch,
                                                  const std::vector<certified::Branch>& others,
                                                  certified::Trial& trial) {
+  mirror(symbols);
+  mirror(facts);
+  const std::string key = KeyOf(state()).add(std::span(&branch, 1)).add(others).text();
+  if (const auto known = known_covers_.find(key); known != known_covers_.end()) return known->second;
+  auto found = found_cover(symbols, branch, others, trial);
+  known_covers_.emplace(key, found);
+  return found;
+}
+
+std::optional<certified::Cover> Certifier::found_cover(const std::vector<certified::Symbol>& symbols,
+                                                       const certified::Branch& branch,
+                                                       const std::vector<certified::Branch>& others,
+                                                       certified::Trial& trial) {
   for (std::size_t o = 0; o < others.size(); ++o) {
     const certified::Branch& other = others[o];
     if (other.value.size() != branch.value.size()) continue;

@@ -15,18 +15,20 @@
 
 #include "theorem/polynomial.h"
 #include "theorem/symbols.h"
+#include "theorem/witnesses.h"
 
 namespace rewright::theorem {
 
 class REWRIGHT_API Certifier final : public certified::Oracle {
  public:
-  explicit Certifier(std::int64_t pivots = 1'000'000) : pivots_(pivots) {}
+  explicit Certifier(std::int64_t pivots = 1'000'000) : pivots_(pivots), witnesses_(symbols_) {}
 
   std::optional<std::vector<certified::FactUse>> refutation(const std::vector<certified::Symbol>& symbols,
                                                             const std::vector<certified::Fact>& facts) override;
-  certified::Groups groups(const std::vector<certified::Symbol>& symbols, const std::vector<certified::Term>& terms,
-                           certified::Trial& trial) override;
-  std::optional<certified::Cover> cover(const std::vector<certified::Symbol>& symbols, const certified::Branch& branch,
+  certified::Groups groups(const std::vector<certified::Symbol>& symbols, const std::vector<certified::Fact>& facts,
+                           const std::vector<certified::Term>& terms, certified::Trial& trial) override;
+  std::optional<certified::Cover> cover(const std::vector<certified::Symbol>& symbols,
+                                        const std::vector<certified::Fact>& facts, const certified::Branch& branch,
                                         const std::vector<certified::Branch>& others, certified::Trial& trial) override;
   std::optional<std::vector<certified::FactUse>> combination(const std::vector<certified::Fact>& facts) override;
 
@@ -40,6 +42,15 @@ class REWRIGHT_API Certifier final : public certified::Oracle {
   using Visit = std::function<bool(const Pairing&)>;
 
   void mirror(const std::vector<certified::Symbol>& symbols);
+  void mirror(const std::vector<certified::Fact>& facts);
+  /// A number for the facts that were mirrored last.
+  [[nodiscard]] std::uint32_t state();
+  [[nodiscard]] certified::Groups found_groups(const std::vector<certified::Symbol>& symbols,
+                                               const std::vector<certified::Term>& terms, certified::Trial& trial);
+  [[nodiscard]] std::optional<certified::Cover> found_cover(const std::vector<certified::Symbol>& symbols,
+                                                            const certified::Branch& branch,
+                                                            const std::vector<certified::Branch>& others,
+                                                            certified::Trial& trial);
   [[nodiscard]] std::optional<certified::Member> member_for(const certified::Term& first, const certified::Term& term,
                                                             std::size_t place, certified::Trial& trial);
   [[nodiscard]] bool pair_factors(std::span<const certified::Factor> a, const std::vector<certified::Factor>& b,
@@ -55,9 +66,18 @@ class REWRIGHT_API Certifier final : public certified::Oracle {
   [[nodiscard]] std::optional<Polynomial> put(const Polynomial& p, const SymbolMap& map) const;
 
   std::int64_t pivots_;
+  using Answer = std::optional<std::vector<certified::FactUse>>;
   std::vector<certified::Symbol> mirrored_;  ///< Those that symbols_ has.
   SymbolTable symbols_;
-  std::map<std::vector<Fact>, std::optional<std::vector<certified::FactUse>>> known_;  ///< Answers, by facts.
+  std::vector<certified::Fact> asked_;  ///< The facts of the last question,
+  std::vector<Fact> given_;             ///< the same,
+  Witnesses witnesses_;                 ///< where they hold,
+  std::vector<std::uint32_t> states_;   ///< and a number for each list of facts that there was, up to here.
+  std::map<std::pair<std::uint32_t, Fact>, std::uint32_t> state_after_;
+  // Answers, by state and by what was asked. What a trial found is asked again where it is taken.
+  std::map<std::uint32_t, Answer> known_;
+  std::map<std::string, certified::Groups> known_groups_;
+  std::map<std::string, std::optional<certified::Cover>> known_covers_;
   int steps_ = 0;
 };
 

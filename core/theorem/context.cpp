@@ -18,10 +18,11 @@ constexpr std::size_t kMostFacts = 160;
 }  // namespace
 
 void Context::add(const Fact& fact) {
-  const auto [found, is_new] =
-      state_after_.emplace(std::pair(states_.back(), fact), static_cast<std::uint32_t>(state_after_.size() + 1));
-  states_.push_back(found->second);
   facts_.push_back(tightened(fact));
+  const auto [found, is_new] = state_after_.emplace(std::pair(states_.back(), facts_.back()),
+                                                    static_cast<std::uint32_t>(state_after_.size() + 1));
+  states_.push_back(found->second);
+  witnesses_.add(facts_.back());
 }
 
 void Context::raise_bounds() {
@@ -37,6 +38,7 @@ void Context::raise_bounds() {
 void Context::remove_from(std::size_t size) {
   facts_.resize(size);
   states_.resize(size + 1);
+  witnesses_.keep(size);
 }
 
 bool Context::holds_by_bounds(const Polynomial& p) const {
@@ -54,6 +56,12 @@ bool Context::holds_by_bounds(const Polynomial& p) const {
   return least >= 0;
 }
 
+bool Context::holds_by_one_fact(const Polynomial& p) const {
+  return std::ranges::any_of(facts_, [&](const Fact& fact) {
+    return holds_by_bounds(p - fact.value) || (fact.is_equality && holds_by_bounds(p + fact.value));
+  });
+}
+
 bool Context::holds(const Fact& fact) {
   if (const auto constant = fact.value.constant()) {
     if (fact.is_equality ? *constant == 0 : *constant >= 0) return true;
@@ -61,6 +69,8 @@ bool Context::holds(const Fact& fact) {
   }
   if (!fact.is_equality && holds_by_bounds(fact.value)) return true;
   if (std::ranges::find(facts_, fact) != facts_.end()) return true;
+  if (witnesses_.refute(fact)) return false;
+  if (!fact.is_equality && holds_by_one_fact(fact.value)) return true;
   ++queries_;
   const auto [found, is_new] = known_.emplace(std::pair(states_.back(), fact), false);
   if (!is_new) return found->second;
@@ -73,21 +83,22 @@ bool Context::holds(const Fact& fact) {
 
 bool Context::holds_for_good(const Fact& fact) {
   if (holds_by_bounds(fact.value)) return true;
-  const std::vector<Fact> facts = facts_;
-  const std::vector<std::uint32_t> states = states_;
-  remove_from(std::min(kept_, facts_.size()));
+  const std::size_t kept = std::min(kept_, facts_.size());
+  const std::vector<Fact> cases(facts_.begin() + static_cast<std::ptrdiff_t>(kept), facts_.end());
+  remove_from(kept);
   const bool result = holds(fact);
-  facts_ = facts;
-  states_ = states;
+  for (const Fact& one : cases) add(one);
   return result;
 }
 
 bool Context::fails(const Fact& fact) {
+  if (witnesses_.allow(fact)) return false;
   if (!fact.is_equality) return holds(negation(fact));
   return holds(at_least_zero(fact.value - 1)) || holds(at_least_zero(Polynomial(-1) - fact.value)) || refuted({fact});
 }
 
 bool Context::is_contradictory() {
+  if (witnesses_.any()) return false;
   ++queries_;
   const std::pair key(states_.back(), at_least_zero(-1));
   const auto found = known_.find(key);

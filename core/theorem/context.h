@@ -23,6 +23,7 @@
 
 #include "theorem/polynomial.h"
 #include "theorem/symbols.h"
+#include "theorem/witnesses.h"
 
 namespace rewright::theorem {
 
@@ -43,7 +44,8 @@ struct UnclearSize {
 
 class REWRIGHT_API Context {
  public:
-  explicit Context(SymbolTable& symbols, std::int64_t pivots) : symbols_(symbols), pivots_(pivots) {}
+  explicit Context(SymbolTable& symbols, std::int64_t pivots)
+      : symbols_(symbols), pivots_(pivots), witnesses_(symbols) {}
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
@@ -91,6 +93,7 @@ class REWRIGHT_API Context {
   void remove_from(std::size_t size);
   [[nodiscard]] bool holds_for_good(const Fact& fact);
   [[nodiscard]] bool holds_by_bounds(const Polynomial& p) const;
+  [[nodiscard]] bool holds_by_one_fact(const Polynomial& p) const;
   [[nodiscard]] bool refuted(const std::vector<Fact>& negated);
   [[nodiscard]] std::vector<Fact> relevant(const std::vector<Fact>& negated) const;
   void add_quotient_bounds(std::vector<Fact>& facts, std::span<const Symbol> quotients) const;
@@ -100,6 +103,7 @@ class REWRIGHT_API Context {
   std::int64_t pivots_;
   std::uint64_t queries_ = 0;
   std::vector<Fact> facts_;
+  Witnesses witnesses_;  ///< Of these.
   std::size_t kept_ = 0;
   /// One number for each list of facts that there was.
   std::vector<std::uint32_t> states_{0};

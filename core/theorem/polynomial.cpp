@@ -79,7 +79,6 @@ Polynomial operator*(const Polynomial& a, const Polynomial& b) {
   for (const auto& [left, c] : a.terms_) {
     for (const auto& [right, d] : b.terms_) {
       Monomial product;
-      product.reserve(left.size() + right.size());
       std::ranges::merge(left, right, std::back_inserter(product));
       std::int64_t& sum = sums[product];
       sum = checked_add(sum, checked_multiply(c, d));

@@ -5,6 +5,7 @@
 // What is said of them is a Fact: p >= 0 or p = 0.
 #pragma once
 
+#include <rewright/base/short_list.h>
 #include <rewright/base/visibility.h>
 
 #include <compare>
@@ -21,7 +22,7 @@ namespace rewright::theorem {
 /// A place in a SymbolTable (symbols.h).
 using Symbol = std::uint32_t;
 /// A product of symbols, ascending, each as often as it is a factor; empty: 1.
-using Monomial = std::vector<Symbol>;
+using Monomial = ShortList<std::uint16_t, 15>;
 
 class REWRIGHT_API Polynomial {
  public:
@@ -32,7 +33,8 @@ class REWRIGHT_API Polynomial {
   [[nodiscard]] static Polynomial term(Monomial monomial, std::int64_t coefficient);
 
   /// Ascending monomials, no coefficient 0.
-  [[nodiscard]] const std::vector<std::pair<Monomial, std::int64_t>>& terms() const { return terms_; }
+  using Terms = std::vector<std::pair<Monomial, std::int64_t>>;
+  [[nodiscard]] const Terms& terms() const { return terms_; }
   [[nodiscard]] bool is_zero() const { return terms_.empty(); }
   [[nodiscard]] std::optional<std::int64_t> constant() const;
   [[nodiscard]] std::int64_t constant_term() const {
@@ -53,7 +55,7 @@ class REWRIGHT_API Polynomial {
   friend auto operator<=>(const Polynomial&, const Polynomial&) = default;
 
  private:
-  std::vector<std::pair<Monomial, std::int64_t>> terms_;
+  Terms terms_;
 };
 
 /// whole / part; nothing if `part` is no factor.

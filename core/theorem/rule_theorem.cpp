@@ -10,14 +10,18 @@
 namespace rewright {
 namespace {
 
-/// What must hold for the target to be defined with the source's shapes, and follows from neither the source nor the
-/// precondition.
-std::optional<Constraint> not_implied(const certified::RuleEquations& equations) {
+/// What the source and the precondition say of sizes.
+SizeSystem known_of(const certified::RuleEquations& equations) {
   const TypedAxiom& first = equations.outputs.front();
   SizeSystem known{SizeOrder(SizeOrder::Least::kOneInTensors)};
   for (const auto* conditions : {&first.left_defined, &first.condition})
     for (const Constraint& condition : *conditions) known.add(condition);
-  std::vector<Constraint> wanted = first.right_defined;
+  return known;
+}
+
+/// What must hold for the target to be defined with the source's shapes, and does not follow.
+std::optional<Constraint> not_implied(const certified::RuleEquations& equations, const SizeSystem& known) {
+  std::vector<Constraint> wanted = equations.outputs.front().right_defined;
   for (const TypedAxiom& equation : equations.outputs) {
     const SymbolicShape &left = equation.terms[equation.left].shape, &right = equation.terms[equation.right].shape;
     if (left.rank() != right.rank()) return Constraint{Constraint::Kind::kEqual, left.rank(), right.rank()};
@@ -52,24 +56,29 @@ RuleTheorem prove_from_definitions(const Rule& rule, const TheoremLimits& limits
     result.reason = equations.error().message;
     return result;
   }
-  if (const auto missing = not_implied(*equations)) {
+  const SizeSystem known = known_of(*equations);
+  if (known.contradictory()) {
+    result.reason = "no sizes meet its conditions";
+    return result;
+  }
+  if (const auto missing = not_implied(*equations, known)) {
     result.reason = fmt::format("the target requires {}, which does not follow", to_string(*missing));
     return result;
   }
   const theorem::ProofOptions options{.pivots = limits.pivots, .cases = limits.cases};
+  if (limits.certifies) {
+    result.certificate = certificate_of(*equations, options, result.uncertified);
+    result.proved = !result.certificate.empty();
+    if (result.proved) return result;
+  }
   for (const TypedAxiom& equation : equations->outputs) {
     const theorem::InstanceProof proof = theorem::prove(equation, options);
-    result.cases += proof.cases;
-    result.queries += proof.queries;
-    result.uses_order = result.uses_order || proof.uses_order;
-    result.uses_functions = result.uses_functions || proof.uses_functions;
     if (proof.verdict == theorem::InstanceProof::Verdict::kProved) continue;
     result.reason =
         proof.verdict == theorem::InstanceProof::Verdict::kVacuous ? "no sizes meet its conditions" : proof.reason;
     return result;
   }
   result.proved = true;
-  if (limits.certifies) result.certificate = certificate_of(*equations, options, result.uncertified);
   return result;
 }
 

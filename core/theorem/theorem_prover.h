@@ -44,7 +44,7 @@ struct InstanceProof {
 
 [[nodiscard]] REWRIGHT_API InstanceProof prove(const TypedAxiom& axiom, const ProofOptions& options = {});
 
-/// A certificate that the checker has taken. Errors: why there is none. Its rules are fewer than the prover's.
+/// For the checker to replay. Errors: why there is none. Its rules are fewer than the prover's.
 [[nodiscard]] REWRIGHT_API Result<std::string> certificate_of(const TypedAxiom& axiom,
                                                               const ProofOptions& options = {});
 
@@ -54,12 +54,16 @@ struct AxiomProof {
   std::size_t instances = 0;  ///< Combinations of ranks and parameters at which both sides can be defined.
   std::size_t vacuous = 0;    ///< Of these, where no sizes meet the conditions.
   std::size_t open = 0;
-  std::size_t certified = 0;  ///< Of those proved: with a certificate that the checker has taken.
+  std::size_t shown = 0;      ///< Of these, those that are proved and met by some sizes.
+  std::size_t certified = 0;  ///< Of those shown: with a certificate that the checker has taken.
   std::string uncertified;    ///< Of the first without: why there is none.
   std::string reason;         ///< Of the first that is open: the combination, and what is left.
   double seconds = 0;
   bool uses_order = false;
   bool uses_functions = false;
+
+  /// Has each combination that is shown a certificate?
+  [[nodiscard]] bool is_certified() const { return proved && certified == shown; }
 };
 
 struct AxiomProofOptions {

@@ -204,14 +204,12 @@ CertificateChecker::CertificateChecker(std::span<const Axiom> axioms, const Regi
     : state_(std::make_unique<State>(axioms, registry)) {}
 CertificateChecker::~CertificateChecker() = default;
 
-bool is_from_definitions(std::string_view certificate) { return take_line(certificate) == kTheorem; }
-
 Status CertificateChecker::check(const Rule& rule, std::string_view certificate) {
   return State::with_room(state_).check(rule, certificate);
 }
 
 Result<std::vector<ProofChain>> CertificateChecker::explain(const Rule& rule, std::string_view certificate) {
-  if (is_from_definitions(certificate))
+  if (trust_by(certificate) == Trust::kTheorem)
     return make_error(ErrorCode::kUnsupported,
                       "it is proved from the operators' definitions, without axioms to follow");
   State& state = State::with_room(state_);

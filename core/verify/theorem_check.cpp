@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <stdexcept>
 
 #include "verify/theorem_rules.h"
 #include "verify/theorem_text.h"
@@ -55,7 +56,7 @@ class Machine final : public Trial, private RuleCheck {
   Sum left_of(const Sum& all) {
     const Sum terms = simplified(all);
     if (terms.empty()) return {};
-    const Groups groups = oracle_->groups(symbols_, terms, *this);
+    const Groups groups = oracle_->groups(symbols_, facts_, terms, *this);
     std::set<std::size_t> gone;
     for (const auto& group : groups) {
       for (const Member& member : group) {
@@ -144,17 +145,24 @@ class Machine final : public Trial, private RuleCheck {
       case Factor::Kind::kInverse: return equal(a.argument, b.argument);
       case Factor::Kind::kMaximum: break;
     }
-    return all_covered(a, b) && all_covered(b, a);
+    Map names;
+    if (is_alike(a, b, names)) return true;
+    std::set<std::size_t> met;  // Branches of b that are values of a's, always there, so that they are covered too.
+    return all_covered(a, b, {}, &met) && all_covered(b, a, met, nullptr);
   }
-  /// Each branch has one in the other that is as great, for all of its variables.
-  bool all_covered(const Factor& a, const Factor& b) {
-    return std::ranges::all_of(a.branches, [&](const Branch& given) {
-      const Branch branch = renamed(given);
-      const auto cover = oracle_->cover(symbols_, branch, b.branches, *this);
+  /// Each branch but these has one in the other that is as great, for all of its variables.
+  bool all_covered(const Factor& a, const Factor& b, const std::set<std::size_t>& but, std::set<std::size_t>* met) {
+    const auto is_value = [](const Branch& branch) { return branch.bound.empty() && branch.guards.empty(); };
+    for (std::size_t place = 0; place < a.branches.size(); ++place) {
+      if (but.contains(place)) continue;
+      const Branch branch = renamed(a.branches[place]);
+      const auto cover = oracle_->cover(symbols_, facts_, branch, b.branches, *this);
       if (!cover) return false;
       if (cover->branch >= b.branches.size()) refuse("a branch that there is not");
-      return is_covered(branch, b.branches[cover->branch], cover->map);
-    });
+      if (!is_covered(branch, b.branches[cover->branch], cover->map)) return false;
+      if (met != nullptr && is_value(branch) && is_value(b.branches[cover->branch])) met->insert(cover->branch);
+    }
+    return true;
   }
   bool is_covered(const Branch& branch, const Branch& given, const std::vector<Polynomial>& map) {
     if (map.size() != given.bound.size()) return false;
@@ -184,7 +192,10 @@ class Machine final : public Trial, private RuleCheck {
       return entry(s).kind == Symbol::Kind::kBound && std::ranges::find(own, s) == own.end() && !is_in(facts_, s);
     });
   }
-  bool equal(const Sum& a, const Sum& b) override { return vanishes(joined(renamed(a), scaled(renamed(b), {-1, 1}))); }
+  bool equal(const Sum& a, const Sum& b) override {
+    Map names;
+    return is_alike(a, b, names) || vanishes(joined(renamed(a), scaled(renamed(b), {-1, 1})));
+  }
   /// sum of c * [guards] = 0 wherever the facts hold.
   bool indicators_vanish(const Sum& terms, int depth) {
     if (depth > 24) return false;
@@ -381,6 +392,8 @@ Result<std::string> certify(const TypedAxiom& equation, Oracle& oracle) {
     Machine(equation, recorder, oracle).run();
   } catch (const Refused& refused) {
     return make_error(refused.code, "{}", refused.why);
+  } catch (const std::length_error&) {
+    return make_error(ErrorCode::kUnsupported, "a product of more than 15 sizes and indices");
   }
   return std::move(recorder.text);
 }
@@ -392,6 +405,9 @@ Status check_theorem(const TypedAxiom& equation, std::string_view certificate) {
     reader.finish();
   } catch (const Refused& refused) {
     return make_error(refused.code, "certificate of a theorem, line {}: {}", reader.line(), refused.why);
+  } catch (const std::length_error&) {
+    return make_error(ErrorCode::kMismatch,
+                      "certificate of a theorem, line {}: a product of more than 15 sizes and indices", reader.line());
   }
   return {};
 }

@@ -4,7 +4,7 @@
 
 #include <rewright/axiom/axiom.h>
 
-#include <functional>
+#include <concepts>
 #include <map>
 #include <set>
 
@@ -28,7 +28,8 @@ class FactCheck {
   }
   int new_bound() { return new_symbol({Symbol::Kind::kBound, std::nullopt}); }
   [[nodiscard]] const Symbol& entry(int s) const { return symbols_[static_cast<std::size_t>(s)]; }
-  [[nodiscard]] bool mentions(const Polynomial& p, const std::function<bool(int)>& is) const {
+  template <std::predicate<int> Is>
+  [[nodiscard]] bool mentions(const Polynomial& p, const Is& is) const {
     return std::ranges::any_of(p, [&](const auto& term) {
       return std::ranges::any_of(term.first, [&](int s) {
         return is(s) || (entry(s).kind == Symbol::Kind::kQuotient &&
@@ -153,24 +154,6 @@ class FactCheck {
     }
     if (!is_negative) refuse("a combination that is not negative");
   }
-  bool excluded(std::vector<Fact> more) {
-    std::vector<Fact> facts = facts_;
-    facts.insert(facts.end(), more.begin(), more.end());
-    const auto uses = oracle_->refutation(symbols_, facts);
-    if (!uses) return false;
-    check_refutation(*uses, facts);
-    return true;
-  }
-  bool implied(const Fact& fact) {
-    if (is_number(fact.value)) return fact.is_equality ? fact.value.empty() : constant_of(fact.value) >= 0;
-    if (std::ranges::find(facts_, fact) != facts_.end()) return true;
-    if (!fact.is_equality) return excluded({opposite(fact)});
-    return excluded({at_least_zero(fact.value - number(1))}) && excluded({at_least_zero(number(-1) - fact.value)});
-  }
-  bool cannot_hold(const Fact& fact) {
-    if (is_number(fact.value)) return fact.is_equality ? !fact.value.empty() : constant_of(fact.value) < 0;
-    return excluded({fact});
-  }
   /// Runs where these hold besides.
   template <class Run>
   auto with(const std::vector<Fact>& more, const Run& run) {
@@ -183,11 +166,38 @@ class FactCheck {
     } restore{facts_, before};
     return run();
   }
+  bool excluded(const std::vector<Fact>& more) {
+    return with(more, [&] {
+      const auto uses = oracle_->refutation(symbols_, facts_);
+      if (uses) check_refutation(*uses, facts_);
+      return uses.has_value();
+    });
+  }
+  bool implied(const Fact& fact) {
+    if (is_number(fact.value)) return fact.is_equality ? fact.value.empty() : constant_of(fact.value) >= 0;
+    if (std::ranges::find(facts_, fact) != facts_.end()) return true;
+    if (!fact.is_equality) return excluded({opposite(fact)});
+    return excluded({at_least_zero(fact.value - number(1))}) && excluded({at_least_zero(number(-1) - fact.value)});
+  }
+  bool cannot_hold(const Fact& fact) {
+    if (is_number(fact.value)) return fact.is_equality ? !fact.value.empty() : constant_of(fact.value) < 0;
+    return excluded({fact});
+  }
+  /// Runs where only what holds in all cases is known.
+  template <class Run>
+  auto without_cases(const Run& run) {
+    const auto first = facts_.begin() + static_cast<std::ptrdiff_t>(std::min(kept_, facts_.size()));
+    struct Restore {
+      std::vector<Fact>& facts;
+      std::vector<Fact> cases;
+      ~Restore() { facts.insert(facts.end(), cases.begin(), cases.end()); }
+    } restore{facts_, {first, facts_.end()}};
+    facts_.erase(first, facts_.end());
+    return run();
+  }
   template <class Run>
   bool trial(const Run& run) {
-    const std::vector<Symbol> symbols = symbols_;
-    const auto quotients = quotients_;
-    const std::vector<Fact> facts = facts_;
+    const auto symbols = static_cast<std::ptrdiff_t>(symbols_.size());
     Oracle* const recorded = std::exchange(oracle_, tried_);
     bool result = false;
     try {
@@ -196,22 +206,16 @@ class FactCheck {
     } catch (const CaseSplit&) {
     }
     oracle_ = recorded;
-    symbols_ = symbols;
-    quotients_ = quotients;
-    facts_ = facts;
+    symbols_.erase(symbols_.begin() + symbols, symbols_.end());
+    std::erase_if(quotients_, [&](const auto& quotient) { return quotient.second >= symbols; });
     return result;
   }
 
   Polynomial floor_of(const Polynomial& p, const Polynomial& q) {
     if (is_number(q) && constant_of(q) == 1) return p;
-    {
-      // A quotient outlives the case that it is met in: its divisor is positive by what holds in all of them.
-      const std::vector<Fact> facts = facts_;
-      facts_.resize(std::min(kept_, facts_.size()));
-      const bool is_positive = implied(at_least_zero(q - number(1)));
-      facts_ = facts;
-      if (!is_positive) outside("a divisor that is not known to be positive");
-    }
+    // A quotient outlives the case that it is met in: its divisor is positive by what holds in all of them.
+    if (!without_cases([&] { return implied(at_least_zero(q - number(1))); }))
+      outside("a divisor that is not known to be positive");
     Polynomial whole, rest;
     if (q.size() == 1) {
       for (const auto& [monomial, coefficient] : p) {

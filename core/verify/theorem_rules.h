@@ -121,28 +121,29 @@ class RuleCheck : protected DefinitionCheck {
     }
     return changed;
   }
-  /// Takes out of all branches what is in every term and never negative, and does not change with their variables.
+  /// Takes out of all branches what is in every term and never negative, or there twice, and does not change with their
+  /// variables.
   std::vector<Factor> common_naturals(std::vector<Branch>& branches) const {
     std::vector<Factor> common;
     const auto first = std::ranges::find_if(branches, [](const Branch& branch) { return !branch.value.empty(); });
     if (first == branches.end()) return common;
     for (const Factor& factor : std::vector<Factor>(first->value[0].factors)) {
-      const auto place_in = [&](const Term& term) {
-        return std::ranges::find_if(term.factors, [&](const Factor& f) { return is_same(f, factor); });
-      };
-      const bool is_common =
-          is_natural(factor) && std::ranges::all_of(branches, [&](const Branch& branch) {
-            return std::ranges::none_of(branch.bound, [&](int s) { return mentions(factor, s); }) &&
-                   std::ranges::all_of(branch.value, [&](const Term& term) {
-                     return place_in(term) != term.factors.end() &&
-                            std::ranges::none_of(term.bound, [&](int s) { return mentions(factor, s); });
-                   });
-          });
+      const std::ptrdiff_t times = is_natural(factor) ? 1 : 2;
+      const auto is_it = [&](const Factor& f) { return is_same(f, factor); };
+      const bool is_common = std::ranges::all_of(branches, [&](const Branch& branch) {
+        return std::ranges::none_of(branch.bound, [&](int s) { return mentions(factor, s); }) &&
+               std::ranges::all_of(branch.value, [&](const Term& term) {
+                 return std::ranges::count_if(term.factors, is_it) >= times &&
+                        std::ranges::none_of(term.bound, [&](int s) { return mentions(factor, s); });
+               });
+      });
       if (!is_common) continue;
-      for (Branch& branch : branches) {
-        for (Term& term : branch.value) term.factors.erase(place_in(term));
+      for (std::ptrdiff_t time = 0; time < times; ++time) {
+        for (Branch& branch : branches) {
+          for (Term& term : branch.value) term.factors.erase(std::ranges::find_if(term.factors, is_it));
+        }
+        common.push_back(factor);
       }
-      common.push_back(factor);
     }
     return common;
   }
@@ -278,6 +279,41 @@ class RuleCheck : protected DefinitionCheck {
              std::ranges::equal(x.factors, y.factors, [](const Factor& f, const Factor& g) { return is_same(f, g); });
     });
   }
+  /// The same, up to the names of bound variables: `map` gives those of b by those of a. False says nothing.
+  bool is_alike(const Factor& a, const Factor& b, Map& map) {
+    if (a.kind != b.kind || a.which != b.which || a.at.size() != b.at.size() || a.branches.size() != b.branches.size())
+      return false;
+    for (std::size_t d = 0; d < a.at.size(); ++d) {
+      if (put(b.at[d], map) != a.at[d]) return false;
+    }
+    for (std::size_t k = 0; k < a.branches.size(); ++k) {
+      const Branch &x = a.branches[k], &y = b.branches[k];
+      if (!is_bound_alike(x.bound, y.bound, map) || !is_alike(x.guards, y.guards, map) ||
+          !is_alike(x.value, y.value, map))
+        return false;
+    }
+    return is_alike(a.argument, b.argument, map);
+  }
+  bool is_alike(const Sum& a, const Sum& b, Map& map) {
+    return std::ranges::equal(a, b, [&](const Term& x, const Term& y) {
+      return x.numerator == y.numerator && x.denominator == y.denominator && is_bound_alike(x.bound, y.bound, map) &&
+             is_alike(x.guards, y.guards, map) &&
+             std::ranges::equal(x.factors, y.factors,
+                                [&](const Factor& f, const Factor& g) { return is_alike(f, g, map); });
+    });
+  }
+  bool is_alike(const std::vector<Fact>& a, const std::vector<Fact>& b, const Map& map) {
+    const std::vector<Fact> c = put(b, map);
+    const auto are_in = [](const std::vector<Fact>& some, const std::vector<Fact>& all) {
+      return std::ranges::all_of(some, [&](const Fact& fact) { return std::ranges::find(all, fact) != all.end(); });
+    };
+    return a.size() == c.size() && are_in(a, c) && are_in(c, a);
+  }
+  static bool is_bound_alike(const std::vector<int>& a, const std::vector<int>& b, Map& map) {
+    if (a.size() != b.size()) return false;
+    for (std::size_t v = 0; v < a.size(); ++v) map.insert_or_assign(b[v], symbol(a[v]));
+    return true;
+  }
   /// Without what follows from the facts and from the other guards; false where they cannot hold.
   bool reduced(std::vector<Fact>& guards) {
     std::vector<Fact> kept;
@@ -339,7 +375,8 @@ class RuleCheck : protected DefinitionCheck {
         Term scaled = other;
         scaled.numerator = term.numerator;
         scaled.denominator = term.denominator;
-        return is_same(Sum{scaled}, Sum{term});
+        Map names;
+        return is_alike(Sum{scaled}, Sum{term}, names);
       });
       if (twin == result.end()) {
         result.push_back(std::move(term));
@@ -385,6 +422,20 @@ class RuleCheck : protected DefinitionCheck {
       if (!with(rest.guards, [&] { return implied(at_least_zero(count)); })) throw CaseSplit{at_least_zero(count)};
       open = joined(open, times({rest}, integer(count)));
       return true;
+    }
+    for (const int s : term.bound) {  // A range from e on is one from 0 on.
+      const auto is_from_zero = [&](const Fact& guard) { return !guard.is_equality && guard.value == symbol(s); };
+      if (std::ranges::any_of(term.guards, is_from_zero)) continue;
+      for (const Fact& guard : term.guards) {
+        const auto part = guard.is_equality ? std::nullopt : linear(guard.value, s);
+        if (!part || part->sign != 1 || has_bound(part->rest)) continue;
+        const int fresh = new_bound();
+        Term moved = put(without(s), {{s, symbol(fresh) - part->rest}});
+        moved.bound = term.bound;
+        std::ranges::replace(moved.bound, s, fresh);
+        open.push_back(std::move(moved));
+        return true;
+      }
     }
     for (int q = 0; q < static_cast<int>(symbols_.size()); ++q) {  // floor((k + r) / q)
       if (entry(q).kind != Symbol::Kind::kQuotient || has_bound(entry(q).divisor)) continue;

@@ -39,8 +39,9 @@ class Recorder final : public Oracle {
     text += '\n';
     return answer;
   }
-  Groups groups(const std::vector<Symbol>& symbols, const std::vector<Term>& terms, Trial& trial) override {
-    Groups answer = oracle_.groups(symbols, terms, trial);
+  Groups groups(const std::vector<Symbol>& symbols, const std::vector<Fact>& facts, const std::vector<Term>& terms,
+                Trial& trial) override {
+    Groups answer = oracle_.groups(symbols, facts, terms, trial);
     text += fmt::format("g {}", answer.size());
     for (const auto& group : answer) {
       text += fmt::format(" {}", group.size());
@@ -55,9 +56,9 @@ class Recorder final : public Oracle {
     text += '\n';
     return answer;
   }
-  std::optional<Cover> cover(const std::vector<Symbol>& symbols, const Branch& branch,
+  std::optional<Cover> cover(const std::vector<Symbol>& symbols, const std::vector<Fact>& facts, const Branch& branch,
                              const std::vector<Branch>& others, Trial& trial) override {
-    auto answer = oracle_.cover(symbols, branch, others, trial);
+    auto answer = oracle_.cover(symbols, facts, branch, others, trial);
     text += answer ? fmt::format("c {} {}", answer->branch, answer->map.size()) : "c no";
     if (answer) {
       for (const Polynomial& p : answer->map) write(text, p);
@@ -97,7 +98,7 @@ class Reader final : public Oracle {
     end();
     return uses;
   }
-  Groups groups(const std::vector<Symbol>&, const std::vector<Term>&, Trial&) override {
+  Groups groups(const std::vector<Symbol>&, const std::vector<Fact>&, const std::vector<Term>&, Trial&) override {
     begin("g");
     Groups groups(count());
     for (auto& group : groups) {
@@ -115,7 +116,8 @@ class Reader final : public Oracle {
     end();
     return groups;
   }
-  std::optional<Cover> cover(const std::vector<Symbol>&, const Branch&, const std::vector<Branch>&, Trial&) override {
+  std::optional<Cover> cover(const std::vector<Symbol>&, const std::vector<Fact>&, const Branch&,
+                             const std::vector<Branch>&, Trial&) override {
     begin("c");
     if (line_ == "no") {
       line_ = {};
@@ -172,8 +174,8 @@ class Reader final : public Oracle {
     return static_cast<std::size_t>(value);
   }
   Product product_of() {
-    Product result(count());
-    for (int& s : result) s = static_cast<int>(count());
+    Product result;
+    for (std::size_t symbols = count(); symbols > 0; --symbols) result.push_back(count());
     return result;
   }
   Polynomial polynomial() {

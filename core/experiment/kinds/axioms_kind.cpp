@@ -2,10 +2,17 @@
 //
 // "verify": one verifier on the rules of a file.
 //   rules, axioms, verifier; every (only each so-many-th rule, default 1), work (budget), options
-//   Rows  verifier, goals, proved, conditional, refuted, unknown, share (percent proved), seconds, cpu_seconds
+//   Rows  rules (name of the file), verifier, goals, proved, conditional, refuted, unknown, share (percent proved),
+//   seconds, cpu_seconds
 // "audit": axioms evaluated over a bounded domain.
 //   axioms; domain ("taso", "small" or "nightly"), max_dim
 //   Rows  axioms, combinations, failing, seconds, cpu_seconds; row = "failing": axiom, for each
+// "prove_axioms": axioms proved from the operators' definitions, for all sizes, at each combination of ranks and
+// parameters that an audit tries and some that are drawn.
+//   axioms, drawn (combinations for each choice of ranks, default 40)
+//   Rows  row = "file", for each, and "sum": file, axioms, combinations, proved, certified, open, share (percent
+//         proved), certified_share, seconds, cpu_seconds
+//         row = "open": axiom, left; row = "uncertified": axiom, left (why there is no certificate)
 // "drop_axioms": axioms left out one at a time, and how few prove as much.
 //   rules, axioms, every
 //   Rows  row = "axiom": axiom, lost (of the goals that all axioms prove)
@@ -18,6 +25,7 @@
 #include "discover/entailment.h"
 #include "experiment/kind.h"
 #include "experiment/kinds/clock.h"
+#include "theorem/theorem_prover.h"
 #include "verify/portfolio.h"
 
 namespace rewright::experiment {
@@ -26,7 +34,7 @@ namespace {
 struct AxiomsAsked {
   std::string rules, verifier, domain;
   std::vector<std::string> axioms;
-  std::int64_t every = 1, work = 0, max_dim = 4;
+  std::int64_t every = 1, work = 0, max_dim = 4, drawn = 40;
   Options options;
 };
 
@@ -63,6 +71,7 @@ Result<Outcome> verify(const AxiomsAsked& asked, const Lab& lab) {
   const std::size_t proved = report.proved - static_cast<std::size_t>(conditional);
   Json row = {
       {"row", "verifier"},
+      {"rules", std::filesystem::path(asked.rules).stem().string()},
       {"verifier", asked.verifier},
       {"axioms", axioms.axioms().size()},
       {"goals", goals.size()},
@@ -106,6 +115,58 @@ Result<Outcome> audit_all(const AxiomsAsked& asked, const Lab& lab) {
                           {"failing", failing},
                           {"seconds", clock.wall()},
                           {"cpu_seconds", clock.cpu()}});
+  return outcome;
+}
+
+Result<Outcome> prove_all(const AxiomsAsked& asked, const Lab& lab) {
+  theorem::AxiomProofOptions options;
+  options.drawn = static_cast<std::size_t>(asked.drawn);
+  options.threads = lab.threads;
+  options.certify = true;
+  options.stop = lab.stop;
+  Outcome outcome;
+  const auto sum_up = [&](const char* row, const std::string& file, std::span<const theorem::AxiomProof> proofs,
+                          const Clock& clock) {
+    std::size_t proved = 0, certified = 0, combinations = 0;
+    for (const theorem::AxiomProof& proof : proofs) {
+      combinations += proof.instances;
+      proved += proof.proved;
+      certified += proof.is_certified();
+    }
+    const double share = 100.0 / static_cast<double>(std::max<std::size_t>(proofs.size(), 1));
+    outcome.rows.push_back({{"row", row},
+                            {"file", file},
+                            {"axioms", proofs.size()},
+                            {"combinations", combinations},
+                            {"proved", proved},
+                            {"certified", certified},
+                            {"open", proofs.size() - proved},
+                            {"share", share * static_cast<double>(proved)},
+                            {"certified_share", share * static_cast<double>(certified)},
+                            {"seconds", clock.wall()},
+                            {"cpu_seconds", clock.cpu()}});
+  };
+  const Clock whole;
+  std::vector<theorem::AxiomProof> all;
+  for (const std::string& path : asked.axioms) {
+    const std::string file = std::filesystem::path(path).stem().string();
+    options.progress = [&](std::size_t done, std::size_t total) {
+      lab.show(file, static_cast<double>(done) / static_cast<double>(std::max<std::size_t>(total, 1)));
+    };
+    const Clock clock;
+    REWRIGHT_TRY(const AxiomSet axioms, load_axioms(std::span(&path, 1), *lab.registry));
+    REWRIGHT_TRY(const auto proofs, theorem::prove(axioms.axioms(), options));
+    if (lab.stopped()) return stopped_early();
+    sum_up("file", file, proofs, clock);
+    for (const theorem::AxiomProof& proof : proofs) {
+      if (proof.is_certified()) continue;
+      outcome.rows.push_back({{"row", proof.proved ? "uncertified" : "open"},
+                              {"axiom", proof.name},
+                              {"left", proof.proved ? proof.uncertified : proof.reason}});
+    }
+    all.insert(all.end(), proofs.begin(), proofs.end());
+  }
+  sum_up("sum", "all", all, whole);
   return outcome;
 }
 
@@ -209,6 +270,13 @@ Result<Job> audit_job(Parameters& parameters, const Lab&) {
     return parameters.error("domain", fmt::format("'domain' is '{}'; there are: taso, small, nightly", asked.domain));
   REWRIGHT_TRY(asked.max_dim, parameters.integer("max_dim", 1, 8, 4));
   return Job{[asked](const Lab& place) { return audit_all(asked, place); }};
+}
+
+Result<Job> prove_axioms_job(Parameters& parameters, const Lab&) {
+  AxiomsAsked asked;
+  REWRIGHT_CHECK(read_axioms(parameters, asked));
+  REWRIGHT_TRY(asked.drawn, parameters.integer("drawn", 0, 10'000, 40));
+  return Job{[asked](const Lab& place) { return prove_all(asked, place); }};
 }
 
 Result<Job> drop_axioms_job(Parameters& parameters, const Lab&) {

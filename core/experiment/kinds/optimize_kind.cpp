@@ -4,6 +4,7 @@
 //   rules           files, of axioms (.smt2) too; search, search_options; cost, cost_options (its `file` relative to
 //   the manifest); steps,
 //                   candidates, seed, region_size
+//   trust           of the rules, at least: none, solver, certificate, theorem; "": as they come
 //   layout          of data: none, only, sequential, joint (core/optimize/optimizer.h)
 //   cpu_seconds     after so many the search ends with its best so far; 0: never
 //   rounds          of measuring both models in turn in ONNX Runtime, after they were compared; 0: not at all
@@ -11,7 +12,8 @@
 //   draw            true: both graphs, with what has changed marked
 //
 // Rows  row = "sum":   cost_before_us, cost_after_us, reduction, steps, candidates, seconds, cpu_seconds, rewrites;
-//                      compared (true, where it was), before_us, after_us, gain, gain_low, gain_high
+//                      usable_rules (how many the search had), compared (true, where it was), before_us, after_us,
+//                      gain, gain_low, gain_high
 //       row = "rule":  rule, times, gain_us
 //       row = "curve": seconds, candidates, best_us, relative (of the cost before)
 //       row = "price": by, before_us, after_us, gain
@@ -42,6 +44,7 @@ namespace {
 struct OptimizeAsked {
   std::string model, file, search, cost;  ///< `file` has the model.
   std::vector<std::string> rules, price;
+  std::string trust;
   Options search_options, cost_options;
   std::int64_t steps = 0, candidates = 0, seed = 1, region_size = 0, rounds = 0;
   double cpu_seconds = 0;
@@ -66,6 +69,13 @@ Result<std::unique_ptr<CostModel>> cost_model(const std::string& name, const Opt
   return own;
 }
 
+constexpr Trust kTrusts[] = {Trust::kNone, Trust::kSolver, Trust::kCertificate, Trust::kTheorem};
+
+bool is_trusted(const Rule& rule, const std::string& least) {
+  const auto needed = std::ranges::find_if(kTrusts, [&](Trust trust) { return least == name_of(trust); });
+  return needed == std::end(kTrusts) || rule.trust >= *needed;
+}
+
 Result<Pieces> prepare(const OptimizeAsked& asked, const Registry& registry) {
   Pieces pieces;
   REWRIGHT_TRY(const SearchStrategy* search, registry.get<SearchStrategy>(asked.search));
@@ -78,8 +88,10 @@ Result<Pieces> prepare(const OptimizeAsked& asked, const Registry& registry) {
   uses.add(pieces.imported.graph);
   std::set<std::string> ids;
   const auto take = [&](std::vector<Rule> rules) {
-    for (Rule& rule : rules)
-      if (ids.insert(rule.id).second) pieces.rules.push_back(std::move(rule));
+    if (asked.trust == name_of(Trust::kTheorem)) make_theorems(rules, registry);
+    for (Rule& rule : rules) {
+      if (is_trusted(rule, asked.trust) && ids.insert(rule.id).second) pieces.rules.push_back(std::move(rule));
+    }
   };
   std::vector<std::string> axiom_files;
   for (const std::string& source : asked.rules) {
@@ -223,6 +235,7 @@ Result<Outcome> work(const OptimizeAsked& asked, const Lab& lab) {
     return make_error(ErrorCode::kUnsupported, "the cost model {} has no cost for some operators of {}", asked.cost,
                       asked.model);
   Json sum = {{"row", "sum"},
+              {"usable_rules", pieces.rules.size()},
               {"operators", pieces.imported.graph.operator_count()},
               {"cost_before_us", search.cost_before_us},
               {"cost_after_us", search.cost_after_us},
@@ -267,6 +280,10 @@ Result<Job> optimize_job(Parameters& parameters, const Lab& lab) {
   REWRIGHT_TRY(asked.rounds, parameters.integer("rounds", 0, 1000, 0));
   REWRIGHT_TRY(asked.cpu_seconds, parameters.number("cpu_seconds", 0, 1e6, 0));
   REWRIGHT_TRY(asked.draw, parameters.boolean("draw", false));
+  REWRIGHT_TRY(asked.trust, parameters.text("trust", ""));
+  if (!asked.trust.empty() && std::ranges::none_of(kTrusts, [&](Trust trust) { return asked.trust == name_of(trust); }))
+    return parameters.error("trust",
+                            fmt::format("'trust' is '{}'; there are: none, solver, certificate, theorem", asked.trust));
   REWRIGHT_TRY(const std::string layout, parameters.text("layout", ""));
   if (const auto use = layout_use(layout.empty() ? "none" : layout)) {
     asked.layout = *use;
@@ -296,6 +313,7 @@ Result<Job> optimize_job(Parameters& parameters, const Lab& lab) {
                  {"search", asked.search},
                  {"cost", asked.cost}};
   if (!layout.empty()) asked.about["layout"] = layout;
+  if (!asked.trust.empty()) asked.about["trust"] = asked.trust;
   for (const auto* options : {&asked.search_options, &asked.cost_options})
     for (const auto& [name, value] : *options)
       std::visit([&, key = name](const auto& known) { asked.about[key] = known; }, value);

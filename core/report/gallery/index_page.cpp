@@ -83,7 +83,10 @@ std::string index_page(const Site& site) {
       "3f9a0c21 ...  (press /)\" aria-label=\"Search names, terms and ids\" autocomplete=\"off\" "
       "spellcheck=\"false\">\n<div class=\"choices\">\n";
   body += choice("size", "Operators", "any number", sizes(site));
-  body += choice("trust", "Proof", "any", Choices{{"certificate", "replayed"}, {"solver", "a solver's word"}});
+  body += choice("trust", "Proof", "any",
+                 Choices{{"theorem", "from definitions, replayed"},
+                         {"certificate", "from axioms, replayed"},
+                         {"solver", "a solver's word"}});
   body += choice("verifier", "Proved by", "any", verifiers(site));
   body += choice("condition", "Condition", "any", Choices{{"none", "none"}, {"some", "on sizes"}});
   body += choice("gain", "Gain", "any", Choices{{"used", "used in a model"}, {"positive", "made a model cheaper"}});

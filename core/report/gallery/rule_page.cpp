@@ -43,7 +43,7 @@ std::string head(const Site& site, const SiteRule& rule, std::size_t position) {
     neighbours +=
         fmt::format("<a rel=\"next\" href=\"../{}\">next &rarr;</a>", rule_file(site.rules[position + 1].text));
   std::string badges = fmt::format("<span class=\"badge {0}\">{1}</span>", escaped(rule.text.trust),
-                                   rule.text.trust == "certificate" ? "proof replayed" : "a solver&#39;s word");
+                                   rule.text.trust == "solver" ? "a solver&#39;s word" : "proof replayed");
   if (!rule.proved_by.empty()) badges += fmt::format("<span class=\"badge\">{}</span>", escaped(rule.proved_by));
   badges += fmt::format("<span class=\"badge\">{}</span>", counted(size_of(rule.text), "operator", "operators"));
   if (!rule.text.precondition.empty()) badges += "<span class=\"badge condition\">conditional</span>";

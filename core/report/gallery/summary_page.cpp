@@ -25,9 +25,9 @@ std::string tiles(const Site& site) {
   const auto tile = [](std::uint64_t number, std::string_view what) {
     return fmt::format("<li><b>{}</b><span>{}</span></li>\n", grouped(number), what);
   };
-  const auto proofs = stats.by_trust.find("certificate");
+  const auto solver = stats.by_trust.find("solver");
   return "<ul class=\"tiles\">\n" + tile(stats.rules, "rules") +
-         tile(proofs == stats.by_trust.end() ? 0 : proofs->second, "with a replayed proof") +
+         tile(stats.rules - (solver == stats.by_trust.end() ? 0 : solver->second), "with a replayed proof") +
          tile(stats.rules - stats.conditional, "without a condition") + tile(site.axioms.size(), "axioms needed") +
          tile(stats.used, "of use in a model") + "</ul>\n";
 }

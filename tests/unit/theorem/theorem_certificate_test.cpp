@@ -212,9 +212,9 @@ class FaultyProver final : public certified::Oracle {
     }
     return fault_ % 2 == 0 ? std::optional(uses) : std::nullopt;
   }
-  certified::Groups groups(const std::vector<certified::Symbol>& symbols, const std::vector<certified::Term>& terms,
-                           certified::Trial& trial) override {
-    certified::Groups groups = prover_.groups(symbols, terms, trial);
+  certified::Groups groups(const std::vector<certified::Symbol>& symbols, const std::vector<certified::Fact>& facts,
+                           const std::vector<certified::Term>& terms, certified::Trial& trial) override {
+    certified::Groups groups = prover_.groups(symbols, facts, terms, trial);
     std::vector<bool> gone(terms.size());
     for (const auto& group : groups) {
       for (const certified::Member& member : group) gone[member.term] = true;
@@ -231,7 +231,7 @@ class FaultyProver final : public certified::Oracle {
           const std::size_t which =
               random_.below(2) == 0 ? v : random_.below(std::max<std::size_t>(first.bound.size(), 1));
           if (which < first.bound.size()) image[{first.bound[which]}] = random_.below(5) == 0 ? 2 : 1;
-          if (random_.below(4) == 0) image[{}] = 1;
+          if (random_.below(4) == 0) image[certified::Product{}] = 1;
           member.map.push_back(image);
         }
         for (std::size_t v = 0; v < first.bound.size(); ++v) {
@@ -248,17 +248,18 @@ class FaultyProver final : public certified::Oracle {
     if (fault_ % 3 == 0 && !groups.empty()) groups.push_back(groups[random_.below(groups.size())]);
     return groups;
   }
-  std::optional<certified::Cover> cover(const std::vector<certified::Symbol>& symbols, const certified::Branch& branch,
+  std::optional<certified::Cover> cover(const std::vector<certified::Symbol>& symbols,
+                                        const std::vector<certified::Fact>& facts, const certified::Branch& branch,
                                         const std::vector<certified::Branch>& others,
                                         certified::Trial& trial) override {
-    auto answer = prover_.cover(symbols, branch, others, trial);
+    auto answer = prover_.cover(symbols, facts, branch, others, trial);
     if (answer || fault_ % 2 == 1) return answer;
     certified::Cover cover{random_.below(others.size() + 1), {}};
     if (cover.branch == others.size()) return cover;
     for (std::size_t v = 0; v < others[cover.branch].bound.size(); ++v) {
       certified::Polynomial image;
       if (v < branch.bound.size()) image[{branch.bound[v]}] = 1;
-      if (random_.below(3) == 0) image[{}] = random_.between(0, 1) * 2 - 1;
+      if (random_.below(3) == 0) image[certified::Product{}] = random_.between(0, 1) * 2 - 1;
       cover.map.push_back(image);
     }
     return cover;

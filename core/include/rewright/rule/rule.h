@@ -48,9 +48,12 @@ struct PatternShapes {
 enum class Trust : std::uint8_t {
   kNone,         ///< A candidate: fingerprints agree, nothing is proved.
   kSolver,       ///< An external solver's word.
-  kCertificate,  ///< A proof that the independent checker has replayed.
+  kCertificate,  ///< A proof from axioms that the independent checker has replayed.
+  kTheorem,      ///< A proof from the operators' definitions that it has replayed.
 };
 [[nodiscard]] REWRIGHT_API const char* name_of(Trust trust);
+/// What a rule that was proved rests on: on a solver's word where there is no certificate.
+[[nodiscard]] REWRIGHT_API Trust trust_by(std::string_view certificate);
 
 /// source => target, output by output, wherever source is defined and the precondition holds.
 struct Rule {

@@ -2,8 +2,8 @@
 // the precondition holds, all values, at the rule's own parameters. The equation holds over the real numbers, wherever
 // both sides are defined; sizes of inputs are at least 1.
 //
-// The certificate, "theorem 1" (core/verify/CERTIFICATES.md), is one that the checker has taken. Where there is none,
-// as the checker's laws are fewer than the prover's, a proof rests on the word of the prover (core/theorem/).
+// The certificate, "theorem 1" (core/verify/CERTIFICATES.md), is for the checker to replay. Where there is none, as the
+// checker's laws are fewer than the prover's, a proof rests on the word of the prover (core/theorem/).
 #pragma once
 
 #include <rewright/base/visibility.h>
@@ -23,13 +23,9 @@ struct TheoremLimits {
 
 struct RuleTheorem {
   bool proved = false;
-  std::string reason;           ///< Not proved: what is left of the difference, or why there is no way.
-  std::string certificate;      ///< Proved; "": there is none.
-  std::string uncertified;      ///< Why there is none.
-  int cases = 0;                ///< Of sizes and indices, of all outputs.
-  std::uint64_t queries = 0;    ///< Questions of linear arithmetic.
-  bool uses_order = false;      ///< A case split on values of maxima.
-  bool uses_functions = false;  ///< sigmoid and tanh by exponentials.
+  std::string reason;       ///< Not proved: what is left of the difference, or why there is no way.
+  std::string certificate;  ///< Proved; "": there is none.
+  std::string uncertified;  ///< Why there is none.
 };
 
 [[nodiscard]] REWRIGHT_API RuleTheorem prove_from_definitions(const Rule& rule, const TheoremLimits& limits = {});

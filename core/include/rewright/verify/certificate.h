@@ -20,8 +20,6 @@ namespace rewright {
 /// 8 hexadecimal digits that depend on what an axiom states: its variables, terms, condition and ranks.
 [[nodiscard]] REWRIGHT_API std::string statement_digest(const Axiom& axiom);
 
-/// Does it prove from the operators' definitions, without axioms?
-[[nodiscard]] REWRIGHT_API bool is_from_definitions(std::string_view certificate);
 
 /// A term of a proof: an input, or an application.
 struct ProofTerm {

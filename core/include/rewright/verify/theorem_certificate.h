@@ -13,7 +13,8 @@
 // An answer has one form, and every field of it is read: what a fact or a group's first term does not need is 0 or
 // empty, shares are in lowest terms and not 0, polynomials name a product once.
 //
-// Rules   what the facts decide goes; sum over k of [k = e] f(k) = f(e); sum of [a <= k <= b] = b - a + 1;
+// Rules   what the facts decide goes; sum over k of [k = e] f(k) = f(e); sum of [a <= k <= b] = b - a + 1; sum over
+//         k of [k >= e] f(k) = sum over k of [k >= 0] f(k + e);
 //         k = q a + b for floor(k / q); f([g] x + [not g] y) = [g] f(x) + [not g] f(y); max{c max{a, b} + d, e} =
 //         max{c a + d, c b + d, e} for c >= 0; max{0, a} = a for a >= 0; max{c a, c b} = c max{a, b}; functions and
 //         quotients of equal values are equal, and maxima of which each branch has one that is as great; of what is
@@ -25,11 +26,13 @@
 
 #include <rewright/axiom/axiom.h>
 #include <rewright/base/result.h>
+#include <rewright/base/short_list.h>
 #include <rewright/base/visibility.h>
 #include <rewright/rule/rule.h>
 
+#include <boost/container/flat_map.hpp>
+
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,8 +42,8 @@
 
 namespace rewright::certified {
 
-using Product = std::vector<int>;                    ///< Symbols, ascending.
-using Polynomial = std::map<Product, std::int64_t>;  ///< No coefficient 0.
+using Product = ShortList<std::uint16_t, 15>;                          ///< Symbols, ascending.
+using Polynomial = boost::container::flat_map<Product, std::int64_t>;  ///< No coefficient 0.
 
 struct Fact {
   Polynomial value;  ///< >= 0, or = 0.
@@ -127,10 +130,11 @@ class REWRIGHT_API Oracle {
   [[nodiscard]] virtual std::optional<std::vector<FactUse>> refutation(const std::vector<Symbol>& symbols,
                                                                        const std::vector<Fact>& facts) = 0;
   /// Terms that are left out are left over.
-  [[nodiscard]] virtual Groups groups(const std::vector<Symbol>& symbols, const std::vector<Term>& terms,
-                                      Trial& trial) = 0;
-  [[nodiscard]] virtual std::optional<Cover> cover(const std::vector<Symbol>& symbols, const Branch& branch,
-                                                   const std::vector<Branch>& others, Trial& trial) = 0;
+  [[nodiscard]] virtual Groups groups(const std::vector<Symbol>& symbols, const std::vector<Fact>& facts,
+                                      const std::vector<Term>& terms, Trial& trial) = 0;
+  [[nodiscard]] virtual std::optional<Cover> cover(const std::vector<Symbol>& symbols, const std::vector<Fact>& facts,
+                                                   const Branch& branch, const std::vector<Branch>& others,
+                                                   Trial& trial) = 0;
   /// Of facts over the reals, whose unknowns are products of values: sources F alone.
   [[nodiscard]] virtual std::optional<std::vector<FactUse>> combination(const std::vector<Fact>& facts) = 0;
 };
