@@ -1,4 +1,4 @@
-// rewright axioms prove FILE... [--only NAME...] [--certify] [--no-refute] [--threads N]
+// rewright axioms prove FILE... [--only NAME...] [--certify] [--show] [--no-refute] [--threads N]
 #include <rewright/axiom/axiom.h>
 
 #include <algorithm>
@@ -19,6 +19,7 @@ struct ProveOptions {
   std::vector<std::string> names;  ///< Of the axioms to prove; none: all.
   bool certify = false;
   bool no_refute = false;
+  bool show = false;
   int threads = 0;
 };
 
@@ -65,6 +66,18 @@ void print_proof(const ProvedAxiom& axiom, bool certify) {
   }
 }
 
+/// What both sides are at an index, case by case.
+void print_reading(const Axiom& axiom) {
+  constexpr std::size_t kMostCases = 12;
+  const auto reading = theorem::read_proof(axiom, kMostCases);
+  if (!reading) return;
+  print_line(fmt::format("  at {}, at the index [{}]:", reading->at, fmt::join(reading->proof.index, ", ")));
+  for (const theorem::ProofCase& one : reading->proof.told) {
+    if (!one.where.empty()) print_line(fmt::format("  where {}:", fmt::join(one.where, ", ")));
+    print_line(fmt::format("    left   {}\n    right  {}", one.left, one.right));
+  }
+}
+
 Result<ExitCode> prove_axioms(const Settings& settings, const ProveOptions& options) {
   heed_interrupts();
   REWRIGHT_TRY(const Registry registry, settings.registry());
@@ -106,6 +119,7 @@ Result<ExitCode> prove_axioms(const Settings& settings, const ProveOptions& opti
     refuted += !result.counterexample.empty();
     seconds += result.proof.seconds;
     if (!settings.json) print_proof(result, options.certify);
+    if (!settings.json && options.show && result.proof.proved) print_reading(axioms.axioms()[a]);
   }
   const std::size_t open = results.size() - proved - refuted;
   if (settings.json) {
@@ -135,13 +149,16 @@ void add_axioms_prove(Program& program, const Command& group) {
       "Proves every axiom of the files for all sizes and values from the operators' definitions, at each choice of "
       "ranks and parameters that 'axioms check' tries; evaluates what stays open",
       {"rewright axioms prove axioms/*.smt2",
-       "rewright axioms prove --only matmul-associative axioms/linear_algebra.smt2"},
+       "rewright axioms prove --show --only matmul-associates axioms/linear_algebra.smt2"},
       [options](const Settings& settings) { return prove_axioms(settings, *options); });
   prove.add_option("FILE", options->files, "SMT-LIB files of axioms").required();
   prove.add_option("--only", options->names, "The axioms of these names alone").repeatable();
   prove.add_flag("--certify", options->certify,
                  "Each proof is made again with a certificate, which the independent checker replays");
   prove.add_flag("--no-refute", options->no_refute, "What stays open is not evaluated in search of a counterexample");
+  prove.add_flag(
+      "--show", options->show,
+      "What both sides of an axiom are at one index, from the definitions, at the first ranks and parameters");
   prove.add_option("--threads", options->threads, "Threads (as many as there are cores)").check(in_range(1, 1024));
 }
 

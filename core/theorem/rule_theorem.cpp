@@ -3,7 +3,11 @@
 #include <rewright/verify/theorem_certificate.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "theorem/theorem_prover.h"
 
@@ -47,9 +51,7 @@ std::string certificate_of(const certified::RuleEquations& equations, const theo
   return text;
 }
 
-}  // namespace
-
-RuleTheorem prove_from_definitions(const Rule& rule, const TheoremLimits& limits) {
+RuleTheorem attempt(const Rule& rule, const TheoremLimits& limits) {
   RuleTheorem result;
   const auto equations = certified::equations_of(rule);
   if (!equations) {
@@ -79,6 +81,81 @@ RuleTheorem prove_from_definitions(const Rule& rule, const TheoremLimits& limits
     return result;
   }
   result.proved = true;
+  return result;
+}
+
+/// Equations between sizes that hold at the rule's example and do not follow: what the target requires; then, one at a
+/// time, sizes of what is computed, and numbers of parameters, that are equal there. The shortest first.
+std::vector<std::vector<Constraint>> proposed_conditions(const Rule& rule) {
+  constexpr std::size_t kMost = 24;
+  const auto equations = certified::equations_of(rule);
+  if (!equations) return {};
+  const SizeSystem known = known_of(*equations);
+  const DimBinding example = bind_sizes(rule.inputs, rule.example, bind_sizes(rule.example_sizes));
+  const auto is_new = [&](const Constraint& each) {
+    return each.holds(example).value_or(false) && !known.implies(each);
+  };
+  std::vector<Constraint> required;
+  for (const Constraint& each : equations->outputs.front().right_defined) {
+    if (is_new(each) && std::ranges::find(required, each) == required.end()) required.push_back(each);
+  }
+  std::map<std::string, SymbolicDim> sizes;
+  for (const TypedAxiom& equation : equations->outputs) {
+    for (const TypedTerm& term : equation.terms) {
+      for (const SymbolicDim& dim : term.shape) sizes.emplace(to_string(dim), dim);
+      for (const auto& value : term.params.values()) {
+        if (const auto* list = std::get_if<SizeList<SymbolicDim>>(&value)) {
+          for (const SymbolicDim& dim : list->values) sizes.emplace(to_string(dim), dim);
+        }
+      }
+    }
+  }
+  std::vector<std::pair<std::size_t, Constraint>> equal;
+  for (auto a = sizes.begin(); a != sizes.end(); ++a) {
+    for (auto b = std::next(a); b != sizes.end(); ++b) {
+      Constraint each{Constraint::Kind::kEqual, a->second, b->second};
+      if (is_new(each)) equal.emplace_back(a->first.size() + b->first.size(), std::move(each));
+    }
+  }
+  std::ranges::stable_sort(equal, {}, &std::pair<std::size_t, Constraint>::first);
+  std::vector<std::vector<Constraint>> proposed;
+  if (!required.empty()) proposed.push_back(required);
+  for (auto& [length, each] : equal) {
+    if (proposed.size() == kMost) break;
+    proposed.push_back(required);
+    proposed.back().push_back(std::move(each));
+  }
+  return proposed;
+}
+
+}  // namespace
+
+namespace theorem {
+
+std::vector<InstanceProof> read_proof(const Rule& rule, std::size_t cases) {
+  const auto equations = certified::equations_of(rule);
+  std::vector<InstanceProof> readings;
+  if (!equations) return readings;
+  for (const TypedAxiom& equation : equations->outputs) {
+    readings.push_back(prove(equation, {.told = cases}));
+    if (readings.back().verdict != InstanceProof::Verdict::kProved) return {};
+  }
+  return readings;
+}
+
+}  // namespace theorem
+
+RuleTheorem prove_from_definitions(const Rule& rule, const TheoremLimits& limits) {
+  RuleTheorem result = attempt(rule, limits);
+  if (result.proved || !limits.assumes || rule.example.empty()) return result;
+  for (std::vector<Constraint>& conditions : proposed_conditions(rule)) {
+    Rule under = rule;
+    under.precondition.insert(under.precondition.end(), conditions.begin(), conditions.end());
+    RuleTheorem theorem = attempt(under, limits);
+    if (!theorem.proved) continue;
+    theorem.conditions = std::move(conditions);
+    return theorem;
+  }
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 namespace rewright::theorem {
@@ -85,6 +86,16 @@ std::string SymbolTable::text(const Polynomial& p) const {
     if (entry.kind != SymbolKind::kQuotient) return entry.name;
     return fmt::format("floor(({})/({}))", text(entry.dividend), text(entry.divisor));
   });
+}
+
+std::string SymbolTable::text(const Fact& fact) const {
+  Polynomial more, less;  // fact.value = more - less, both without negative coefficients.
+  for (const auto& [monomial, coefficient] : fact.value.terms())
+    (coefficient > 0 ? more : less) =
+        (coefficient > 0 ? more : less) + Polynomial::term(monomial, std::abs(coefficient));
+  if (fact.is_equality) return fmt::format("{} = {}", text(more), text(less));
+  if (less.constant_term() == 1) return fmt::format("{} < {}", text(less - 1), text(more));
+  return fmt::format("{} <= {}", text(less), text(more));
 }
 
 std::string SymbolTable::key(const Polynomial& p, const std::map<Symbol, std::string>& names) const {

@@ -45,9 +45,8 @@ class REWRIGHT_API SymbolTable {
   [[nodiscard]] bool at_least(const Monomial& monomial, std::int64_t bound) const;
 
   [[nodiscard]] std::string text(const Polynomial& p) const;
-  [[nodiscard]] std::string text(const Fact& fact) const {
-    return text(fact.value) + (fact.is_equality ? " = 0" : " >= 0");
-  }
+  /// As a comparison: "k < n".
+  [[nodiscard]] std::string text(const Fact& fact) const;
   /// The same for all names of bound variables that `names` has.
   [[nodiscard]] std::string key(const Polynomial& p, const std::map<Symbol, std::string>& names) const;
 

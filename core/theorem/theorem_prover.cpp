@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <regex>
 #include <stdexcept>
 
 #include "axiom/domain.h"
@@ -22,6 +24,21 @@ namespace rewright::theorem {
 namespace {
 
 constexpr int kMostSplits = 14;
+
+/// Bound variables as k0, k1, .. in the order in which they occur; "a - b" for "a + -1*b".
+std::string as_read(std::string text) {
+  static const std::regex kBound(R"(\bk(\d+)\b)"), kMinusOne(R"(\+ -1\*)"), kMinus(R"(\+ -)");
+  text = std::regex_replace(std::regex_replace(text, kMinusOne, "- "), kMinus, "- ");
+  std::map<std::string, std::size_t> names;
+  std::string read;
+  std::smatch found;
+  while (std::regex_search(text, found, kBound)) {
+    const auto name = names.emplace(found[1].str(), names.size()).first->second;
+    read += fmt::format("{}k{}", found.prefix().str(), name);
+    text = found.suffix();
+  }
+  return read + text;
+}
 
 /// One combination's proof at work.
 class InstanceProver {
@@ -67,6 +84,7 @@ class InstanceProver {
         return Verdict::kOpen;
       }
       const Symbol index = symbols_.add(SymbolKind::kIndex, fmt::format("i{}", axis), 0);
+      proof_.index.push_back(fmt::format("i{}", axis));
       index_.push_back(Polynomial::symbol(index));
       context_.add(at_least_zero(size - index_.back() - 1));
     }
@@ -87,6 +105,7 @@ class InstanceProver {
       Matching matching(sums_, shapes_);
       const Sum left = expansion.element(axiom_.left, index_), right = expansion.element(axiom_.right, index_);
       const Sum rest = matching.cancelled(sums_.subtract(left, sums_.renamed(right)));
+      tell(left, right);
       if (rest.is_zero()) return true;
       Finish finish(sums_, matching);
       if (finish.is_zero(rest)) {
@@ -100,13 +119,20 @@ class InstanceProver {
       return prove_cases(split.guard, depth);
     }
   }
+  void tell(const Sum& left, const Sum& right) {
+    if (proof_.told.size() >= options_.told) return;
+    ProofCase one{where_, as_read(sums_.text(left)), as_read(sums_.text(right))};
+    proof_.told.push_back(std::move(one));
+  }
   bool prove_cases(const Fact& guard, int depth) {
     const std::vector<Fact> cases = cases_of(guard);
     return std::ranges::all_of(cases, [&](const Fact& fact) {
       const Context::Scope scope(context_, std::span(&fact, 1));
       const std::vector<Polynomial> before = index_;
       if (fact.is_equality) put_in_index(fact.value);
+      where_.push_back(as_read(symbols_.text(fact)));
       const bool holds = context_.is_contradictory() || prove_case(depth + 1);
+      where_.pop_back();
       index_ = before;
       if (!holds && depth == 0) proof_.reason += ", where " + symbols_.text(fact);
       return holds;
@@ -132,6 +158,7 @@ class InstanceProver {
   Sums sums_;
   SizeValues sizes_;
   std::vector<Polynomial> index_;
+  std::vector<std::string> where_;               ///< The cases around.
   std::vector<std::vector<Polynomial>> shapes_;  ///< By variable.
   InstanceProof proof_;
 };
@@ -274,6 +301,24 @@ InstanceProof prove_in(const TypedAxiom& axiom, const SizeCases& cases, const Pr
 }  // namespace
 
 InstanceProof prove(const TypedAxiom& axiom, const ProofOptions& options) { return prove_in(axiom, {}, options); }
+
+std::optional<AxiomReading> read_proof(const Axiom& axiom, std::size_t cases) {
+  const auto domain = domain_of(axiom, AuditDomain::kSmall);
+  if (!domain) return std::nullopt;
+  const std::vector<AxiomRanks> all_ranks =
+      axiom.ranks.empty() ? std::vector<AxiomRanks>{AxiomRanks(axiom.variables.size())} : axiom.ranks;
+  for (const AxiomRanks& ranks : all_ranks) {
+    for (const ParamBinding& binding : bindings_of(*domain)) {
+      const auto typed = specialise(axiom, ranks, binding);
+      if (!typed) continue;
+      InstanceProof proof = prove(*typed, {.told = cases});
+      if (proof.verdict == InstanceProof::Verdict::kProved && !proof.told.empty())
+        return AxiomReading{text_of(ranks, binding), std::move(proof)};
+      if (proof.verdict == InstanceProof::Verdict::kOpen) return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
 
 Result<std::string> certificate_of(const TypedAxiom& axiom, const ProofOptions& options) {
   Certifier certifier(options.pivots);

@@ -17,9 +17,11 @@
 #include <rewright/axiom/axiom.h>
 #include <rewright/base/result.h>
 #include <rewright/base/visibility.h>
+#include <rewright/rule/rule.h>
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +31,13 @@ namespace rewright::theorem {
 struct ProofOptions {
   std::int64_t pivots = 2'000'000;  ///< Steps of linear arithmetic that one combination may take.
   int cases = 400;                  ///< Of one combination.
+  std::size_t told = 0;             ///< So many cases of a proof are told.
+};
+
+/// A case of a proof as people read it: what both sides are at one index, from their definitions.
+struct ProofCase {
+  std::vector<std::string> where;  ///< What tells the case from others: "i0 >= x.0".
+  std::string left, right;         ///< Sums of products, which are equal to the names of bound variables.
 };
 
 /// Of one combination of ranks and parameters.
@@ -37,12 +46,24 @@ struct InstanceProof {
   Verdict verdict = Verdict::kOpen;
   std::string reason;  ///< kOpen: what is left, or why there is no way.
   int cases = 0;
+  std::vector<std::string> index;  ///< Where something is told.
+  std::vector<ProofCase> told;
   std::uint64_t queries = 0;  ///< Of linear arithmetic.
   bool uses_order = false;    ///< Laws of maxima beyond what holds of any function.
   bool uses_functions = false;
 };
 
 [[nodiscard]] REWRIGHT_API InstanceProof prove(const TypedAxiom& axiom, const ProofOptions& options = {});
+
+/// What the proof of each output of a rule says; nothing where one is not proved.
+[[nodiscard]] REWRIGHT_API std::vector<InstanceProof> read_proof(const Rule& rule, std::size_t cases);
+
+/// What a proof of it says, at the first ranks and parameters at which there is one; nothing where none is found.
+struct AxiomReading {
+  std::string at;  ///< "ranks 2 2, a = 0".
+  InstanceProof proof;
+};
+[[nodiscard]] REWRIGHT_API std::optional<AxiomReading> read_proof(const Axiom& axiom, std::size_t cases);
 
 /// For the checker to replay. Errors: why there is none. Its rules are fewer than the prover's.
 [[nodiscard]] REWRIGHT_API Result<std::string> certificate_of(const TypedAxiom& axiom,

@@ -43,7 +43,8 @@ class RuleCheck : protected DefinitionCheck {
     shape.argument = renamed(simple);
     return one(std::move(shape));
   }
-  /// exp(a + b) = exp(a) exp(b), log(exp(a)) = a, sqrt(a a) = max{a, -a}, tanh(-a) = -tanh(a), erf(-a) = -erf(a)
+  /// exp(a + b) = exp(a) exp(b), log(exp(a)) = a, sqrt(a a) = max{a, -a}, tanh(-a) = -tanh(a), erf(-a) = -erf(a),
+  /// sigmoid(-a) = 1 - sigmoid(a)
   std::optional<Sum> by_law(Function function, const Sum& argument) {
     const Factor shape{.kind = Factor::Kind::kCall, .which = static_cast<std::size_t>(function)};
     if (function == Function::kExp && argument.size() > 1) {
@@ -51,6 +52,8 @@ class RuleCheck : protected DefinitionCheck {
       for (const Term& term : argument) result = times(result, applied(shape, {term}, 0));
       return result;
     }
+    if (function == Function::kSigmoid && !argument.empty() && argument[0].numerator < 0)
+      return joined(constant({1, 1}), scaled(applied(shape, scaled(argument, {-1, 1}), 0), {-1, 1}));
     if (function == Function::kTanh || function == Function::kErf) {
       if (argument.empty()) return Sum{};
       if (argument[0].numerator < 0) return scaled(applied(shape, scaled(argument, {-1, 1}), 0), {-1, 1});
@@ -147,6 +150,25 @@ class RuleCheck : protected DefinitionCheck {
     }
     return common;
   }
+  /// The function, defined and increasing on all numbers, that each branch is a value of.
+  static std::optional<std::size_t> increasing_head(const std::vector<Branch>& branches) {
+    std::optional<std::size_t> head;
+    for (const Branch& branch : branches) {
+      if (branch.value.size() != 1) return std::nullopt;
+      const Term& term = branch.value[0];
+      if (term.numerator != 1 || term.denominator != 1 || !term.bound.empty() || !term.guards.empty() ||
+          term.factors.size() != 1 || term.factors[0].kind != Factor::Kind::kCall)
+        return std::nullopt;
+      const std::size_t which = term.factors[0].which;
+      const auto function = static_cast<Function>(which);
+      if (function != Function::kExp && function != Function::kTanh && function != Function::kErf &&
+          function != Function::kSigmoid)
+        return std::nullopt;
+      if (head.value_or(which) != which) return std::nullopt;
+      head = which;
+    }
+    return head;
+  }
   Sum plain_greatest(std::vector<Branch> kept, int depth) {
     const auto is_always = [](const Branch& branch) { return branch.bound.empty() && branch.guards.empty(); };
     // max{0, a} = a for a >= 0
@@ -191,6 +213,11 @@ class RuleCheck : protected DefinitionCheck {
         }
         return greatest(flat, depth);
       }
+    }
+    // max{f(a), f(b)} = f(max{a, b}) for an increasing f
+    if (const auto function = increasing_head(kept)) {
+      for (Branch& branch : kept) branch.value = renamed(Sum(branch.value[0].factors[0].argument));
+      return applied({.kind = Factor::Kind::kCall, .which = *function}, greatest(kept, depth), 0);
     }
     // max{f a, f b} = f max{a, b} for f >= 0; max{c a, c b} = c max{a, b}
     if (std::vector<Factor> common = common_naturals(kept); !common.empty()) {

@@ -19,6 +19,7 @@ class TheoremVerifier final : public Verifier {
   std::string summary() const override { return "Proves from the operators' definitions, without axioms"; }
   bool proves() const override { return true; }
   bool refutes() const override { return false; }
+  bool finds_conditions() const override { return limits_.assumes; }
   bool reusable() const override { return true; }
 
   Status configure(const Options& options) override {
@@ -28,10 +29,14 @@ class TheoremVerifier final : public Verifier {
         limits_.pivots = *number;
       } else if (key == "cases" && number && *number >= 1 && *number <= 1'000'000) {
         limits_.cases = static_cast<int>(*number);
+      } else if (const auto* flag = std::get_if<bool>(&value); key == "assume" && flag) {
+        limits_.assumes = *flag;
       } else {
-        return make_error(ErrorCode::kUsage,
-                          "verifier theorem cannot take the option '{}'; it has pivots and cases (integers from 1 on)",
-                          key);
+        return make_error(
+            ErrorCode::kUsage,
+            "verifier theorem cannot take the option '{}'; it has pivots and cases (integers from 1 on) and "
+            "assume (true or false)",
+            key);
       }
     }
     return {};
@@ -62,6 +67,7 @@ class TheoremVerifier final : public Verifier {
     if (theorem.proved) {
       verdict.kind = VerdictKind::kProved;
       verdict.certificate = theorem.certificate;
+      verdict.conditions = theorem.conditions;
       verdict.reason = "the definitions of both sides are the same number at every index";
     } else {
       constexpr std::size_t kMostText = 300;
@@ -72,7 +78,7 @@ class TheoremVerifier final : public Verifier {
     return verdict;
   }
 
-  TheoremLimits limits_;
+  TheoremLimits limits_{.assumes = true};
 };
 
 }  // namespace

@@ -52,6 +52,9 @@ std::string axiom_page(const Site& site, const SiteAxiom& axiom) {
     body += fmt::format("<p class=\"quiet\">Its statement is not shown{}{}.</p>\n",
                         site.axioms_missing.empty() ? "" : ": ", escaped(site.axioms_missing));
   }
+  if (const auto reading = axiom.axiom == nullptr ? std::nullopt : theorem::read_proof(*axiom.axiom, 6))
+    body += fmt::format("<h2>From the definitions</h2>\n<p class=\"quiet\">At {}.</p>\n{}", escaped(reading->at),
+                        reading_html(reading->proof));
   body += fmt::format(
       "<h2>{} {} it</h2>\n<p><a class=\"button\" href=\"../index.html#axiom={}\">Search among them</a></p>\n<ul "
       "class=\"rules\">\n",

@@ -137,6 +137,8 @@ class Maker {
     return {};
   }
 
+  static constexpr std::size_t kMostCases = 12;  ///< Shown of one output's proof.
+
   void explain(CertificateChecker& checker, const SiteRule& rule, RulePageInput& input) {
     if (rule.text.certificate.empty()) {
       input.proof_missing = "It rests on the word of " + (rule.proved_by.empty() ? "a solver" : rule.proved_by) +
@@ -152,7 +154,10 @@ class Maker {
       input.proof_missing = replayed ? "It is proved from the definitions of the operators, without axioms: the "
                                        "certificate, which was replayed here, has no steps to show."
                                      : "The certificate is rejected: " + replayed.error().message + ".";
-      if (replayed) ++proofs_;
+      if (replayed) {
+        ++proofs_;
+        input.readings = theorem::read_proof(rule.rule, kMostCases);
+      }
     } else {
       input.proof_missing = fmt::format("The certificate cannot be replayed here: {}.",
                                         site_.axioms_missing.empty() ? proof.error().message : site_.axioms_missing);

@@ -9,6 +9,7 @@
 
 #include "report/gallery/drawings.h"
 #include "report/gallery/gallery_site.h"
+#include "theorem/theorem_prover.h"
 
 namespace rewright::gallery {
 
@@ -20,11 +21,15 @@ namespace rewright::gallery {
 /// The steps of a proof: each term with the part that the last step made and the part that the next one takes marked.
 [[nodiscard]] std::string proof_html(const std::vector<ProofChain>& chains, const AxiomsByName& axioms);
 
+/// What both sides are at one index, case by case.
+[[nodiscard]] std::string reading_html(const theorem::InstanceProof& proof);
+
 struct RulePageInput {
   std::size_t position = 0;
   const Drawing* drawing = nullptr;  ///< Null: Graphviz is not installed.
   std::vector<ProofChain> proof;
-  std::string proof_missing;  ///< Why there is none to show.
+  std::vector<theorem::InstanceProof> readings;  ///< From definitions: of each output.
+  std::string proof_missing;                     ///< Why there is none to show.
 };
 [[nodiscard]] std::string rule_page(const Site& site, const RulePageInput& input);
 

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace rewright {
 
@@ -19,13 +20,15 @@ struct TheoremLimits {
   std::int64_t pivots = 300'000;  ///< Steps of linear arithmetic, for each output of the rule.
   int cases = 200;                ///< Cases of sizes and indices, for each output.
   bool certifies = true;          ///< What is proved gets its certificate.
+  bool assumes = false;           ///< A rule that is not proved is tried under conditions that hold at its example.
 };
 
 struct RuleTheorem {
   bool proved = false;
-  std::string reason;       ///< Not proved: what is left of the difference, or why there is no way.
-  std::string certificate;  ///< Proved; "": there is none.
-  std::string uncertified;  ///< Why there is none.
+  std::string reason;                  ///< Not proved: what is left of the difference, or why there is no way.
+  std::string certificate;             ///< Proved; "": there is none.
+  std::string uncertified;             ///< Why there is none.
+  std::vector<Constraint> conditions;  ///< What was assumed.
 };
 
 [[nodiscard]] REWRIGHT_API RuleTheorem prove_from_definitions(const Rule& rule, const TheoremLimits& limits = {});
