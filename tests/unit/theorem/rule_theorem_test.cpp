@@ -90,6 +90,30 @@ TEST(RuleTheorem, HoldsForEachOutput) {
   EXPECT_FALSE(is_theorem("(x:2, y:2) split[sizes=[x.0, y.0]](concat(x, y)) => x, x where x.0 = y.0"));
 }
 
+/// What each law of the checker would prove if it were a little wrong.
+TEST(RuleTheorem, HasNoCertificateByALawThatIsNone) {
+  for (const char* text : {
+           "(x:1) sigmoid(neg(x)) => neg(sigmoid(x))",
+           "(x:1, y:1) broadcast_max(exp(x), tanh(y)) => exp(broadcast_max(x, y))",
+           "(x:1, y:1) broadcast_max(neg(x), neg(y)) => neg(broadcast_max(x, y))",
+           "(x:1, y:1) relu(ewmul(x, y)) => ewmul(x, relu(y))",
+           "(x:1, y:1) relu(ewmul(x, ewmul(x, y))) => ewmul(x, relu(ewmul(x, ewmul(x, y))))",
+           "(x:2, y:2, z:2, w:2) matmul(concat[axis=1](x, y), concat(z, w)) => ewadd(matmul(x, z), matmul(x, z))",
+           "(x:2) relu(reduce_sum[axes=[1]](concat[axis=1](x, x))) => relu(reduce_sum[axes=[1]](x))",
+           "(x:2, y:2) relu(matmul(x, y)) => relu(matmul(x, x))",
+           "(x:2) relu(reduce_sum[axes=[1]](slice[axes=[1], sizes=[2]](x))) => relu(reduce_sum[axes=[1]](x)) "
+           "where x.1 >= 3",
+           "(x:2) exp(reduce_sum[axes=[1]](slice[axes=[1], starts=[1], sizes=[2]](x))) => "
+           "exp(reduce_sum[axes=[1]](slice[axes=[1], sizes=[2]](x))) where x.1 >= 3",
+       }) {
+    const auto rule = parse_rule(text, test::operators());
+    ASSERT_TRUE(rule) << text << ": " << rule.error().message;
+    const RuleTheorem theorem = prove_from_definitions(*rule);
+    EXPECT_FALSE(theorem.proved) << text;
+    EXPECT_EQ(theorem.certificate, "") << text;
+  }
+}
+
 TEST(RuleTheorem, NeedsItsCondition) {
   EXPECT_TRUE(is_theorem("(x:2, y:2) relu(ewadd(x, y)) => relu(ewadd(y, x))"));
   EXPECT_FALSE(is_theorem("(x:2, y:2) ewadd(x, y) => ewadd(x, x)"));
