@@ -7,19 +7,18 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <condition_variable>
-#include <cstdlib>
 #include <deque>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
+#include <set>
 
 #include "base/files.h"
 #include "cli/commands.h"
 #include "cli/compile_report.h"
+#include "cli/compile_workplace.h"
 #include "cli/interrupt.h"
 #include "cli/open_sizes.h"
 #include "cli/optimize_arguments.h"
@@ -28,10 +27,8 @@
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/tune_arguments.h"
-#include "compile/child_processes.h"
 #include "compile/compile_model.h"
 #include "compile/compile_regions.h"
-#include "compile/staged_folder.h"
 #include "tune/user_cache.h"
 
 namespace rewright::cli {
@@ -57,68 +54,6 @@ struct CompileArguments {
   std::string records;
   int effort = 0;
   std::string optimize = "no";
-};
-
-/// What is being done, and for how long, on a ProgressLine that a thread of its own keeps up to date.
-class StepLine {
- public:
-  explicit StepLine(bool quiet) : line_(quiet), thread_([this] { show(); }) {}
-  ~StepLine() {
-    begin(std::nullopt);
-    thread_.join();
-  }
-  StepLine(const StepLine&) = delete;
-  StepLine& operator=(const StepLine&) = delete;
-  void begin(std::optional<std::string> step) {
-    const std::scoped_lock lock(mutex_);
-    step_ = std::move(step);
-    changed_.notify_one();
-  }
-
- private:
-  void show() {
-    std::unique_lock lock(mutex_);
-    while (step_) {
-      line_.show(*step_);
-      changed_.wait_for(lock, std::chrono::milliseconds(200));
-    }
-    line_.clear();
-  }
-
-  ProgressLine line_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::optional<std::string> step_ = "read";
-  std::thread thread_;
-};
-
-/// What is gone when the command ends, however it does: what was begun to be written, and temporary files, the
-/// compiler's among them.
-class Workplace {
- public:
-  static Result<std::unique_ptr<Workplace>> make(const CompileArguments& arguments) {
-    REWRIGHT_TRY(auto staged, compile::StagedFolder::make(arguments.folder, arguments.force));
-    REWRIGHT_TRY(TemporaryFolder temporary, TemporaryFolder::make());
-    ::setenv("TMPDIR", temporary.path().c_str(), 1);
-    return std::unique_ptr<Workplace>(new Workplace(std::move(staged), std::move(temporary)));
-  }
-  [[nodiscard]] compile::StagedFolder& staged() { return *staged_; }
-  [[nodiscard]] const std::string& built() const { return temporary_.path(); }
-  /// Beside the work, from another thread: the process ends next. False: it was written before.
-  bool clear() {
-    compile::end_child_processes();
-    const bool is_discarded = staged_->discard();
-    compile::remove_at_once(temporary_.path());
-    compile::end_child_processes();  // What was started meanwhile.
-    return is_discarded;
-  }
-
- private:
-  Workplace(std::unique_ptr<compile::StagedFolder> staged, TemporaryFolder temporary)
-      : staged_(std::move(staged)), temporary_(std::move(temporary)) {}
-
-  std::unique_ptr<compile::StagedFolder> staged_;
-  TemporaryFolder temporary_;
 };
 
 Result<ModelSource> read_source(const CompileArguments& arguments) {
@@ -250,10 +185,15 @@ Result<std::string> start_of(const CompileArguments& arguments, const Version& v
   return simplified.model.empty() ? version.source.bytes : std::move(simplified.model);
 }
 
-compile::CompileOptions options_of(const CompileArguments& arguments, Workplace& workplace, StepLine& line) {
+/// Where code is written, and where what is built of it.
+struct Folders {
+  std::string written, built;
+};
+
+compile::CompileOptions options_of(const CompileArguments& arguments, const Folders& folders, StepLine& line) {
   compile::CompileOptions options{.name = compile::artefact_name(fs::path(arguments.model).stem().string()),
-                                  .folder = workplace.staged().path(),
-                                  .built = workplace.built(),
+                                  .folder = folders.written,
+                                  .built = folders.built,
                                   .dialect = arguments.dialect,
                                   .threads = arguments.threads,
                                   .measure = arguments.measure,
@@ -286,8 +226,10 @@ Result<std::unique_ptr<CostModel>> primitives(const CompileArguments& arguments,
   return model;
 }
 
-Result<compile::CompileReport> compiled(const Settings& settings, const CompileArguments& arguments,
-                                        Workplace& workplace) {
+/// In these folders. Nothing where the models that it would compile are `known` from before.
+Result<std::optional<compile::CompileReport>> compiled_in(const Folders& folders, const Settings& settings,
+                                                          const CompileArguments& arguments,
+                                                          std::set<std::string>& known) {
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const auto tools, tools_of(arguments, registry));
   REWRIGHT_TRY(const auto given, read_dims(arguments.dims));
@@ -297,15 +239,18 @@ Result<compile::CompileReport> compiled(const Settings& settings, const CompileA
   std::deque<Version> versions;  // An opened model borrows its source.
   std::vector<compile::OpenedVersion> opened;
   std::size_t rewrites = 0;
+  std::string models;
   for (const auto& sizes : choices) {
     Version& version = versions.emplace_back(sizes, source);
-    REWRIGHT_CHECK(prepare(settings, arguments, registry, *tools.runtime, records,
-                           workplace.built() + "/optimised.onnx", version));
+    REWRIGHT_CHECK(
+        prepare(settings, arguments, registry, *tools.runtime, records, folders.built + "/optimised.onnx", version));
     opened.push_back({&*version.opened, sizes});
     rewrites = std::max(rewrites, version.rewrites);
+    models += version.rewritten;
   }
+  if (!known.insert(std::move(models)).second) return std::optional<compile::CompileReport>();
   StepLine line(settings.quiet);
-  compile::CompileOptions options = options_of(arguments, workplace, line);
+  compile::CompileOptions options = options_of(arguments, folders, line);
   REWRIGHT_TRY(const std::unique_ptr<CostModel> beside, primitives(arguments, registry));
   options.beside = beside.get();
   if (!records.empty()) {
@@ -313,6 +258,52 @@ Result<compile::CompileReport> compiled(const Settings& settings, const CompileA
   }
   REWRIGHT_TRY(compile::CompileReport report, compile::compile_model(opened, *tools.target, *tools.runtime, options));
   report.rewrites = rewrites;
+  return std::optional(std::move(report));
+}
+
+/// The model as it is, by rules, and by rules and schedules together, each with its schedules; the fastest counts. What
+/// kernels cost one by one does not tell which that is.
+Result<compile::CompileReport> fastest(const Settings& settings, const CompileArguments& arguments,
+                                       Workplace& workplace) {
+  std::optional<compile::CompileReport> best;
+  double measuring_s = 0;
+  std::set<std::string> known;
+  std::error_code code;
+  for (const char* optimize : {"joint", "rules", "no"}) {  // The first makes the store of schedules.
+    if (interrupted()) break;
+    CompileArguments one = arguments;
+    one.optimize = optimize;
+    one.measure = true;
+    const Folders folders{workplace.built() + "/" + optimize, workplace.built() + "/" + optimize + ".built"};
+    for (const std::string& folder : {folders.written, folders.built}) fs::create_directory(folder, code);
+    if (code) return make_error(ErrorCode::kIo, "'{}' cannot be made: {}", folders.written, code.message());
+    REWRIGHT_TRY(auto report, compiled_in(folders, settings, one, known));
+    if (!report) continue;
+    measuring_s += report->measuring_s;
+    const bool is_best =
+        !best ||
+        (report->equal() && (!best->equal() || report->worst().runtime_by_ours() > best->worst().runtime_by_ours()));
+    if (!is_best) continue;
+    best = std::move(report);
+    for (const auto& entry : fs::directory_iterator(workplace.staged().path())) fs::remove_all(entry.path(), code);
+    fs::copy(folders.written, workplace.staged().path(), fs::copy_options::recursive, code);
+    if (code)
+      return make_error(ErrorCode::kIo, "'{}' cannot be written: {}", workplace.staged().path(), code.message());
+  }
+  if (!best) return make_error(ErrorCode::kBudget, "stopped");
+  best->measuring_s = measuring_s;
+  return *std::move(best);
+}
+
+Result<compile::CompileReport> compiled(const Settings& settings, const CompileArguments& arguments,
+                                        Workplace& workplace) {
+  const auto made = [&]() -> Result<compile::CompileReport> {
+    if (arguments.optimize == "joint") return fastest(settings, arguments, workplace);
+    std::set<std::string> known;
+    REWRIGHT_TRY(auto report, compiled_in({workplace.staged().path(), workplace.built()}, settings, arguments, known));
+    return *std::move(report);
+  };
+  REWRIGHT_TRY(compile::CompileReport report, made());
   if (report.equal() && !interrupted()) REWRIGHT_CHECK(workplace.staged().commit());
   return report;
 }
@@ -331,7 +322,7 @@ Result<compile::RegionsReport> compiled_regions(const Settings& settings, const 
   REWRIGHT_TRY(const std::string start, start_of(arguments, version));
   StepLine line(settings.quiet);
   compile::RegionOptions options;
-  options.compile = options_of(arguments, workplace, line);
+  options.compile = options_of(arguments, {workplace.staged().path(), workplace.built()}, line);
   options.schedules = [&](const std::string& file) -> Result<std::vector<ScheduleRecord>> {
     if (records.empty()) return std::vector<ScheduleRecord>();
     CompileArguments region = arguments;
@@ -365,7 +356,7 @@ void stop(const Settings& settings, Workplace& workplace, std::once_flag& once) 
 Result<ExitCode> compile_command(const Settings& settings, const CompileArguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   heed_interrupts();
-  REWRIGHT_TRY(const auto workplace, Workplace::make(arguments));
+  REWRIGHT_TRY(const auto workplace, Workplace::make(arguments.folder, arguments.force));
   std::once_flag stopped;
   const StopInTime stop_in_time([&] { stop(settings, *workplace, stopped); });
   const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
@@ -447,9 +438,10 @@ void add_compile(Program& program) {
       .check(in_range(0, 2))
       .show_default();
   command
-      .add_option("--optimize", arguments->optimize,
-                  "Rules first: no; rules, by modelled costs; joint, by what kernels take with their best schedules, "
-                  "which are searched")
+      .add_option(
+          "--optimize", arguments->optimize,
+          "Rules first: no; rules, by modelled costs; joint, both of these and by what kernels take with their best "
+          "schedules, each timed as a whole: the fastest")
       .check(one_of({"no", "rules", "joint"}))
       .show_default();
   command

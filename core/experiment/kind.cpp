@@ -16,6 +16,7 @@ constexpr std::array kKinds = {
     Kind{"verify", verify_job},                    // One verifier on the rules of a file.
     Kind{"audit", audit_job},                      // Axioms evaluated over a bounded domain.
     Kind{"prove_axioms", prove_axioms_job},        // From the operators' definitions.
+    Kind{"normal_forms", normal_forms_job},        // Of both sides of rules.
     Kind{"drop_axioms", drop_axioms_job},          // One at a time.
     Kind{"lines", lines_job},                      // Of source code.
     Kind{"optimize", optimize_job},                // A model made cheaper by one search, compared, measured.

@@ -74,6 +74,7 @@ Result<Job> program_job(Parameters& parameters, const Lab& lab);
 Result<Job> verify_job(Parameters& parameters, const Lab& lab);
 Result<Job> audit_job(Parameters& parameters, const Lab& lab);
 Result<Job> prove_axioms_job(Parameters& parameters, const Lab& lab);
+Result<Job> normal_forms_job(Parameters& parameters, const Lab& lab);
 Result<Job> drop_axioms_job(Parameters& parameters, const Lab& lab);
 Result<Job> lines_job(Parameters& parameters, const Lab& lab);
 Result<Job> optimize_job(Parameters& parameters, const Lab& lab);

@@ -104,8 +104,10 @@ class InstanceProver {
       Expansion expansion(axiom_.terms, sizes_, sums_);
       Matching matching(sums_, shapes_);
       const Sum left = expansion.element(axiom_.left, index_), right = expansion.element(axiom_.right, index_);
-      const Sum rest = matching.cancelled(sums_.subtract(left, sums_.renamed(right)));
       tell(left, right);
+      const Sum difference = sums_.subtract(left, sums_.renamed(right));
+      if (depth == 0) proof_.one_form = difference.is_zero();
+      const Sum rest = matching.cancelled(difference);
       if (rest.is_zero()) return true;
       Finish finish(sums_, matching);
       if (finish.is_zero(rest)) {

@@ -46,6 +46,7 @@ struct InstanceProof {
   Verdict verdict = Verdict::kOpen;
   std::string reason;  ///< kOpen: what is left, or why there is no way.
   int cases = 0;
+  bool one_form = false;           ///< kProved: both sides have one normal form, up to names; nothing was matched.
   std::vector<std::string> index;  ///< Where something is told.
   std::vector<ProofCase> told;
   std::uint64_t queries = 0;  ///< Of linear arithmetic.

@@ -13,6 +13,10 @@
 //   Rows  row = "file", for each, and "sum": file, axioms, combinations, proved, certified, open, share (percent
 //         proved), certified_share, seconds, cpu_seconds
 //         row = "open": axiom, left; row = "uncertified": axiom, left (why there is no certificate)
+// "normal_forms": of both sides of each rule, as sums of products at symbolic sizes.
+//   rules; every
+//   Rows  rules (name of the file), goals, one_form (both sides have one, so that a look at it decides), share, proved
+//         (by matching too), seconds
 // "drop_axioms": axioms left out one at a time, and how few prove as much.
 //   rules, axioms, every
 //   Rows  row = "axiom": axiom, lost (of the goals that all axioms prove)
@@ -170,6 +174,28 @@ Result<Outcome> prove_all(const AxiomsAsked& asked, const Lab& lab) {
   return outcome;
 }
 
+Result<Outcome> compare_forms(const AxiomsAsked& asked, const Lab& lab) {
+  REWRIGHT_TRY(const std::vector<Rule> goals, goals_of(asked, *lab.registry));
+  const Clock clock;
+  std::size_t one_form = 0, proved = 0;
+  for (std::size_t i = 0; i < goals.size(); ++i) {
+    if (lab.stopped()) return stopped_early();
+    lab.show("normal forms", static_cast<double>(i) / static_cast<double>(goals.size()));
+    const auto outputs = theorem::read_proof(goals[i], 0);
+    proved += !outputs.empty();
+    one_form += !outputs.empty() && std::ranges::all_of(outputs, &theorem::InstanceProof::one_form);
+  }
+  Json row = {
+      {"row", "forms"},
+      {"rules", std::filesystem::path(asked.rules).stem().string()},
+      {"goals", goals.size()},
+      {"one_form", one_form},
+      {"share", 100.0 * static_cast<double>(one_form) / static_cast<double>(std::max<std::size_t>(goals.size(), 1))},
+      {"proved", proved},
+      {"seconds", clock.wall()}};
+  return Outcome{{std::move(row)}, {}, {}};
+}
+
 class Dropper {
  public:
   Dropper(std::vector<Rule> goals, const AxiomSet& all, const Entailment& prover)
@@ -277,6 +303,12 @@ Result<Job> prove_axioms_job(Parameters& parameters, const Lab&) {
   REWRIGHT_CHECK(read_axioms(parameters, asked));
   REWRIGHT_TRY(asked.drawn, parameters.integer("drawn", 0, 10'000, 40));
   return Job{[asked](const Lab& place) { return prove_all(asked, place); }};
+}
+
+Result<Job> normal_forms_job(Parameters& parameters, const Lab&) {
+  AxiomsAsked asked;
+  REWRIGHT_CHECK(read_goals(parameters, asked));
+  return Job{[asked](const Lab& place) { return compare_forms(asked, place); }};
 }
 
 Result<Job> drop_axioms_job(Parameters& parameters, const Lab&) {

@@ -202,6 +202,7 @@ void add_search_rows(const OptimizeAsked& asked, const OptimizeReport& report, O
 Result<Outcome> work(const OptimizeAsked& asked, const Lab& lab) {
   if (std::string missing = missing_model(asked.file); !missing.empty()) return Outcome{{}, {}, std::move(missing)};
   REWRIGHT_TRY(Pieces pieces, prepare(asked, *lab.registry));
+  const std::size_t usable_rules = pieces.rules.size();
   REWRIGHT_TRY(const Operator* transpose, lab.registry->get<Operator>("transpose"));
   GraphCost cost(*pieces.cost, nullptr), in_layouts(*pieces.cost, nullptr, transpose);
   OptimizeOptions options;
@@ -235,7 +236,7 @@ Result<Outcome> work(const OptimizeAsked& asked, const Lab& lab) {
     return make_error(ErrorCode::kUnsupported, "the cost model {} has no cost for some operators of {}", asked.cost,
                       asked.model);
   Json sum = {{"row", "sum"},
-              {"usable_rules", pieces.rules.size()},
+              {"usable_rules", usable_rules},
               {"operators", pieces.imported.graph.operator_count()},
               {"cost_before_us", search.cost_before_us},
               {"cost_after_us", search.cost_after_us},
