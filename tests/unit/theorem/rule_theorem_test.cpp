@@ -95,6 +95,7 @@ TEST(RuleTheorem, HasNoCertificateByALawThatIsNone) {
   for (const char* text : {
            "(x:1) sigmoid(neg(x)) => neg(sigmoid(x))",
            "(x:1, y:1) broadcast_max(exp(x), tanh(y)) => exp(broadcast_max(x, y))",
+           "(x:1, y:1) broadcast_max(exp(x), tanh(y)) => tanh(broadcast_max(x, y))",
            "(x:1, y:1) broadcast_max(neg(x), neg(y)) => neg(broadcast_max(x, y))",
            "(x:1, y:1) relu(ewmul(x, y)) => ewmul(x, relu(y))",
            "(x:1, y:1) relu(ewmul(x, ewmul(x, y))) => ewmul(x, relu(ewmul(x, ewmul(x, y))))",
