@@ -363,7 +363,8 @@ std::optional<Polynomial> Certifier::put(const Polynomial& p, const SymbolMap& m
 }
 
 SymbolMap Certifier::solved(const std::vector<std::pair<Polynomial, Polynomial>>& equations,
-                            const std::vector<Symbol>& unknown) const {
+                            const std::vector<Symbol>& unknown) {
+  pivots_ -= static_cast<std::int64_t>(equations.size());
   SymbolMap map;
   std::vector<Polynomial> open;
   for (const auto& [a, b] : equations) open.push_back(a - b);
@@ -389,7 +390,7 @@ SymbolMap Certifier::solved(const std::vector<std::pair<Polynomial, Polynomial>>
 
 bool Certifier::pair_factors(std::span<const certified::Factor> a, const std::vector<certified::Factor>& b,
                              const Pairing& so_far, bool outermost, const Visit& visit) {
-  if (++steps_ > kMostPairings) return false;
+  if (++steps_ > kMostPairings || pivots_ <= 0) return false;
   if (so_far.factors.size() == a.size()) return visit(so_far);
   const std::size_t at = so_far.factors.size();
   for (std::size_t j = 0; j < b.size(); ++j) {

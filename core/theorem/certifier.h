@@ -62,7 +62,7 @@ class REWRIGHT_API Certifier final : public certified::Oracle {
   [[nodiscard]] bool pair_branches(std::span<const certified::Branch> a, std::span<const certified::Branch> b,
                                    const Pairing& so_far, const Visit& visit);
   [[nodiscard]] SymbolMap solved(const std::vector<std::pair<Polynomial, Polynomial>>& equations,
-                                 const std::vector<Symbol>& unknown) const;
+                                 const std::vector<Symbol>& unknown);
   [[nodiscard]] std::optional<Polynomial> put(const Polynomial& p, const SymbolMap& map) const;
 
   std::int64_t pivots_;

@@ -86,7 +86,11 @@ class REWRIGHT_API Context {
   }
 
   [[nodiscard]] std::span<const Fact> facts() const { return facts_; }
-  [[nodiscard]] std::int64_t pivots_left() const { return pivots_; }
+  /// Work elsewhere, of the same budget. Errors: Unsupported where it is spent.
+  void spend(std::size_t steps) {
+    pivots_ -= static_cast<std::int64_t>(steps);
+    if (pivots_ <= 0) throw Unsupported{"the work that one proof may take is spent"};
+  }
   [[nodiscard]] std::uint64_t queries() const { return queries_; }
 
  private:

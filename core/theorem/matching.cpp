@@ -116,6 +116,7 @@ bool Matching::unify(std::span<const Branch> a, std::span<const Branch> b, const
 }
 
 std::optional<SymbolMap> Matching::solved(const Unifier& unifier) {
+  context_.spend(unifier.equations.size());
   SymbolMap map;
   std::vector<Polynomial> open;
   for (const auto& [a, b] : unifier.equations) open.push_back(a - b);

@@ -170,7 +170,7 @@ bool mutate(Axiom& axiom, Random& random) {
   }
 }
 
-/// REWRIGHT_MUTANTS=5000 for more (10 minutes).
+/// REWRIGHT_MUTANTS=5000 for more (a minute).
 TEST(Theorems, AreNoFalseMutants) {
   const char* asked = std::getenv("REWRIGHT_MUTANTS");
   const std::size_t wanted = asked == nullptr ? 1'500 : std::stoul(asked);
