@@ -1,5 +1,5 @@
-// Finds what a theorem's certificate says (<rewright/verify/theorem_certificate.h>): combinations of facts by the
-// simplex of refutation.h, maps of variables by unification. Nothing here is trusted.
+// Finds what a theorem's certificate says (<rewright/verify/theorem_certificate.h>): combinations of facts by
+// named_facts.h, maps of variables by unification. Nothing here is trusted.
 #pragma once
 
 #include <rewright/base/visibility.h>
