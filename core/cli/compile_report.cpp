@@ -20,6 +20,10 @@ Json times_of(const compile::VersionReport& version) {
   return {{"ours_us", is_measured ? Json(*version.ours_us) : Json()},
           {"onnxruntime_us", is_measured ? Json(*version.runtime_us) : Json()},
           {"onnxruntime_us_by_ours_us", is_measured ? Json(version.runtime_by_ours()) : Json()},
+          {"turns",
+           version.turns
+               ? Json{{"median", version.turns->median}, {"low", version.turns->low}, {"high", version.turns->high}}
+               : Json()},
           {"slower_than_onnxruntime", is_measured ? Json(version.is_slower()) : Json()}};
 }
 
@@ -74,6 +78,9 @@ void print_times(const compile::CompileReport& report) {
   print_line(fmt::format("{} us a run; {} takes {} us, {:.2f} times as long (least times, in turn, {} each).",
                          microseconds(*version.ours_us), report.runtime, microseconds(*version.runtime_us), by_ours,
                          counted(static_cast<std::uint64_t>(report.threads), "thread")));
+  if (version.turns)
+    print_line(fmt::format("Turn by turn: {:.2f} times, from {:.2f} to {:.2f} with 95 % confidence.",
+                           version.turns->median, version.turns->low, version.turns->high));
   if (report.ours_peak_bytes && report.runtime_peak_bytes) {
     print_line(fmt::format("It adds {} to a process at most, weights as well; {} adds {}.",
                            bytes(static_cast<std::uint64_t>(*report.ours_peak_bytes)), report.runtime,

@@ -15,6 +15,7 @@
 
 #include "compile/artefact.h"
 #include "compile/kernel_profile.h"
+#include "optimize/comparison.h"
 #include "optimize/model_run.h"
 #include "store/schedule_records.h"
 
@@ -51,6 +52,8 @@ struct VersionReport {
   Equivalence equivalence = {};
   /// Least times, where they were measured: on as many threads, in turn.
   std::optional<double> ours_us = {}, runtime_us = {};
+  /// Of the runtime's time by ours: the median of those of each turn, and the interval in which it lies by 95 %.
+  std::optional<RatioSpread> turns = {};
   /// Of the runtime's time by ours: above 1, ours is faster.
   [[nodiscard]] double runtime_by_ours() const { return *runtime_us / *ours_us; }
   [[nodiscard]] bool is_slower() const { return ours_us && runtime_by_ours() < 1 - kTie; }
