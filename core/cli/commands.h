@@ -19,6 +19,9 @@ void add_schedule_measuring(Program& program);  // schedule_measure.cpp
 void add_schedules(Program& program);           // schedules.cpp
 void add_tune(Program& program);                // tune.cpp
 void add_tune_model(Program& program);          // tune_model.cpp
+void add_learn_data(Program& program);          // learn_data.cpp
+void add_learn_fitting(Program& program);       // learn_fit.cpp
+void add_learn_explaining(Program& program);    // learn_explain.cpp
 void add_machine(Program& program);             // machine.cpp
 void add_plugins(Program& program);             // plugins.cpp
 void add_searches(Program& program);            // searches.cpp

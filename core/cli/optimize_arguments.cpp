@@ -44,24 +44,6 @@ std::optional<Number> number_in(const std::string& text) {
   return number;
 }
 
-Result<Options> read_options(const std::vector<std::string>& texts, std::string_view option) {
-  Options options;
-  for (const std::string& text : texts) {
-    REWRIGHT_TRY(const auto setting, halves(text, option));
-    const auto& [name, value] = setting;
-    if (const auto integer = number_in<std::int64_t>(value)) {
-      options[name] = *integer;
-    } else if (const auto real = number_in<double>(value)) {
-      options[name] = *real;
-    } else if (value == "true" || value == "false") {
-      options[name] = value == "true";
-    } else {
-      options[name] = value;
-    }
-  }
-  return options;
-}
-
 Result<Trust> read_trust(const std::string& name) {
   for (const Trust trust : {Trust::kNone, Trust::kSolver, Trust::kCertificate, Trust::kTheorem})
     if (name == name_of(trust)) return trust;
@@ -172,6 +154,24 @@ Status say_what_has_other_versions(const std::string& source, const Registry& re
 }
 
 }  // namespace
+
+Result<Options> read_options(const std::vector<std::string>& texts, std::string_view option) {
+  Options options;
+  for (const std::string& text : texts) {
+    REWRIGHT_TRY(const auto setting, halves(text, option));
+    const auto& [name, value] = setting;
+    if (const auto integer = number_in<std::int64_t>(value)) {
+      options[name] = *integer;
+    } else if (const auto real = number_in<double>(value)) {
+      options[name] = *real;
+    } else if (value == "true" || value == "false") {
+      options[name] = value == "true";
+    } else {
+      options[name] = value;
+    }
+  }
+  return options;
+}
 
 Result<std::map<std::string, std::int64_t>> read_dims(const std::vector<std::string>& texts) {
   std::map<std::string, std::int64_t> dims;

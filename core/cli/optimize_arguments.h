@@ -68,6 +68,8 @@ struct OptimizeSetting {
 /// Errors: what is not there or not loaded; an option that is none.
 [[nodiscard]] Result<OptimizeSetting> make_setting(const OptimizeArguments& arguments, const Registry& registry);
 /// "none", "only", "sequential" or "joint". Errors: any other.
+/// Texts NAME=VALUE that were given to `option`.
+[[nodiscard]] Result<Options> read_options(const std::vector<std::string>& texts, std::string_view option);
 [[nodiscard]] Result<LayoutUse> read_layout(const std::string& name);
 /// The rules of all sources that are trusted enough and of the classes asked for (rule/rule_class.h), each once; of
 /// families and axioms those that the program asks for. None where axioms fit nothing or all are of other classes.

@@ -23,6 +23,8 @@ constexpr std::array kKinds = {
     Kind{"substitution", substitution_job},        // One written down: proved, derived, measured, drawn.
     Kind{"tune", tune_job},                        // Schedules of one kernel, searched by one tuner.
     Kind{"schedulers", schedulers_job},            // Those of a network, by gradient and in turn.
+    Kind{"learn", learn_job},                      // A cost learned from measured kernels, asked about others.
+    Kind{"order", order_job},                      // Schedules put in order by what was learned of others.
 };
 
 }  // namespace

@@ -81,5 +81,7 @@ Result<Job> optimize_job(Parameters& parameters, const Lab& lab);
 Result<Job> substitution_job(Parameters& parameters, const Lab& lab);
 Result<Job> tune_job(Parameters& parameters, const Lab& lab);
 Result<Job> schedulers_job(Parameters& parameters, const Lab& lab);
+Result<Job> learn_job(Parameters& parameters, const Lab& lab);
+Result<Job> order_job(Parameters& parameters, const Lab& lab);
 
 }  // namespace rewright::experiment

@@ -175,4 +175,19 @@ Result<OwnedKernel> from_key(std::string_view key, const Registry& registry, std
   return KeyReader(key, registry, sizes).read();
 }
 
+std::vector<std::string> chain_of(const Kernel& kernel) {
+  std::vector<std::string> names;
+  for (std::uint32_t i = 0; i < kernel.applications.size(); ++i) {
+    std::size_t inner = 0;
+    for (std::size_t k = 0; k < kernel.applications[i].in.size(); ++k) {
+      const Kernel::Source source = kernel.source(i, k);
+      if (source.is_outside()) continue;
+      if (source != Kernel::Source{i - 1, 0} || ++inner > 1) return {};
+    }
+    if (inner != (i == 0 ? 0U : 1U)) return {};
+    names.push_back(kernel.applications[i].op.name());
+  }
+  return names;
+}
+
 }  // namespace rewright

@@ -55,6 +55,13 @@ Result<std::unique_ptr<loop::CompiledProgram>> Target::compile_scheduled(const l
 }
 tune::FittedPredictor::~FittedPredictor() = default;
 Predictor::~Predictor() = default;
+Result<tune::Network> tune::FittedPredictor::network() const {
+  return make_error(ErrorCode::kUnsupported, "what this predictor learns cannot be kept in a file");
+}
+Result<std::unique_ptr<tune::FittedPredictor>> Predictor::load(const tune::Network&,
+                                                               const tune::PredictorSetting&) const {
+  return make_error(ErrorCode::kUnsupported, "what predictor {} learns cannot be kept in a file", name());
+}
 Generator::~Generator() = default;
 tune::TuningSpace::~TuningSpace() = default;
 tune::TunerRun::~TunerRun() = default;

@@ -128,8 +128,11 @@ std::string line(const Series& series, const Paper& paper, bool steps, std::size
     path += path.empty() ? fmt::format("M{:.1f} {:.1f}", at_x, at_y)
             : steps      ? fmt::format("H{:.1f}V{:.1f}", at_x, at_y)
                          : fmt::format("L{:.1f} {:.1f}", at_x, at_y);
-    if (!steps) dots += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"/>\n", at_x, at_y, colour);
+    if (!steps)
+      dots += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"/>\n", at_x, at_y,
+                          series.is_joined ? "3" : "1.6", colour);
   }
+  if (!series.is_joined) return fmt::format("<g><title>{}</title>{}</g>\n", escaped(series.name), dots);
   return fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{}><title>{}</title></path>\n{}",
                      path, colour, kDashes[number / kColours.size() % kDashes.size()], escaped(series.name), dots);
 }

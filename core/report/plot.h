@@ -15,6 +15,7 @@ namespace rewright::plot {
 struct Series {
   std::string name;
   std::vector<std::pair<double, double>> points;  ///< In the order in which they are joined.
+  bool is_joined = true;                          ///< Otherwise: points alone.
 };
 
 struct Lines {

@@ -9,9 +9,11 @@
 //   cpu_seconds     after so many the search ends with its best so far; 0: never
 //   rounds          of measuring both models in turn in ONNX Runtime, after they were compared; 0: not at all
 //   price           names of other cost models that say what both graphs cost, operator by operator
+//   learn           files of measured kernels: with cost "learned", it learned from those of other models than this one
 //   draw            true: both graphs, with what has changed marked
 //
-// Rows  row = "sum":   cost_before_us, cost_after_us, reduction, steps, candidates, seconds, cpu_seconds, rewrites;
+// Rows  row = "sum":   cost_before_us, cost_after_us, reduction, steps, candidates, seconds, cpu_seconds, rewrites,
+//                      asking_s (spent in the cost model);
 //                      usable_rules (how many the search had), compared (true, where it was), before_us, after_us,
 //                      gain, gain_low, gain_high
 //       row = "rule":  rule, times, gain_us
@@ -19,6 +21,8 @@
 //       row = "price": by, before_us, after_us, gain
 // and in each the parameters model, search, cost, rules (names of the files) and those of the search.
 #include <rewright/onnx/runtime.h>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -31,6 +35,7 @@
 #include "experiment/kind.h"
 #include "experiment/kinds/clock.h"
 #include "experiment/kinds/drawn_kind.h"
+#include "learn/fit.h"
 #include "onnx/export.h"
 #include "onnx/import.h"
 #include "optimize/comparison.h"
@@ -43,7 +48,7 @@ namespace {
 
 struct OptimizeAsked {
   std::string model, file, search, cost;  ///< `file` has the model.
-  std::vector<std::string> rules, price;
+  std::vector<std::string> rules, price, learn;
   std::string trust;
   Options search_options, cost_options;
   std::int64_t steps = 0, candidates = 0, seed = 1, region_size = 0, rounds = 0;
@@ -53,14 +58,6 @@ struct OptimizeAsked {
   Json about;
 };
 
-struct Pieces {
-  std::unique_ptr<SearchStrategy> search;
-  std::unique_ptr<CostModel> cost;
-  std::vector<Rule> rules;
-  std::string original;
-  ImportedModel imported;
-};
-
 Result<std::unique_ptr<CostModel>> cost_model(const std::string& name, const Options& options,
                                               const Registry& registry) {
   REWRIGHT_TRY(const CostModel* model, registry.get<CostModel>(name));
@@ -68,6 +65,74 @@ Result<std::unique_ptr<CostModel>> cost_model(const std::string& name, const Opt
   REWRIGHT_CHECK(own->configure(options, registry));
   return own;
 }
+
+/// A cost model, and how long its answers took.
+class TimedCost final : public CostModel {
+  template <class Ask>
+  auto timed(const Ask& ask) {
+    const Clock clock;
+    auto answer = ask();
+    seconds += clock.wall();
+    return answer;
+  }
+
+ public:
+  explicit TimedCost(std::unique_ptr<CostModel> model) : model_(std::move(model)) {}
+  double seconds = 0;
+
+  [[nodiscard]] std::string name() const override { return model_->name(); }
+  [[nodiscard]] std::string summary() const override { return model_->summary(); }
+  [[nodiscard]] std::string device() const override { return model_->device(); }
+  [[nodiscard]] bool measured() const override { return model_->measured(); }
+  Status configure(const Options& options, const Registry& registry) override {
+    return model_->configure(options, registry);
+  }
+  [[nodiscard]] Result<double> cost_us(const Application& application) override {
+    return timed([&] { return model_->cost_us(application); });
+  }
+  [[nodiscard]] bool knows_layouts() const override { return model_->knows_layouts(); }
+  [[nodiscard]] std::vector<std::vector<std::string>> fused() const override { return model_->fused(); }
+  [[nodiscard]] Result<double> kernel_us(const Kernel& kernel) override {
+    return timed([&] { return model_->kernel_us(kernel); });
+  }
+  [[nodiscard]] Result<std::vector<Estimate>> estimates(std::span<const Kernel> kernels) override {
+    return timed([&] { return model_->estimates(kernels); });
+  }
+  [[nodiscard]] Result<double> opaque_us(const OpaqueApplication& node) override {
+    return timed([&] { return model_->opaque_us(node); });
+  }
+  [[nodiscard]] std::unique_ptr<CostModel> clone() const override { return model_->clone(); }
+
+ private:
+  std::unique_ptr<CostModel> model_;
+};
+
+/// Learned from the kernels of other models, and configured.
+Result<std::unique_ptr<CostModel>> learned_cost(const OptimizeAsked& asked, const Registry& registry) {
+  REWRIGHT_TRY(const learn::DataSet data, learn::read_data(asked.learn, "", registry));
+  std::vector<std::size_t> others;
+  for (std::size_t s = 0; s < data.samples.size(); ++s) {
+    if (!data.samples[s].programs.contains(asked.model)) others.push_back(s);
+  }
+  REWRIGHT_TRY(const learn::LearnedModel model, learn::fit(data, others, {}, registry));
+  REWRIGHT_TRY(const std::string bytes, model.to_file());
+  const std::string file = fmt::format("{}/rewright_learned_{}_{}.onnx",
+                                       std::filesystem::temp_directory_path().string(), asked.model, getpid());
+  REWRIGHT_CHECK(write_file(file, bytes));
+  Options options = asked.cost_options;
+  options["file"] = file;
+  auto cost = cost_model(asked.cost, options, registry);
+  std::filesystem::remove(file);
+  return cost;
+}
+
+struct Pieces {
+  std::unique_ptr<SearchStrategy> search;
+  std::unique_ptr<TimedCost> cost;
+  std::vector<Rule> rules;
+  std::string original;
+  ImportedModel imported;
+};
 
 constexpr Trust kTrusts[] = {Trust::kNone, Trust::kSolver, Trust::kCertificate, Trust::kTheorem};
 
@@ -81,7 +146,9 @@ Result<Pieces> prepare(const OptimizeAsked& asked, const Registry& registry) {
   REWRIGHT_TRY(const SearchStrategy* search, registry.get<SearchStrategy>(asked.search));
   pieces.search = search->clone();
   REWRIGHT_CHECK(pieces.search->configure(asked.search_options));
-  REWRIGHT_TRY(pieces.cost, cost_model(asked.cost, asked.cost_options, registry));
+  REWRIGHT_TRY(auto cost, asked.learn.empty() ? cost_model(asked.cost, asked.cost_options, registry)
+                                              : learned_cost(asked, registry));
+  pieces.cost = std::make_unique<TimedCost>(std::move(cost));
   REWRIGHT_TRY(pieces.original, read_file(asked.file));
   REWRIGHT_TRY(pieces.imported, import_model_file(asked.file, registry));
   ParameterUses uses;
@@ -246,7 +313,8 @@ Result<Outcome> work(const OptimizeAsked& asked, const Lab& lab) {
               {"candidates", search.candidates},
               {"out_of_time", out_of_time},
               {"seconds", report.seconds},
-              {"cpu_seconds", clock.cpu()}};
+              {"cpu_seconds", clock.cpu()},
+              {"asking_s", pieces.cost->seconds}};
   Outcome outcome;
   if (asked.rounds > 0) {
     REWRIGHT_CHECK(measure(asked, pieces, report, lab, sum, outcome.missing));
@@ -274,6 +342,7 @@ Result<Job> optimize_job(Parameters& parameters, const Lab& lab) {
   REWRIGHT_TRY(asked.cost, parameters.text("cost", "flops"));
   REWRIGHT_TRY(asked.cost_options, parameters.options("cost_options"));
   REWRIGHT_TRY(asked.price, parameters.texts("price"));
+  REWRIGHT_TRY(asked.learn, parameters.files("learn"));
   REWRIGHT_TRY(asked.steps, parameters.integer("steps", 1, 1'000'000'000, 1000));
   REWRIGHT_TRY(asked.candidates, parameters.integer("candidates", 0, 1'000'000'000, 0));
   REWRIGHT_TRY(asked.seed, parameters.integer("seed", 0, 1'000'000'000, 1));
@@ -297,7 +366,8 @@ Result<Job> optimize_job(Parameters& parameters, const Lab& lab) {
   if (!search) return parameters.error("search", search.error().message);
   if (const Status known = (*search)->clone()->configure(asked.search_options); !known)
     return parameters.error("search_options", known.error().message);
-  const auto cost = cost_model(asked.cost, asked.cost_options, *lab.registry);
+  const auto cost = asked.learn.empty() ? cost_model(asked.cost, asked.cost_options, *lab.registry)
+                                        : cost_model("flops", {}, *lab.registry);
   if (!cost) return parameters.error("cost", cost.error().message);
   if (asked.layout != LayoutUse::kNone && !(*cost)->knows_layouts())
     return parameters.error("layout", fmt::format("the cost model {} tells no layouts apart on the device '{}'",

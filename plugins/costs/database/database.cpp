@@ -62,25 +62,6 @@ std::string_view source_of(std::string_view key) {
   return key.substr(0, model == std::string_view::npos ? model : key.find('|', model + 1));
 }
 
-/// The operators of a chain, of which each takes the one before; none of what is no chain or is not known here.
-std::vector<std::string> chain_of(std::string_view key, const Registry& registry) {
-  const auto owned = from_key(key, registry);
-  if (!owned) return {};
-  const Kernel kernel = owned->kernel();
-  std::vector<std::string> names;
-  for (std::uint32_t i = 0; i < kernel.applications.size(); ++i) {
-    std::size_t inner = 0;
-    for (std::size_t k = 0; k < kernel.applications[i].in.size(); ++k) {
-      const Kernel::Source source = kernel.source(i, k);
-      if (source.is_outside()) continue;
-      if (source != Kernel::Source{i - 1, 0} || ++inner > 1) return {};
-    }
-    if (inner != (i == 0 ? 0U : 1U)) return {};
-    names.push_back(kernel.applications[i].op.name());
-  }
-  return names;
-}
-
 class DatabaseCost final : public CostModel {
  public:
   [[nodiscard]] std::string name() const override { return "database"; }
@@ -142,7 +123,9 @@ class DatabaseCost final : public CostModel {
       const std::string_view text = raw == nullptr ? "" : raw;
       const std::string_view kernel = text.substr(source_of(text).size());
       Held& held = sources[std::string(source_of(text))];
-      if (const auto names = chain_of(kernel, registry); names.size() > 1) held.fused.insert(names);
+      if (const auto owned = from_key(kernel, registry)) {
+        if (const auto names = chain_of(owned->kernel()); names.size() > 1) held.fused.insert(names);
+      }
       held.layouts = held.layouts || kernel.find('@') != std::string_view::npos;
     }
     if (status != SQLITE_DONE) return unreadable();

@@ -1,58 +1,72 @@
 // Predictor `trees`: gradient-boosted trees over the logarithms of a program's features, by XGBoost.
 //
-//   features  log(1 + x) of each column: summed over the statements, and of the statement with the most vectors
+//   features  forest.h
 //   label     log(us / the best of its task); what did not run is taken as twice the slowest
-//   loss      "squared", of the label; or "rank": pairs within a task
-//   spread    of three models, each of a sample of the observations
+//   spread    of several models, each of a sample of the observations
+//
+// Options  loss (squared: of the label; rank: pairs within a task), models (5), rounds (60), depth (6), eta (0.2)
 //
 // Source  Chen & Guestrin, XGBoost, KDD 2016; features and labels after Zheng et al., Ansor, OSDI 2020, section 5.2,
 //         where failures have a weight that is nearly 0, so that nothing is learned of them.
 #include <rewright/plugin/plugin.h>
 #include <rewright/tune/predictor.h>
 
+#include <nlohmann/json.hpp>
 #include <xgboost/c_api.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
+#include <string>
+
+#include "forest.h"
 
 namespace {
 using namespace rewright;
 using tune::Features;
 
-constexpr int kModels = 3;
-constexpr int kRounds = 60;
 constexpr std::size_t kLeast = 12;
 constexpr double kFailed = 0.7;  ///< Above the slowest, in the logarithm.
+
+/// How trees are grown.
+struct Growth {
+  bool ranks = false;
+  int models = 5, rounds = 60, depth = 6;
+  double eta = 0.2;
+};
+
+Result<Growth> read_growth(const Options& options) {
+  Growth growth;
+  for (const auto& [name, value] : options) {
+    const auto* whole = std::get_if<std::int64_t>(&value);
+    const auto* real = std::get_if<double>(&value);
+    const double number = whole != nullptr ? static_cast<double>(*whole) : real != nullptr ? *real : -1;
+    const auto wrong = [&](const char* what) {
+      return make_error(ErrorCode::kUsage, "predictor trees: {} is {}", name, what);
+    };
+    if (name == "loss") {
+      const auto* loss = std::get_if<std::string>(&value);
+      if (loss == nullptr || (*loss != "squared" && *loss != "rank")) return wrong("squared or rank");
+      growth.ranks = *loss == "rank";
+    } else if (name == "models" || name == "rounds" || name == "depth") {
+      const int most = name == "models" ? 100 : name == "rounds" ? 10'000 : 16;
+      if (whole == nullptr || *whole < 1 || *whole > most) return wrong(fmt::format("1 to {}", most).c_str());
+      (name == "models" ? growth.models : name == "rounds" ? growth.rounds : growth.depth) = static_cast<int>(*whole);
+    } else if (name == "eta") {
+      if (!(number > 0 && number <= 1)) return wrong("above 0, up to 1");
+      growth.eta = number;
+    } else {
+      return make_error(ErrorCode::kUsage,
+                        "predictor trees has no option '{}'; there are: loss, models, rounds, depth, eta", name);
+    }
+  }
+  return growth;
+}
 
 Status checked(int code) {
   if (code == 0) return {};
   return make_error(ErrorCode::kInternal, "XGBoost: {}", XGBGetLastError());
-}
-
-/// Which columns there are, and which of them says how many vectors a statement has.
-struct Columns {
-  explicit Columns(const std::vector<std::string>& names)
-      : count(names.size()), vectors(static_cast<std::size_t>(std::ranges::find(names, "vectors") - names.begin())) {}
-  std::size_t count, vectors;
-};
-
-std::vector<float> flat(const Features& features, const Columns& columns) {
-  std::vector<double> sums(columns.count, 0);
-  const std::vector<double>* most = nullptr;
-  const auto vectors = [&](const std::vector<double>& row) {
-    return columns.vectors < row.size() ? row[columns.vectors] : 0;
-  };
-  for (const auto& row : features.stages) {
-    for (std::size_t c = 0; c < columns.count && c < row.size(); ++c) sums[c] += row[c];
-    if (most == nullptr || vectors(row) > vectors(*most)) most = &row;
-  }
-  std::vector<float> values;
-  for (const double sum : sums) values.push_back(static_cast<float>(std::log1p(sum)));
-  for (std::size_t c = 0; c < columns.count; ++c)
-    values.push_back(most != nullptr && c < most->size() ? static_cast<float>(std::log1p((*most)[c])) : 0);
-  return values;
 }
 
 class Matrix {
@@ -77,14 +91,16 @@ class Matrix {
 
 class Booster {
  public:
-  static Result<Booster> fit(const Matrix& matrix, std::uint64_t seed, bool ranks) {
+  /// `start`: what the sum of the leaves comes on top of.
+  static Result<Booster> fit(const Matrix& matrix, double start, std::uint64_t seed, const Growth& growth) {
     Booster booster;
     const DMatrixHandle handle = matrix.handle();
     REWRIGHT_CHECK(checked(XGBoosterCreate(&handle, 1, &booster.handle_)));
-    const std::array<std::pair<const char*, std::string>, 9> parameters = {
-        {{"objective", ranks ? "rank:pairwise" : "reg:squarederror"},
-         {"max_depth", "6"},
-         {"eta", "0.2"},
+    const std::array<std::pair<const char*, std::string>, 10> parameters = {
+        {{"objective", growth.ranks ? "rank:pairwise" : "reg:squarederror"},
+         {"max_depth", std::to_string(growth.depth)},
+         {"eta", fmt::format("{}", growth.eta)},
+         {"base_score", fmt::format("{}", start)},
          {"min_child_weight", "1"},
          {"subsample", "0.8"},
          {"colsample_bytree", "0.8"},
@@ -93,7 +109,7 @@ class Booster {
          {"verbosity", "0"}}};
     for (const auto& [name, value] : parameters)
       REWRIGHT_CHECK(checked(XGBoosterSetParam(booster.handle_, name, value.c_str())));
-    for (int round = 0; round < kRounds; ++round)
+    for (int round = 0; round < growth.rounds; ++round)
       REWRIGHT_CHECK(checked(XGBoosterUpdateOneIter(booster.handle_, round, handle)));
     return booster;
   }
@@ -102,51 +118,39 @@ class Booster {
   ~Booster() {
     if (handle_ != nullptr) XGBoosterFree(handle_);
   }
-  /// One for each row; none where XGBoost fails.
-  [[nodiscard]] std::vector<float> predict(const Matrix& matrix) const {
+  /// In the order in which they were grown.
+  [[nodiscard]] Result<std::vector<trees::Tree>> grown() const {
     bst_ulong count = 0;
-    const float* found = nullptr;
-    if (XGBoosterPredict(handle_, matrix.handle(), 0, 0, 0, &count, &found) != 0) return {};
-    return {found, found + count};
-  }
-
- private:
-  Booster() = default;
-  BoosterHandle handle_ = nullptr;
-};
-
-class Fitted final : public tune::FittedPredictor {
- public:
-  Fitted(const Columns& columns, double best_us, double sign) : columns_(columns), best_us_(best_us), sign_(sign) {}
-  std::vector<Booster> models;
-
-  [[nodiscard]] std::vector<Estimate> predict(std::span<const Features> programs) const override {
-    std::vector<Estimate> all(programs.size(), {best_us_, best_us_});
-    std::vector<float> values;
-    for (const Features& program : programs) std::ranges::copy(flat(program, columns_), std::back_inserter(values));
-    const auto matrix = Matrix::make(values, programs.size());
-    if (!matrix) return all;
-    std::vector<std::vector<float>> found;
-    for (const Booster& model : models) {
-      auto each = model.predict(*matrix);
-      if (each.size() != programs.size()) return all;
-      found.push_back(std::move(each));
-    }
-    for (std::size_t i = 0; i < programs.size(); ++i) {
-      double mean = 0, square = 0;
-      for (const auto& each : found) {
-        mean += sign_ * each[i] / static_cast<double>(found.size());
-        square += each[i] * each[i] / static_cast<double>(found.size());
-      }
-      const double us = best_us_ * std::exp(std::clamp(mean, -20.0, 20.0));
-      all[i] = {us, us * std::sqrt(std::max(0.0, square - mean * mean))};
+    const char** texts = nullptr;
+    REWRIGHT_CHECK(checked(XGBoosterDumpModelEx(handle_, "", 0, "json", &count, &texts)));
+    std::vector<trees::Tree> all;
+    for (bst_ulong t = 0; t < count; ++t) {
+      const auto json = nlohmann::json::parse(texts[t], nullptr, false);
+      if (json.is_discarded()) return make_error(ErrorCode::kInternal, "XGBoost: a tree is no JSON: {}", texts[t]);
+      add(json, all.emplace_back());
     }
     return all;
   }
 
  private:
-  Columns columns_;
-  double best_us_, sign_;
+  Booster() = default;
+  /// Of the node and all below it, its children behind it.
+  static std::int64_t add(const nlohmann::json& node, trees::Tree& tree) {
+    const std::size_t at = tree.left.size();
+    const bool is_leaf = node.contains("leaf");
+    tree.feature.push_back(is_leaf ? 0 : std::stoll(node.at("split").get<std::string>().substr(1)));  // "f12"
+    tree.value.push_back(node.at(is_leaf ? "leaf" : "split_condition").get<float>());
+    tree.left.push_back(-1);
+    tree.right.push_back(-1);
+    if (is_leaf) return static_cast<std::int64_t>(at);
+    for (const auto& child : node.at("children")) {
+      const bool is_left = child.at("nodeid") == node.at("yes");
+      const std::int64_t place = add(child, tree);
+      (is_left ? tree.left : tree.right)[at] = place;
+    }
+    return static_cast<std::int64_t>(at);
+  }
+  BoosterHandle handle_ = nullptr;
 };
 
 class Trees final : public Predictor {
@@ -157,14 +161,7 @@ class Trees final : public Predictor {
   [[nodiscard]] Result<std::unique_ptr<tune::FittedPredictor>> fit(std::span<const tune::Observation> observations,
                                                                    const tune::PredictorSetting& setting,
                                                                    const Options& options) const override {
-    bool ranks = false;
-    for (const auto& [key, value] : options) {
-      const auto* loss = std::get_if<std::string>(&value);
-      if (key != "loss" || loss == nullptr || (*loss != "squared" && *loss != "rank"))
-        return make_error(ErrorCode::kUsage,
-                          "predictor trees: there is no option '{}' of that value; loss is squared or rank", key);
-      ranks = *loss == "rank";
-    }
+    REWRIGHT_TRY(const Growth growth, read_growth(options));
     struct Task {
       double best = INFINITY, slowest = 0;
       std::vector<const tune::Observation*> all;
@@ -182,7 +179,7 @@ class Trees final : public Predictor {
     if (ran < kLeast)
       return make_error(ErrorCode::kUnsupported, "predictor trees learns from {} observations or more; there are {}",
                         kLeast, ran);
-    const Columns columns(setting.columns);
+    const trees::Rows rows(setting);
     std::vector<float> values, labels;
     std::vector<unsigned> groups;
     double best = INFINITY;
@@ -191,26 +188,35 @@ class Trees final : public Predictor {
       best = std::min(best, task.best);
       groups.push_back(static_cast<unsigned>(task.all.size()));
       for (const tune::Observation* each : task.all) {
-        std::ranges::copy(flat(each->features, columns), std::back_inserter(values));
+        std::ranges::copy(rows.of(each->features), std::back_inserter(values));
         const double slow = std::log(task.slowest / task.best) + kFailed;
         const double label = std::isfinite(each->us) && each->us > 0 ? std::log(each->us / task.best) : slow;
-        labels.push_back(static_cast<float>(ranks ? std::exp(-label) : label));
+        labels.push_back(static_cast<float>(growth.ranks ? std::exp(-label) : label));
       }
     }
     REWRIGHT_TRY(const Matrix matrix, Matrix::make(values, labels.size()));
     REWRIGHT_CHECK(checked(XGDMatrixSetFloatInfo(matrix.handle(), "label", labels.data(), labels.size())));
-    if (ranks) REWRIGHT_CHECK(checked(XGDMatrixSetUIntInfo(matrix.handle(), "group", groups.data(), groups.size())));
-    auto fitted = std::make_unique<Fitted>(columns, best, ranks ? -1 : 1);
-    for (int m = 0; m < kModels; ++m) {
-      REWRIGHT_TRY(Booster booster, Booster::fit(matrix, setting.seed + static_cast<std::uint64_t>(m), ranks));
-      fitted->models.push_back(std::move(booster));
+    if (growth.ranks)
+      REWRIGHT_CHECK(checked(XGDMatrixSetUIntInfo(matrix.handle(), "group", groups.data(), groups.size())));
+    double start = 0;
+    for (const float label : labels) start += growth.ranks ? 0 : label / static_cast<double>(labels.size());
+    auto forest = std::make_unique<trees::Forest>(rows, best * std::exp(start), growth.ranks ? -1 : 1);
+    for (int m = 0; m < growth.models; ++m) {
+      REWRIGHT_TRY(const Booster booster,
+                   Booster::fit(matrix, start, setting.seed + static_cast<std::uint64_t>(m), growth));
+      REWRIGHT_TRY(forest->members.emplace_back(), booster.grown());
     }
-    return std::unique_ptr<tune::FittedPredictor>(std::move(fitted));
+    return std::unique_ptr<tune::FittedPredictor>(std::move(forest));
+  }
+  [[nodiscard]] Result<std::unique_ptr<tune::FittedPredictor>> load(
+      const tune::Network& network, const tune::PredictorSetting& setting) const override {
+    REWRIGHT_TRY(auto forest, trees::Forest::read(network, trees::Rows(setting)));
+    return std::unique_ptr<tune::FittedPredictor>(std::move(forest));
   }
 };
 
 }  // namespace
 
-REWRIGHT_PLUGIN("predictor.trees", "1.0.0", "Gradient-boosted trees") {
+REWRIGHT_PLUGIN("predictor.trees", "1.1.0", "Gradient-boosted trees") {
   registry.add<Predictor>(std::make_unique<Trees>());
 }

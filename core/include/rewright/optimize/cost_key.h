@@ -39,4 +39,8 @@ struct KernelKey {
 [[nodiscard]] REWRIGHT_API Result<OwnedKernel> from_key(std::string_view key, const Registry& registry,
                                                         std::span<const std::int64_t> sizes = {});
 
+/// The operators of a kernel in which each application takes the first output of the one before and nothing else of the
+/// kernel; none of another kernel.
+[[nodiscard]] REWRIGHT_API std::vector<std::string> chain_of(const Kernel& kernel);
+
 }  // namespace rewright

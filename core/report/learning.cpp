@@ -1,0 +1,101 @@
+#include "report/learning.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/gallery/html.h"
+#include "report/page.h"
+#include "report/plot.h"
+
+namespace rewright {
+namespace {
+
+using gallery::escaped;
+
+constexpr std::size_t kWorst = 20;
+
+std::vector<const PredictedKernel*> all_kernels(const LearningReport& report) {
+  std::vector<const PredictedKernel*> all;
+  for (const HeldOut& fold : report.folds) {
+    for (const PredictedKernel& kernel : fold.kernels) all.push_back(&kernel);
+  }
+  return all;
+}
+
+double off(const PredictedKernel& kernel) { return std::abs(std::log(kernel.predicted_us / kernel.measured_us)); }
+
+std::string scatter(const std::vector<const PredictedKernel*>& kernels) {
+  plot::Lines lines{"Measured and predicted", "us, measured", "us, predicted", true, true, false, {}};
+  plot::Series equal{"equal", {}}, roofline{"roofline", {}, false}, learned{"learned", {}, false};
+  double least = INFINITY, most = 0;
+  for (const PredictedKernel* kernel : kernels) {
+    learned.points.emplace_back(kernel->measured_us, kernel->predicted_us);
+    roofline.points.emplace_back(kernel->measured_us, kernel->roofline_us);
+    least = std::min(least, kernel->measured_us);
+    most = std::max(most, kernel->measured_us);
+  }
+  if (most > 0) equal.points = {{least, least}, {most, most}};
+  lines.series = {std::move(learned), std::move(roofline), std::move(equal)};
+  return plot::lines_svg(lines);
+}
+
+/// Share of the kernels that lie within the range in which so many should, by a normal distribution.
+std::string calibration(const std::vector<const PredictedKernel*>& kernels) {
+  plot::Lines lines{
+      "Calibration of the spread", "within, by the spread", "within, as measured", false, false, false, {}};
+  plot::Series equal{"equal", {{0, 0}, {1, 1}}}, found{"learned", {}};
+  for (int tenth = 0; tenth <= 20; ++tenth) {
+    const double deviations = 0.15 * tenth;
+    double within = 0, count = 0;
+    for (const PredictedKernel* kernel : kernels) {
+      if (kernel->spread_us <= 0) continue;
+      count += 1;
+      within += off(*kernel) <= deviations * kernel->spread_us / kernel->predicted_us ? 1 : 0;
+    }
+    if (count > 0) found.points.emplace_back(std::erf(deviations / std::sqrt(2.0)), within / count);
+  }
+  lines.series = {std::move(found), std::move(equal)};
+  return plot::lines_svg(lines);
+}
+
+std::string folds_table(const LearningReport& report) {
+  std::string rows;
+  for (const HeldOut& fold : report.folds)
+    rows += fmt::format(
+        "<tr><td>{}</td><td class=figure>{}</td><td class=figure>{:.1f} %</td><td class=figure>{:.2f}</td>"
+        "<td class=figure>{:.1f} %</td></tr>\n",
+        escaped(fold.name), fold.kernels.size(), 100 * fold.error, fold.tau, 100 * fold.roofline_error);
+  return "<div class=wide><table><thead><tr><th scope=col>held out</th><th scope=col class=figure>kernels</th><th "
+         "scope=col class=figure>error</th><th scope=col class=figure>tau</th><th scope=col class=figure>the "
+         "roofline's error</th></tr></thead><tbody>\n" +
+         rows + "</tbody></table></div>\n";
+}
+
+std::string worst_table(std::vector<const PredictedKernel*> kernels) {
+  std::ranges::stable_sort(kernels, std::greater(), [](const PredictedKernel* kernel) { return off(*kernel); });
+  std::string rows;
+  for (std::size_t i = 0; i < std::min(kWorst, kernels.size()); ++i)
+    rows += fmt::format(
+        "<tr><td>{}</td><td class=figure>{:.2f}</td><td class=figure>{:.2f} &plusmn; {:.2f}</td><td "
+        "class=figure>{:.2f}</td></tr>\n",
+        escaped(kernels[i]->kernel), kernels[i]->measured_us, kernels[i]->predicted_us, kernels[i]->spread_us,
+        kernels[i]->roofline_us);
+  return "<div class=wide><table><thead><tr><th scope=col>kernel</th><th scope=col class=figure>us, measured</th><th "
+         "scope=col class=figure>predicted</th><th scope=col class=figure>roofline</th></tr></thead><tbody>\n" +
+         rows + "</tbody></table></div>\n";
+}
+
+}  // namespace
+
+std::string learning_html(const LearningReport& report) {
+  const std::vector<const PredictedKernel*> kernels = all_kernels(report);
+  std::string body = fmt::format("<main><h1>{}</h1>\n<p>{}, kernels held out by {}. {}</p>\n", escaped(report.title),
+                                 escaped(report.device), escaped(report.split), escaped(report.ceiling));
+  body += "<h2>Measured and predicted</h2>\n" + scatter(kernels);
+  body += "<h2>How true the spread is</h2>\n" + calibration(kernels);
+  body += "<h2>What was held out</h2>\n" + folds_table(report);
+  body += "<h2>Kernels that it gets most wrong</h2>\n" + worst_table(kernels);
+  return page_html(report.title, body + "</main>");
+}
+
+}  // namespace rewright
