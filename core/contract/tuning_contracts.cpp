@@ -203,6 +203,22 @@ Outcome is_the_same_again(const Predictor& predictor) {
   return Outcome::kept("two figures twice");
 }
 
+Outcome keeps_what_it_learned(const Predictor& predictor) {
+  const auto known = observations(60, 4);
+  const auto fitted = predictor.fit(known, plain_setting(), {});
+  if (!fitted) return Outcome::broken(fitted.error().message);
+  const auto network = (*fitted)->network();
+  if (!network && network.error().code == ErrorCode::kUnsupported) return Outcome::kept("it keeps none, and says so");
+  if (!network) return Outcome::broken(network.error().message);
+  const auto again = predictor.load(*network, plain_setting());
+  if (!again) return Outcome::broken("it does not read what it wrote: " + again.error().message);
+  const std::vector<tune::Features> asked = {features_of_work(17), features_of_work(500)};
+  if ((*fitted)->predict(asked) != (*again)->predict(asked))
+    return Outcome::broken("other figures when it is read again");
+  if (predictor.load({}, plain_setting())) return Outcome::broken("it reads a network without anything in it");
+  return Outcome::kept("two figures after it was written and read");
+}
+
 Outcome says_what_it_lacks(const Predictor& predictor) {
   if (predictor.fit(observations(60, 3), plain_setting(), {{"no such option", 1.0}}))
     return Outcome::broken("it takes an option that there is not");
@@ -319,6 +335,7 @@ std::vector<Contract> contracts_of(const Generator& generator) {
 std::vector<Contract> contracts_of(const Predictor& predictor) {
   return {{"learns an order", [&] { return learns_an_order(predictor); }, kPredictorAdvice},
           {"is the same for the same observations", [&] { return is_the_same_again(predictor); }, kPredictorAdvice},
+          {"keeps what it learned", [&] { return keeps_what_it_learned(predictor); }, kPredictorAdvice},
           {"says what it lacks", [&] { return says_what_it_lacks(predictor); }, kPredictorAdvice}};
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 namespace rewright::learn {
@@ -93,11 +94,13 @@ Result<LearnedModel> fit(const DataSet& data, std::span<const std::size_t> sampl
   REWRIGHT_TRY(const Predictor* predictor, registry.get<Predictor>(recipe.predictor));
   std::vector<tune::Observation> known = observations(data, samples);
   const auto few = [&](const Predictor& asked, const Error& error) {
-    if (known.size() >= std::max<std::size_t>(asked.least_observations(), 1)) return error;
+    const std::size_t least = std::max<std::size_t>(asked.least_observations(), 1);
+    if (known.size() >= least || least == std::numeric_limits<std::size_t>::max()) return error;
     return Error{
         ErrorCode::kUnsupported,
-        fmt::format("predictor {} learns from {} kernels or more; there are {}: rewright learn sample measures more",
-                    asked.name(), std::max<std::size_t>(asked.least_observations(), 1), known.size())};
+        fmt::format("predictor {} learns from {} kernels or more; there are {}: rewright learn sample measures "
+                    "more",
+                    asked.name(), least, known.size())};
   };
   if (known.empty()) return few(*predictor, {});
   for (const auto& each : known) model.widen(each.features);

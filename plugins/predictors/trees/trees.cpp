@@ -11,12 +11,15 @@
 #include <rewright/plugin/plugin.h>
 #include <rewright/tune/predictor.h>
 
+#ifdef REWRIGHT_HAS_XGBOOST
 #include <nlohmann/json.hpp>
 #include <xgboost/c_api.h>
+#endif
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -64,6 +67,7 @@ Result<Growth> read_growth(const Options& options) {
   return growth;
 }
 
+#ifdef REWRIGHT_HAS_XGBOOST
 Status checked(int code) {
   if (code == 0) return {};
   return make_error(ErrorCode::kInternal, "XGBoost: {}", XGBGetLastError());
@@ -152,11 +156,13 @@ class Booster {
   }
   BoosterHandle handle_ = nullptr;
 };
+#endif
 
 class Trees final : public Predictor {
  public:
   [[nodiscard]] std::string name() const override { return "trees"; }
   [[nodiscard]] std::string summary() const override { return "Gradient-boosted trees over features of the loops"; }
+#ifdef REWRIGHT_HAS_XGBOOST
   [[nodiscard]] std::size_t least_observations() const override { return kLeast; }
   [[nodiscard]] Result<std::unique_ptr<tune::FittedPredictor>> fit(std::span<const tune::Observation> observations,
                                                                    const tune::PredictorSetting& setting,
@@ -208,6 +214,18 @@ class Trees final : public Predictor {
     }
     return std::unique_ptr<tune::FittedPredictor>(std::move(forest));
   }
+#else  // What was learned elsewhere can still be read.
+  [[nodiscard]] std::size_t least_observations() const override { return std::numeric_limits<std::size_t>::max(); }
+  [[nodiscard]] Result<std::unique_ptr<tune::FittedPredictor>> fit(std::span<const tune::Observation>,
+                                                                   const tune::PredictorSetting&,
+                                                                   const Options& options) const override {
+    REWRIGHT_TRY([[maybe_unused]] const Growth growth, read_growth(options));
+    return make_error(
+        ErrorCode::kUnsupported,
+        "predictor trees was built without XGBoost, and can only read what was learned elsewhere; install "
+        "Debian's libxgboost-dev and build it again");
+  }
+#endif
   [[nodiscard]] Result<std::unique_ptr<tune::FittedPredictor>> load(
       const tune::Network& network, const tune::PredictorSetting& setting) const override {
     REWRIGHT_TRY(auto forest, trees::Forest::read(network, trees::Rows(setting)));
