@@ -30,22 +30,6 @@ Result<std::vector<FoldReport>> evaluated(const Settings& settings, const learn:
   });
 }
 
-/// By which the members' spread is to be taken, so that half of the errors are within that of a normal distribution.
-double spread_factor(const std::vector<FoldReport>& folds) {
-  constexpr double kMedianOfNormal = 0.6745;
-  std::vector<double> ratios;
-  for (const FoldReport& fold : folds) {
-    for (std::size_t i = 0; i < fold.measured.size(); ++i) {
-      const double deviation = fold.predicted[i].spread / fold.predicted[i].us;
-      if (fold.measured[i] >= learn::kJudgedUs && deviation > 0)
-        ratios.push_back(std::abs(std::log(fold.predicted[i].us / fold.measured[i])) / deviation);
-    }
-  }
-  if (ratios.empty()) return 1;
-  std::ranges::sort(ratios);
-  return ratios[ratios.size() / 2] / kMedianOfNormal;
-}
-
 /// Twenty kernels with their times, short ones and long ones: to be measured where the model is used.
 std::string kernels_to_check(const learn::DataSet& data) {
   constexpr std::size_t kKernels = 20;
@@ -79,7 +63,7 @@ Result<ExitCode> fit_model(const Settings& settings, const FitCommand& arguments
   if (arguments.split != "none") {
     REWRIGHT_TRY(const auto folds, evaluated(settings, data, arguments.split, recipe, registry));
     accuracy = learn::median_of(folds, &FoldReport::model);
-    model.spread_factor = spread_factor(folds);
+    model.spread_factor *= learn::spread_correction(folds);
     model.facts["accuracy"] =
         Json({{"split", arguments.split}, {"error", accuracy.error}, {"tau", accuracy.tau}}).dump();
   }

@@ -165,6 +165,21 @@ Result<std::vector<FoldReport>> evaluate(const DataSet& data, const std::vector<
   return all;
 }
 
+double spread_correction(const std::vector<FoldReport>& folds) {
+  constexpr double kMedianOfNormal = 0.6745;
+  std::vector<double> ratios;
+  for (const FoldReport& fold : folds) {
+    for (std::size_t i = 0; i < fold.measured.size(); ++i) {
+      const double deviation = fold.predicted[i].spread / fold.predicted[i].us;
+      if (fold.measured[i] >= kJudgedUs && deviation > 0)
+        ratios.push_back(std::abs(std::log(fold.predicted[i].us / fold.measured[i])) / deviation);
+    }
+  }
+  if (ratios.empty()) return 1;
+  std::ranges::sort(ratios);
+  return ratios[ratios.size() / 2] / kMedianOfNormal;
+}
+
 Accuracy median_of(const std::vector<FoldReport>& folds, Accuracy FoldReport::*which) {
   const auto median = [&](double Accuracy::*figure) {
     std::vector<double> values;

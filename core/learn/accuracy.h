@@ -60,6 +60,9 @@ struct FoldReport {
 [[nodiscard]] REWRIGHT_API Result<std::vector<FoldReport>> evaluate(
     const DataSet& data, const std::vector<Fold>& folds, const Recipe& recipe, const Registry& registry,
     const std::function<bool(std::size_t)>& goes_on = {});
+/// By which the spreads are to be taken, so that half of the errors lie where half of a normal distribution does; 1
+/// where there are no spreads.
+[[nodiscard]] REWRIGHT_API double spread_correction(const std::vector<FoldReport>& folds);
 /// Of folds: medians of their figures, the sum of their kernels.
 [[nodiscard]] REWRIGHT_API Accuracy median_of(const std::vector<FoldReport>& folds, Accuracy FoldReport::*which);
 

@@ -177,5 +177,17 @@ TEST(Metrics, ErrorsAreOfKernelsThatTakeLongEnough) {
   EXPECT_EQ(found.tau, 1);
 }
 
+TEST(Metrics, ACorrectedSpreadNeedsNoCorrection) {
+  FoldReport fold{"one", 1};
+  for (int i = 1; i <= 9; ++i) {
+    fold.measured.push_back(100);
+    fold.predicted.push_back({100 + 4.0 * i, 1});
+  }
+  const double factor = spread_correction({fold});
+  EXPECT_GT(factor, 10);
+  for (Estimate& each : fold.predicted) each.spread *= factor;
+  EXPECT_NEAR(spread_correction({fold}), 1, 1e-12);
+}
+
 }  // namespace
 }  // namespace rewright::learn
