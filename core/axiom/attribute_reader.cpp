@@ -42,7 +42,7 @@ Result<std::vector<Constraint>> parse_condition(const Scope& scope, const AxiomB
   return condition;
 }
 
-/// "x y 2..3, s 0; x y 4, s 0" for all tensor variables: alternatives, groups, names and a rank or a range.
+/// "x y 2..3, s 0; x y 4, s 0" for all tensor variables: alternatives, groups, names and a rank, a range or "all".
 Result<std::vector<AxiomRanks>> parse_ranks(const Scope& scope, const Axiom& axiom, const SExpr& text) {
   std::vector<AxiomRanks> all;
   for (const std::string_view alternative : split_text(text.text, ';')) {
@@ -52,11 +52,13 @@ Result<std::vector<AxiomRanks>> parse_ranks(const Scope& scope, const Axiom& axi
       const std::string_view range = words.back();
       words.pop_back();
       const std::size_t dots = range.find("..");
-      const auto low = to_integer(range.substr(0, dots));
-      const auto high = dots == std::string_view::npos ? low : to_integer(range.substr(dots + 2));
+      const bool is_all = range == "all";
+      const auto low = is_all ? 0 : to_integer(range.substr(0, dots));
+      const auto high = is_all ? kMaxRank : dots == std::string_view::npos ? low : to_integer(range.substr(dots + 2));
       if (!low || !high || *low < 0 || *high > kMaxRank || *low > *high || words.empty())
-        return error_at(scope, text, "ranks '{}': expected names and a rank or a range up to {}, as in \"x y 2..4\"",
-                        group, kMaxRank);
+        return error_at(scope, text,
+                        "ranks '{}': expected names and a rank, a range up to {} or \"all\", as in \"x y 2..4\"", group,
+                        kMaxRank);
       if (some.size() > kMostRanks / static_cast<std::size_t>(*high - *low + 1))
         return error_at(scope, text, "ranks '{}': more than {} combinations", alternative, kMostRanks);
       std::vector<AxiomRanks> extended;

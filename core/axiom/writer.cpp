@@ -102,8 +102,10 @@ class Writer {
     }
     std::vector<std::string> texts;
     for (const auto& range : order)
-      texts.push_back(groups[range] + (range.first == range.second ? fmt::format("{}", range.first)
-                                                                   : fmt::format("{}..{}", range.first, range.second)));
+      texts.push_back(groups[range] + (range == std::pair(0, kMaxRank) ? "all"
+                                       : range.first == range.second
+                                           ? fmt::format("{}", range.first)
+                                           : fmt::format("{}..{}", range.first, range.second)));
     return fmt::format("{}", fmt::join(texts, ", "));
   }
 

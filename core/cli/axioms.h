@@ -17,6 +17,9 @@ namespace rewright::cli {
 /// By the verifier of this name, or by the default one where it is empty.
 [[nodiscard]] Result<Entailment> entailment_of(const Registry& registry, const std::string& verifier, int threads);
 
+/// Each operator that is loaded, in order: "operator NAME VERSION" and a line's end.
+[[nodiscard]] std::string operator_lines(const Registry& registry);
+
 void add_axioms_suggest(Program& program, const Command& group);  // axioms_suggest.cpp
 void add_axioms_prove(Program& program, const Command& group);    // axioms_prove.cpp
 

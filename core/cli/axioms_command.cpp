@@ -247,19 +247,14 @@ Result<ExitCode> check_uses(const Settings& settings, const CheckOptions& option
 
 // --- the audit -------------------------------------------------------------------------------------------------------
 
-/// SHA-256 and name of each file, a line each, then name and version of each operator.
+/// SHA-256 and name of each file, a line each, then the operators.
 Status record(std::span<const std::string> files, const Registry& registry, const std::string& path) {
   std::string text;
   for (const std::string& file : files) {
     REWRIGHT_TRY(const std::string hash, file_sha256(file));
     text += hash + "  " + fs::path(file).filename().string() + "\n";
   }
-  std::set<std::string> operators;
-  for (const LoadedPlugin& plugin : registry.plugins())
-    for (const std::string& object : plugin.provides)
-      if (object.starts_with("operator ")) operators.insert(object + " " + plugin.version + "\n");
-  for (const std::string& line : operators) text += line;
-  return write_file(path, text);
+  return write_file(path, text + operator_lines(registry));
 }
 
 Result<ExitCode> check_axioms(const Settings& settings, const CheckOptions& options) {
@@ -336,6 +331,14 @@ Result<ExitCode> list_files(const Settings& settings, const std::string& folder)
 }  // namespace
 
 int threads_of(int wanted) { return wanted > 0 ? wanted : cores(); }
+
+std::string operator_lines(const Registry& registry) {
+  std::set<std::string> lines;
+  for (const LoadedPlugin& plugin : registry.plugins())
+    for (const std::string& object : plugin.provides)
+      if (object.starts_with("operator ")) lines.insert(object + " " + plugin.version + "\n");
+  return fmt::format("{}", fmt::join(lines, ""));
+}
 
 Result<Entailment> entailment_of(const Registry& registry, const std::string& verifier, int threads) {
   std::string name = verifier;

@@ -1,15 +1,19 @@
-// rewright axioms prove FILE... [--only NAME...] [--certify] [--show] [--no-refute] [--threads N]
+// rewright axioms prove FILE... [--only NAME...] [--certify] [--show] [--record OUT] [--no-refute]
+// [--threads N]
 #include <rewright/axiom/axiom.h>
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "axiom/audit.h"
+#include "base/files.h"
 #include "cli/axioms.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "theorem/theorem_prover.h"
+#include "verify/rule_judge.h"
 
 namespace rewright::cli {
 namespace {
@@ -21,6 +25,7 @@ struct ProveOptions {
   bool no_refute = false;
   bool show = false;
   int threads = 0;
+  std::string record;  ///< Where theorems are written; empty: nowhere.
 };
 
 /// What became of an axiom.
@@ -34,8 +39,8 @@ struct ProvedAxiom {
   /// Laws of the reals that the proof uses beyond those of rings and of any function.
   [[nodiscard]] std::vector<std::string> laws() const {
     std::vector<std::string> laws;
-    if (proof.proved && proof.uses_order) laws.emplace_back("order");
-    if (proof.proved && proof.uses_functions) laws.emplace_back("functions");
+    if (proof.proved && proof.laws.order) laws.emplace_back("order");
+    if (proof.proved && proof.laws.functions) laws.emplace_back("functions");
     return laws;
   }
 };
@@ -78,6 +83,21 @@ void print_reading(const Axiom& axiom) {
   }
 }
 
+/// SHA-256 of what each theorem says, its name and the laws of the reals that its proof uses, by digest; then the
+/// operators.
+Status record(const AxiomSet& axioms, const std::vector<ProvedAxiom>& results, const Registry& registry,
+              const std::string& path) {
+  std::set<std::string> lines;
+  for (std::size_t a = 0; a < results.size(); ++a) {
+    if (!results[a].proof.is_certified()) continue;
+    REWRIGHT_TRY(const std::string digest, axiom_digest(axioms.axioms()[a]));
+    const auto laws = results[a].laws();
+    lines.insert(fmt::format("{}  {}{}\n", digest, results[a].proof.name,
+                             laws.empty() ? "" : fmt::format(", by {}", fmt::join(laws, " and "))));
+  }
+  return write_file(path, fmt::format("{}{}", fmt::join(lines, ""), operator_lines(registry)));
+}
+
 Result<ExitCode> prove_axioms(const Settings& settings, const ProveOptions& options) {
   heed_interrupts();
   REWRIGHT_TRY(const Registry registry, settings.registry());
@@ -94,7 +114,7 @@ Result<ExitCode> prove_axioms(const Settings& settings, const ProveOptions& opti
   theorem::AxiomProofOptions proving;
   proving.threads = threads_of(options.threads);
   proving.stop = interrupted;
-  proving.certify = options.certify;
+  proving.certify = options.certify || !options.record.empty();
   proving.progress = [&](std::size_t done, std::size_t total) {
     line.show("proofs", done, "axioms", static_cast<double>(done) / static_cast<double>(total));
   };
@@ -118,7 +138,7 @@ Result<ExitCode> prove_axioms(const Settings& settings, const ProveOptions& opti
     certified += result.proof.is_certified();
     refuted += !result.counterexample.empty();
     seconds += result.proof.seconds;
-    if (!settings.json) print_proof(result, options.certify);
+    if (!settings.json) print_proof(result, proving.certify);
     if (!settings.json && options.show && result.proof.proved) print_reading(axioms.axioms()[a]);
   }
   const std::size_t open = results.size() - proved - refuted;
@@ -134,9 +154,10 @@ Result<ExitCode> prove_axioms(const Settings& settings, const ProveOptions& opti
   } else {
     print_line(fmt::format(
         "{}: {} proved for all sizes{}, {} open, {} false; {:.1f} s of proving", counted(results.size(), "axiom"),
-        proved, options.certify ? fmt::format(" ({} with certificates)", certified) : "", open, refuted, seconds));
+        proved, proving.certify ? fmt::format(" ({} with certificates)", certified) : "", open, refuted, seconds));
   }
   if (interrupted()) return ExitCode::kStopped;
+  if (!options.record.empty()) REWRIGHT_CHECK(record(axioms, results, registry, options.record));
   return open + refuted == 0 ? ExitCode::kDone : ExitCode::kNegative;
 }
 
@@ -155,6 +176,11 @@ void add_axioms_prove(Program& program, const Command& group) {
   prove.add_option("--only", options->names, "The axioms of these names alone").repeatable();
   prove.add_flag("--certify", options->certify,
                  "Each proof is made again with a certificate, which the independent checker replays");
+  prove
+      .add_option(
+          "--record", options->record,
+          "Writes the theorems to this file: with --certify, SHA-256 of what each says, its name, the laws used")
+      .type_name("OUT");
   prove.add_flag("--no-refute", options->no_refute, "What stays open is not evaluated in search of a counterexample");
   prove.add_flag(
       "--show", options->show,

@@ -30,13 +30,13 @@ Sum Finish::expanded(const Sum& sum) {
         const Sum e = sums_.call(Function::kExp, sums_.renamed(factor->argument));
         product = sums_.multiply(
             product, sums_.power(sums_.multiply(e, sums_.inverse(sums_.add(e, Sums::number(1)))), exponent));
-        uses_functions_ = true;
+        sums_.uses_functions();
       } else if (is_call && factor->function == Function::kTanh) {
         const Sum e = sums_.call(Function::kExp, sums_.scale(sums_.renamed(factor->argument), 2));
         const Sum quotient =
             sums_.multiply(sums_.subtract(e, Sums::number(1)), sums_.inverse(sums_.add(e, Sums::number(1))));
         product = sums_.multiply(product, sums_.power(quotient, exponent));
-        uses_functions_ = true;
+        sums_.uses_functions();
       } else {
         product = sums_.multiply(product, Sums::single(factor, exponent));
       }
@@ -190,7 +190,7 @@ bool Finish::is_zero(const Sum& sum, int depth) {
   };
   consider(rest, consider);
   if (!chosen) return follows(rest);
-  uses_order_ = true;
+  sums_.uses_order();
   for (std::size_t greatest = 0; greatest < chosen->branches.size(); ++greatest) {
     const std::size_t before = signs_.size();
     for (std::size_t other = 0; other < chosen->branches.size(); ++other) {

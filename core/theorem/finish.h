@@ -17,8 +17,6 @@ class Finish {
   Finish(Sums& sums, Matching& matching) : sums_(sums), matching_(matching) {}
 
   [[nodiscard]] bool is_zero(const Sum& sum) { return is_zero(sum, 0); }
-  [[nodiscard]] bool uses_order() const { return uses_order_; }
-  [[nodiscard]] bool uses_functions() const { return uses_functions_; }
 
  private:
   /// value >= 0, or value > 0.
@@ -38,8 +36,6 @@ class Finish {
   Sums& sums_;
   Matching& matching_;
   std::vector<Sign> signs_;
-  bool uses_order_ = false;
-  bool uses_functions_ = false;
 };
 
 }  // namespace rewright::theorem

@@ -128,8 +128,9 @@ Sum Sums::call(Function function, const Sum& argument) {
       if (auto root = root_of_square(plain)) return *std::move(root);
     }
     const bool is_odd = function == Function::kTanh || function == Function::kErf;
+    const bool turned = is_odd && (plain.is_zero() || plain.terms[0].coefficient.sign() < 0);
+    if (turned) uses_functions();
     if (is_odd && plain.is_zero()) return {};
-    const bool turned = is_odd && plain.terms[0].coefficient.sign() < 0;
     const Sum inside = renamed(turned ? scale(plain, -1) : plain);
     const Sum value = single(make({.kind = Factor::Kind::kCall, .function = function, .argument = inside}));
     return turned ? scale(value, -1) : value;
@@ -144,6 +145,7 @@ std::optional<Sum> Sums::root_of_square(const Sum& argument) {
       term.bound.empty() && term.guards.empty() && term.coefficient == Rational(1) &&
       std::ranges::all_of(term.factors, [](const Power& power) { return power.second % 2 == 0 && power.second > 0; });
   if (!is_square) return std::nullopt;
+  uses_functions();
   Sum result = number(1);
   for (const auto& [factor, exponent] : term.factors) {
     const Sum value = single(factor);
@@ -155,6 +157,7 @@ std::optional<Sum> Sums::root_of_square(const Sum& argument) {
 
 Sum Sums::exponential(const Sum& argument) {
   Sum result = number(1);
+  if (argument.terms.size() != 1 || !(argument.terms[0].coefficient == Rational(1))) uses_functions();
   for (const Term& term : argument.terms) {
     const std::int64_t p = term.coefficient.numerator(), q = term.coefficient.denominator();
     if (p > 1'000 || p < -1'000) throw Unsupported{"an exponential of a large multiple"};
@@ -166,6 +169,7 @@ Sum Sums::exponential(const Sum& argument) {
     if (is_log && is_positive(term.factors[0].first->argument)) {
       const Sum inside = renamed(term.factors[0].first->argument);
       const Sum base = p > 0 ? inside : inverse(inside);
+      uses_functions();
       result = multiply(result, power(base, static_cast<int>(std::abs(p))));
       continue;
     }
@@ -197,6 +201,7 @@ Sum Sums::logarithm(const Sum& argument) {
           return found != term.factors.end() && found->second == exponent && !mentions_any(*factor, term.bound);
         });
     if (!is_common) continue;
+    uses_functions();
     const Power out(factor, -exponent);
     for (Term& term : rest.terms) term.factors = merged(term.factors, std::span(&out, 1));
     result = add(result, scale(of_factor(factor), exponent));
@@ -204,6 +209,7 @@ Sum Sums::logarithm(const Sum& argument) {
   rest = collected(rest.terms);
   const bool is_one = rest.terms.size() == 1 && rest.terms[0].factors.empty() && rest.terms[0].bound.empty() &&
                       rest.terms[0].guards.empty() && rest.terms[0].coefficient == Rational(1);
+  if (is_one) uses_functions();
   return is_one ? result : add(result, opaque(rest));
 }
 

@@ -118,6 +118,7 @@ void Sums::flatten(std::vector<Branch>& branches) {
       branches.push_back(std::move(branch));
       continue;
     }
+    uses_order();
     const Term outer = *nested;
     const auto maximum = std::ranges::find_if(
         outer.factors, [](const Power& p) { return p.first->kind == Factor::Kind::kMaximum && p.second == 1; });
@@ -197,6 +198,7 @@ std::optional<Sum> Sums::increasing_head(const std::vector<Branch>& branches) {
       }
       inside.push_back({branch.bound, branch.guards, std::move(argument)});
     }
+    uses_functions();
     return scale(call(Function::kExp, maximum(std::move(inside))), first.coefficient);
   }
   const auto is_sole = [](const Term& term) { return term.factors.size() == 1 && term.factors[0].second == 1; };
@@ -212,6 +214,7 @@ std::optional<Sum> Sums::increasing_head(const std::vector<Branch>& branches) {
       inside.push_back(
           {branch.bound, branch.guards, scale(renamed(term.factors[0].first->argument), is_turned ? -1 : 1)});
     }
+    uses_functions();
     return scale(call(head.function, maximum(std::move(inside))), size);
   }
   int root = 0;
@@ -248,18 +251,23 @@ Sum Sums::plain_maximum(std::vector<Branch> branches) {
     if (!seen.insert(key(branch.guards, names) + "|" + key(branch.value, names)).second) continue;
     kept.push_back(std::move(branch));
   }
+  if (kept.size() < branches.size()) uses_order();
   for (std::size_t a = 0; a < kept.size();) {
     bool is_below = false;
     for (std::size_t b = 0; b < kept.size() && !is_below; ++b)
       is_below = a != b && is_always(kept[b]) && is_natural(subtract(kept[b].value, kept[a].value));
     if (is_below) {
+      uses_order();
       kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(a));
     } else {
       ++a;
     }
   }
   if (kept.size() == 1 && is_always(kept[0])) return kept[0].value;
-  if (auto head = increasing_head(kept)) return *std::move(head);
+  if (auto head = increasing_head(kept)) {
+    uses_order();
+    return *std::move(head);
+  }
   // Common terms.
   Sum common;
   for (const Term& term : std::vector(kept[0].value.terms)) {
@@ -271,6 +279,7 @@ Sum Sums::plain_maximum(std::vector<Branch> branches) {
              std::ranges::none_of(branch.bound, [&](Symbol s) { return mentions(Sum{{term}}, s); });
     });
     if (!is_free) continue;
+    uses_order();
     common = add(common, Sum{{term}});
     for (Branch& branch : kept) std::erase_if(branch.value.terms, [&](const Term& t) { return key(t, {}) == text; });
   }
@@ -286,6 +295,7 @@ Sum Sums::plain_maximum(std::vector<Branch> branches) {
   Sum scale_of = number(1);
   if (numerator != 0) {
     scale_of = number(Rational(numerator, denominator));
+    if (numerator != denominator) uses_order();
     for (Branch& branch : kept) branch.value = scale(branch.value, Rational(denominator, numerator));
     const auto first = std::ranges::find_if(kept, [](const Branch& branch) { return !branch.value.is_zero(); });
     for (const auto& [factor, exponent] : std::vector(first->value.terms[0].factors)) {
@@ -302,6 +312,7 @@ Sum Sums::plain_maximum(std::vector<Branch> branches) {
       }
       if (!is_natural(*factor)) shared -= shared % 2;
       if (shared == 0) continue;
+      uses_order();
       const Power out(factor, -shared);
       for (Branch& branch : kept) {
         for (Term& term : branch.value.terms) term.factors = merged(term.factors, std::span(&out, 1));

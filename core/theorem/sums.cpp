@@ -418,7 +418,10 @@ Sum Sums::simplified(const Sum& sum) {
 bool Sums::is_positive(const Factor& factor) const {
   switch (factor.kind) {
     case Factor::Kind::kInteger: return context_.symbols().at_least(factor.at[0].terms()[0].first, 1);
-    case Factor::Kind::kCall: return factor.function == Function::kExp || factor.function == Function::kSigmoid;
+    case Factor::Kind::kCall:
+      if (factor.function != Function::kExp && factor.function != Function::kSigmoid) return false;
+      uses_functions();
+      return true;
     case Factor::Kind::kInverse: return is_positive(factor.argument);
     default: return false;
   }
@@ -439,8 +442,11 @@ bool Sums::is_natural(const Factor& factor) const {
   switch (factor.kind) {
     case Factor::Kind::kInteger: return context_.symbols().at_least(factor.at[0].terms()[0].first, 0);
     case Factor::Kind::kCall:
-      return is_positive(factor) || factor.function == Function::kSqrt ||
-             (factor.function == Function::kLog && is_at_least_one(factor.argument));
+      if (factor.function != Function::kSqrt &&
+          !(factor.function == Function::kLog && is_at_least_one(factor.argument)))
+        return is_positive(factor);
+      uses_functions();
+      return true;
     case Factor::Kind::kInverse: return is_natural(factor.argument);
     case Factor::Kind::kMaximum: break;
     default: return false;

@@ -66,12 +66,22 @@ struct Factor {
   std::string key = {};               ///< Equal keys are equal factors, up to names of their own bound variables.
 };
 
+/// What was used beyond the laws of rings, of definitions by cases and of functions that can be any.
+struct LawsUsed {
+  bool order = false;      ///< Of greatest values: max{a, a} = a, max{f a, f b} = f max{a, b}, ..
+  bool functions = false;  ///< Of exp, log, sqrt, .. themselves: exp(a + b) = exp(a) exp(b), exp(a) > 0, ..
+};
+
 /// The arithmetic of sums. All take values that hold under the context's facts, and give such.
 class Sums {
  public:
   explicit Sums(Context& context) : context_(context) {}
   [[nodiscard]] Context& context() { return context_; }
   [[nodiscard]] SymbolTable& symbols() { return context_.symbols(); }
+
+  [[nodiscard]] const LawsUsed& laws() const { return laws_; }
+  void uses_order() const { laws_.order = true; }
+  void uses_functions() const { laws_.functions = true; }
 
   /// What inputs are called in texts, by number.
   void name_tensors(std::vector<std::string> names) { tensor_names_ = std::move(names); }
@@ -159,6 +169,7 @@ class Sums {
 
   Context& context_;
   std::vector<std::string> tensor_names_;
+  mutable LawsUsed laws_;  ///< That exp is positive is found out by who asks.
 };
 
 /// c * symbol + rest = p with c = 1 or -1, the symbol nowhere else.

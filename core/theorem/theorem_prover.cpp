@@ -61,6 +61,7 @@ class InstanceProver {
       proof_.reason = "a product of more than 15 sizes and indices";
     }
     proof_.queries = context_.queries();
+    proof_.laws = sums_.laws();
     return std::move(proof_);
   }
 
@@ -110,11 +111,7 @@ class InstanceProver {
       const Sum rest = matching.cancelled(difference);
       if (rest.is_zero()) return true;
       Finish finish(sums_, matching);
-      if (finish.is_zero(rest)) {
-        proof_.uses_order = proof_.uses_order || finish.uses_order();
-        proof_.uses_functions = proof_.uses_functions || finish.uses_functions();
-        return true;
-      }
+      if (finish.is_zero(rest)) return true;
       proof_.reason = sums_.text(rest);
       return false;
     } catch (const Split& split) {
@@ -234,8 +231,8 @@ Result<AxiomProof> prove_axiom(const Axiom& axiom, const AxiomProofOptions& opti
       if (proof.verdict == InstanceProof::Verdict::kVacuous && ++result.vacuous == 1)
         vacuous_at = text_of(ranks, binding);
       result.shown += proof.verdict == InstanceProof::Verdict::kProved;
-      result.uses_order = result.uses_order || proof.uses_order;
-      result.uses_functions = result.uses_functions || proof.uses_functions;
+      result.laws.order |= proof.laws.order;
+      result.laws.functions |= proof.laws.functions;
       if (options.certify && proof.verdict == InstanceProof::Verdict::kProved) {
         const auto certificate = certificate_of(*typed, options.instance);
         const Status taken = certificate ? certified::check_theorem(*typed, *certificate) : Status(certificate.error());
@@ -291,8 +288,8 @@ InstanceProof prove_in(const TypedAxiom& axiom, const SizeCases& cases, const Pr
     InstanceProof part = prove_in(axiom, next, options);
     part.cases += whole.cases;
     part.queries += whole.queries;
-    part.uses_order = part.uses_order || whole.uses_order;
-    part.uses_functions = part.uses_functions || whole.uses_functions;
+    part.laws.order |= whole.laws.order;
+    part.laws.functions |= whole.laws.functions;
     if (part.verdict == InstanceProof::Verdict::kVacuous) part.verdict = whole.verdict;
     whole = std::move(part);
     if (whole.verdict == InstanceProof::Verdict::kOpen) break;

@@ -26,6 +26,8 @@
 #include <string>
 #include <vector>
 
+#include "theorem/sums.h"
+
 namespace rewright::theorem {
 
 struct ProofOptions {
@@ -50,8 +52,7 @@ struct InstanceProof {
   std::vector<std::string> index;  ///< Where something is told.
   std::vector<ProofCase> told;
   std::uint64_t queries = 0;  ///< Of linear arithmetic.
-  bool uses_order = false;    ///< Laws of maxima beyond what holds of any function.
-  bool uses_functions = false;
+  LawsUsed laws;
 };
 
 [[nodiscard]] REWRIGHT_API InstanceProof prove(const TypedAxiom& axiom, const ProofOptions& options = {});
@@ -81,8 +82,7 @@ struct AxiomProof {
   std::string uncertified;    ///< Of the first without: why there is none.
   std::string reason;         ///< Of the first that is open: the combination, and what is left.
   double seconds = 0;
-  bool uses_order = false;
-  bool uses_functions = false;
+  LawsUsed laws;
 
   /// Has each combination that is shown a certificate?
   [[nodiscard]] bool is_certified() const { return proved && certified == shown; }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "axiom/audit.h"
+#include "axiom/writer.h"
 #include "base/sha256.h"
 #include "plugin/own_folder.h"
 
@@ -25,9 +26,19 @@ constexpr std::string_view kAuditedOperators[] = {
     "",
 #include "audited_operators.inc"
 };
+// axioms/theorems.txt: SHA-256 of what each axiom says that was proved with a certificate, and the operators from whose
+// definitions.
+constexpr std::string_view kTheorems[] = {
+    "",
+#include "theorems.inc"
+};
+constexpr std::string_view kTheoremOperators[] = {
+    "",
+#include "theorem_operators.inc"
+};
 
-/// The operators that came with the program, in the versions with which its axioms were audited.
-std::set<std::string, std::less<>> audited_operators(const Registry& registry) {
+/// The operators that came with the program, in the versions of the list.
+std::set<std::string, std::less<>> own_operators(const Registry& registry, std::span<const std::string_view> list) {
   std::set<std::string, std::less<>> names;
   for (const LoadedPlugin& plugin : registry.plugins()) {
     if (!plugin.file.starts_with(own_plugin_folder() + "/")) continue;
@@ -35,8 +46,7 @@ std::set<std::string, std::less<>> audited_operators(const Registry& registry) {
       constexpr std::string_view kKind = "operator ";
       if (!object.starts_with(kKind)) continue;
       std::string name = object.substr(kKind.size());
-      if (std::ranges::find(kAuditedOperators, name + " " + plugin.version) != std::end(kAuditedOperators))
-        names.insert(std::move(name));
+      if (std::ranges::find(list, name + " " + plugin.version) != list.end()) names.insert(std::move(name));
     }
   }
   return names;
@@ -82,6 +92,14 @@ Status check_id(const Rule& rule, std::string_view id) {
                     rule.id);
 }
 
+Result<std::string> axiom_digest(const Axiom& axiom) {
+  Axiom plain = axiom;
+  plain.name = "n";
+  plain.source = "s";
+  REWRIGHT_TRY(const std::string text, to_smt(plain));
+  return sha256(text);
+}
+
 /// By thread.
 struct RuleJudge::Checkers {
   Checkers(const AxiomSet& axioms, const Registry& registry)
@@ -99,7 +117,8 @@ RuleJudge::RuleJudge(const AxiomSet& axioms, const Registry& registry, Memory me
       remembers_(memory == Memory::kUsed),
       checkers_(std::make_shared<Checkers>(axioms, registry)),
       memory_(registry),
-      audited_operators_(audited_operators(registry)) {
+      audited_operators_(own_operators(registry, kAuditedOperators)),
+      theorem_operators_(own_operators(registry, kTheoremOperators)) {
   for (const std::string& file : axioms.files()) {
     if (hash_of(file).empty()) return;
   }
@@ -148,7 +167,7 @@ Status RuleJudge::check_axioms() {
 Status RuleJudge::check_axiom(const Axiom& axiom) {
   if (audited_.contains(axiom.name)) return {};
   const std::string& hash = hash_of(axiom.file);
-  const bool is_own = is_audited(axiom, hash);
+  const bool is_own = is_recorded(axiom, hash);
   const std::string digest = JudgedMemory::digest_of({"axiom", hash, axiom.name});
   if (!is_own && (hash.empty() || !remembers_ || !memory_.knows(digest))) {
     REWRIGHT_TRY(const AuditResult result, audit(axiom, quick_audit(threads_)));
@@ -169,11 +188,15 @@ Status RuleJudge::check_axiom(const Axiom& axiom) {
   return {};
 }
 
-bool RuleJudge::is_audited(const Axiom& axiom, const std::string& hash) const {
-  return !hash.empty() && std::ranges::find(kAuditedFiles, hash) != std::end(kAuditedFiles) &&
-         std::ranges::all_of(axiom.terms, [&](const AxiomTerm& term) {
-           return term.op == nullptr || audited_operators_.contains(term.op->name());
-         });
+bool RuleJudge::is_recorded(const Axiom& axiom, const std::string& hash) const {
+  const auto has = [&](const auto& operators) {
+    return std::ranges::all_of(
+        axiom.terms, [&](const AxiomTerm& term) { return term.op == nullptr || operators.contains(term.op->name()); });
+  };
+  if (!hash.empty() && std::ranges::find(kAuditedFiles, hash) != std::end(kAuditedFiles) && has(audited_operators_))
+    return true;
+  const auto digest = axiom_digest(axiom);
+  return digest && std::ranges::find(kTheorems, *digest) != std::end(kTheorems) && has(theorem_operators_);
 }
 
 const std::string& RuleJudge::hash_of(const std::string& file) {

@@ -5,9 +5,10 @@
 //   solver        a solver said so when this program asked it, here or before; there is nothing to replay;
 //   none          neither.
 // An axiom stood its audit if its file is one of those that came with the program, word for word, and so are its
-// operators (axioms/audited.txt, compiled in, has SHA-256 of the files and the operators' versions), or if it was
-// audited here, or before with the same operators (judged_memory.h). An axiom that fails is an error: no rule is made
-// of it.
+// operators (axioms/audited.txt, compiled in, has SHA-256 of the files and the operators' versions); or if it says, in
+// whichever file, what one of axioms/theorems.txt says, which were proved from the definitions of the same operators;
+// or if it was audited here, or before with the same operators (judged_memory.h). An axiom that fails is an error: no
+// rule is made of it.
 #pragma once
 
 #include <rewright/axiom/axiom.h>
@@ -29,6 +30,10 @@ namespace rewright {
 
 /// The id that a row of a store gives is the hash of the rule's text. Errors: kMismatch.
 REWRIGHT_API Status check_id(const Rule& rule, std::string_view id);
+
+/// SHA-256 of what an axiom says, without its name and source: of theorems, axioms/theorems.txt has them. Errors:
+/// kUnsupported: what cannot be written.
+[[nodiscard]] REWRIGHT_API Result<std::string> axiom_digest(const Axiom& axiom);
 
 class REWRIGHT_API RuleJudge {
  public:
@@ -57,7 +62,7 @@ class REWRIGHT_API RuleJudge {
   [[nodiscard]] CertificateChecker& checker();
 
  private:
-  [[nodiscard]] bool is_audited(const Axiom& axiom, const std::string& hash) const;
+  [[nodiscard]] bool is_recorded(const Axiom& axiom, const std::string& hash) const;
   [[nodiscard]] const std::string& hash_of(const std::string& file);
 
   const AxiomSet& axioms_;
@@ -67,7 +72,7 @@ class REWRIGHT_API RuleJudge {
   struct Checkers;
   std::shared_ptr<Checkers> checkers_;
   JudgedMemory memory_;
-  std::set<std::string, std::less<>> audited_operators_;
+  std::set<std::string, std::less<>> audited_operators_, theorem_operators_;
   std::set<std::string> audited_;            ///< Names of axioms.
   std::map<std::string, std::string> hash_;  ///< SHA-256 by file; "" where it cannot be read.
   std::string basis_;                        ///< SHA-256 of the axioms; "" where a file cannot be read.

@@ -6,6 +6,7 @@
 
 #include "axiom/audit.h"
 #include "axiom/sexpr.h"
+#include "axiom/writer.h"
 #include "unit/axiom/loaded.h"
 
 namespace rewright {
@@ -50,6 +51,18 @@ TEST(AxiomReader, TakesNameRanksConditionSourceAndNeeds) {
   ASSERT_EQ(axiom.condition.size(), 1u);
   EXPECT_EQ(to_string(axiom.condition[0]), "x.0 >= 2");
   EXPECT_EQ(axiom.needs, "real-relu");
+}
+
+TEST(AxiomReader, TakesEveryRankThatATensorCanHave) {
+  const auto set = read(kHead + with_equation(kXY, "(= (ewadd x y) (ewadd y x))", ":ranks \"x y all\""));
+  ASSERT_TRUE(set) << set.error().message;
+  const Axiom& axiom = set->axioms()[0];
+  ASSERT_EQ(axiom.ranks.size(), kMaxRank + 1U);
+  EXPECT_EQ(axiom.ranks.front(), (AxiomRanks{0, 0}));
+  EXPECT_EQ(axiom.ranks.back(), (AxiomRanks{kMaxRank, kMaxRank}));
+  EXPECT_THAT(*to_smt(axiom), testing::HasSubstr(":ranks \"x y all\""));
+  EXPECT_THAT(error_of(kHead + with_equation(kXY, "(= (ewadd x y) (ewadd y x))", ":ranks \"x y any\"")),
+              testing::HasSubstr("expected names and a rank, a range up to 8 or \"all\""));
 }
 
 TEST(AxiomReader, KnowsOutputsAritiesAndSizeExpressions) {

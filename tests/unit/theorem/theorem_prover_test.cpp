@@ -8,11 +8,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <map>
 #include <set>
 
 #include "axiom/audit.h"
 #include "axiom/domain.h"
 #include "unit/axiom/loaded.h"
+#include "verify/rule_judge.h"
 
 namespace rewright::theorem {
 namespace {
@@ -47,17 +50,68 @@ TEST(Theorems, OfConvolutionsAreAllButThreeOfMaxima) {
                                    "product-of-relu-and-maximum"}));
 }
 
-TEST(Theorems, AreNoFalseEquations) {
-  const AxiomSet rejected = test::load({test::axiom_file("rejected.smt2")});
-  for (const AxiomProof& proof : proofs_of(rejected.axioms())) EXPECT_FALSE(proof.proved) << proof.name;
-}
-
 Axiom read_one(const std::string& declarations, const std::string& assertion) {
   AxiomSet set;
   const std::string head = "(declare-sort Tensor 0)(declare-sort Sizes 0)(declare-fun sizes2 (Int Int) Sizes)\n";
   if (auto status = set.add(head + declarations + assertion, "f.smt2", test::operators()); !status)
     fail(status.error().message);
   return set.axioms()[0];
+}
+
+// What :needs claims is what the proof uses; prelu is defined by what relu is defined by, and needs no law of it.
+TEST(Theorems, UseTheLawsThatTheirAxiomsNeed) {
+  int of_order = 0, of_functions = 0, of_none = 0;
+  for (const char* file :
+       {"elementwise.smt2", "layout.smt2", "linear_algebra.smt2", "activation.smt2", "normalisation.smt2"}) {
+    const AxiomSet set = test::load({test::axiom_file(file)});
+    const auto proofs = proofs_of(set.axioms());
+    for (std::size_t i = 0; i < proofs.size(); ++i) {
+      const Axiom& axiom = set.axioms()[i];
+      if (!proofs[i].proved || axiom.name == "prelu-by-relu") continue;
+      const bool needs_order = axiom.needs == "real-relu", needs_functions = axiom.needs == "real-functions";
+      EXPECT_TRUE(!needs_order || proofs[i].laws.order) << axiom.name;
+      EXPECT_TRUE(!needs_functions || proofs[i].laws.functions) << axiom.name;
+      of_order += needs_order;
+      of_functions += needs_functions;
+      of_none += !proofs[i].laws.order && !proofs[i].laws.functions;
+    }
+  }
+  EXPECT_GT(of_order, 20);
+  EXPECT_GT(of_functions, 15);
+  EXPECT_GT(of_none, 200);
+}
+
+// Each line of axioms/theorems.txt is a digest of what an axiom of the tree says, and nearly all of these are there.
+TEST(Theorems, AreRecordedByWhatAxiomsOfTheTreeSay) {
+  std::map<std::string, std::string> of_axioms;
+  for (const Axiom& axiom : test::axioms().axioms()) of_axioms[*axiom_digest(axiom)] = axiom.name;
+  std::ifstream file(REWRIGHT_SOURCE_DIR "/axioms/theorems.txt");
+  int theorems = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("operator ")) continue;
+    ++theorems;
+    const std::string name = line.substr(66, line.find(',') - 66);
+    EXPECT_EQ(of_axioms[line.substr(0, 64)], name)
+        << "rewright axioms prove --record axioms/theorems.txt axioms/*.smt2";
+  }
+  EXPECT_GE(theorems, 500);
+}
+
+TEST(Theorems, HoldAtEveryRankThatATensorCanHave) {
+  const Axiom sum =
+      read_one("(declare-fun relu (Tensor) Tensor)(declare-fun ewadd (Tensor Tensor) Tensor)",
+               "(assert (! (forall ((x Tensor) (y Tensor)) (= (relu (ewadd x y)) (relu (ewadd y x)))) :named "
+               "n :source \"s\" :ranks \"x y all\"))");
+  AxiomProofOptions options;
+  options.certify = true;
+  const AxiomProof proof = proofs_of({&sum, 1}, options).front();
+  EXPECT_TRUE(proof.is_certified()) << proof.reason << proof.uncertified;
+  EXPECT_EQ(proof.instances, 9U);
+}
+
+TEST(Theorems, AreNoFalseEquations) {
+  const AxiomSet rejected = test::load({test::axiom_file("rejected.smt2")});
+  for (const AxiomProof& proof : proofs_of(rejected.axioms())) EXPECT_FALSE(proof.proved) << proof.name;
 }
 
 /// The window of 9 is the whole row up to size 5: true at the sizes of an audit, false at 6.

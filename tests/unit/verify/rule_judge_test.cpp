@@ -182,6 +182,22 @@ TEST_F(RuleJudgeTest, AuditsAxiomsOfItsOwnAgainWhereAnOperatorIsNot) {
   EXPECT_FALSE(audited_with(with_foreign_relu(folder_), false));
   EXPECT_TRUE(audited_with(with_foreign_relu(folder_), true));
 }
+TEST_F(RuleJudgeTest, AuditsNoTheoremInWhicheverFile) {
+  const auto was_audited = [&](const std::string& equation) {
+    const fs::path file = folder_ / "own.smt2";
+    std::ofstream(file) << "(declare-sort Tensor 0)\n(declare-fun ewadd (Tensor Tensor) Tensor)\n"
+                           "(assert (! (forall ((x Tensor) (y Tensor)) "
+                        << equation << ") :named mine :ranks \"x y 0..4\" :source \"own\"))\n";
+    const auto set = load_axioms(std::vector<std::string>{file.string()}, plugins());
+    if (!set) fail(set.error().message);
+    EXPECT_TRUE(RuleJudge(*set, plugins()).check_axioms());
+    const bool was_audited = !files().empty();
+    fs::remove_all(folder_ / "rewright");
+    return was_audited;
+  };
+  EXPECT_FALSE(was_audited("(= (ewadd x y) (ewadd y x))")) << "as in axioms/elementwise.smt2";
+  EXPECT_TRUE(was_audited("(= (ewadd x (ewadd y y)) (ewadd (ewadd y x) y))"));
+}
 TEST_F(RuleJudgeTest, MakesNoRuleOfAFalseAxiom) {
   const std::string rules = REWRIGHT_SOURCE_DIR "/tests/models/faults/R07_false_axiom.rules";
   for (int run = 0; run < 2; ++run) {
