@@ -116,16 +116,19 @@ Result<OptimizedBefore> rewritten(const Settings& settings, const CompileArgumen
   return from_rules;
 }
 
-/// The greater the effort, the more schedules of each kernel are tried first; those of earlier runs count.
+/// The greater the effort, the more schedules of each kernel are tried first, those first that promise most, until the
+/// time is over; those of earlier runs count.
 Status search(const Settings& settings, const CompileArguments& arguments, const std::string& model,
               const std::string& records) {
   constexpr std::array<std::int64_t, 3> kTrials = {0, 8, 48};
+  constexpr std::array<int, 3> kSeconds = {0, 240, 900};
   if (arguments.effort == 0) return {};
   TuneArguments tune;
   tune.what = model;
   tune.sizes = arguments.dims;
   tune.choice.dialect = arguments.dialect;
   tune.records = records;
+  tune.seconds = kSeconds[static_cast<std::size_t>(arguments.effort)];
   return tune_before(settings, tune, kTrials[static_cast<std::size_t>(arguments.effort)]);
 }
 
@@ -261,51 +264,52 @@ Result<std::optional<compile::CompileReport>> compiled_in(const Folders& folders
   return std::optional(std::move(report));
 }
 
-/// The model as it is, by rules, and by rules and schedules together, each with its schedules; the fastest counts. What
-/// kernels cost one by one does not tell which that is.
-Result<compile::CompileReport> fastest(const Settings& settings, const CompileArguments& arguments,
-                                       Workplace& workplace) {
-  std::optional<compile::CompileReport> best;
-  double measuring_s = 0;
+/// The model as it is, by rules, and by rules and schedules together, each with its schedules, timed as wholes in turn;
+/// the fastest is staged. What kernels cost one by one does not tell which that is.
+Result<Compiled> fastest(const Settings& settings, const CompileArguments& arguments, Workplace& workplace) {
+  std::vector<compile::WayToCompile> ways;
   std::set<std::string> known;
   std::error_code code;
+  const auto written = [&](const std::string& name) { return workplace.built() + "/" + name; };
   for (const char* optimize : {"joint", "rules", "no"}) {  // The first makes the store of schedules.
     if (interrupted()) break;
     CompileArguments one = arguments;
     one.optimize = optimize;
     one.measure = true;
-    const Folders folders{workplace.built() + "/" + optimize, workplace.built() + "/" + optimize + ".built"};
+    const Folders folders{written(optimize), written(optimize) + ".built"};
     for (const std::string& folder : {folders.written, folders.built}) fs::create_directory(folder, code);
     if (code) return make_error(ErrorCode::kIo, "'{}' cannot be made: {}", folders.written, code.message());
     REWRIGHT_TRY(auto report, compiled_in(folders, settings, one, known));
-    if (!report) continue;
-    measuring_s += report->measuring_s;
-    const bool is_best =
-        !best ||
-        (report->equal() && (!best->equal() || report->worst().runtime_by_ours() > best->worst().runtime_by_ours()));
-    if (!is_best) continue;
-    best = std::move(report);
-    for (const auto& entry : fs::directory_iterator(workplace.staged().path())) fs::remove_all(entry.path(), code);
-    fs::copy(folders.written, workplace.staged().path(), fs::copy_options::recursive, code);
-    if (code)
-      return make_error(ErrorCode::kIo, "'{}' cannot be written: {}", workplace.staged().path(), code.message());
+    if (report) ways.push_back({optimize, *std::move(report)});
   }
-  if (!best) return make_error(ErrorCode::kBudget, "stopped");
-  best->measuring_s = measuring_s;
-  return *std::move(best);
+  if (ways.empty()) return make_error(ErrorCode::kBudget, "stopped");
+  // The model as it is comes first: gains are over it.
+  std::ranges::stable_sort(ways, {}, [](const auto& way) { return way.report.rewrites > 0; });
+  std::string chosen = ways.front().name;
+  if (std::ranges::any_of(ways, [](const auto& way) { return way.report.equal(); })) {
+    std::erase_if(ways, [](const auto& way) { return !way.report.equal(); });
+    REWRIGHT_CHECK(compile::time_in_turn(ways, [] { return !interrupted(); }));
+    chosen = std::ranges::max_element(ways, {}, [](const auto& way) { return way.gain.median; })->name;
+  }
+  fs::copy(written(chosen), workplace.staged().path(), fs::copy_options::recursive, code);
+  if (code) return make_error(ErrorCode::kIo, "'{}' cannot be written: {}", workplace.staged().path(), code.message());
+  double measuring_s = 0;
+  for (const auto& way : ways) measuring_s += way.report.measuring_s;
+  Compiled compiled{std::ranges::find(ways, chosen, &compile::WayToCompile::name)->report, std::move(ways)};
+  compiled.report.measuring_s = measuring_s;
+  return compiled;
 }
 
-Result<compile::CompileReport> compiled(const Settings& settings, const CompileArguments& arguments,
-                                        Workplace& workplace) {
-  const auto made = [&]() -> Result<compile::CompileReport> {
+Result<Compiled> compiled(const Settings& settings, const CompileArguments& arguments, Workplace& workplace) {
+  const auto made = [&]() -> Result<Compiled> {
     if (arguments.optimize == "joint") return fastest(settings, arguments, workplace);
     std::set<std::string> known;
     REWRIGHT_TRY(auto report, compiled_in({workplace.staged().path(), workplace.built()}, settings, arguments, known));
-    return *std::move(report);
+    return Compiled{*std::move(report), {}};
   };
-  REWRIGHT_TRY(compile::CompileReport report, made());
-  if (report.equal() && !interrupted()) REWRIGHT_CHECK(workplace.staged().commit());
-  return report;
+  REWRIGHT_TRY(Compiled compiled, made());
+  if (compiled.report.equal() && !interrupted()) REWRIGHT_CHECK(workplace.staged().commit());
+  return compiled;
 }
 
 /// The model's operators as far as they are faster as C, and the rest as it is.
@@ -376,18 +380,19 @@ Result<ExitCode> compile_command(const Settings& settings, const CompileArgument
     const bool is_good = report->kept() > 0 && report->equivalence.equal() && !report->times->slower();
     return is_good ? ExitCode::kDone : ExitCode::kNegative;
   }
-  const auto report = compiled(settings, arguments, *workplace);
+  const auto done = compiled(settings, arguments, *workplace);
   if (interrupted()) {
     stop(settings, *workplace, stopped);
     return ExitCode::kStopped;
   }
-  if (!report) return in_place(report.error(), workplace->staged().path(), arguments.folder);
+  if (!done) return in_place(done.error(), workplace->staged().path(), arguments.folder);
+  const compile::CompileReport& report = done->report;
   if (settings.json) {
-    print_json(compile_json(*report, seconds() - report->measuring_s));
+    print_json(compile_json(*done, seconds() - report.measuring_s));
   } else {
-    print_compile_report(*report, arguments.folder, seconds() - report->measuring_s);
+    print_compile_report(*done, arguments.folder, seconds() - report.measuring_s);
   }
-  return report->equal() && !report->worst().is_slower() ? ExitCode::kDone : ExitCode::kNegative;
+  return report.equal() && !report.worst().is_slower() ? ExitCode::kDone : ExitCode::kNegative;
 }
 
 }  // namespace
@@ -433,8 +438,9 @@ void add_compile(Program& program) {
       .check(positive())
       .show_default();
   command
-      .add_option("--effort", arguments->effort,
-                  "Schedules tried of each kernel first: 0 none, 1 some (seconds a kernel), 2 many (a minute a kernel)")
+      .add_option(
+          "--effort", arguments->effort,
+          "Schedules tried of each kernel first: 0 none, 1 some (4 minutes at most), 2 many (15 minutes at most)")
       .check(in_range(0, 2))
       .show_default();
   command

@@ -96,6 +96,18 @@ void print_times(const compile::CompileReport& report) {
                          100 * (1 / by_ours - 1), kernels_to_blame(report.profile)));
 }
 
+/// "no" where rules changed nothing.
+std::string name_of(const compile::WayToCompile& way) { return way.report.rewrites == 0 ? "no" : way.name; }
+
+void print_ways(const std::vector<compile::WayToCompile>& ways) {
+  Table table({"optimize", "rewrites", "us", "gain", "95 % confidence"});
+  table.align_right({1, 2, 3});
+  for (const compile::WayToCompile& way : ways)
+    table.add({name_of(way), fmt::format("{}", way.report.rewrites), microseconds(way.us),
+               fmt::format("{:.2f}", way.gain.median), fmt::format("{:.2f} to {:.2f}", way.gain.low, way.gain.high)});
+  print(table.to_string());
+}
+
 /// Where sizes are open: each version's.
 void print_times_of_versions(const compile::CompileReport& report) {
   Table table({"sizes", "us", report.runtime + " us", "by ours"});
@@ -113,7 +125,8 @@ void print_times_of_versions(const compile::CompileReport& report) {
 }  // namespace
 
 /// The worst version, and each where sizes are open.
-Json compile_json(const compile::CompileReport& report, double seconds) {
+Json compile_json(const Compiled& compiled, double seconds) {
+  const compile::CompileReport& report = compiled.report;
   Json not_compiled = Json::array();
   for (const auto& [node, reason] : report.not_compiled) not_compiled.push_back({{"node", node}, {"reason", reason}});
   Json profile = Json::array();
@@ -146,12 +159,20 @@ Json compile_json(const compile::CompileReport& report, double seconds) {
     }
     json["versions"] = std::move(versions);
   }
+  Json ways = Json::array();
+  for (const compile::WayToCompile& way : compiled.ways)
+    ways.push_back({{"optimize", name_of(way)},
+                    {"rewrites", way.report.rewrites},
+                    {"us", way.us},
+                    {"gain", {{"median", way.gain.median}, {"low", way.gain.low}, {"high", way.gain.high}}}});
+  if (!ways.empty()) json["ways"] = std::move(ways);
   json["not_compiled"] = std::move(not_compiled);
   if (const std::string reason = reason_of(worst.equivalence); !reason.empty()) json["reason"] = reason;
   return json;
 }
 
-void print_compile_report(const compile::CompileReport& report, const std::string& folder, double seconds) {
+void print_compile_report(const Compiled& compiled, const std::string& folder, double seconds) {
+  const compile::CompileReport& report = compiled.report;
   for (const auto& [node, reason] : report.not_compiled) print_line(fmt::format("not compiled: {}: {}", node, reason));
   if (!report.not_compiled.empty()) return;
   const compile::VersionReport& worst = report.worst();
@@ -172,6 +193,7 @@ void print_compile_report(const compile::CompileReport& report, const std::strin
                            is_open ? " at " + to_text(worst.sizes) : "", reason_of(worst.equivalence)));
   }
   if (!worst.ours_us) return;
+  if (compiled.ways.size() > 1) print_ways(compiled.ways);
   if (is_open) {
     print_times_of_versions(report);
   } else {

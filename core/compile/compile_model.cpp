@@ -212,6 +212,26 @@ const VersionReport& CompileReport::worst() const {
   });
 }
 
+Status time_in_turn(std::span<WayToCompile> ways, const std::function<bool()>& goes_on) {
+  std::vector<std::vector<double>> us(ways.size());
+  const bool all = std::ranges::all_of(ways, [](const WayToCompile& way) { return bool{way.report.time_again}; });
+  for (int turn = 0; all && turn < kMeasurements && goes_on(); ++turn) {
+    for (std::size_t w = 0; w < ways.size(); ++w) {
+      REWRIGHT_TRY(us[w].emplace_back(), ways[w].report.time_again());
+    }
+  }
+  for (std::size_t w = 0; w < ways.size(); ++w) {
+    WayToCompile& way = ways[w];
+    way.us = us[w].empty() ? *way.report.worst().ours_us : std::ranges::min(us[w]);
+    way.gain.median = ways.front().us / way.us;
+    if (us[w].size() < 2) continue;
+    std::vector<double> ratios;
+    for (std::size_t turn = 0; turn < us[w].size(); ++turn) ratios.push_back(us.front()[turn] / us[w][turn]);
+    way.gain = spread_of_median(std::move(ratios));
+  }
+  return {};
+}
+
 Result<CompileReport> compile_model(std::span<const OpenedVersion> versions, const Target& target,
                                     const Runtime& runtime, const CompileOptions& options) {
   const auto begin = [&](const std::string& step) -> Status {
@@ -241,7 +261,7 @@ Result<CompileReport> compile_model(std::span<const OpenedVersion> versions, con
   REWRIGHT_CHECK(begin("write"));
   REWRIGHT_CHECK(write_artefact(report.artefact, options.folder));
   REWRIGHT_CHECK(begin("compile"));
-  REWRIGHT_TRY(const auto session,
+  REWRIGHT_TRY(std::shared_ptr<ArtefactSession> session,
                ArtefactSession::build(report.artefact, options.folder, options.built, options.seconds));
   for (std::size_t i = 0; i < versions.size(); ++i) {
     REWRIGHT_CHECK(begin_version("compare", i));
@@ -265,6 +285,11 @@ Result<CompileReport> compile_model(std::span<const OpenedVersion> versions, con
   };
   if (versions.size() > 1 || !versions.front().sizes.empty()) return end();
   REWRIGHT_CHECK(begin("measure kernels"));
+  REWRIGHT_TRY(const auto inputs, random_inputs(graphs.front(), 1, versions.front().model->source->inputs));
+  report.time_again = [session, inputs]() -> Result<double> {
+    REWRIGHT_TRY(const RunTimes times, session->measure(inputs, 1, kMeasuredUs));
+    return times.least_us;
+  };
   REWRIGHT_CHECK(profile(*versions.front().model, graphs.front(), kernels.front(), *session, report));
   REWRIGHT_CHECK(measure_memory(*versions.front().model, runtime, options.threads, report));
   if (options.beside == nullptr) return end();

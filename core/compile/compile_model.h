@@ -73,10 +73,23 @@ struct REWRIGHT_API CompileReport {
   /// where the system tells.
   std::optional<std::int64_t> ours_peak_bytes, runtime_peak_bytes;
   std::vector<KernelTime> profile;  ///< By call, where it was measured: of an artefact with one version.
+  /// Times a run again, in us: of an artefact with one version that was measured, whose code lies where it was built.
+  std::function<Result<double>()> time_again;
   [[nodiscard]] bool equal() const;
   /// Of which the least can be said: not equal, or the slowest beside the runtime.
   [[nodiscard]] const VersionReport& worst() const;
 };
+
+/// What becomes of a model in one of several ways to rewrite it.
+struct WayToCompile {
+  std::string name;
+  CompileReport report;
+  double us = 0;          ///< Least time.
+  RatioSpread gain = {};  ///< The time of the first way by its own, of the same turn: the median, and its interval.
+};
+/// Times artefacts as wholes, in turn: kMeasurements turns. Those that cannot be timed again keep the times that they
+/// were measured with, and a gain without an interval. Errors: as ArtefactSession::measure.
+[[nodiscard]] REWRIGHT_API Status time_in_turn(std::span<WayToCompile> ways, const std::function<bool()>& goes_on);
 
 /// What the folder holds is the original's equal, in all versions, only where the report says so; only then is it
 /// measured. Errors: of the target, the compiler, the runtime, kIo; kBudget, it does not go on; kInternal where
