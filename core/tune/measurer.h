@@ -39,8 +39,8 @@ class REWRIGHT_API Measurer {
   [[nodiscard]] static Result<std::unique_ptr<Measurer>> start(Setting setting);
   ~Measurer();
 
-  /// `heard` gets each as soon as it is known, in their order. Errors: kBudget where it was stopped; kMismatch, a
-  /// figure above the machine's peak; kPlugin, the worker cannot be started.
+  /// `heard` gets each as soon as it is known, in their order. Errors: kBudget where it was stopped; kMismatch, the
+  /// third figure above the machine's peak in a row, the others are refused; kPlugin, the worker cannot be started.
   Status measure(std::span<const loop::Program> programs,
                  const std::function<Status(std::size_t, const Measurement&)>& heard);
   /// The same for schedules of the plain program that the target applies itself (Target::compile_scheduled).
@@ -48,6 +48,7 @@ class REWRIGHT_API Measurer {
                            const std::function<Status(std::size_t, const Measurement&)>& heard);
   /// The least time so far; infinite at first.
   [[nodiscard]] double incumbent_us() const { return incumbent_us_; }
+  int above_peak_ = 0;  ///< So many in a row.
   /// The slowest by the fastest of the reference's times: 1 where the machine ran evenly.
   [[nodiscard]] double drift() const;
   /// Seconds that compiling took.
@@ -77,7 +78,7 @@ class REWRIGHT_API Measurer {
   Status measure_all(const Module& all, const std::function<Status(std::size_t, const Measurement&)>& heard);
   Status measure_module(Worker& worker, const Module& module, const Measurement& compiled, const Heard& heard);
   Status measure_alone(Worker& worker, const Module& module, const Heard& heard);
-  /// What came of timing a candidate of the module that the worker has. Errors: kMismatch, a figure above the peak,
+  /// What came of timing a candidate of the module that the worker has. Errors: kMismatch, figures above the peak,
   /// though both were measured again.
   Result<Measurement> time(Worker& worker, std::size_t index);
   [[nodiscard]] bool is_above_peak(const Measurement& measurement) const;
