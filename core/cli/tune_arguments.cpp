@@ -107,7 +107,7 @@ void add_code_options(const Command& command, TuneArguments& arguments) {
 
 void add_search_options(const Command& command, TuneArguments& a) {
   command.add_option("--trials", a.trials, "Schedules to measure, those of the records among them")
-      .check(whole_number(1))
+      .check(whole_number(0))
       .show_default();
   command.add_option("--seconds", a.seconds, "To end after so many; 0: any number")
       .check(not_negative())

@@ -28,7 +28,10 @@ struct ModelArguments {
   std::string objective = "sum";
   std::vector<double> targets_us;  ///< One for each model.
   std::string runtime = "onnxruntime";
-  std::string report;           ///< A page.
+  std::string report;                 ///< A page.
+  std::vector<std::string> transfer;  ///< Stores of records, one for each model to take schedules from.
+  bool pooled = false, strict = false;
+  std::size_t transfers = 8;
   std::int64_t per_kernel = 0;  ///< Trials for each that can be tuned, in place of those of all; 0: not so.
   bool is_silent = false;       ///< Nothing is said of what came of it.
 };
@@ -136,11 +139,63 @@ class ModelSession {
       done_tasks_ = i;
       return !interrupted();
     }));
+    REWRIGHT_CHECK(transfer());
     while (network_->trials() < trials_ && network_->best_us() > 0 && !is_late() && !interrupted()) {
       REWRIGHT_TRY(const bool is_open, network_->round(trials_ - network_->trials()));
       if (!is_open) break;
     }
     return interrupted() ? Status() : network_->time_again();
+  }
+
+  /// From what other models were tuned to.
+  Status transfer() {
+    if (arguments_.transfer.empty() || interrupted() || is_late()) return {};
+    const double begin = seconds_now();
+    tune::NetworkTuning::Donors donors{.models = {},
+                                       .target = setting_.measure.target,
+                                       .dialect = setting_.measure.dialect,
+                                       .pooled = arguments_.pooled,
+                                       .division = arguments_.strict ? tune::Division::kStrict : tune::Division::kTails,
+                                       .most = arguments_.transfers};
+    for (const std::string& store : arguments_.transfer) {
+      REWRIGHT_TRY(std::vector<ScheduleRecord> records, ScheduleRecords::read(store));
+      donors.models.emplace_back(store, std::move(records));
+    }
+    auto scores = network_->measure_transfers(donors, [&](std::size_t i) {
+      done_tasks_ = i;
+      return !interrupted() && !is_late();
+    });
+    transfer_s_ = seconds_now() - begin;
+    if (!scores) return scores.error();
+    scores_ = *std::move(scores);
+    if (scores_.empty())
+      note(fmt::format("no kernel of {} is of the class of one of the model's, so that no schedule comes over: the "
+                       "search begins without them",
+                       fmt::join(arguments_.transfer, ", ")),
+           settings_.quiet);
+    return {};
+  }
+  [[nodiscard]] Json transfer_json() const {
+    Json models = Json::array();
+    for (const auto& [score, name] : scores_) models.push_back({{"store", name}, {"score", score}});
+    const tune::Transfers transfers = network_->transfers();
+    return {{"models", std::move(models)},
+            {"measured", transfers.measured},
+            {"invalid", transfers.invalid},
+            {"seconds", transfer_s_},
+            {"best_us", std::isfinite(transfers.best_us) ? Json(transfers.best_us) : Json()}};
+  }
+  void report_transfer() const {
+    const tune::Transfers transfers = network_->transfers();
+    Table table({"schedules from", "score", ""});
+    table.align_right({1});
+    for (std::size_t m = 0; m < scores_.size(); ++m)
+      table.add(
+          {scores_[m].second, fmt::format("{:.4f}", scores_[m].first), arguments_.pooled || m == 0 ? "taken" : ""});
+    print(table.to_string());
+    print_line(fmt::format("{} came over in {:.0f} s, {} did not fit: {:.0f} us of kernels.",
+                           counted(static_cast<std::uint64_t>(transfers.measured), "schedule"), transfer_s_,
+                           transfers.invalid, transfers.best_us));
   }
 
   /// Those that take most in front.
@@ -181,6 +236,7 @@ class ModelSession {
     }
     print(table.to_string());
     if (counts_.size() > 1) report_models();
+    if (!scores_.empty()) report_transfer();
     const bool has_targets = arguments_.objective == "targets";
     const std::string gain =
         has_targets ? "" : fmt::format(", {:.2f} times as fast", network_->one_shot_us() / network_->best_us());
@@ -261,6 +317,7 @@ class ModelSession {
                 {"ordered", ordered_json(network_->ordered())},
                 {"stopped_early", interrupted()},
                 {"models", std::move(models)},
+                {"transfer", arguments_.transfer.empty() ? Json() : transfer_json()},
                 {"kernels", std::move(rows)},
                 {"curve", std::move(curve)}});
   }
@@ -273,7 +330,8 @@ class ModelSession {
   ProgressLine line_{settings_.quiet};
   std::size_t done_tasks_ = 0;
   std::int64_t trials_;
-  double begin_ = 0;
+  double begin_ = 0, transfer_s_ = 0;
+  tune::NetworkTuning::Scores scores_;
 };
 
 Result<ExitCode> tune_model(const Settings& settings, const ModelArguments& arguments) {
@@ -306,7 +364,8 @@ void add_tune_model(Program& program) {
       group, "model", "Searches for the fastest schedules of all kernels of a model",
       {"rewright tune model net.onnx --trials 500 --records my.store",
        "rewright tune model net.onnx --dim batch=1 --seconds 600 --records my.store --report tuned.html",
-       "rewright tune model one.onnx two.onnx --objective worst --records my.store"},
+       "rewright tune model one.onnx two.onnx --objective worst --records my.store",
+       "rewright tune model net.onnx --transfer resnet.store --transfer bert.store --trials 0 --records my.store"},
       [arguments](const Settings& settings) { return tune_model(settings, *arguments); });
   command.add_option("MODEL", arguments->models, "ONNX models; kernels that they share are tuned once")
       .required()
@@ -328,6 +387,23 @@ void add_tune_model(Program& program) {
       .add_option("--target-us", arguments->targets_us,
                   "Microseconds that a model may take, in the order of the models")
       .repeatable();
+  command
+      .add_option(
+          "--transfer", arguments->transfer,
+          "Stores of records, one for each model that was tuned: before the search, schedules of kernels of the "
+          "same classes are tried, of the one model that fits best")
+      .type_name("STORE")
+      .repeatable();
+  command.add_flag("--pooled", arguments->pooled, "With --transfer: schedules of all those models");
+  command.add_flag(
+      "--strict", arguments->strict,
+      "With --transfer: a step that does not fit makes a schedule invalid; else the loop gets a tail, or the step is "
+      "left out");
+  command
+      .add_option("--transfers", arguments->transfers,
+                  "With --transfer: schedules tried of each kernel, those of the nearest sizes first")
+      .check(in_range(1, 10'000))
+      .show_default();
   command.add_option("--report", arguments->report, "A page with curves, kernels and schedules").type_name("FILE");
   add_code_options(command, arguments->tune);
   add_search_options(command, arguments->tune);

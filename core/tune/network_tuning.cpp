@@ -1,6 +1,7 @@
 #include "tune/network_tuning.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tune/kernel_program.h"
 
@@ -38,6 +39,37 @@ Status NetworkTuning::measure_baselines(const std::function<bool(std::size_t)>& 
   }
   note();
   return {};
+}
+
+Result<NetworkTuning::Scores> NetworkTuning::measure_transfers(const Donors& donors,
+                                                               const std::function<bool(std::size_t)>& goes_on) {
+  ClassShares shares;
+  double all = 0;
+  for (const auto& task : tasks_) {
+    if (!std::isfinite(task->one_shot_us())) continue;
+    shares[task->task().structure] += task->task().count * task->one_shot_us();
+    all += task->task().count * task->one_shot_us();
+  }
+  for (auto& [kind, share] : shares) share /= all;
+  std::vector<ClassKernels> models;
+  for (const auto& [name, records] : donors.models) models.push_back(kernels_by_class(records));
+  Scores scores;
+  std::vector<ScheduleRecord> records;
+  for (const std::size_t m : donors_in_order(shares, models)) {
+    scores.emplace_back(donor_score(shares, models[m]), donors.models[m].first);
+    if (donors.pooled || scores.size() == 1)
+      records.insert(records.end(), donors.models[m].second.begin(), donors.models[m].second.end());
+  }
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    if (goes_on && !goes_on(i)) return make_error(ErrorCode::kBudget, "measuring was stopped");
+    const auto schedules = donor_schedules(records, tasks_[i]->task(), donors.target, donors.dialect);
+    const Status measured = tasks_[i]->measure_transfers(schedules, donors.division, donors.most);
+    tasks_[i]->close();
+    REWRIGHT_CHECK(measured);
+    scheduled_[i].best_us.back() = tasks_[i]->best_us();
+  }
+  note();
+  return scores;
 }
 
 Result<bool> NetworkTuning::round(std::int64_t most_trials) {
@@ -107,6 +139,18 @@ TuningTimes NetworkTuning::times() const {
     all.measuring += task->times().measuring;
     all.learning += task->times().learning;
   }
+  return all;
+}
+
+Transfers NetworkTuning::transfers() const {
+  Transfers all;
+  std::vector<double> us;
+  for (const auto& task : tasks_) {
+    all.measured += task->transfers().measured;
+    all.invalid += task->transfers().invalid;
+    us.push_back(std::min(task->one_shot_us(), task->transfers().best_us));
+  }
+  all.best_us = objective_(us);
   return all;
 }
 

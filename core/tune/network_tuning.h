@@ -25,6 +25,18 @@ class REWRIGHT_API NetworkTuning {
                                                                     std::span<const ScheduleRecord> known);
   /// Measures what is there before a search, task by task. Errors: those of Measurer.
   Status measure_baselines(const std::function<bool(std::size_t)>& goes_on = {});
+  /// Where schedules come from: records of each model, by its name.
+  struct Donors {
+    std::vector<std::pair<std::string, std::vector<ScheduleRecord>>> models;
+    std::string target, dialect;
+    bool pooled = false;  ///< All of them; else the one with the best score.
+    Division division = Division::kTails;
+    std::size_t most = 8;  ///< Schedules measured of a kernel.
+  };
+  /// What was chosen: score and name of each model that has a class in common, the best first.
+  using Scores = std::vector<std::pair<double, std::string>>;
+  /// After baselines: measures what other kernels of the same classes were tuned to. Errors: those of Measurer.
+  Result<Scores> measure_transfers(const Donors& donors, const std::function<bool(std::size_t)>& goes_on = {});
   /// One round of one task. False: nothing is left to try, in no task. Errors: those of Measurer.
   Result<bool> round(std::int64_t most_trials);
   /// TaskTuning::time_again() of each task that was tuned.
@@ -40,6 +52,8 @@ class REWRIGHT_API NetworkTuning {
   [[nodiscard]] std::map<std::string, std::int64_t> outcomes() const;
   [[nodiscard]] TuningTimes times() const;
   [[nodiscard]] OrderedPairs ordered() const;
+  /// Of all tasks; best_us: the objective, with the schedule that needs no search where none came over.
+  [[nodiscard]] Transfers transfers() const;
 
  private:
   explicit NetworkTuning(const TaskScheduling& scheduling) : scheduling_(scheduling) {}

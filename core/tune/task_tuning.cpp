@@ -122,6 +122,26 @@ Status TaskTuning::measure_baselines() {
   return measure(ready, "optimiser");
 }
 
+Status TaskTuning::measure_transfers(std::span<const std::string> schedules, Division division, std::size_t most) {
+  std::vector<Candidate> candidates;
+  for (const std::string& text : schedules) {
+    if (candidates.size() == most) break;
+    auto made = adapted(task_.program, text, division);
+    if (!made) {
+      ++transfers_.invalid;
+      continue;
+    }
+    if (task_.finish) made->program = task_.finish(made->program);
+    std::string steps = to_string(made->steps);
+    if (const auto known = measured_.find(steps); known != measured_.end()) {
+      transfers_.best_us = std::min(transfers_.best_us, known->second);
+    } else if (std::ranges::find(candidates, steps, &Candidate::steps) == candidates.end()) {
+      candidates.push_back({std::nullopt, *std::move(made), std::move(steps)});
+    }
+  }
+  return measure(candidates, "transfer");
+}
+
 Status TaskTuning::round(std::size_t most) {
   std::vector<Candidate> candidates;
   const double begin = now();
@@ -228,7 +248,11 @@ Status TaskTuning::hear(const Candidate& candidate, const Measurement& measured,
   if (candidate.steps.empty()) unscheduled_us_ = us;
   if (origin == "optimiser" && measured.is_ok()) one_shot_ = record;
   take(record, origin == "search");
-  if (origin != "search") return {};
+  if (origin == "transfer") {
+    ++transfers_.measured;
+    transfers_.best_us = std::min(transfers_.best_us, us);
+  }
+  if (origin != "search" && origin != "transfer") return {};
   const Point* point = candidate.point ? &*candidate.point : nullptr;
   observe(space_->features(candidate.scheduled.program, point), us);
   if (point != nullptr) news_.push_back({*point, us});

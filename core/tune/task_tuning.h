@@ -20,6 +20,7 @@
 #include "store/schedule_records.h"
 #include "tune/measurer.h"
 #include "tune/sketch_space.h"
+#include "tune/transfer.h"
 #include "tune/tuning_task.h"
 
 namespace rewright::tune {
@@ -64,6 +65,13 @@ struct TuningPoint {
   double best_us = 0;
 };
 
+/// What came of schedules of other kernels.
+struct Transfers {
+  std::int64_t measured = 0;
+  std::int64_t invalid = 0;  ///< That could not be applied.
+  double best_us = std::numeric_limits<double>::infinity();
+};
+
 class REWRIGHT_API TaskTuning {
  public:
   /// `known`: records, of which those of this task on this machine are taken. Errors: of the tuner.
@@ -74,6 +82,9 @@ class REWRIGHT_API TaskTuning {
   /// Measures the unscheduled program and the schedule that needs no search, where no record has them. Errors: those
   /// of Measurer.
   Status measure_baselines();
+  /// Measures schedules of other kernels of its class, the first `most` that were not measured before. Those that do
+  /// not fit are counted. Errors: those of Measurer.
+  Status measure_transfers(std::span<const std::string> schedules, Division division, std::size_t most);
   /// Up to `most` trials; fewer where the tuner has no other points. Errors: those of Measurer; kBudget where it was
   /// stopped.
   Status round(std::size_t most);
@@ -91,6 +102,7 @@ class REWRIGHT_API TaskTuning {
   [[nodiscard]] std::int64_t trials() const { return trials_; }
   /// Trials of records that were there before.
   [[nodiscard]] std::int64_t replayed() const { return replayed_; }
+  [[nodiscard]] const Transfers& transfers() const { return transfers_; }
   /// There is nothing left to try.
   [[nodiscard]] bool is_exhausted() const { return exhausted_; }
   [[nodiscard]] double best_us() const { return best_.least_us(); }
@@ -144,6 +156,7 @@ class REWRIGHT_API TaskTuning {
   std::vector<ScheduleRecord> failures_;
   TuningTimes times_;
   OrderedPairs ordered_;
+  Transfers transfers_;
   std::int64_t trials_ = 0, replayed_ = 0;
   bool exhausted_ = false;
 };

@@ -1,0 +1,52 @@
+// Transfer: schedules that were tuned for other kernels of a class, put on a kernel without a search.
+//
+//   class    kernels whose programs differ in numbers alone
+//   donor    the fastest schedule of another kernel of the class, by records of any machine
+//   adapted  step by step, by the names of loops. A factor that does not divide its loop gets a tail, so that no
+//   schedule
+//            is invalid for its sizes; divided strictly, it is
+//   choice   of one model to take schedules from: the greatest sum over classes c of P_c^2 sqrt(W_c); P_c: the share of
+//            c in the untuned time of what is tuned, W_c: kernels of c that the model has schedules of
+//
+// Source  Gibson & Cano, Transfer-tuning: reusing auto-schedules for efficient tensor program code generation, PACT
+//         2022; Gibson's thesis (Glasgow 2023), equation 6.1. There no split has a tail, and machines do not differ.
+#pragma once
+
+#include <rewright/loop/loop_program.h>
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "schedule/vector_unit.h"
+#include "store/schedule_records.h"
+#include "tune/tuning_task.h"
+
+namespace rewright::tune {
+
+/// Of what is tuned: the share of each class in the untuned time.
+using ClassShares = std::map<std::string, double>;
+/// Of a model: how many kernels of each class there are schedules of.
+using ClassKernels = std::map<std::string, std::size_t>;
+
+[[nodiscard]] REWRIGHT_API double donor_score(const ClassShares& shares, const ClassKernels& kernels);
+/// Places of the models that have a class in common with it, the best first.
+[[nodiscard]] REWRIGHT_API std::vector<std::size_t> donors_in_order(const ClassShares& shares,
+                                                                    std::span<const ClassKernels> models);
+
+/// Of kernels with a schedule that ran, each once.
+[[nodiscard]] REWRIGHT_API ClassKernels kernels_by_class(std::span<const ScheduleRecord> records);
+
+/// Fastest schedules of the other kernels of its class, one of each, that nearest in sizes first; those of one text
+/// once. `target`, `dialect`: of the records.
+[[nodiscard]] REWRIGHT_API std::vector<std::string> donor_schedules(std::span<const ScheduleRecord> records,
+                                                                    const TuningTask& task, const std::string& target,
+                                                                    const std::string& dialect);
+
+enum class Division : std::uint8_t { kTails, kStrict };
+/// Errors: kUsage, the step that cannot be applied; with tails, the last one, where none can; kParse.
+[[nodiscard]] REWRIGHT_API Result<schedule::OneShot> adapted(const loop::Program& program, const std::string& text,
+                                                             Division division);
+
+}  // namespace rewright::tune
