@@ -1,10 +1,11 @@
-// rewright schedules list|show|best|merge|export|import: what was measured
+// rewright schedules list|show|best|ask|merge|export|import: what was measured
 #include <sstream>
 
 #include "base/files.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/program.h"
+#include "cli/schedules.h"
 #include "store/schedule_records.h"
 #include "tune/kernel_program.h"
 #include "tune/kernel_text.h"
@@ -210,6 +211,7 @@ void add_schedules(Program& program) {
       .check(one_of({"hot", "cold"}))
       .show_default();
   best.add_option("--machine", asked->machine, "A fingerprint, or any (default: this machine's)");
+  add_schedules_ask(program, group);
   const auto [merge, stores] = command("merge", "Adds the records of several stores to one",
                                        {"rewright schedules merge a.store b.store -o all.store"}, merge_records);
   merge.add_option("STORE", stores->stores, "Stores with records").required().expected(1, -1);
