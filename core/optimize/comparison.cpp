@@ -23,7 +23,9 @@ constexpr double kLong = 8;           // From so many times the budget on, fewer
 constexpr double kWantedRounds = 16;  // What the budget should suffice for.
 constexpr double kSame = 0.02;        // An interval within 1 +- kSame is clear, too: there is no gain.
 
-double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double monotonic_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 std::span<const std::byte> bytes_of(const std::string& model) { return std::as_bytes(std::span(model)); }
 
@@ -90,6 +92,7 @@ class Rounds {
 
  private:
   [[nodiscard]] int count() const { return static_cast<int>(times_[0].size()); }
+  [[nodiscard]] double now_s() const { return options_.clock_s ? options_.clock_s() : monotonic_s(); }
   [[nodiscard]] double spent_s() const { return now_s() - start_s_; }
   [[nodiscard]] std::vector<double> all_ratios() const {
     std::vector<double> all;

@@ -71,6 +71,7 @@ struct ComparisonOptions {
   GivenInputs inputs = {};      ///< Those that are not random.
   /// False ends the rounds early, after the first. May be empty. `share` of the rounds or seconds, the further one.
   std::function<bool(int done, double share)> keep_going = {};
+  std::function<double()> clock_s = {};  ///< Of what `seconds` counts; empty: the monotonic clock.
 };
 
 /// The median of at least one ratio and its interval; of too few to say anything, the smallest and the largest.

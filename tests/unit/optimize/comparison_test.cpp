@@ -4,11 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <atomic>
 #include <functional>
 #include <mutex>
 #include <random>
-#include <thread>
 
 #include "support/operators.h"
 #include "support/true_rules.h"
@@ -18,6 +17,18 @@ namespace {
 
 using testing::loaded;
 using testing::read_graph;
+
+/// Time that passes only as a test says, so that a busy machine changes nothing.
+class Clock {
+ public:
+  void advance(double seconds) { seconds_ = seconds_ + seconds; }
+  [[nodiscard]] std::function<double()> reader() const {
+    return [this] { return seconds_.load(); };
+  }
+
+ private:
+  std::atomic<double> seconds_ = 0;
+};
 
 /// Writes down what is loaded ("AB", in whatever order), measured ("a") and given back ("-"), of models of one letter.
 class Diary final : public Runtime {
@@ -48,12 +59,12 @@ class Diary final : public Runtime {
   [[nodiscard]] Result<std::string> version() const override { return std::string("1"); }
   [[nodiscard]] Result<std::unique_ptr<RuntimeSession>> load(std::span<const std::byte> model,
                                                              const LoadOptions&) const override {
-    std::this_thread::sleep_for(std::chrono::duration<double>(load_s));
     const std::scoped_lock lock(loading_);
+    if (on_load) on_load();
     diary += "AB"[loads % 2];
     return std::unique_ptr<RuntimeSession>(std::make_unique<Session>(static_cast<char>(model[0]), loads++ / 2, *this));
   }
-  double load_s = 0;
+  std::function<void()> on_load = {};
   mutable int loads = 0;
   mutable std::string diary;
 
@@ -129,33 +140,37 @@ TEST(TimesOfTwoModels, FindASmallGain) {
 }
 
 TEST(TimesOfTwoModels, ShareLoadedModelsWhereLoadingWouldSpendTheBudget) {
-  Diary runtime([](char model, int loaded) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  Clock clock;
+  Diary runtime([&](char model, int loaded) {
+    clock.advance(0.001);
     return noisy(1, 1, static_cast<std::uint64_t>(loaded) * 2 + (model == 'A' ? 0 : 1))(model, loaded);
   });
-  runtime.load_s = 0.01;
-  const TimeComparison times = compared(runtime, {.seconds = 0.1, .stop_when_clear = false});
+  runtime.on_load = [&] { clock.advance(0.005); };
+  const TimeComparison times = compared(runtime, {.seconds = 0.1, .stop_when_clear = false, .clock_s = clock.reader()});
   EXPECT_LT(runtime.loads / 2, times.rounds);
   EXPECT_GE(runtime.loads / 2, 2) << "one pair of loaded models proves nothing";
 }
 
 TEST(TimesOfTwoModels, EndWithTheBudgetAndAreMeasuredOnceEachWhereTheyAreSlow) {
-  const Diary runtime([](char, int) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  Clock clock;
+  const Diary runtime([&](char, int) {
+    clock.advance(0.01);
     return 10000;
   });
-  const TimeComparison times = compared(runtime, {.seconds = 0.01});
+  const TimeComparison times = compared(runtime, {.seconds = 0.01, .clock_s = clock.reader()});
   EXPECT_EQ(times.rounds, 3);
   EXPECT_EQ(runtime.diary, "ABab--ABba--ABab--");
 }
 
 TEST(TimesOfTwoModels, ClaimNothingThatOnePairOfLoadedModelsContradicts) {
-  Diary runtime([](char model, int loaded) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  Clock clock;
+  Diary runtime([&](char model, int loaded) {
+    clock.advance(0.001);
     return loaded == 1 ? 5 - 0.1 * (model - 'A' == 0 ? 1 : 0) : twice_as_fast(model, loaded);
   });
-  runtime.load_s = 0.005;
-  const TimeComparison times = compared(runtime, {.rounds = 40, .seconds = 0.08, .stop_when_clear = false});
+  runtime.on_load = [&] { clock.advance(0.0025); };
+  const TimeComparison times =
+      compared(runtime, {.rounds = 40, .seconds = 0.08, .stop_when_clear = false, .clock_s = clock.reader()});
   ASSERT_GT(times.rounds, runtime.loads / 2) << "some are shared";
   EXPECT_EQ(times.verdict, TimeVerdict::kNone);
 }
