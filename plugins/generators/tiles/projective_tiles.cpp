@@ -1,0 +1,235 @@
+// Generator `projective-tiles`: sums of products in blocks that move as few numbers as can be between a cache and what
+// lies behind it, with tiles of registers inside of them.
+//
+// A block has b_l iterations of each loop l. Of an array whose indices name the loops A it holds prod of b_l, l in A:
+// at most M numbers, its share of the cache. The blocks with the most iterations are those of the linear programme
+//
+//   maximise sum of x_l  subject to  sum of x_l, l in A, <= 1 for each array A;  0 <= x_l <= log_M extent_l;  b_l =
+//   M^x_l
+//
+// rounded down to divisors. It is solved for each cache; the schedules come by what they are modelled to take:
+//
+//   max(operations / peak, numbers moved into the cache / bandwidth behind it)    moved: blocks times what a block
+//   holds
+//
+// Source  Christ et al., Communication lower bounds and optimal algorithms for programs that reference arrays, 2013;
+// Dinh &
+//         Demmel, Communication-optimal tilings for projective nested loops with arbitrary bounds, SPAA 2020. An index
+//         of two loops (i + k) counts as both, which is not projective: there the programme is a heuristic.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <glpk.h>
+
+#include <cmath>
+#include <memory>
+#include <set>
+
+#include "sum_nest.h"
+#include "tiles.h"
+
+namespace {
+using namespace rewright;
+
+constexpr std::size_t kMostTiles = 2;  ///< Of registers, with each block.
+
+using Arrays = std::vector<std::set<std::uint32_t>>;  ///< Axes that the indices of each name.
+
+std::set<std::uint32_t> axes_of(std::span<const IndexExpr> at) {
+  std::set<std::uint32_t> axes;
+  for (const IndexExpr& index : at) {
+    if (const auto form = affine(index)) {
+      for (const auto& [axis, coefficient] : form->terms) axes.insert(axis.id);
+    }
+  }
+  return axes;
+}
+
+void add_loads(const ValueExpr& value, Arrays& arrays) {
+  if (value.kind() == ValueExpr::Kind::kLoad) arrays.push_back(axes_of(value.indices()));
+  for (const ValueExpr& operand : value.operands()) add_loads(operand, arrays);
+}
+
+std::int64_t greatest_divisor(std::int64_t number, std::int64_t most) {
+  for (std::int64_t divisor = std::clamp<std::int64_t>(most, 1, number); divisor > 1; --divisor)
+    if (number % divisor == 0) return divisor;
+  return 1;
+}
+
+struct Nest {
+  std::vector<const loop::Loop*> loops;  ///< Of results, then of sums.
+  std::size_t results = 0;
+  Arrays arrays;  ///< That of results first.
+};
+using Block = std::vector<std::int64_t>;  ///< Iterations of each loop.
+
+/// The programme's block; nothing where it has no solution. `share`: numbers of each array.
+std::optional<Block> block_of(const Nest& nest, double share) {
+  glp_term_out(GLP_OFF);
+  const std::unique_ptr<glp_prob, void (*)(glp_prob*)> programme(glp_create_prob(), glp_delete_prob);
+  glp_prob* lp = programme.get();
+  glp_set_obj_dir(lp, GLP_MAX);
+  const std::size_t n = nest.loops.size();
+  glp_add_rows(lp, static_cast<int>(nest.arrays.size()));
+  glp_add_cols(lp, static_cast<int>(n));
+  for (std::size_t a = 0; a < nest.arrays.size(); ++a) glp_set_row_bnds(lp, static_cast<int>(a) + 1, GLP_UP, 0, 1);
+  for (std::size_t l = 0; l < n; ++l) {
+    const int column = static_cast<int>(l) + 1;
+    const double most = std::log(static_cast<double>(extent(*nest.loops[l]))) / std::log(share);
+    glp_set_obj_coef(lp, column, 1);
+    glp_set_col_bnds(lp, column, most > 0 ? GLP_DB : GLP_FX, 0, most);
+    std::vector<int> rows = {0};  // From 1 on.
+    for (std::size_t a = 0; a < nest.arrays.size(); ++a)
+      if (nest.arrays[a].contains(nest.loops[l]->axis.id)) rows.push_back(static_cast<int>(a) + 1);
+    const std::vector<double> ones(rows.size(), 1);
+    glp_set_mat_col(lp, column, static_cast<int>(rows.size()) - 1, rows.data(), ones.data());
+  }
+  if (glp_simplex(lp, nullptr) != 0 || glp_get_status(lp) != GLP_OPT) return std::nullopt;
+  Block block;
+  for (std::size_t l = 0; l < n; ++l)
+    block.push_back(greatest_divisor(
+        extent(*nest.loops[l]),
+        static_cast<std::int64_t>(std::pow(share, glp_get_col_prim(lp, static_cast<int>(l) + 1)) + 1e-6)));
+  return block;
+}
+
+/// Numbers that blocks of these many iterations bring in.
+double moved(const Nest& nest, const Block& block) {
+  double blocks = 1, held = 0;
+  for (std::size_t l = 0; l < block.size(); ++l)
+    blocks *= static_cast<double>(extent(*nest.loops[l])) / static_cast<double>(block[l]);
+  for (const auto& array : nest.arrays) {
+    double size = 1;
+    for (std::size_t l = 0; l < block.size(); ++l)
+      if (array.contains(nest.loops[l]->axis.id)) size *= static_cast<double>(block[l]);
+    held += size;
+  }
+  return blocks * held;
+}
+
+/// Of a weight that the lanes go along: panels as wide as a tile, one after the other, so that a block reads it in
+/// order.
+std::string panels_of(const loop::Program& program, const ValueExpr& value, const Axis& lanes, std::int64_t columns) {
+  if (value.kind() == ValueExpr::Kind::kLoad && program[value.buffer()].role == BufferRole::kWeight) {
+    std::optional<std::size_t> along;
+    std::vector<std::size_t> others;
+    for (std::size_t d = 0; d < value.indices().size(); ++d) {
+      if (value.indices()[d] == IndexExpr(lanes)) {
+        along = d;
+      } else {
+        others.push_back(d);
+      }
+    }
+    const std::string& name = program[value.buffer()].name;
+    if (along)
+      return fmt::format("{} {}_panels {}/{} {} {}%{} pad", name, name, *along, columns, fmt::join(others, " "), *along,
+                         columns);
+  }
+  for (const ValueExpr& operand : value.operands()) {
+    if (std::string found = panels_of(program, operand, lanes, columns); !found.empty()) return found;
+  }
+  return "";
+}
+
+class ProjectiveTiles final : public Generator {
+ public:
+  [[nodiscard]] std::string name() const override { return "projective-tiles"; }
+  [[nodiscard]] std::string summary() const override {
+    return "Sums of products in blocks that move the fewest numbers, by a linear programme for each cache";
+  }
+  [[nodiscard]] std::vector<std::string> schedules(const loop::Program& program,
+                                                   const tune::Machine& machine) const override {
+    const auto sum = sum_nest(program);
+    if (!sum || machine.caches.size() < 2) return {};
+    Nest nest{sum->results, sum->results.size(), {axes_of(sum->result->at)}};
+    nest.loops.insert(nest.loops.end(), sum->sums.begin(), sum->sums.end());
+    add_loads(sum->update->value, nest.arrays);
+    const Registers registers(machine);
+    const loop::Loop& last = *sum->results.back();
+    const std::int64_t vectors = extent(last) / registers.lanes;
+    if (vectors < 1 || !(sum->result->at.back() == IndexExpr(last.axis))) return {};
+    std::vector<std::pair<double, std::string>> found;
+    for (std::size_t level = 0; level + 1 < machine.caches.size(); ++level) {
+      const double share =
+          static_cast<double>(machine.caches[level].bytes) / 4 / static_cast<double>(nest.arrays.size());
+      if (share < static_cast<double>(registers.lanes)) continue;  // Not a vector of each array.
+      const auto block = block_of(nest, share);
+      for (std::size_t r = 0; block && r + 1 < nest.results; ++r) {
+        for (const RegisterTile& tile : register_tiles(registers, (*block)[r], vectors, kMostTiles)) {
+          const std::int64_t columns = tile.vectors * registers.lanes;
+          if (extent(last) % columns != 0) continue;
+          Block rounded = *block;
+          std::int64_t& width = rounded[nest.results - 1];  // Of whole tiles.
+          width = columns * greatest_divisor(extent(last) / columns, std::max<std::int64_t>(1, width / columns));
+          found.emplace_back(modelled_us(nest, rounded, level, tile, machine),
+                             text_of(nest, rounded, r, tile, columns, level, program[sum->update->buffer].name,
+                                     panels_of(program, sum->update->value, last.axis, columns)));
+        }
+      }
+    }
+    std::ranges::stable_sort(found, {}, &std::pair<double, std::string>::first);
+    std::vector<std::string> texts;
+    for (auto& [us, text] : found) {
+      if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
+    }
+    return texts;
+  }
+
+ private:
+  static double modelled_us(const Nest& nest, const Block& block, std::size_t level, const RegisterTile& tile,
+                            const tune::Machine& machine) {
+    double iterations = 1, sums = 1;  // Sums: of a block.
+    for (std::size_t l = 0; l < nest.loops.size(); ++l) {
+      iterations *= static_cast<double>(extent(*nest.loops[l]));
+      if (l >= nest.results) sums *= static_cast<double>(block[l]);
+    }
+    // A tile is set, read and written once for each block: as much as six of its multiply-adds. Of two tiles of one
+    // size, that with fewer vectors reads longer pieces of a row.
+    const double tiles = 1 + 6 / sums + 0.01 * static_cast<double>(tile.vectors);
+    const auto& behind = machine.caches[level + 1];
+    const double computing = 2e-3 * iterations / std::max(machine.peak_gflops, 1.0) * tile.stalls() * tiles;
+    return std::max(computing, 4e-3 * moved(nest, block) / std::max(behind.read_gb_s, 1.0));
+  }
+
+  static std::string text_of(const Nest& nest, const Block& block, std::size_t r, const RegisterTile& tile,
+                             std::int64_t columns, std::size_t level, const std::string& sum,
+                             const std::string& panels) {
+    const std::size_t c = nest.results - 1;
+    std::string text = fmt::format("# blocks for cache {}, {} rows of {}, {} columns\n", level + 1, tile.rows,
+                                   nest.loops[r]->axis.name, columns);
+    for (std::size_t l = nest.results; l-- > 0;) text += fmt::format("distribute {}\n", nest.loops[l]->axis.name);
+    std::vector<std::string> blocks, middle, inside;  // Loops over blocks; in one, of results; of sums.
+    std::string rows, lanes, tiles_of_rows, tiles_of_lanes;
+    for (std::size_t l = 0; l < nest.loops.size(); ++l) {
+      std::string name = nest.loops[l]->axis.name;
+      if (block[l] < extent(*nest.loops[l])) {
+        text += fmt::format("split {} {}\n", name, block[l]);
+        blocks.push_back(name + "/0");
+        name += "/1";
+      }
+      if (l == r || l == c) {
+        text += fmt::format("split {} {}\n", name, l == r ? tile.rows : columns);
+        (l == r ? rows : lanes) = name + "/1";
+        (l == r ? tiles_of_rows : tiles_of_lanes) = name + "/0";
+      } else if (l < nest.results) {
+        middle.push_back(name);
+      } else {
+        inside.push_back(name);
+      }
+    }
+    for (auto* part : {&middle, &inside}) {
+      if (part == &inside) blocks.insert(blocks.end(), {tiles_of_lanes, tiles_of_rows});
+      blocks.insert(blocks.end(), part->begin(), part->end());
+    }
+    text += fmt::format("reorder {} {} {}\ncache-write {} {} {}_tile\n", fmt::join(blocks, " "), rows, lanes, sum,
+                        tiles_of_rows, sum);
+    text += fmt::format("unroll {}; vectorise {}\n", rows, lanes);
+    if (!panels.empty()) text += fmt::format("pack {} or skip\n", panels);
+    for (const char* loop : {".i0", ".d0"}) text += fmt::format("unroll {}_tile{} or skip\n", sum, loop);
+    for (const char* loop : {".i1", ".d1"}) text += fmt::format("vectorise {}_tile{} or skip\n", sum, loop);
+    return text;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<rewright::Generator> projective_tiles() { return std::make_unique<ProjectiveTiles>(); }

@@ -1,0 +1,9 @@
+// Generators for sums of products.
+#pragma once
+
+#include <rewright/tune/generator.h>
+
+#include <memory>
+
+[[nodiscard]] std::unique_ptr<rewright::Generator> register_tiles();
+[[nodiscard]] std::unique_ptr<rewright::Generator> projective_tiles();
