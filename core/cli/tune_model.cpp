@@ -387,22 +387,26 @@ void add_tune_model(Program& program) {
       .add_option("--target-us", arguments->targets_us,
                   "Microseconds that a model may take, in the order of the models")
       .repeatable();
+  const Argument transfer =
+      command
+          .add_option(
+              "--transfer", arguments->transfer,
+              "Stores of records, one for each model that was tuned: before the search, schedules of kernels of the "
+              "same classes are tried, of the one model that fits best")
+          .type_name("STORE")
+          .repeatable();
+  command.add_flag("--pooled", arguments->pooled, "With --transfer: schedules of all those models").needs(transfer);
   command
-      .add_option(
-          "--transfer", arguments->transfer,
-          "Stores of records, one for each model that was tuned: before the search, schedules of kernels of the "
-          "same classes are tried, of the one model that fits best")
-      .type_name("STORE")
-      .repeatable();
-  command.add_flag("--pooled", arguments->pooled, "With --transfer: schedules of all those models");
-  command.add_flag(
-      "--strict", arguments->strict,
-      "With --transfer: a step that does not fit makes a schedule invalid; else the loop gets a tail, or the step is "
-      "left out");
+      .add_flag("--strict", arguments->strict,
+                "With --transfer: a step that does not fit makes a schedule invalid; else the loop gets a tail, or the "
+                "step is "
+                "left out")
+      .needs(transfer);
   command
       .add_option("--transfers", arguments->transfers,
                   "With --transfer: schedules tried of each kernel, those of the nearest sizes first")
       .check(in_range(1, 10'000))
+      .needs(transfer)
       .show_default();
   command.add_option("--report", arguments->report, "A page with curves, kernels and schedules").type_name("FILE");
   add_code_options(command, arguments->tune);

@@ -48,7 +48,6 @@ class REWRIGHT_API Measurer {
                            const std::function<Status(std::size_t, const Measurement&)>& heard);
   /// The least time so far; infinite at first.
   [[nodiscard]] double incumbent_us() const { return incumbent_us_; }
-  int above_peak_ = 0;  ///< So many in a row.
   /// The slowest by the fastest of the reference's times: 1 where the machine ran evenly.
   [[nodiscard]] double drift() const;
   /// Seconds that compiling took.
@@ -88,6 +87,7 @@ class REWRIGHT_API Measurer {
   std::atomic<bool> is_ending_ = false;  ///< What compiles is to end.
   int lock_ = -1;
   double compiling_ = 0;
+  int above_peak_ = 0;  ///< Figures above the peak, in a row.
   double incumbent_us_ = std::numeric_limits<double>::infinity();
   double fastest_reference_us_ = std::numeric_limits<double>::infinity();
   double slowest_reference_us_ = 0;

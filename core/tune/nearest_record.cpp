@@ -34,14 +34,8 @@ std::multiset<std::string> parts_of(const std::string& structure) {
 
 /// 0 for equal kernels; sizes by the logarithms of their quotients, structures by the parts that they do not share.
 double distance(const ScheduleRecord& record, const KernelKey& key) {
-  if (record.structure == key.structure && record.sizes.size() == key.sizes.size()) {
-    double sum = 0;
-    for (std::size_t i = 0; i < key.sizes.size(); ++i) {
-      const auto a = static_cast<double>(std::max<std::int64_t>(record.sizes[i], 1));
-      sum += std::abs(std::log(a / static_cast<double>(std::max<std::int64_t>(key.sizes[i], 1))));
-    }
-    return sum;
-  }
+  if (record.structure == key.structure && record.sizes.size() == key.sizes.size())
+    return distance_of_sizes(record.sizes, key.sizes);
   constexpr double kOtherStructure = 1e6;
   const auto a = parts_of(record.structure), b = parts_of(key.structure);
   std::vector<std::string> unshared;
@@ -85,6 +79,13 @@ Error miss(std::span<const ScheduleRecord> records, const KernelKey& key, const 
 }
 
 }  // namespace
+
+double distance_of_sizes(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
+  const auto size = [](std::int64_t number) { return static_cast<double>(std::max<std::int64_t>(number, 1)); };
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += std::abs(std::log(size(a[i]) / size(b[i])));
+  return sum;
+}
 
 std::string filled_in(const ScheduleRecord& record) {
   std::string text;

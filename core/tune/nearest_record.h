@@ -3,6 +3,7 @@
 
 #include <rewright/optimize/cost_key.h>
 
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -22,6 +23,9 @@ struct RecordFilter {
 /// other machines, targets or policies.
 [[nodiscard]] REWRIGHT_API Result<const ScheduleRecord*> best_record(std::span<const ScheduleRecord> records,
                                                                      const KernelKey& key, const RecordFilter& filter);
+
+/// Of kernels of one structure: the logarithms of the quotients of their sizes, added up; 0 for equal ones.
+[[nodiscard]] double distance_of_sizes(std::span<const std::int64_t> a, std::span<const std::int64_t> b);
 
 /// A structure with its sizes in place.
 [[nodiscard]] REWRIGHT_API std::string filled_in(const ScheduleRecord& record);

@@ -7,22 +7,9 @@
 #include <variant>
 
 #include "schedule/apply.h"
+#include "tune/nearest_record.h"
 
 namespace rewright::tune {
-namespace {
-
-/// Of equal length.
-double distance(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const auto [less, more] = std::minmax(std::max<std::int64_t>(a[i], 1), std::max<std::int64_t>(b[i], 1));
-    sum += std::log(static_cast<double>(more) / static_cast<double>(less));
-  }
-  return sum;
-}
-
-}  // namespace
-
 double donor_score(const ClassShares& shares, const ClassKernels& kernels) {
   double score = 0;
   for (const auto& [kind, share] : shares) {
@@ -68,7 +55,7 @@ std::vector<std::string> donor_schedules(std::span<const ScheduleRecord> records
   std::vector<std::tuple<double, std::string>> donors;
   for (const auto& [of, record] : fastest) {
     if (const auto steps = schedule::parse_schedule(record->schedule))
-      donors.emplace_back(distance(of.first, task.sizes), to_string(*steps));
+      donors.emplace_back(distance_of_sizes(of.first, task.sizes), to_string(*steps));
   }
   std::ranges::sort(donors);
   std::vector<std::string> schedules;
