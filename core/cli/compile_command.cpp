@@ -5,11 +5,11 @@
 #include <rewright/base/command.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <deque>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -17,176 +17,25 @@
 
 #include "base/files.h"
 #include "cli/commands.h"
+#include "cli/compile_preparing.h"
 #include "cli/compile_report.h"
 #include "cli/compile_workplace.h"
 #include "cli/interrupt.h"
 #include "cli/open_sizes.h"
 #include "cli/optimize_arguments.h"
-#include "cli/optimize_outcome.h"
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/progress.h"
-#include "cli/tune_arguments.h"
 #include "compile/compile_model.h"
 #include "compile/compile_regions.h"
-#include "tune/user_cache.h"
+#include "compile/fusion_search.h"
+#include "compile/known_weights.h"
+#include "learn/data_set.h"
 
 namespace rewright::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct CompileArguments {
-  std::string model;
-  std::string folder;
-  std::vector<std::string> dims, open;
-  std::string target = "c";
-  std::string dialect = "vectors";
-  int threads = 1;
-  std::string runtime = "onnxruntime";
-  std::vector<std::string> inputs;
-  int seconds = 300;
-  bool force = false;
-  bool simplify = false;  ///< The default; so that it can be said.
-  bool as_it_is = false;
-  bool measure = false;
-  bool regions = false;
-  std::string records;
-  int effort = 0;
-  std::string optimize = "no";
-};
-
-Result<ModelSource> read_source(const CompileArguments& arguments) {
-  const std::string parent = fs::path(arguments.model).parent_path().string();
-  ModelSource source;
-  source.file = "'" + arguments.model + "'";
-  source.directory = parent.empty() ? "." : parent;
-  source.freeze = true;
-  REWRIGHT_TRY(source.inputs, read_inputs(arguments.inputs));
-  REWRIGHT_TRY(source.bytes, read_file(arguments.model));
-  return source;
-}
-
-/// Where schedules are: what was said, or the user's cache where some are to be found. Empty: there are none.
-Result<std::string> records_of(const CompileArguments& arguments) {
-  const bool needs_none = arguments.effort == 0 && arguments.optimize != "joint";
-  if (!arguments.records.empty() || needs_none) return arguments.records;
-  REWRIGHT_TRY(const std::string folder, tune::user_cache());
-  return folder + "/schedules";
-}
-
-/// The model that rules make of it. "rules": by modelled costs, whatever schedules there are. "joint": kernels cost
-/// what their best schedules take, of as many as the effort tries; the search begins at the model and at what "rules"
-/// makes of it, and the cheaper of both results counts.
-Result<OptimizedBefore> rewritten(const Settings& settings, const CompileArguments& arguments,
-                                  const std::string& records, const std::string& output) {
-  constexpr std::array<int, 3> kSeconds = {30, 120, 900}, kTrials = {1, 8, 48};
-  const auto effort = static_cast<std::size_t>(arguments.effort);
-  OptimizeArguments optimize;
-  optimize.input = arguments.model;
-  optimize.output = output;
-  optimize.dims = arguments.dims;
-  optimize.inputs = arguments.inputs;
-  optimize.runtime = arguments.runtime;
-  optimize.seconds = 2 * kSeconds[effort];
-  optimize.freeze = optimize.no_measure = optimize.no_record = true;
-  StepLine line(settings.quiet);
-  Settings inside = settings;
-  inside.quiet = true;
-  line.begin(fmt::format("search rules, {} s at most", 2 * kSeconds[effort]));
-  if (arguments.optimize == "rules") return optimize_before(optimize, inside);
-
-  OptimizeArguments joint = optimize;
-  joint.cost = "tuned";
-  joint.cost_options = {"records=" + records, "fallback=flops", fmt::format("trials={}", kTrials[effort]),
-                        fmt::format("seconds={}", kSeconds[effort])};
-  joint.search = "greedy";  // Few kernels are asked about.
-  joint.threads = 1;
-  joint.seconds = kSeconds[effort];
-  optimize.output = output + ".rules.onnx";
-  REWRIGHT_TRY(const OptimizedBefore rules, optimize_before(optimize, inside));
-  line.begin(fmt::format("search rules and schedules, {} s at most", 2 * kSeconds[effort]));
-  REWRIGHT_TRY(OptimizedBefore from_model, optimize_before(joint, inside));
-  if (rules.rewrites == 0) return from_model;
-  joint.input = optimize.output;
-  joint.dims.clear();  // They are fixed there.
-  REWRIGHT_TRY(OptimizedBefore from_rules, optimize_before(joint, inside));
-  if (from_rules.cost_us > from_model.cost_us) return from_model;
-  from_rules.rewrites += rules.rewrites;
-  return from_rules;
-}
-
-/// The greater the effort, the more schedules of each kernel are tried first, those first that promise most, until the
-/// time is over; those of earlier runs count.
-Status search(const Settings& settings, const CompileArguments& arguments, const std::string& model,
-              const std::string& records) {
-  constexpr std::array<std::int64_t, 3> kTrials = {0, 8, 48};
-  constexpr std::array<int, 3> kSeconds = {0, 240, 900};
-  if (arguments.effort == 0) return {};
-  TuneArguments tune;
-  tune.what = model;
-  tune.sizes = arguments.dims;
-  tune.choice.dialect = arguments.dialect;
-  tune.records = records;
-  tune.seconds = kSeconds[static_cast<std::size_t>(arguments.effort)];
-  return tune_before(settings, tune, kTrials[static_cast<std::size_t>(arguments.effort)]);
-}
-
-/// A model at its sizes, as it is compiled.
-struct Version {
-  compile::OpenSizes sizes;
-  ModelSource source;
-  std::optional<OpenedModel> opened = {};
-  std::size_t rewrites = 0;
-  std::string rewritten = {};  ///< The model after them.
-};
-
-/// Rewritten, tuned and opened, as is asked for.
-Status prepare(const Settings& settings, CompileArguments arguments, const Registry& registry, const Runtime& runtime,
-               const std::string& records, const std::string& rewritten_model, Version& version) {
-  for (const auto& [name, size] : version.sizes) arguments.dims.push_back(fmt::format("{}={}", name, size));
-  REWRIGHT_TRY(version.source.sizes, read_dims(arguments.dims));
-  std::optional<OptimizedBefore> optimized;
-  std::string model = arguments.model;
-  if (arguments.optimize != "no") {
-    REWRIGHT_TRY(optimized, rewritten(settings, arguments, records, rewritten_model));
-    version.rewrites = optimized->rewrites;
-  }
-  if (version.rewrites > 0) {
-    model = rewritten_model;
-    arguments.dims.clear();  // They are fixed there.
-  }
-  REWRIGHT_CHECK(search(settings, arguments, model, records));
-  StepLine line(settings.quiet);
-  REWRIGHT_TRY(version.opened, open_model(version.source, registry, &runtime));
-  OpenedModel& opened = *version.opened;
-  REWRIGHT_CHECK(check_given(opened.imported.graph, version.source.inputs));
-  if (version.rewrites > 0) {
-    version.rewritten = optimized->bytes;
-    return start_from(opened, version.rewritten);
-  }
-  if (!arguments.as_it_is) simplify(opened);
-  return {};
-}
-
-Result<Version> read_version(const CompileArguments& arguments) {
-  Version version;
-  REWRIGHT_TRY(version.source, read_source(arguments));
-  return version;
-}
-
-/// The model that regions are taken of, at fixed sizes: rewritten or simplified, as is asked for.
-Result<std::string> start_of(const CompileArguments& arguments, const Version& version) {
-  const OpenedModel& opened = *version.opened;
-  if (version.rewrites > 0) return version.rewritten;
-  if (arguments.as_it_is) return version.source.bytes;
-  REWRIGHT_TRY(Simplified simplified,
-               simplify_model(std::as_bytes(std::span(version.source.bytes)), {.dimensions = opened.sizes.front(),
-                                                                               .file = version.source.file,
-                                                                               .directory = version.source.directory,
-                                                                               .freeze = true}));
-  return simplified.model.empty() ? version.source.bytes : std::move(simplified.model);
-}
 
 /// Where code is written, and where what is built of it.
 struct Folders {
@@ -264,34 +113,26 @@ Result<std::optional<compile::CompileReport>> compiled_in(const Folders& folders
   return std::optional(std::move(report));
 }
 
-/// The model as it is, by rules, and by rules and schedules together, each with its schedules, timed as wholes in turn;
-/// the fastest is staged. What kernels cost one by one does not tell which that is.
-Result<Compiled> fastest(const Settings& settings, const CompileArguments& arguments, Workplace& workplace) {
-  std::vector<compile::WayToCompile> ways;
-  std::set<std::string> known;
+/// Folders for one of several ways to compile.
+Result<Folders> folders_for(const std::string& way, const Workplace& workplace) {
+  const Folders folders{workplace.built() + "/" + way, workplace.built() + "/" + way + ".built"};
   std::error_code code;
-  const auto written = [&](const std::string& name) { return workplace.built() + "/" + name; };
-  for (const char* optimize : {"joint", "rules", "no"}) {  // The first makes the store of schedules.
-    if (interrupted()) break;
-    CompileArguments one = arguments;
-    one.optimize = optimize;
-    one.measure = true;
-    const Folders folders{written(optimize), written(optimize) + ".built"};
-    for (const std::string& folder : {folders.written, folders.built}) fs::create_directory(folder, code);
-    if (code) return make_error(ErrorCode::kIo, "'{}' cannot be made: {}", folders.written, code.message());
-    REWRIGHT_TRY(auto report, compiled_in(folders, settings, one, known));
-    if (report) ways.push_back({optimize, *std::move(report)});
-  }
+  for (const std::string& folder : {folders.written, folders.built}) fs::create_directory(folder, code);
+  if (code) return make_error(ErrorCode::kIo, "'{}' cannot be made: {}", folders.written, code.message());
+  return folders;
+}
+
+/// Each way is timed as a whole, in turn; the fastest is staged. Gains are over the first.
+Result<Compiled> fastest(std::vector<compile::WayToCompile> ways, Workplace& workplace) {
   if (ways.empty()) return make_error(ErrorCode::kBudget, "stopped");
-  // The model as it is comes first: gains are over it.
-  std::ranges::stable_sort(ways, {}, [](const auto& way) { return way.report.rewrites > 0; });
   std::string chosen = ways.front().name;
   if (std::ranges::any_of(ways, [](const auto& way) { return way.report.equal(); })) {
     std::erase_if(ways, [](const auto& way) { return !way.report.equal(); });
     REWRIGHT_CHECK(compile::time_in_turn(ways, [] { return !interrupted(); }));
     chosen = std::ranges::max_element(ways, {}, [](const auto& way) { return way.gain.median; })->name;
   }
-  fs::copy(written(chosen), workplace.staged().path(), fs::copy_options::recursive, code);
+  std::error_code code;
+  fs::copy(workplace.built() + "/" + chosen, workplace.staged().path(), fs::copy_options::recursive, code);
   if (code) return make_error(ErrorCode::kIo, "'{}' cannot be written: {}", workplace.staged().path(), code.message());
   double measuring_s = 0;
   for (const auto& way : ways) measuring_s += way.report.measuring_s;
@@ -300,9 +141,145 @@ Result<Compiled> fastest(const Settings& settings, const CompileArguments& argum
   return compiled;
 }
 
+/// The model as it is, by rules, and by rules and schedules together, each with its schedules. What kernels cost one by
+/// one does not tell which is fastest.
+Result<Compiled> rewritten_in_several_ways(const Settings& settings, const CompileArguments& arguments,
+                                           Workplace& workplace) {
+  std::vector<compile::WayToCompile> ways;
+  std::set<std::string> known;
+  for (const char* optimize : {"joint", "rules", "no"}) {  // The first makes the store of schedules.
+    if (interrupted()) break;
+    CompileArguments one = arguments;
+    one.optimize = optimize;
+    one.measure = true;
+    REWRIGHT_TRY(const Folders folders, folders_for(optimize, workplace));
+    REWRIGHT_TRY(auto report, compiled_in(folders, settings, one, known));
+    if (report) ways.push_back({optimize, *std::move(report)});
+  }
+  // The model as it is comes first.
+  std::ranges::stable_sort(ways, {}, [](const auto& way) { return way.report.rewrites > 0; });
+  return fastest(std::move(ways), workplace);
+}
+
+/// What is fused: how it is searched, and where the kernels' times go.
+struct FusionAsked {
+  compile::FusionOptions search;
+  std::string data;  ///< A file of measured kernels; may be empty.
+};
+/// Taken out of what is left for the cost model.
+Result<FusionAsked> take_fusion_options(Options& options) {
+  FusionAsked asked;
+  std::int64_t best = 3, seed = 1;
+  struct Number {
+    const char* name;
+    std::int64_t* place;
+    std::int64_t least, most;
+  };
+  const Number numbers[] = {
+      {"moves", &asked.search.moves, 1, 1'000'000}, {"best", &best, 1, 100}, {"seed", &seed, 0, 1'000'000'000}};
+  for (const Number& number : numbers) {
+    const auto found = options.extract(number.name);
+    if (found.empty()) continue;
+    const auto* value = std::get_if<std::int64_t>(&found.mapped());
+    if (value == nullptr || *value < number.least || *value > number.most)
+      return make_error(ErrorCode::kUsage, "--fuse-option {} is a number from {} to {}", number.name, number.least,
+                        number.most);
+    *number.place = *value;
+  }
+  asked.search.best = static_cast<std::size_t>(best);
+  asked.search.seed = static_cast<std::uint64_t>(seed);
+  std::string start = "usual";
+  for (const auto& [name, place] : {std::pair("start", &start), std::pair("data", &asked.data)}) {
+    const auto found = options.extract(name);
+    if (found.empty()) continue;
+    const auto* value = std::get_if<std::string>(&found.mapped());
+    if (value == nullptr) return make_error(ErrorCode::kUsage, "--fuse-option {} is a text", name);
+    *place = *value;
+  }
+  if (start != "usual" && start != "random")
+    return make_error(ErrorCode::kUsage, "--fuse-option start is '{}'; there are: usual, random", start);
+  asked.search.from_random = start == "random";
+  return asked;
+}
+
+/// The usual choice, and others: drawn, or the best by cost.
+Result<compile::FusionReport> choose_fusions(const CompileArguments& arguments, const Graph& graph,
+                                             const Registry& registry, const Options& options,
+                                             compile::FusionOptions search, StepLine& line) {
+  if (arguments.fuse == "random") {
+    if (!options.empty())
+      return make_error(ErrorCode::kUsage, "--fuse random has no option '{}'; there are: best, seed, data",
+                        options.begin()->first);
+    return compile::random_fusions(graph, registry, search.best, search.seed);
+  }
+  REWRIGHT_TRY(const CostModel* model, registry.get<CostModel>(arguments.fuse));
+  const auto costs = model->clone();
+  REWRIGHT_CHECK(costs->configure(options, registry));
+  search.goes_on = [&](std::int64_t moves) {
+    if (moves % 50 == 0) line.begin(fmt::format("search what is fused, move {} of {}", moves, search.moves));
+    return !interrupted();
+  };
+  return compile::search_fusion(graph, registry, *costs, search);
+}
+
+/// Kernels as they ran among the others.
+Status keep_times(const std::string& file, const CompileArguments& arguments,
+                  const std::vector<compile::WayToCompile>& ways) {
+  std::map<std::string, std::vector<double>> us;
+  for (const compile::WayToCompile& way : ways) {
+    for (const compile::KernelTime& time : way.report.profile) {
+      if (!time.key.empty() && time.us > 0) us[time.key].push_back(time.us);
+    }
+  }
+  return learn::append_data(file, fmt::format("compiled|c {}, in its network, {}", arguments.dialect, processor_name()),
+                            fs::path(arguments.model).stem().string(), us);
+}
+
+/// The model with all fused that can be, and otherwise.
+Result<Compiled> fused_in_several_ways(const Settings& settings, const CompileArguments& arguments,
+                                       Workplace& workplace) {
+  REWRIGHT_TRY(const Registry registry, settings.registry());
+  REWRIGHT_TRY(const auto tools, tools_of(arguments, registry));
+  REWRIGHT_TRY(Options options, read_options(arguments.fuse_options, "--fuse-option"));
+  REWRIGHT_TRY(const FusionAsked asked, take_fusion_options(options));
+  if (!asked.data.empty()) REWRIGHT_CHECK(keep_times(asked.data, arguments, {}));  // Can it be written?
+  REWRIGHT_TRY(const std::string records, records_of(arguments));
+  REWRIGHT_TRY(Version version, read_version(arguments));
+  REWRIGHT_CHECK(
+      prepare(settings, arguments, registry, *tools.runtime, records, workplace.built() + "/optimised.onnx", version));
+  StepLine line(settings.quiet);
+  line.begin("search what is fused");
+  REWRIGHT_TRY(const Graph graph, compile::with_known_weights(version.opened->start()));
+  REWRIGHT_TRY(compile::FusionReport found, choose_fusions(arguments, graph, registry, options, asked.search, line));
+  std::vector<compile::FusionChoice> choices = {found.usual};
+  choices.insert(choices.end(), found.best.begin(), found.best.end());
+  std::vector<compile::WayToCompile> ways;
+  for (std::size_t i = 0; i < choices.size() && !interrupted(); ++i) {
+    const std::string name = i == 0 ? "usual" : fmt::format("{}", i);
+    REWRIGHT_TRY(const Folders folders, folders_for(name, workplace));
+    compile::CompileOptions one = options_of(arguments, folders, line);
+    one.measure = true;
+    one.stored = choices[i].stored;
+    if (!records.empty()) {
+      REWRIGHT_TRY(one.records, ScheduleRecords::read(records));
+    }
+    const compile::OpenedVersion opened{&*version.opened};
+    REWRIGHT_TRY(compile::CompileReport report,
+                 compile::compile_model({&opened, 1}, *tools.target, *tools.runtime, one));
+    report.rewrites = version.rewrites;
+    if (!report.not_compiled.empty()) return Compiled{std::move(report)};
+    ways.push_back({name, std::move(report)});
+  }
+  if (!asked.data.empty()) REWRIGHT_CHECK(keep_times(asked.data, arguments, ways));
+  REWRIGHT_TRY(Compiled compiled, fastest(std::move(ways), workplace));
+  compiled.fusion = std::move(found);
+  return compiled;
+}
+
 Result<Compiled> compiled(const Settings& settings, const CompileArguments& arguments, Workplace& workplace) {
   const auto made = [&]() -> Result<Compiled> {
-    if (arguments.optimize == "joint") return fastest(settings, arguments, workplace);
+    if (!arguments.fuse.empty()) return fused_in_several_ways(settings, arguments, workplace);
+    if (arguments.optimize == "joint") return rewritten_in_several_ways(settings, arguments, workplace);
     std::set<std::string> known;
     REWRIGHT_TRY(auto report, compiled_in({workplace.staged().path(), workplace.built()}, settings, arguments, known));
     return Compiled{*std::move(report), {}};
@@ -331,7 +308,7 @@ Result<compile::RegionsReport> compiled_regions(const Settings& settings, const 
     if (records.empty()) return std::vector<ScheduleRecord>();
     CompileArguments region = arguments;
     region.dims.clear();
-    REWRIGHT_CHECK(search(settings, region, file, records));
+    REWRIGHT_CHECK(search_schedules(settings, region, file, records));
     return ScheduleRecords::read(records);
   };
   REWRIGHT_TRY(compile::RegionsReport report,
@@ -406,6 +383,8 @@ void add_compile(Program& program) {
        "rewright compile model.onnx -o model_c --optimize joint --effort 2 --measure",
        "rewright compile model.onnx -o model_c --open batch=1..8 --dim sequence=128",
        "rewright compile model.onnx -o model_c --regions",
+       "rewright compile model.onnx -o model_c --fuse random --fuse-option best=8 --fuse-option data=my.kernels",
+       "rewright compile model.onnx -o model_c --fuse learned --fuse-option file=learned.onnx",
        "rewright compile model.onnx -o model_c --input mask=1 --force --json"},
       [arguments](const Settings& settings) { return compile_command(settings, *arguments); });
   command.add_option("MODEL", arguments->model, "The ONNX model").required();
@@ -455,11 +434,25 @@ void add_compile(Program& program) {
           "--records", arguments->records,
           "A store with schedules, of which each kernel takes its best (with --effort, default: in the user's cache)")
       .type_name("STORE");
-  command
-      .add_flag("--regions", arguments->regions,
-                "For ONNX Runtime: what can be compiled and is faster becomes an operator of NAME.onnx; the rest stays")
-      .excludes(open);
+  const Argument regions =
+      command
+          .add_flag(
+              "--regions", arguments->regions,
+              "For ONNX Runtime: what can be compiled and is faster becomes an operator of NAME.onnx; the rest stays")
+          .excludes(open);
   command.add_flag("--force", arguments->force, "Write into a folder that exists");
+  command
+      .add_option("--fuse", arguments->fuse,
+                  "What is fused is searched by this cost model, or random: the best and the usual are timed as wholes")
+      .type_name("COST")
+      .excludes(open)
+      .excludes(regions);
+  command
+      .add_option(
+          "--fuse-option", arguments->fuse_options,
+          "NAME=VALUE of the cost model, or: moves (2000), best (3: how many are timed beside the usual), start "
+          "(usual, random), seed (repeatable)")
+      .repeatable();
   const Argument simplify =
       command.add_flag("--simplify", arguments->simplify, "Fold what is known before a run first; the default");
   command.add_flag("--no-simplify", arguments->as_it_is, "Compile the model's nodes as they are").excludes(simplify);

@@ -96,16 +96,37 @@ void print_times(const compile::CompileReport& report) {
                          100 * (1 / by_ours - 1), kernels_to_blame(report.profile)));
 }
 
-/// "no" where rules changed nothing.
-std::string name_of(const compile::WayToCompile& way) { return way.report.rewrites == 0 ? "no" : way.name; }
+/// Where rules may make the difference, "no" where they changed nothing.
+std::string name_of(const Compiled& compiled, const compile::WayToCompile& way) {
+  return !compiled.fusion && way.report.rewrites == 0 ? "no" : way.name;
+}
 
-void print_ways(const std::vector<compile::WayToCompile>& ways) {
-  Table table({"optimize", "rewrites", "us", "gain", "95 % confidence"});
+void print_ways(const Compiled& compiled) {
+  if (compiled.fusion) {
+    const compile::FusionReport& found = *compiled.fusion;
+    if (found.moves > 0)
+      print_line(fmt::format("{} where two nodes may be one kernel. By cost: {} us if they are, {} us the best of {}.",
+                             counted(found.joints, "place"), microseconds(found.usual.us),
+                             found.best.empty() ? "-" : microseconds(found.best.front().us),
+                             counted(static_cast<std::uint64_t>(found.moves), "move")));
+  }
+  Table table({compiled.fusion ? "fused" : "optimize", compiled.fusion ? "kernels" : "rewrites", "us", "gain",
+               "95 % confidence"});
   table.align_right({1, 2, 3});
-  for (const compile::WayToCompile& way : ways)
-    table.add({name_of(way), fmt::format("{}", way.report.rewrites), microseconds(way.us),
-               fmt::format("{:.2f}", way.gain.median), fmt::format("{:.2f} to {:.2f}", way.gain.low, way.gain.high)});
+  for (const compile::WayToCompile& way : compiled.ways)
+    table.add({name_of(compiled, way),
+               fmt::format("{}", compiled.fusion ? way.report.worst().kernels : way.report.rewrites),
+               microseconds(way.us), fmt::format("{:.2f}", way.gain.median),
+               fmt::format("{:.2f} to {:.2f}", way.gain.low, way.gain.high)});
   print(table.to_string());
+}
+
+Json fusion_json(const compile::FusionReport& found) {
+  Json best = Json::array();
+  for (const compile::FusionChoice& choice : found.best)
+    best.push_back({{"us", choice.us}, {"stored", choice.stored.size()}});
+  return {{"joints", found.joints},     {"moves", found.moves},       {"asked", found.asked},
+          {"usual_us", found.usual.us}, {"start_us", found.start.us}, {"best", std::move(best)}};
 }
 
 /// Where sizes are open: each version's.
@@ -161,11 +182,13 @@ Json compile_json(const Compiled& compiled, double seconds) {
   }
   Json ways = Json::array();
   for (const compile::WayToCompile& way : compiled.ways)
-    ways.push_back({{"optimize", name_of(way)},
+    ways.push_back({{compiled.fusion ? "fused" : "optimize", name_of(compiled, way)},
                     {"rewrites", way.report.rewrites},
+                    {"kernels", way.report.worst().kernels},
                     {"us", way.us},
                     {"gain", {{"median", way.gain.median}, {"low", way.gain.low}, {"high", way.gain.high}}}});
   if (!ways.empty()) json["ways"] = std::move(ways);
+  if (compiled.fusion) json["fusion"] = fusion_json(*compiled.fusion);
   json["not_compiled"] = std::move(not_compiled);
   if (const std::string reason = reason_of(worst.equivalence); !reason.empty()) json["reason"] = reason;
   return json;
@@ -193,7 +216,7 @@ void print_compile_report(const Compiled& compiled, const std::string& folder, d
                            is_open ? " at " + to_text(worst.sizes) : "", reason_of(worst.equivalence)));
   }
   if (!worst.ours_us) return;
-  if (compiled.ways.size() > 1) print_ways(compiled.ways);
+  if (compiled.ways.size() > 1) print_ways(compiled);
   if (is_open) {
     print_times_of_versions(report);
   } else {

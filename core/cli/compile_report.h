@@ -1,17 +1,20 @@
 // What rewright compile says at its end, for people and as JSON.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/output.h"
 #include "compile/compile_regions.h"
+#include "compile/fusion_search.h"
 
 namespace rewright::cli {
 
 struct Compiled {
   compile::CompileReport report;
-  std::vector<compile::WayToCompile> ways = {};  ///< Of several, which were timed in turn.
+  std::vector<compile::WayToCompile> ways = {};      ///< Of several, which were timed in turn.
+  std::optional<compile::FusionReport> fusion = {};  ///< Where they differ in what is fused: by name the usual, 1, ...
 };
 
 /// The worst version, and each where sizes are open.

@@ -308,7 +308,7 @@ void add_experiment(Program& program) {
       .type_name("N")
       .check(in_range(1, 1024));
   const Argument fresh = run_command.add_flag("--fresh", chosen->fresh, "Forget earlier results");
-  run_command.add_flag("--any-build", chosen->any_build, "What another build of the program has done counts, too")
+  run_command.add_flag("--any-build", chosen->any_build, "What another build of the program has done with the same files counts, too")
       .excludes(fresh);
 
   auto reported = std::make_shared<ExperimentArguments>();

@@ -6,7 +6,10 @@
 namespace rewright::cli {
 
 void DataArguments::add_to(const Command& command) {
-  command.add_option("DATA", files, "Measured kernels: cost caches, and files that rewright learn data or sample wrote")
+  command
+      .add_option(
+          "DATA", files,
+          "Measured kernels: cost caches, stores with schedules, and files that rewright learn data or sample wrote")
       .required()
       .expected(1, -1);
   command.add_option("--device", device, "A part of the device's name, where there are several").type_name("PART");

@@ -19,6 +19,7 @@ namespace {
 
 struct DataCommand {
   DataArguments data;
+  bool best = false;
   std::string output;
 };
 
@@ -44,7 +45,8 @@ Result<ExitCode> show_programs(const Settings& settings, const DataCommand& argu
 Result<ExitCode> show_data(const Settings& settings, const DataCommand& arguments) {
   REWRIGHT_TRY(const Registry registry, settings.registry());
   if (const std::string& from = arguments.data.files.front();
-      arguments.data.files.size() == 1 && (std::filesystem::is_directory(from) || learn::holds_programs(from)))
+      arguments.data.files.size() == 1 && !arguments.best &&
+      (std::filesystem::is_directory(from) || learn::holds_programs(from)))
     return show_programs(settings, arguments, registry);
   REWRIGHT_TRY(const learn::DataSet data, arguments.data.read(registry));
   if (!arguments.output.empty()) REWRIGHT_CHECK(learn::write_data(arguments.output, data));
@@ -140,12 +142,13 @@ Result<ExitCode> sample_kernels(const Settings& settings, const SampleCommand& a
 void add_learn_data(Program& program) {
   const Command group = program.group("learn", "Costs learned from measured kernels");
   const auto data = std::make_shared<DataCommand>();
-  const Command data_command =
-      program.command(group, "data", "Says what measured kernels there are, and how sure their times are",
-                      {"rewright learn data my.cache", "rewright learn data *.cache -o all.kernels",
-                       "rewright learn data my.store -o my.programs"},
-                      [data](const Settings& settings) { return show_data(settings, *data); });
+  const Command data_command = program.command(
+      group, "data", "Says what measured kernels there are, and how sure their times are",
+      {"rewright learn data my.cache", "rewright learn data *.cache -o all.kernels",
+       "rewright learn data my.store -o my.programs", "rewright learn data a.store b.store --best -o tuned.kernels"},
+      [data](const Settings& settings) { return show_data(settings, *data); });
   data->data.add_to(data_command);
+  data_command.add_flag("--best", data->best, "Of a store each kernel's best schedule, not all");
   data_command.add_option("-o,--output", data->output, "Writes them as one file, a line of JSON each")
       .type_name("FILE");
 

@@ -51,7 +51,7 @@ std::vector<Contribution> contributions(const LearnedModel& model, const tune::F
 }
 
 /// By the distance of the logarithms of what they count.
-std::vector<const learn::Sample*> nearest(const learn::DataSet& data, const tune::Features& features) {
+std::vector<const learn::Sample*> nearest_kernels(const learn::DataSet& data, const tune::Features& features) {
   const auto sums = [](const tune::Features& of) {
     std::vector<double> all(learn::kernel_columns().size());
     for (const auto& row : of.stages) {
@@ -89,7 +89,7 @@ Result<ExitCode> explain(const Settings& settings, const ExplainCommand& argumen
   learn::DataSet data;
   if (!arguments.data.empty()) {
     REWRIGHT_TRY(data, learn::read_data(arguments.data, fact(model, "device"), registry));
-    near = nearest(data, features);
+    near = nearest_kernels(data, features);
   }
   const double base_us = model.base ? model.base->predict({&features, 1}).front().us : 0;
   if (settings.json) {

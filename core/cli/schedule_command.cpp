@@ -14,6 +14,7 @@
 #include "loop/validator.h"
 #include "schedule/apply.h"
 #include "schedule/explain.h"
+#include "schedule/neighbourhood.h"
 #include "schedule/schedule_json.h"
 
 namespace rewright::cli {
@@ -216,6 +217,18 @@ void add_files(const Command& command, ScheduleArguments& arguments) {
   add_choices(command, arguments);
 }
 
+Result<ExitCode> show_neighbourhood(const Settings& settings, const std::string& file) {
+  REWRIGHT_TRY(const std::string text, read_file(file));
+  const auto space = schedule::neighbourhood(text);
+  if (!space) return make_error(space.error().code, "'{}': {}", file, space.error().message);
+  if (settings.json) {
+    print_json(schedule::to_json(*space));
+  } else {
+    print(schedule::to_string(*space));
+  }
+  return ExitCode::kDone;
+}
+
 }  // namespace
 
 void add_schedule(Program& program) {
@@ -254,6 +267,13 @@ void add_schedule(Program& program) {
       [files, shown](const Settings& settings) { return show_schedule(settings, *files, *shown); });
   show.add_option("FILE", *files, "A schedule, or a loop program and a schedule").required().expected(1, 2);
   add_choices(show, *shown);
+  auto file = std::make_shared<std::string>();
+  const Command near = program.command(
+      group, "neighbourhood", "Prints the space of schedules near one: the factors of its splits become knobs",
+      {"rewright schedule neighbourhood by-hand.schedule > near.schedule",
+       "rewright tune kernel product.loop --size M=64 --size N=64 --size K=64 --sketch near.schedule --only-given"},
+      [file](const Settings& settings) { return show_neighbourhood(settings, *file); });
+  near.add_option("SCHEDULE", *file, "Transforms, one a line or with ; between").required();
 }
 
 }  // namespace rewright::cli

@@ -130,6 +130,8 @@ void add_search_options(const Command& command, TuneArguments& a) {
   command.add_option("--policy", a.choice.policy, "Caches before a run: hot or cold")
       .check(one_of({"hot", "cold"}))
       .show_default();
+  command.add_flag("--patient", a.choice.is_patient,
+                   "Time slow schedules as long as fast ones: for rewright learn to learn from");
   command.add_option("--batch", a.choice.batch, "Schedules that are proposed at a time")
       .check(whole_number(1))
       .show_default();

@@ -140,7 +140,7 @@ Result<Equivalence> compare(const OpenedModel& model, ArtefactSession& session, 
 Result<Kernels> kernels_of_version(const Graph& graph, const OpenedModel& model, const Target& target,
                                    const tune::InstructionSet* instructions, const CompileOptions& options) {
   const ImportedModel& compiled = model.start();
-  REWRIGHT_TRY(Kernels kernels, kernels_of(graph, compiled.carried, compiled.external, model.registry));
+  REWRIGHT_TRY(Kernels kernels, kernels_of(graph, compiled.carried, compiled.external, model.registry, options.stored));
   if (instructions == nullptr || !kernels.not_compiled.empty()) return kernels;
   const ScheduleChoice choose = options.records.empty()
                                     ? ScheduleChoice()

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,7 +31,8 @@ struct CompileOptions {
   bool measure = false;         ///< Time the artefact, its kernels and the runtime.
   int seconds = 300;            ///< For the compiler, and for a run.
   std::vector<ScheduleRecord> records =
-      {};  ///< Of which each kernel takes its best; others are scheduled by one_shot().
+      {};                      ///< Of which each kernel takes its best; others are scheduled by one_shot().
+  std::set<Port> stored = {};  ///< Results that no kernel keeps to itself (compile/grouping.h): of one version.
   /// Whose kernels are measured too, and added up: those of the compiled graph, of one version. May be null.
   CostModel* beside = nullptr;
   /// Called with what is done next: "compile". False: it is not to be done.

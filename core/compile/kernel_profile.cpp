@@ -83,7 +83,7 @@ std::vector<KernelTime> kernel_profile(const Graph& graph, const Kernels& kernel
     const KernelCall& call = kernels.calls[k];
     const loop::Program& program = kernels.program(call);
     profile.push_back({kernels.functions[call.function].name, result_of(graph, program, call), times[k],
-                       limit_us(work_of(program), machine, kernels.threads)});
+                       limit_us(work_of(program), machine, kernels.threads), call.key});
   }
   return profile;
 }

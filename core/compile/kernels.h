@@ -1,8 +1,5 @@
-// A graph as calls of kernels over its tensors. Equal kernels, by key and element types, share one function.
-//
-// A node joins its producer where the two definitions say that nothing need be stored between them
-// (loop/composition.h): the producer has one result, this node alone reads it, inlining leaves no buffer for it, and no
-// stage has more sums than one had before. No operator is known by name.
+// A graph as calls of kernels over its tensors, each of a group of nodes (compile/grouping.h). Equal kernels, by key
+// and element types, share one function.
 #pragma once
 
 #include <rewright/graph/graph.h>
@@ -12,6 +9,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +27,7 @@ struct KernelCall {
   std::vector<std::optional<Port>> tensors;  ///< By buffer of the function; none: a temporary of its own.
   /// By buffer, or empty: how the function has a weight, and no part where it has it as it is.
   std::vector<std::vector<schedule::LayoutPart>> packings = {};
+  std::string key = {};  ///< Of its operators (optimize/cost_key.h); empty: it is of a carried node, or copies.
 };
 
 /// A node that has no loops, and why.
@@ -47,10 +46,12 @@ struct Kernels {
 };
 
 /// `carried`: why nodes have no operator, as the import said it. `external`: weights whose values lie in files.
-/// `registry` reads bodies of nodes; null: none is read. Errors: kInternal, a definition that cannot be lowered or is
-/// refused by the validator, with the node.
+/// `registry` reads bodies of nodes; null: none is read. `stored`: results that are in memory, even where their reader
+/// could join what makes them. Errors: kInternal, a definition that cannot be lowered or is refused by the validator,
+/// with the node.
 [[nodiscard]] REWRIGHT_API Result<Kernels> kernels_of(const Graph& graph, std::span<const CarriedNode> carried = {},
                                                       const std::map<std::string, ExternalWeight>& external = {},
-                                                      const Registry* registry = nullptr);
+                                                      const Registry* registry = nullptr,
+                                                      const std::set<Port>& stored = {});
 
 }  // namespace rewright::compile

@@ -16,6 +16,7 @@ struct PlannedUnit {
   const RunSpec* run = nullptr;
   const UnitSpec* spec = nullptr;
   Job job;
+  std::vector<std::string> files;  ///< That it reads.
   std::string key;
 };
 
@@ -31,7 +32,7 @@ Result<std::vector<PlannedUnit>> plan(const Manifest& manifest, const std::vecto
     std::vector<std::string> files = parameters.named_files();
     files.insert(files.end(), job.files.begin(), job.files.end());
     REWRIGHT_TRY(std::string key, key_of(run.kind, unit.parameters, files, build));
-    planned.push_back({&run, &unit, std::move(job), std::move(key)});
+    planned.push_back({&run, &unit, std::move(job), std::move(files), std::move(key)});
   }
   return planned;
 }
@@ -91,6 +92,16 @@ Error named(const Error& error, const Manifest& manifest, const std::string& lab
   return {error.code, fmt::format("experiment {}, {}: {}", manifest.name, label, error.message)};
 }
 
+/// Done already: by this build, or with the same files by another.
+Result<bool> is_known(const PlannedUnit& unit, const UnitResult* before, const ResultFile& results, bool any_build) {
+  if (before == nullptr || before->key == unit.key || !any_build) return before != nullptr && before->key == unit.key;
+  const Json* setting = results.setting(before->setting);
+  if (setting == nullptr) return false;
+  REWRIGHT_TRY(const std::string key,
+               key_of(unit.run->kind, unit.spec->parameters, unit.files, setting->value("build", "")));
+  return before->key == key;
+}
+
 }  // namespace
 
 Result<RunOutcome> run_experiment(const Manifest& manifest, const RunExperiment& options) {
@@ -107,7 +118,8 @@ Result<RunOutcome> run_experiment(const Manifest& manifest, const RunExperiment&
   for (std::size_t i = 0; i < planned.size(); ++i) {
     const PlannedUnit& unit = planned[i];
     const UnitResult* before = outcome.results.find(manifest, *unit.spec);
-    if (before != nullptr && (options.any_build || before->key == unit.key)) {
+    REWRIGHT_TRY(const bool known, is_known(unit, before, outcome.results, options.any_build));
+    if (known) {
       ++outcome.known;
       continue;
     }

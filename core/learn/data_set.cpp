@@ -14,6 +14,7 @@
 
 #include "base/files.h"
 #include "base/sha256.h"
+#include "store/schedule_records.h"
 #include "store/sqlite_database.h"
 
 namespace rewright::learn {
@@ -77,6 +78,28 @@ Status read_line(const RowJson& json, const std::string& device, Measurements& a
   return {};
 }
 
+/// Of each kernel the best schedule, as a cost model of such would say.
+Status read_store(const std::string& folder, const Registry& registry, Measurements& all) {
+  REWRIGHT_TRY(const std::vector<ScheduleRecord> records, ScheduleRecords::read(folder));
+  std::map<std::pair<std::string, std::string>, double> best;  // By device and kernel.
+  for (const ScheduleRecord& record : records) {
+    if (record.outcome != "ok") continue;
+    const auto owned = from_key(record.structure, registry, record.sizes);
+    if (!owned) continue;  // Loops that no operator made.
+    const std::string device = fmt::format("tuned|{}, {} caches, {}", record.target, record.policy, record.processor);
+    double& us = best.try_emplace({device, to_key(owned->kernel())}, record.least_us()).first->second;
+    us = std::min(us, record.least_us());
+  }
+  if (best.empty())
+    return make_error(ErrorCode::kParse, "the store '{}' has no schedule of a kernel of operators that ran", folder);
+  for (const auto& [key, us] : best) {
+    Measured& measured = all[key.first][key.second];
+    measured.programs.insert(std::filesystem::path(folder).stem().string());
+    measured.us.push_back(us);
+  }
+  return {};
+}
+
 Status read_start(const RowJson& json, std::string& device) {
   if (!json.is_object() || !json.contains(kVersionKey))
     return make_error(ErrorCode::kParse, "the first line has no \"{}\"; this is no file of measured kernels",
@@ -106,6 +129,10 @@ Status read_lines(const std::string& file, const std::string& text, Measurements
   }
   if (device.empty()) return make_error(ErrorCode::kParse, "'{}' is empty; expected measured kernels", file);
   return {};
+}
+
+std::string first_line(const std::string& device) {
+  return RowJson({{kVersionKey, kFileVersion}, {"unit", "us"}, {"device", device}}).dump() + "\n";
 }
 
 Result<std::string> chosen(const Measurements& all, const std::string& part) {
@@ -149,6 +176,10 @@ std::string DataSet::hash() const {
 Result<DataSet> read_data(const std::vector<std::string>& files, const std::string& device, const Registry& registry) {
   Measurements all;
   for (const std::string& file : files) {
+    if (std::filesystem::is_directory(file)) {
+      REWRIGHT_CHECK(read_store(file, registry, all));
+      continue;
+    }
     REWRIGHT_TRY(const std::string bytes, read_file(file));
     REWRIGHT_CHECK(bytes.starts_with(kDatabaseStart) ? read_cache(file, all) : read_lines(file, bytes, all));
   }
@@ -173,8 +204,24 @@ Result<DataSet> read_data(const std::vector<std::string>& files, const std::stri
   return data;
 }
 
+Status append_data(const std::string& file, const std::string& device, const std::string& program,
+                   const std::map<std::string, std::vector<double>>& us) {
+  std::string text = first_line(device);
+  if (std::filesystem::exists(file)) {
+    REWRIGHT_TRY(text, read_file(file));
+    Measurements known;
+    REWRIGHT_CHECK(read_lines(file, text, known));
+    if (!text.starts_with(first_line(device)))
+      return make_error(ErrorCode::kMismatch, "'{}' has kernels of another device than {}: name another file", file,
+                        device);
+  }
+  for (const auto& [kernel, times] : us)
+    text += RowJson({{"program", program}, {"kernel", kernel}, {"us", times}}).dump() + "\n";
+  return write_file(file, text);
+}
+
 Status write_data(const std::string& file, const DataSet& data) {
-  std::string text = RowJson({{kVersionKey, kFileVersion}, {"unit", "us"}, {"device", data.device}}).dump() + "\n";
+  std::string text = first_line(data.device);
   for (const Sample& sample : data.samples)
     text += RowJson({{"program", sample.programs}, {"kernel", sample.kernel}, {"us", sample.us}}).dump() + "\n";
   return write_file(file, text);

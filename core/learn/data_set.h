@@ -1,4 +1,5 @@
-// Measured kernels as a data set: from cost caches and from files of kernels, a line of JSON each.
+// Measured kernels as a data set: from cost caches, from stores with measured schedules, of which each kernel's best
+// counts, and from files of kernels, a line of JSON each.
 //
 //   {"rewright_kernels": 1, "unit": "us", "device": "onnxruntime|ONNX Runtime 1.30.0, one thread, ..."}
 //   {"program": "acnet", "kernel": "|relu|data(1, 8)", "us": [1.1, 1.2]}
@@ -11,6 +12,7 @@
 #include <rewright/tune/predictor.h>
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -38,13 +40,18 @@ struct REWRIGHT_API DataSet {
   [[nodiscard]] std::string hash() const;
 };
 
-/// A cost cache is of the program that its name says. `device`: a part of the name of the device, where files have
-/// several. Errors: kNotFound, kIo; kParse, FILE:LINE; kMismatch, other units or devices; kUsage, several devices, or
-/// none of that name.
+/// A cost cache or a store is of the program that its name says. `device`: a part of the name of the device, where
+/// files have several. Errors: kNotFound, kIo; kParse, FILE:LINE; kMismatch, other units or devices; kUsage, several
+/// devices, or none of that name.
 [[nodiscard]] REWRIGHT_API Result<DataSet> read_data(const std::vector<std::string>& files, const std::string& device,
                                                      const Registry& registry);
 /// As a file of kernels, whatever it was read from.
 [[nodiscard]] REWRIGHT_API Status write_data(const std::string& file, const DataSet& data);
+
+/// Adds times of a program's kernels, by key, to such a file, which is made where it is not there. Errors: kIo;
+/// kMismatch, a file of another device; as read_data.
+REWRIGHT_API Status append_data(const std::string& file, const std::string& device, const std::string& program,
+                                const std::map<std::string, std::vector<double>>& us);
 
 /// How far repeated measurements are apart: what no prediction can be better than.
 struct Noise {

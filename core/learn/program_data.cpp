@@ -64,6 +64,12 @@ Status read_program(const ProgramJson& json, ProgramData& data) {
   return {};
 }
 
+/// Whole numbers as such, others in six digits.
+ProgramJson short_number(double number) {
+  if (number == std::floor(number) && std::abs(number) < 1e15) return static_cast<std::int64_t>(number);
+  return std::stod(fmt::format("{:.6g}", number));
+}
+
 /// Of one kernel.
 void judge(const std::vector<double>& measured, const std::vector<double>& said, OrderAccuracy& all) {
   ++all.kernels;
@@ -139,8 +145,15 @@ Status write_programs(const std::string& file, const ProgramData& data) {
           {{kProgramsKey, kProgramsVersion}, {"unit", "us"}, {"device", data.device}, {"columns", data.columns}})
           .dump() +
       "\n";
-  for (const tune::Observation& each : data.programs)
-    text += ProgramJson({{"task", each.task}, {"us", each.us}, {"stages", each.features.stages}}).dump() + "\n";
+  for (const tune::Observation& each : data.programs) {
+    ProgramJson stages = ProgramJson::array();
+    for (const auto& row : each.features.stages) {
+      ProgramJson& numbers = stages.emplace_back(ProgramJson::array());
+      for (const double number : row) numbers.push_back(short_number(number));
+    }
+    text +=
+        ProgramJson({{"task", each.task}, {"us", short_number(each.us)}, {"stages", std::move(stages)}}).dump() + "\n";
+  }
   return write_file(file, text);
 }
 

@@ -104,7 +104,7 @@ class Walk {
     if (is_update) counts.operations += 1;
     const bool is_product = is_update && store.value.kind() == ValueExpr::Kind::kMultiply;
     const auto loads = schedule::loads_in(store.value);
-    double gathers = 0, broadcasts = 0;
+    double gathers = 0, broadcasts = 0, register_loads = 0;
     std::vector<Touched> touched = {touch(store.buffer, store.at)};
     if (apart_of(touched.back()) > 1) gathers += vectors;
     for (const ValueExpr& load : loads) {
@@ -112,6 +112,7 @@ class Walk {
       const std::int64_t apart = apart_of(touched.back());
       if (apart == 0) broadcasts += vectors;
       if (apart > 1) gathers += vectors;
+      register_loads += vectors / reused_in_code(load.indices());
     }
     std::vector<double> row = {runs,
                                counts.operations * runs,
@@ -124,11 +125,40 @@ class Walk {
                                used,
                                steps,
                                is_update ? tile : 0,
+                               register_loads,
+                               vectors / kept_in_registers(store.at),
                                code,
                                in_parallel,
                                bytes_from(touched, 0)};
     for (std::size_t level = 0; level < kLevels; ++level) row.push_back(traffic(touched, level));
     rows_.push_back(std::move(row));
+  }
+
+  /// How often the code of the innermost loop that is left names the same place: the compiler reads it once.
+  [[nodiscard]] double reused_in_code(std::span<const IndexExpr> at) const {
+    double times = 1;
+    for (std::size_t l = loops_.size(); l-- > 0 && is_written_out(*loops_[l]);) {
+      if (!schedule::names_axis(at, loops_[l]->axis)) times *= iterations(*loops_[l]);
+    }
+    return times;
+  }
+  /// How often a place is updated before another is, but for those beside it in the code of the innermost loop.
+  [[nodiscard]] double kept_in_registers(std::span<const IndexExpr> at) const {
+    double times = 1;
+    for (std::size_t l = loops_.size(); l-- > 0;) {
+      const bool moves = schedule::names_axis(at, loops_[l]->axis);
+      if (moves && !is_written_out(*loops_[l])) break;
+      if (!moves) times *= iterations(*loops_[l]);
+    }
+    return times;
+  }
+  /// Of vectors whole ones.
+  [[nodiscard]] double iterations(const Loop& loop) const {
+    const auto extent = static_cast<double>(extent_of(loop));
+    return loop.kind == LoopKind::kVector ? std::ceil(extent / static_cast<double>(lanes_)) : extent;
+  }
+  static bool is_written_out(const Loop& loop) {
+    return loop.kind == LoopKind::kVector || loop.kind == LoopKind::kUnroll;
   }
 
   Touched touch(BufferId buffer, std::span<const IndexExpr> at) const {
@@ -210,9 +240,9 @@ class Walk {
 }  // namespace
 
 std::vector<std::string> feature_columns() {
-  return {"runs",        "operations",    "calls",      "multiply_adds", "loads",        "gathers",
-          "broadcasts",  "vectors",       "lanes_used", "steps",         "sums_in_tile", "code",
-          "in_parallel", "touched_bytes", "traffic_1",  "traffic_2",     "traffic_3",    "traffic_4"};
+  return {"runs",        "operations",    "calls",     "multiply_adds", "loads",          "gathers",  "broadcasts",
+          "vectors",     "lanes_used",    "steps",     "sums_in_tile",  "register_loads", "stores",   "code",
+          "in_parallel", "touched_bytes", "traffic_1", "traffic_2",     "traffic_3",      "traffic_4"};
 }
 
 Features features_of(const loop::Program& scheduled, const Machine& machine, std::int64_t lanes) {

@@ -14,6 +14,8 @@
 // | lanes_used      | lanes of a statement by those of its vectors, 0 to 1                              |
 // | steps           | iterations of the loops that are left in the code, all levels together            |
 // | sums_in_tile    | vectors that one iteration of the innermost loop updates                          |
+// | register_loads  | loads that are left where the code of the innermost loop reads what it names once |
+// | stores          | stores that are left where a place stays in a register while it is updated        |
 // | code            | statements in the code, loops that are unrolled written out                       |
 // | in_parallel     | iterations of parallel loops                                                      |
 // | touched_bytes   | different bytes of all that it touches                                            |

@@ -14,6 +14,8 @@ enum class CachePolicy : std::uint8_t {
 };
 [[nodiscard]] inline const char* name_of(CachePolicy policy) { return policy == CachePolicy::kHot ? "hot" : "cold"; }
 
+inline constexpr double kNoRace = 1e9;  ///< Nothing is so much slower.
+
 struct MeasureTask {
   std::string target = "c";
   std::string dialect;  ///< Of the candidates; what they are compared with is of the plainest.

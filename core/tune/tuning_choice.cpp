@@ -22,6 +22,7 @@ Result<TuningSetting> tuning_setting(const TuningChoice& choice, const Registry&
   setting.measure.dialect = choice.dialect;
   setting.measure.policy = choice.policy == "cold" ? CachePolicy::kCold : CachePolicy::kHot;
   setting.measure.batch_us = 100;
+  if (choice.is_patient) setting.measure.race = kNoRace;
   setting.seed = choice.seed;
   setting.batch = choice.batch;
   setting.orders = choice.orders == "scores" ? OrderFeatures::kScores : OrderFeatures::kCategory;

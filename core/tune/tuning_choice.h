@@ -25,6 +25,7 @@ struct TuningChoice {
   std::vector<std::string> generators = {};
   std::uint64_t seed = 1;
   std::uint64_t batch = 8;
+  bool is_patient = false;  ///< Slow schedules are timed as long as fast ones: for data to learn from.
 };
 
 /// Errors: kUsage, no such dialect or structure of tiles.

@@ -8,6 +8,7 @@
 
 #include "learn/accuracy.h"
 #include "optimize/cost_cache.h"
+#include "store/schedule_records.h"
 #include "support/operators.h"
 
 namespace rewright::learn {
@@ -75,6 +76,54 @@ TEST_F(DataSetTest, ACostCacheIsADataSetOfTheProgramThatItsNameSays) {
   const auto again = read_data({written}, "", loaded());
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(again->hash(), data->hash());
+}
+
+TEST_F(DataSetTest, AStoreIsTheBestScheduleOfEachKernel) {
+  const std::string store = folder_ + "/net.store";
+  {
+    auto records = ScheduleRecords::open(store);
+    ASSERT_TRUE(records) << records.error().message;
+    ScheduleRecord record;
+    record.structure = "|relu|data(s0, s1)";
+    record.sizes = {8, 64};
+    record.target = "c";
+    record.machine = record.processor = "a";
+    record.policy = "hot";
+    record.outcome = "ok";
+    record.origin = "search";
+    for (const double us : {3.0, 2.0, 5.0}) {
+      record.batches_us = {us, us + 1};
+      ASSERT_TRUE(records->add(record));
+    }
+    record.outcome = "wrong";
+    record.batches_us = {0.5};
+    ASSERT_TRUE(records->add(record));
+  }
+  const auto data = read_data({store}, "", loaded());
+  ASSERT_TRUE(data) << data.error().message;
+  EXPECT_EQ(data->device, "tuned|c, hot caches, a");
+  ASSERT_EQ(data->samples.size(), 1);
+  EXPECT_EQ(data->samples[0].kernel, kRelu);
+  EXPECT_THAT(data->samples[0].us, ElementsAre(2));
+  EXPECT_THAT(data->samples[0].programs, ElementsAre("net"));
+  EXPECT_THAT(refusal({}), HasSubstr("is empty"));
+}
+
+TEST_F(DataSetTest, TimesAreAddedToAFileOfTheSameDevice) {
+  const std::string kept = folder_ + "/kept.kernels";
+  ASSERT_TRUE(append_data(kept, "m|a", "p", {{kRelu, {3, 2}}}));
+  ASSERT_TRUE(append_data(kept, "m|a", "q", {{kRelu, {1}}, {"|tanh|data(4)", {5}}}));
+  const auto other = append_data(kept, "m|b", "p", {{kRelu, {3}}});
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().message, HasSubstr("has kernels of another device than m|b"));
+  const auto data = read_data({kept}, "", loaded());
+  ASSERT_TRUE(data) << data.error().message;
+  ASSERT_EQ(data->samples.size(), 2);
+  EXPECT_THAT(data->samples[0].us, ElementsAre(3, 2, 1));
+  EXPECT_THAT(data->samples[0].programs, UnorderedElementsAre("p", "q"));
+  const auto damaged = append_data(file("b.kernels", {"x"}), "m|a", "p", {{kRelu, {3}}});
+  ASSERT_FALSE(damaged);
+  EXPECT_THAT(damaged.error().message, HasSubstr("b.kernels:1: not JSON"));
 }
 
 TEST_F(DataSetTest, SaysWhatIsWrongAndWhere) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "support/true_rules.h"
-#include "unit/optimize/fixed_prices.h"
+#include "support/fixed_prices.h"
 
 namespace rewright {
 namespace {

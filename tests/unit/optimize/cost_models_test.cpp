@@ -9,7 +9,7 @@
 
 #include "optimize/cost_cache.h"
 #include "support/operators.h"
-#include "unit/optimize/fixed_prices.h"
+#include "support/fixed_prices.h"
 
 namespace rewright {
 namespace {

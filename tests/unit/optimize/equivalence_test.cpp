@@ -13,7 +13,7 @@
 #include "optimize/comparison.h"
 #include "optimize/optimizer.h"
 #include "support/true_rules.h"
-#include "unit/optimize/fixed_prices.h"
+#include "support/fixed_prices.h"
 
 namespace rewright {
 namespace {

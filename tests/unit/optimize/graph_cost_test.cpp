@@ -9,7 +9,7 @@
 #include "optimize/cost_cache.h"
 #include "optimize/kernel_costs.h"
 #include "support/true_rules.h"
-#include "unit/optimize/fixed_prices.h"
+#include "support/fixed_prices.h"
 
 namespace rewright {
 namespace {

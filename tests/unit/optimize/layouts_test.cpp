@@ -14,7 +14,7 @@
 #include "optimize/pbqp.h"
 #include "support/random.h"
 #include "support/true_rules.h"
-#include "unit/optimize/fixed_prices.h"
+#include "support/fixed_prices.h"
 
 namespace rewright {
 namespace {

@@ -14,7 +14,7 @@
 #include "rewrite/pool_rewriter.h"
 #include "support/grown_graph.h"
 #include "support/true_rules.h"
-#include "unit/optimize/fixed_prices.h"
+#include "support/fixed_prices.h"
 #include "unit/optimize/nodes_below.h"
 
 namespace rewright {

@@ -12,7 +12,7 @@
 
 #include "optimize/optimizer.h"
 #include "support/true_rules.h"
-#include "unit/optimize/fixed_prices.h"
+#include "support/fixed_prices.h"
 
 namespace rewright {
 namespace {

@@ -8,7 +8,7 @@
 #include "support/grown_graph.h"
 #include "support/random_graph.h"
 #include "support/true_rules.h"
-#include "unit/optimize/fixed_prices.h"
+#include "support/fixed_prices.h"
 
 namespace rewright {
 namespace {

@@ -12,7 +12,7 @@
 #include "support/isomorphism.h"
 #include "support/rewriter.h"
 #include "support/true_rules.h"
-#include "unit/optimize/fixed_prices.h"
+#include "support/fixed_prices.h"
 
 namespace rewright {
 namespace {

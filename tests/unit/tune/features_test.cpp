@@ -71,6 +71,14 @@ TEST(Features, OfATileInVectors) {
   EXPECT_EQ(row["steps"], 16 + 16 * 32);
   EXPECT_EQ(row["broadcasts"], 64 * 3 * 32) << "of a";
   EXPECT_EQ(row["gathers"], 0);
+  const double vectors = 64 * 3 * 32;
+  EXPECT_EQ(row["register_loads"], vectors / 3 + vectors / 4) << "a for three vectors, w for four rows";
+  EXPECT_EQ(row["stores"], vectors / 32) << "once the sum is done";
+}
+
+TEST(Features, ASumOutsideOfItsTileIsStoredEachTime) {
+  const Updates row("split c.j 16; distribute c.j/1; distribute c.j/0; reorder c.k c.j/0 c.j/1; vectorise c.j/1");
+  EXPECT_EQ(row["stores"], 64 * 3 * 32) << "only what is written out stays in registers";
 }
 
 TEST(Features, WhatFitsALevelComesInOnce) {

@@ -9,7 +9,7 @@
 
 namespace rewright::testing {
 
-class FixedPrices final : public CostModel {
+class FixedPrices : public CostModel {
  public:
   explicit FixedPrices(std::map<std::string, double> prices = {}, bool measured = false)
       : prices_(std::move(prices)), measured_(measured) {}
