@@ -57,7 +57,7 @@ std::int64_t greatest_divisor(std::int64_t number, std::int64_t most) {
 
 struct Nest {
   std::vector<const loop::Loop*> loops;  ///< Of results, then of sums.
-  std::size_t results = 0;
+  std::size_t results = 0, lanes = 0;
   Arrays arrays;  ///< That of results first.
 };
 using Block = std::vector<std::int64_t>;  ///< Iterations of each loop.
@@ -106,30 +106,6 @@ double moved(const Nest& nest, const Block& block) {
   return blocks * held;
 }
 
-/// Of a weight that the lanes go along: panels as wide as a tile, one after the other, so that a block reads it in
-/// order.
-std::string panels_of(const loop::Program& program, const ValueExpr& value, const Axis& lanes, std::int64_t columns) {
-  if (value.kind() == ValueExpr::Kind::kLoad && program[value.buffer()].role == BufferRole::kWeight) {
-    std::optional<std::size_t> along;
-    std::vector<std::size_t> others;
-    for (std::size_t d = 0; d < value.indices().size(); ++d) {
-      if (value.indices()[d] == IndexExpr(lanes)) {
-        along = d;
-      } else {
-        others.push_back(d);
-      }
-    }
-    const std::string& name = program[value.buffer()].name;
-    if (along)
-      return fmt::format("{} {}_panels {}/{} {} {}%{} pad", name, name, *along, columns, fmt::join(others, " "), *along,
-                         columns);
-  }
-  for (const ValueExpr& operand : value.operands()) {
-    if (std::string found = panels_of(program, operand, lanes, columns); !found.empty()) return found;
-  }
-  return "";
-}
-
 class ProjectiveTiles final : public Generator {
  public:
   [[nodiscard]] std::string name() const override { return "projective-tiles"; }
@@ -138,31 +114,38 @@ class ProjectiveTiles final : public Generator {
   }
   [[nodiscard]] std::vector<std::string> schedules(const loop::Program& program,
                                                    const tune::Machine& machine) const override {
-    const auto sum = sum_nest(program);
-    if (!sum || machine.caches.size() < 2) return {};
-    Nest nest{sum->results, sum->results.size(), {axes_of(sum->result->at)}};
-    nest.loops.insert(nest.loops.end(), sum->sums.begin(), sum->sums.end());
-    add_loads(sum->update->value, nest.arrays);
+    if (machine.caches.size() < 2) return {};
+    return of_all_sums(program, [&](const SumNest& sum) { return schedules_of(program, sum, machine); });
+  }
+
+ private:
+  static std::vector<std::string> schedules_of(const loop::Program& program, const SumNest& sum,
+                                               const tune::Machine& machine) {
+    Nest nest{sum.results, sum.results.size(), sum.lanes, {axes_of(sum.result->at)}};
+    nest.loops.insert(nest.loops.end(), sum.sums.begin(), sum.sums.end());
+    add_loads(sum.update->value, nest.arrays);
     const Registers registers(machine);
-    const loop::Loop& last = *sum->results.back();
+    const loop::Loop& last = *sum.results[sum.lanes];
     const std::int64_t vectors = extent(last) / registers.lanes;
-    if (vectors < 1 || !(sum->result->at.back() == IndexExpr(last.axis))) return {};
+    // A sum that is not y itself lies as its loops do: only there are lanes of the innermost one side by side.
+    if (vectors < 1 || sum.lanes + 1 != sum.results.size()) return {};
     std::vector<std::pair<double, std::string>> found;
     for (std::size_t level = 0; level + 1 < machine.caches.size(); ++level) {
       const double share =
           static_cast<double>(machine.caches[level].bytes) / 4 / static_cast<double>(nest.arrays.size());
       if (share < static_cast<double>(registers.lanes)) continue;  // Not a vector of each array.
       const auto block = block_of(nest, share);
-      for (std::size_t r = 0; block && r + 1 < nest.results; ++r) {
+      for (std::size_t r = 0; block && r < nest.results; ++r) {
+        if (r == nest.lanes) continue;
         for (const RegisterTile& tile : register_tiles(registers, (*block)[r], vectors, kMostTiles)) {
           const std::int64_t columns = tile.vectors * registers.lanes;
           if (extent(last) % columns != 0) continue;
           Block rounded = *block;
-          std::int64_t& width = rounded[nest.results - 1];  // Of whole tiles.
+          std::int64_t& width = rounded[nest.lanes];  // Of whole tiles.
           width = columns * greatest_divisor(extent(last) / columns, std::max<std::int64_t>(1, width / columns));
           found.emplace_back(modelled_us(nest, rounded, level, tile, machine),
-                             text_of(nest, rounded, r, tile, columns, level, program[sum->update->buffer].name,
-                                     panels_of(program, sum->update->value, last.axis, columns)));
+                             text_of(nest, rounded, r, tile, columns, level, program[sum.update->buffer].name,
+                                     panels_of(program, sum.update->value, last.axis, columns)));
         }
       }
     }
@@ -174,7 +157,6 @@ class ProjectiveTiles final : public Generator {
     return texts;
   }
 
- private:
   static double modelled_us(const Nest& nest, const Block& block, std::size_t level, const RegisterTile& tile,
                             const tune::Machine& machine) {
     double iterations = 1, sums = 1;  // Sums: of a block.
@@ -193,7 +175,7 @@ class ProjectiveTiles final : public Generator {
   static std::string text_of(const Nest& nest, const Block& block, std::size_t r, const RegisterTile& tile,
                              std::int64_t columns, std::size_t level, const std::string& sum,
                              const std::string& panels) {
-    const std::size_t c = nest.results - 1;
+    const std::size_t c = nest.lanes;
     std::string text = fmt::format("# blocks for cache {}, {} rows of {}, {} columns\n", level + 1, tile.rows,
                                    nest.loops[r]->axis.name, columns);
     for (std::size_t l = nest.results; l-- > 0;) text += fmt::format("distribute {}\n", nest.loops[l]->axis.name);

@@ -1,8 +1,8 @@
 // Generator `register-tiles`: sums of products as tiles of results in registers, by the model of the registers.
 //
-// j, the last place of y, becomes vectors; one other loop of results, i, becomes rows of a tile (sum_nest.h). The tiles
-// with the fewest loads for each multiply-add come first, those that hide the latency in front; the other loops stay as
-// they are.
+// The loop of y's last place, j, becomes vectors; one other loop of results, i, becomes rows of a tile (sum_nest.h).
+// The tiles with the fewest loads for each multiply-add come first, those that hide the latency in front; the other
+// loops stay as they are.
 //
 // Source  Goto & van de Geijn, Anatomy of high-performance matrix multiplication, 2008; Low et al., Analytical modeling
 //         is enough for high-performance BLIS, 2016.
@@ -23,26 +23,28 @@ class RegisterTiles final : public Generator {
   [[nodiscard]] std::string summary() const override { return "Sums of products in tiles of registers"; }
   [[nodiscard]] std::vector<std::string> schedules(const loop::Program& program,
                                                    const tune::Machine& machine) const override {
-    const auto sum = sum_nest(program);
-    if (!sum) return {};
     const Registers registers(machine);
-    const loop::Loop& last = *sum->results.back();
-    const std::int64_t vectors = extent(last) / registers.lanes;
-    if (vectors < 1 || !(sum->result->at.back() == IndexExpr(last.axis))) return {};
-    std::vector<std::string> texts;
-    for (std::size_t r = sum->results.size() - 1; r-- > 0;) {
-      for (const RegisterTile& tile : register_tiles(registers, extent(*sum->results[r]), vectors, kMostTiles))
-        texts.push_back(text_of(*sum, r, tile, tile.vectors * registers.lanes));
-    }
-    return texts;
+    return of_all_sums(program, [&](const SumNest& sum) {
+      const std::int64_t vectors = extent(*sum.results[sum.lanes]) / registers.lanes;
+      std::vector<std::string> texts;
+      for (std::size_t r = sum.results.size(); vectors > 0 && r-- > 0;) {
+        const bool is_last_chance = r == (sum.lanes == 0 ? 1 : 0) && texts.empty();
+        if (r == sum.lanes || (extent(*sum.results[r]) == 1 && !is_last_chance)) continue;
+        for (const RegisterTile& tile : register_tiles(registers, extent(*sum.results[r]), vectors, kMostTiles))
+          texts.push_back(text_of(program, sum, r, tile, tile.vectors * registers.lanes));
+      }
+      return texts;
+    });
   }
 
  private:
-  static std::string text_of(const SumNest& sum, std::size_t r, const RegisterTile& tile, std::int64_t columns) {
-    const std::string rows = sum.results[r]->axis.name, lanes = sum.results.back()->axis.name;
+  static std::string text_of(const loop::Program& program, const SumNest& sum, std::size_t r, const RegisterTile& tile,
+                             std::int64_t columns) {
+    const std::string rows = sum.results[r]->axis.name, lanes = sum.results[sum.lanes]->axis.name;
     std::vector<std::string> outer, sums;
-    for (std::size_t i = 0; i + 1 < sum.results.size(); ++i)
-      outer.push_back(i == r ? rows + "/0" : sum.results[i]->axis.name);
+    for (std::size_t i = 0; i < sum.results.size(); ++i) {
+      if (i != sum.lanes) outer.push_back(i == r ? rows + "/0" : sum.results[i]->axis.name);
+    }
     for (const loop::Loop* loop : sum.sums) sums.push_back(loop->axis.name);
     std::string text = fmt::format("# {} rows of {}, {} columns of {}\nsplit {} {}; split {} {} tail=pad\n", tile.rows,
                                    rows, columns, lanes, rows, tile.rows, lanes, columns);
@@ -51,7 +53,8 @@ class RegisterTiles final : public Generator {
     text += fmt::format("unroll {}/1; vectorise {}/1\n", rows, lanes);
     for (const char* copy : {"/3", "/4"})  // Before and after the sum; some sums have nothing after.
       text += fmt::format("unroll {}/1{} or skip; vectorise {}/1{} or skip\n", rows, copy, lanes, copy);
-    return text;
+    const std::string panels = panels_of(program, sum.update->value, sum.results[sum.lanes]->axis, columns);
+    return panels.empty() ? text : text + fmt::format("pack {} or skip\n", panels);
   }
 };
 

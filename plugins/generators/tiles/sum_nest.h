@@ -1,24 +1,30 @@
 // Sums of products, as lowering writes them:
 //
-//   for results i, ..., j { s = 0; for sums { s += a * b }; y[..., j] = f(s) }      the last store may be missing: s is
-//   y
+//   for results i, ..., j { s = 0; for sums { s += a * b }; y[..., j] = f(s) }
+//
+// The last store may be missing: s is y. The loop of the last place, here j, need not be the innermost.
 #pragma once
 
 #include <rewright/loop/loop_program.h>
 #include <rewright/tune/machine.h>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace rewright {
 
-/// The only nest of a program that is such a sum.
+/// A nest of a program that is such a sum.
 struct SumNest {
   std::vector<const loop::Loop*> results, sums;
   const loop::Store* update = nullptr;  ///< Inside of the sums.
   const loop::Store* result = nullptr;  ///< The last store to y.
+  std::size_t lanes = 0;                ///< The loop of results that y's last place is of.
 };
 
 [[nodiscard]] inline const loop::Loop* only_loop(const loop::Body& body) {
@@ -26,14 +32,21 @@ struct SumNest {
 }
 [[nodiscard]] inline std::int64_t extent(const loop::Loop& loop) { return loop.extent.number().value_or(0); }
 
-[[nodiscard]] inline std::optional<SumNest> sum_nest(const loop::Program& program) {
+/// The loop that an index moves with, one place for each iteration.
+[[nodiscard]] inline bool moves_with(const IndexExpr& index, const loop::Loop& loop) {
+  const auto form = affine(index);
+  return form && form->terms.size() == 1 && form->terms[0].first == loop.axis && form->terms[0].second == 1;
+}
+
+[[nodiscard]] inline std::optional<SumNest> sum_nest(const loop::Statement& statement) {
   SumNest sum;
-  const loop::Body* body = &program.body;
-  for (const loop::Loop* loop = only_loop(*body); loop != nullptr; loop = only_loop(*body)) {
+  const loop::Body* body = nullptr;
+  for (const loop::Loop* loop = statement.loop(); loop != nullptr; loop = only_loop(*body)) {
     sum.results.push_back(loop);
     body = &loop->body;
   }
-  if (body->size() < 2 || body->size() > 3 || (*body)[0].store() == nullptr || (*body)[1].loop() == nullptr)
+  if (body == nullptr || body->size() < 2 || body->size() > 3 || (*body)[0].store() == nullptr ||
+      (*body)[1].loop() == nullptr)
     return std::nullopt;
   if (body->size() == 3 && (*body)[2].store() == nullptr) return std::nullopt;
   sum.result = body->size() == 3 ? (*body)[2].store() : (*body)[0].store();
@@ -43,9 +56,34 @@ struct SumNest {
     body = &loop->body;
   }
   sum.update = body->size() == 1 ? (*body)[0].store() : nullptr;
-  const bool is_sum = sum.update != nullptr && sum.update->kind == loop::StoreKind::kAdd && sum.results.size() >= 2 &&
-                      !sum.result->at.empty();
-  return is_sum ? std::optional(sum) : std::nullopt;
+  if (sum.update == nullptr || sum.update->kind != loop::StoreKind::kAdd || sum.results.size() < 2 ||
+      sum.result->at.empty())
+    return std::nullopt;
+  const auto lanes = std::ranges::find_if(
+      sum.results, [&](const loop::Loop* each) { return moves_with(sum.result->at.back(), *each); });
+  sum.lanes = static_cast<std::size_t>(lanes - sum.results.begin());
+  return lanes != sum.results.end() ? std::optional(sum) : std::nullopt;
+}
+
+/// Schedules of all of a program's sums, side by side: the first of each, the second of each, ... None where a sum has
+/// none. Other nests, of zeros around a tensor for instance, stay as they are.
+template <class SchedulesOf>
+[[nodiscard]] std::vector<std::string> of_all_sums(const loop::Program& program, const SchedulesOf& schedules_of) {
+  std::vector<std::string> all;
+  bool is_first = true;
+  for (const loop::Statement& statement : program.body) {
+    const auto sum = sum_nest(statement);
+    if (!sum) continue;
+    const std::vector<std::string> own = schedules_of(*sum);
+    if (own.empty()) return {};
+    if (is_first) all.resize(own.size());
+    is_first = false;
+    const std::vector<std::string> before = all;
+    all.resize(std::max(all.size(), own.size()));
+    for (std::size_t i = 0; i < all.size(); ++i)
+      all[i] = before[std::min(i, before.size() - 1)] + own[std::min(i, own.size() - 1)];
+  }
+  return all;
 }
 
 /// Vector registers of a core, and numbers of four bytes in each.
@@ -82,6 +120,31 @@ struct RegisterTile {
   std::ranges::stable_sort(tiles, {}, &RegisterTile::loads);
   if (tiles.size() > most) tiles.resize(most);
   return tiles;
+}
+
+/// Of a weight that the lanes go along: panels as wide as a tile, one after the other, so that a block reads it in
+/// order.
+[[nodiscard]] inline std::string panels_of(const loop::Program& program, const ValueExpr& value, const Axis& lanes,
+                                           std::int64_t columns) {
+  if (value.kind() == ValueExpr::Kind::kLoad && program[value.buffer()].role == BufferRole::kWeight) {
+    std::optional<std::size_t> along;
+    std::vector<std::size_t> others;
+    for (std::size_t d = 0; d < value.indices().size(); ++d) {
+      if (value.indices()[d] == IndexExpr(lanes)) {
+        along = d;
+      } else {
+        others.push_back(d);
+      }
+    }
+    const std::string& name = program[value.buffer()].name;
+    if (along)
+      return fmt::format("{} {}_panels {}/{} {} {}%{} pad", name, name, *along, columns, fmt::join(others, " "), *along,
+                         columns);
+  }
+  for (const ValueExpr& operand : value.operands()) {
+    if (std::string found = panels_of(program, operand, lanes, columns); !found.empty()) return found;
+  }
+  return "";
 }
 
 }  // namespace rewright

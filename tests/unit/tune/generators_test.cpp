@@ -67,6 +67,33 @@ TEST_P(Generators, WriteWhatFitsAndComputesTheSame) {
   }
 }
 
+TEST(RegisterTiles, GoAlongTheLastPlaceWhereverItsLoopIs) {
+  Registry registry;
+  ASSERT_TRUE(registry.load_default());
+  // Two sums into one result with channels last, and zeros beside them.
+  const loop::Program plain = test_support::program_of(
+      "buffer x[6, 6, 8] float32 in\nbuffer w[32, 8, 3] float32 weight\nbuffer v[16, 8, 1] float32 weight\n"
+      "buffer y[7, 6, 48] float32 out\nbuffer s[] float32 temporary\nbuffer u[] float32 temporary\n"
+      "for z.j 6 serial { for z.o 48 serial { store y[0, z.j, z.o] = 0 } }\n"
+      "for a.o 32 serial { for a.i 4 serial { for a.j 6 serial { store s[] = 0\n"
+      "for a.c 8 serial { for a.t 3 serial { store s[] += x[a.i + a.t, a.j, a.c] * w[a.o, a.c, a.t] } }\n"
+      "store y[a.i + 1, a.j, a.o] = max(s[], 0) } } }\n"
+      "for b.o 16 serial { for b.i 4 serial { for b.j 6 serial { store u[] = 0\n"
+      "for b.c 8 serial { for b.t 1 serial { store u[] += x[b.i, b.j, b.c] * v[b.o, b.c, b.t] } }\n"
+      "store y[b.i + 1, b.j, b.o + 32] = max(u[], 0) } } }");
+  const auto texts = registry.find<Generator>("register-tiles")->schedules(plain, machine());
+  ASSERT_FALSE(texts.empty());
+  for (const std::string& text : texts) {
+    EXPECT_THAT(text, HasSubstr("vectorise a.o/1"));
+    EXPECT_THAT(text, HasSubstr("vectorise b.o/1"));
+    EXPECT_THAT(text, HasSubstr("pack w w_panels 0/"));
+    const auto steps = schedule::parse_schedule(text);
+    ASSERT_TRUE(steps) << steps.error().message << "\n" << text;
+    const auto made = schedule::apply(plain, *steps);
+    ASSERT_TRUE(made) << made.error().message << "\n" << text;
+  }
+}
+
 TEST_P(Generators, WriteNothingForWhatIsNoSum) {
   const loop::Program relu = test_support::program_of(
       "buffer x[64] float32 in\nbuffer y[64] float32 out\nfor y.i 64 serial { store y[y.i] = max(x[y.i], 0) }");
