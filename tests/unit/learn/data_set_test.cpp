@@ -28,7 +28,8 @@ std::string line(const std::string& program, const std::string& kernel, const st
 
 class DataSetTest : public ::testing::Test {
  protected:
-  DataSetTest() : folder_(::testing::TempDir() + "/data_set") {
+  DataSetTest()
+      : folder_(::testing::TempDir() + "/data_set_" + ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
   }
