@@ -29,6 +29,7 @@ constexpr const char* kVersionKey = "rewright_kernels";
 struct Measured {
   std::set<std::string> programs;
   std::vector<double> us;
+  std::set<std::string> days;
 };
 /// By device, then by kernel.
 using Measurements = std::map<std::string, std::map<std::string, Measured>>;
@@ -72,6 +73,7 @@ Status read_line(const RowJson& json, const std::string& device, Measurements& a
          json.at("program").is_array() ? json.at("program") : RowJson::array({json.at("program")}))
       measured.programs.insert(program.get<std::string>());
     measured.us.insert(measured.us.end(), us.begin(), us.end());
+    if (json.contains("on")) measured.days.merge(json["on"].get<std::set<std::string>>());
   } catch (const RowJson::exception& error) {
     return make_error(ErrorCode::kParse, "not a measured kernel ({})", error.what());
   }
@@ -131,6 +133,13 @@ Status read_lines(const std::string& file, const std::string& text, Measurements
   return {};
 }
 
+std::string line_of(const RowJson& programs, const std::string& kernel, const std::vector<double>& us,
+                    const std::set<std::string>& days) {
+  RowJson row = {{"program", programs}, {"kernel", kernel}, {"us", us}};
+  if (!days.empty()) row["on"] = days;
+  return row.dump() + "\n";
+}
+
 std::string first_line(const std::string& device) {
   return RowJson({{kVersionKey, kFileVersion}, {"unit", "us"}, {"device", device}}).dump() + "\n";
 }
@@ -165,6 +174,8 @@ bool describe(Sample& sample, const std::vector<std::string>& kinds, const Regis
 
 }  // namespace
 
+std::string today() { return utc_now().substr(0, std::string_view("2026-01-31").size()); }
+
 double Sample::label_us() const { return *std::ranges::min_element(us); }
 
 std::string DataSet::hash() const {
@@ -192,6 +203,7 @@ Result<DataSet> read_data(const std::vector<std::string>& files, const std::stri
       continue;
     }
     data.samples.push_back({kernel, std::move(measured.programs), std::move(measured.us)});
+    data.samples.back().days = std::move(measured.days);
   }
   std::set<std::string> kinds;
   for (const Sample& sample : data.samples) {
@@ -215,15 +227,13 @@ Status append_data(const std::string& file, const std::string& device, const std
       return make_error(ErrorCode::kMismatch, "'{}' has kernels of another device than {}: name another file", file,
                         device);
   }
-  for (const auto& [kernel, times] : us)
-    text += RowJson({{"program", program}, {"kernel", kernel}, {"us", times}}).dump() + "\n";
+  for (const auto& [kernel, times] : us) text += line_of(program, kernel, times, {today()});
   return write_file(file, text);
 }
 
 Status write_data(const std::string& file, const DataSet& data) {
   std::string text = first_line(data.device);
-  for (const Sample& sample : data.samples)
-    text += RowJson({{"program", sample.programs}, {"kernel", sample.kernel}, {"us", sample.us}}).dump() + "\n";
+  for (const Sample& sample : data.samples) text += line_of(sample.programs, sample.kernel, sample.us, sample.days);
   return write_file(file, text);
 }
 

@@ -2,7 +2,7 @@
 // counts, and from files of kernels, a line of JSON each.
 //
 //   {"rewright_kernels": 1, "unit": "us", "device": "onnxruntime|ONNX Runtime 1.30.0, one thread, ..."}
-//   {"program": "acnet", "kernel": "|relu|data(1, 8)", "us": [1.1, 1.2]}
+//   {"program": "acnet", "kernel": "|relu|data(1, 8)", "us": [1.1, 1.2], "on": ["2026-01-31"]}
 //
 // A kernel that several files or lines have is one sample of all programs that have it, with all of its times.
 #pragma once
@@ -26,7 +26,8 @@ struct Sample {
   tune::Features features = {};
   std::string root = {};  ///< The key of the application with the most operations: kernels of one root are a group.
   std::string kind = {};  ///< Its operator.
-  std::vector<std::string> chain = {};                 ///< Operators, where it is a chain.
+  std::set<std::string> days = {};      ///< On which it was measured, "2026-01-31"; as far as they are known.
+  std::vector<std::string> chain = {};  ///< Operators, where it is a chain.
   [[nodiscard]] REWRIGHT_API double label_us() const;  ///< The least.
 };
 
@@ -47,6 +48,9 @@ struct REWRIGHT_API DataSet {
                                                      const Registry& registry);
 /// As a file of kernels, whatever it was read from.
 [[nodiscard]] REWRIGHT_API Status write_data(const std::string& file, const DataSet& data);
+
+/// "2026-01-31", UTC.
+[[nodiscard]] std::string today();
 
 /// Adds times of a program's kernels, by key, to such a file, which is made where it is not there. Errors: kIo;
 /// kMismatch, a file of another device; as read_data.

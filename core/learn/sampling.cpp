@@ -79,6 +79,7 @@ class Sampler {
   struct Known {
     std::set<std::string> programs;
     std::vector<double> us;
+    std::set<std::string> days = {};
   };
 
   Status read_known() {
@@ -87,7 +88,7 @@ class Sampler {
     if (data.device != device_)
       return make_error(ErrorCode::kMismatch, "'{}' has kernels of {}; this is {}: choose another file", options_.file,
                         data.device, device_);
-    for (const Sample& sample : data.samples) known_[sample.kernel] = {sample.programs, sample.us};
+    for (const Sample& sample : data.samples) known_[sample.kernel] = {sample.programs, sample.us, sample.days};
     return {};
   }
   Status read_models() {
@@ -176,10 +177,13 @@ class Sampler {
       }
       known.programs.insert(programs_[key].begin(), programs_[key].end());
       known.us.push_back(us);
+      known.days.insert(today());
     }
     DataSet data{device_, {}, {}};
     for (const auto& [key, known] : known_) {
-      if (!known.us.empty()) data.samples.push_back({key, known.programs, known.us});
+      if (known.us.empty()) continue;
+      data.samples.push_back({key, known.programs, known.us});
+      data.samples.back().days = known.days;
     }
     return write_data(options_.file, data);
   }

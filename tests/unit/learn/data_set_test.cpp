@@ -121,6 +121,9 @@ TEST_F(DataSetTest, TimesAreAddedToAFileOfTheSameDevice) {
   ASSERT_TRUE(data) << data.error().message;
   ASSERT_EQ(data->samples.size(), 2);
   EXPECT_THAT(data->samples[0].us, ElementsAre(3, 2, 1));
+  EXPECT_THAT(data->samples[0].days, ElementsAre(::testing::StartsWith("20")));
+  ASSERT_TRUE(write_data(kept, *data));
+  EXPECT_EQ(read_data({kept}, "", loaded())->samples[0].days, data->samples[0].days);
   EXPECT_THAT(data->samples[0].programs, UnorderedElementsAre("p", "q"));
   const auto damaged = append_data(file("b.kernels", {"x"}), "m|a", "p", {{kRelu, {3}}});
   ASSERT_FALSE(damaged);
