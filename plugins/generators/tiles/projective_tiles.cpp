@@ -57,7 +57,7 @@ std::int64_t greatest_divisor(std::int64_t number, std::int64_t most) {
 
 struct Nest {
   std::vector<const loop::Loop*> loops;  ///< Of results, then of sums.
-  std::size_t results = 0, lanes = 0;
+  std::size_t results = 0;
   Arrays arrays;  ///< That of results first.
 };
 using Block = std::vector<std::int64_t>;  ///< Iterations of each loop.
@@ -121,11 +121,11 @@ class ProjectiveTiles final : public Generator {
  private:
   static std::vector<std::string> schedules_of(const loop::Program& program, const SumNest& sum,
                                                const tune::Machine& machine) {
-    Nest nest{sum.results, sum.results.size(), sum.lanes, {axes_of(sum.result->at)}};
+    Nest nest{sum.results, sum.results.size(), {axes_of(sum.result->at)}};
     nest.loops.insert(nest.loops.end(), sum.sums.begin(), sum.sums.end());
     add_loads(sum.update->value, nest.arrays);
     const Registers registers(machine);
-    const loop::Loop& last = *sum.results[sum.lanes];
+    const loop::Loop& last = *sum.results.back();
     const std::int64_t vectors = extent(last) / registers.lanes;
     // A sum that is not y itself lies as its loops do: only there are lanes of the innermost one side by side.
     if (vectors < 1 || sum.lanes + 1 != sum.results.size()) return {};
@@ -135,13 +135,12 @@ class ProjectiveTiles final : public Generator {
           static_cast<double>(machine.caches[level].bytes) / 4 / static_cast<double>(nest.arrays.size());
       if (share < static_cast<double>(registers.lanes)) continue;  // Not a vector of each array.
       const auto block = block_of(nest, share);
-      for (std::size_t r = 0; block && r < nest.results; ++r) {
-        if (r == nest.lanes) continue;
+      for (std::size_t r = 0; block && r + 1 < nest.results; ++r) {
         for (const RegisterTile& tile : register_tiles(registers, (*block)[r], vectors, kMostTiles)) {
           const std::int64_t columns = tile.vectors * registers.lanes;
           if (extent(last) % columns != 0) continue;
           Block rounded = *block;
-          std::int64_t& width = rounded[nest.lanes];  // Of whole tiles.
+          std::int64_t& width = rounded[nest.results - 1];  // Of whole tiles.
           width = columns * greatest_divisor(extent(last) / columns, std::max<std::int64_t>(1, width / columns));
           found.emplace_back(modelled_us(nest, rounded, level, tile, machine),
                              text_of(nest, rounded, r, tile, columns, level, program[sum.update->buffer].name,
@@ -175,7 +174,7 @@ class ProjectiveTiles final : public Generator {
   static std::string text_of(const Nest& nest, const Block& block, std::size_t r, const RegisterTile& tile,
                              std::int64_t columns, std::size_t level, const std::string& sum,
                              const std::string& panels) {
-    const std::size_t c = nest.lanes;
+    const std::size_t c = nest.results - 1;
     std::string text = fmt::format("# blocks for cache {}, {} rows of {}, {} columns\n", level + 1, tile.rows,
                                    nest.loops[r]->axis.name, columns);
     for (std::size_t l = nest.results; l-- > 0;) text += fmt::format("distribute {}\n", nest.loops[l]->axis.name);

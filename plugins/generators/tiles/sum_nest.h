@@ -70,18 +70,14 @@ struct SumNest {
 template <class SchedulesOf>
 [[nodiscard]] std::vector<std::string> of_all_sums(const loop::Program& program, const SchedulesOf& schedules_of) {
   std::vector<std::string> all;
-  bool is_first = true;
   for (const loop::Statement& statement : program.body) {
     const auto sum = sum_nest(statement);
     if (!sum) continue;
     const std::vector<std::string> own = schedules_of(*sum);
     if (own.empty()) return {};
-    if (is_first) all.resize(own.size());
-    is_first = false;
-    const std::vector<std::string> before = all;
-    all.resize(std::max(all.size(), own.size()));
-    for (std::size_t i = 0; i < all.size(); ++i)
-      all[i] = before[std::min(i, before.size() - 1)] + own[std::min(i, own.size() - 1)];
+    const std::string last = all.empty() ? "" : all.back();
+    all.resize(std::max(all.size(), own.size()), last);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] += own[std::min(i, own.size() - 1)];
   }
   return all;
 }
