@@ -75,6 +75,17 @@ TEST(Run, DoesAgainWhatRestsOnAFileThatChanged) {
   EXPECT_EQ(again->results.units.size(), 2U) << "the old ones are gone";
 }
 
+TEST(Run, WhatAnotherBuildDidCountsWithTheSameFilesAlone) {
+  const Experiments folder;
+  const Manifest manifest = counting(folder);
+  RunExperiment options = folder.options("counting");
+  ASSERT_TRUE(run_experiment(manifest, options));
+  options.any_build = true;
+  EXPECT_EQ(run_experiment(manifest, options)->done, 0U);
+  folder.write("counting", "four\nfive\n", "b.txt");
+  EXPECT_EQ(run_experiment(manifest, options)->done, 2U);
+}
+
 TEST(Run, KeepsWhatWasDoneWhenItIsStopped) {
   const Experiments folder;
   const Manifest manifest = counting(folder);
