@@ -16,6 +16,7 @@ void add_optimize(Program& program);            // optimize.cpp
 void add_compile(Program& program);             // compile.cpp
 void add_schedule(Program& program);            // schedule.cpp
 void add_schedule_measuring(Program& program);  // schedule_measure.cpp
+void add_schedule_composing(Program& program);  // schedule_compose.cpp
 void add_schedules(Program& program);           // schedules.cpp
 void add_tune(Program& program);                // tune.cpp
 void add_tune_model(Program& program);          // tune_model.cpp

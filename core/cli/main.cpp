@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   rewright::cli::add_compile(program);
   rewright::cli::add_schedule(program);
   rewright::cli::add_schedule_measuring(program);
+  rewright::cli::add_schedule_composing(program);
   rewright::cli::add_schedules(program);
   rewright::cli::add_tune(program);
   rewright::cli::add_tune_model(program);

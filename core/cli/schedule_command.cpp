@@ -165,8 +165,9 @@ Json json_of(const schedule::ProgramSize& size) {
   return {{"loops", size.loops}, {"stores", size.stores}, {"buffers", size.buffers}};
 }
 
-Json json_of(const schedule::Step& step, const schedule::StepReport& report) {
+Json json_of(const schedule::Step& step, const std::string& origin, const schedule::StepReport& report) {
   return {{"step", to_string(step)},
+          {"from", origin},
           {"needs", report.needs},
           {"found", report.conflict ? to_string(*report.conflict) : ""},
           {"instead", report.instead},
@@ -175,8 +176,10 @@ Json json_of(const schedule::Step& step, const schedule::StepReport& report) {
           {"after", json_of(report.after)}};
 }
 
-void print_report(std::size_t number, const schedule::Step& step, const schedule::StepReport& report, bool ends) {
-  print_line(fmt::format("{}  {}", number, to_string(step)));
+void print_report(std::size_t number, const schedule::Step& step, const std::string& origin,
+                  const schedule::StepReport& report, bool ends) {
+  print_line(
+      fmt::format("{}  {}{}", number, to_string(step), origin.empty() ? "" : fmt::format("   (from {})", origin)));
   print_line(fmt::format("   needs    {}", report.needs));
   if (report.conflict) print_line(fmt::format("   found    {}", to_string(*report.conflict)));
   if (!report.instead.empty()) print_line(fmt::format("   instead  {}", report.instead));
@@ -194,9 +197,10 @@ Result<ExitCode> explain_schedule(const Settings& settings, const ScheduleArgume
   const bool is_legal = apply(given.program, given.schedule).has_value();
   Json steps = Json::array();
   for (std::size_t i = 0; i < reports.size(); ++i) {
-    steps.push_back(json_of(given.schedule[i], reports[i]));
+    steps.push_back(json_of(given.schedule[i], given.space.steps[i].origin, reports[i]));
     if (settings.json) continue;
-    print_report(i + 1, given.schedule[i], reports[i], !is_legal && i + 1 == reports.size());
+    print_report(i + 1, given.schedule[i], given.space.steps[i].origin, reports[i],
+                 !is_legal && i + 1 == reports.size());
     if (arguments.loops) print_line("\n" + schedule::loop_drawing(reports[i].program));
     if (arguments.dialect.empty()) continue;
     REWRIGHT_TRY(const std::string code, code_of(settings, reports[i].program, arguments.dialect));

@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 
 #include "base/files.h"
+#include "cli/optimize_arguments.h"
 #include "schedule/schedule_json.h"
 
 namespace rewright::cli {
@@ -83,6 +85,7 @@ Result<tune::TuningSetting> tuning_setting(const TuneArguments& arguments, const
   REWRIGHT_TRY(tune::TuningSetting setting, tune::tuning_setting(choice, registry));
   setting.given = std::move(given);
   setting.only_given = arguments.only_given;
+  setting.around = arguments.around;
   return setting;
 }
 
@@ -93,6 +96,22 @@ Result<OpenedRecords> open_records(const std::string& folder) {
   opened.records.emplace(std::move(records));
   REWRIGHT_TRY(opened.known, ScheduleRecords::read(folder));
   return opened;
+}
+
+Result<tune::TuningTask> read_task(const TuneArguments& arguments, const Registry& registry) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(arguments.what, ignored)) return tune::kernel_task(arguments.what, registry);
+  REWRIGHT_TRY(const auto sizes, read_dims(arguments.sizes));
+  return tune::file_task(arguments.what, sizes);
+}
+
+void add_what(const Command& command, TuneArguments& arguments) {
+  command
+      .add_option("KERNEL", arguments.what,
+                  "Inputs with their sizes and what is computed of them, or a loop program's file")
+      .required();
+  command.add_option("--size", arguments.sizes, "What a size of the loop program is: NAME=NUMBER").repeatable();
+  add_code_options(command, arguments);
 }
 
 void add_code_options(const Command& command, TuneArguments& arguments) {
@@ -127,6 +146,8 @@ void add_search_options(const Command& command, TuneArguments& a) {
   command.add_option("--generator", a.choice.generators, "A plugin whose schedules are searched before the sketches")
       .repeatable();
   command.add_flag("--only-given", a.only_given, "Nothing but what --sketch and --generator give");
+  command.add_flag("--around", a.around,
+                   "Once nothing is left to try, the factors of the best schedule so far become knobs");
   command.add_option("--policy", a.choice.policy, "Caches before a run: hot or cold")
       .check(one_of({"hot", "cold"}))
       .show_default();

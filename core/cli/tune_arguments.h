@@ -19,12 +19,17 @@ struct TuneArguments {
   std::vector<std::string> sizes;
   tune::TuningChoice choice;
   std::vector<std::string> sketches;  ///< Files.
-  bool only_given = false;
+  bool only_given = false, around = false;
   std::vector<std::string> options, predictor_options;
   std::string records;
   std::int64_t trials = 64;
   double seconds = 0;  ///< 0: any number.
 };
+/// `what`, a file with a loop program or a kernel as text, at `sizes`.
+[[nodiscard]] Result<tune::TuningTask> read_task(const TuneArguments& arguments, const Registry& registry);
+/// Options that say what it is, and which code is made of it.
+void add_what(const Command& command, TuneArguments& arguments);
+
 /// Options of every search: what to measure, who proposes, where records are.
 void add_search_options(const Command& command, TuneArguments& arguments);
 void add_code_options(const Command& command, TuneArguments& arguments);

@@ -1,6 +1,5 @@
 // rewright tune kernel KERNEL, rewright tune sketches KERNEL
 #include <cmath>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -15,14 +14,6 @@
 
 namespace rewright::cli {
 namespace {
-
-/// A file with a loop program, or a kernel as text.
-Result<tune::TuningTask> read_task(const TuneArguments& arguments, const Registry& registry) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(arguments.what, ignored)) return tune::kernel_task(arguments.what, registry);
-  REWRIGHT_TRY(const auto sizes, read_dims(arguments.sizes));
-  return tune::file_task(arguments.what, sizes);
-}
 
 // --- sketches -----------------------------------------------------------------------------------------------------
 
@@ -120,7 +111,7 @@ class KernelSession {
                     outcome_text(tuning_->outcomes()), ordered_text(tuning_->ordered()), times_text(tuning_->times())));
     for (const ScheduleRecord& failure : tuning_->failures())
       note(fmt::format("{}: {}; its schedule is in the records", failure.outcome, failure.text), settings_.quiet);
-    print("\n" + tuning_->best().schedule);
+    print("\n" + tuning_->best_schedule());
   }
   [[nodiscard]] std::string size_text() const {
     return fmt::format("{:.3g}", static_cast<double>(tuning_->space().size()));
@@ -144,7 +135,7 @@ class KernelSession {
                 {"one_shot_us", number(tuning_->one_shot_us())},
                 {"best_gflops", number(gflops(tuning_->best_us()))},
                 {"peak_gflops", setting_.machine.peak_gflops},
-                {"schedule", tuning_->best().schedule},
+                {"schedule", tuning_->best_schedule()},
                 {"points", tuning_->space().size()},
                 {"outcomes", std::move(outcomes)},
                 {"times", times_json(tuning_->times())},
@@ -173,15 +164,6 @@ Result<ExitCode> tune_kernel(const Settings& settings, const TuneArguments& argu
     note("stopped; records of what was measured until then are kept", settings.quiet);
   });
   return KernelSession(settings, arguments).run();
-}
-
-void add_what(const Command& command, TuneArguments& arguments) {
-  command
-      .add_option("KERNEL", arguments.what,
-                  "Inputs with their sizes and what is computed of them, or a loop program's file")
-      .required();
-  command.add_option("--size", arguments.sizes, "What a size of the loop program is: NAME=NUMBER").repeatable();
-  add_code_options(command, arguments);
 }
 
 void add_sketches(Program& program, const Command& group) {

@@ -91,6 +91,7 @@ class ModelSession {
     begin_ = seconds_now();
     REWRIGHT_TRY(const Registry registry, settings_.registry());
     REWRIGHT_TRY(setting_, tuning_setting(arguments_.tune, registry));
+    setting_.around |= !arguments_.transfer.empty();
     REWRIGHT_TRY(Networks networks, read_networks(arguments_, registry, setting_.sketches.unit));
     REWRIGHT_TRY(tune::Objective objective, objective_of(arguments_, networks));
     counts_ = std::move(networks.counts);
@@ -152,14 +153,14 @@ class ModelSession {
     if (arguments_.transfer.empty() || interrupted() || is_late()) return {};
     const double begin = seconds_now();
     tune::NetworkTuning::Donors donors{.models = {},
-                                       .target = setting_.measure.target,
-                                       .dialect = setting_.measure.dialect,
                                        .pooled = arguments_.pooled,
                                        .division = arguments_.strict ? tune::Division::kStrict : tune::Division::kTails,
                                        .most = arguments_.transfers};
     for (const std::string& store : arguments_.transfer) {
-      REWRIGHT_TRY(std::vector<ScheduleRecord> records, ScheduleRecords::read(store));
-      donors.models.emplace_back(store, std::move(records));
+      REWRIGHT_TRY(const std::vector<ScheduleRecord> records, ScheduleRecords::read(store));
+      REWRIGHT_TRY(const KernelPrograms programs, ScheduleRecords::programs(store));
+      donors.models.emplace_back(
+          store, tune::donor_kernels(records, programs, setting_.measure.target, setting_.measure.dialect));
     }
     auto scores = network_->measure_transfers(donors, [&](std::size_t i) {
       done_tasks_ = i;

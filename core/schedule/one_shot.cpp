@@ -87,8 +87,8 @@ class Scheduling : private NestScheduling {
   /// Steps in order, each of nests of its own: of a recurrence.
   void schedule_inner(const LoopName& root, const Loop& loop) {
     const std::vector<LoopName> inner = loops_of(loop.body);
-    const bool are_nests = std::ranges::any_of(
-        inner, [&](const LoopName& name) { return nest_at(*loop_named(name)).has_value(); });
+    const bool are_nests =
+        std::ranges::any_of(inner, [&](const LoopName& name) { return nest_at(*loop_named(name)).has_value(); });
     if (!are_nests) return vectorise_inner(root);
     for (const LoopName& name : inner) schedule(fused(name));
   }
@@ -189,8 +189,10 @@ class Scheduling : private NestScheduling {
 }  // namespace
 
 OneShot one_shot(const loop::Program& program, const VectorUnit& unit) {
-  return one_shot(OneShot{{}, program}, loops_of(program.body), unit);
+  return one_shot(OneShot{{}, program}, roots_of(program), unit);
 }
+
+std::vector<LoopName> roots_of(const loop::Program& program) { return loops_of(program.body); }
 
 OneShot one_shot(OneShot before, const std::vector<LoopName>& roots, const VectorUnit& unit) {
   return Scheduling(std::move(before), unit).run(roots);

@@ -19,6 +19,8 @@ namespace rewright::schedule {
 
 /// Sizes must be numbers.
 [[nodiscard]] REWRIGHT_API OneShot one_shot(const loop::Program& program, const VectorUnit& unit);
+/// The outermost loops of a program.
+[[nodiscard]] REWRIGHT_API std::vector<LoopName> roots_of(const loop::Program& program);
 /// Steps for some nests more, wherever they stand: by their outermost loops.
 [[nodiscard]] OneShot one_shot(OneShot before, const std::vector<LoopName>& roots, const VectorUnit& unit);
 

@@ -33,6 +33,7 @@ const std::vector<StepForm>& step_forms() {
                                                {"compute-at", {"buffer", "loop", "name"}},
                                                {"rfactor", {"loop", "name"}},
                                                {"inline", {"buffer"}},
+                                               {"tensorise", {"loop", "tile"}},
                                                {"pack", {"buffer", "name"}, "parts"}};
   return kForms;
 }
@@ -73,6 +74,7 @@ Json json_of(const StepText& step) {
     }
   }
   if (!conflict.empty()) json["or"] = conflict;
+  if (!step.origin.empty()) json["from"] = step.origin;
   return json;
 }
 
@@ -89,7 +91,7 @@ Result<StepText> step_of(const Json& json, std::size_t number) {
   StepText step{{json["transform"].get<std::string>()}, static_cast<int>(number)};
   const StepForm* form = form_of(step.words[0]);
   if (form == nullptr) return step;  // What reads words says what there is.
-  std::vector<std::string> known = {"transform", "or"};
+  std::vector<std::string> known = {"transform", "or", "from"};
   for (const std::string& field : form->fields) {
     if (!json.contains(field)) return wrong(number, fmt::format("{} has no '{}'", step.words[0], field));
     step.words.push_back(word_of(json[field]));
@@ -113,6 +115,7 @@ Result<StepText> step_of(const Json& json, std::size_t number) {
     step.words.emplace_back("or");
     step.words.push_back(word_of(json["or"]));
   }
+  if (json.contains("from")) step.origin = word_of(json["from"]);
   return step;
 }
 

@@ -72,7 +72,7 @@ std::string no_such_knob(const Space& space, std::string_view name) {
 }
 
 Result<StepText> bound(const Space& space, const StepText& step, const Choices& choices) {
-  StepText result{{}, step.line};
+  StepText result{{}, step.line, step.origin};
   for (const std::string& word : step.words) {
     std::string text;
     for (std::size_t at = 0; at < word.size();) {
@@ -151,6 +151,13 @@ std::optional<Choices> random_choices(const Space& space, std::uint64_t seed) {
   return std::nullopt;
 }
 
+Choices completed(const Space& space, const Choices& free) {
+  Choices all;
+  std::size_t next = 0;
+  for (const auto& given : space.given) all.push_back(given ? *given : free[next++]);
+  return all;
+}
+
 Result<Choices> given_choices(const Space& space) {
   Choices choices;
   for (std::size_t k = 0; k < space.knobs.size(); ++k) {
@@ -162,6 +169,14 @@ Result<Choices> given_choices(const Space& space) {
   if (!is_allowed(space, choices))
     return make_error(ErrorCode::kUsage, "the values given do not meet: {}", constraints_text(space));
   return choices;
+}
+
+Result<Space> resolved(const Space& space, const Choices& choices) {
+  Space chosen;
+  for (const StepText& step : space.steps) {
+    REWRIGHT_TRY(chosen.steps.emplace_back(), bound(space, step, choices));
+  }
+  return chosen;
 }
 
 Result<Schedule> schedule_of(const Space& space, const Choices& choices) {

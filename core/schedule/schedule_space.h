@@ -63,8 +63,12 @@ struct Space {
 [[nodiscard]] REWRIGHT_API std::vector<Choices> all_choices(const Space& space, std::size_t most);
 /// Allowed ones, each equally likely; nothing where none was met in 10,000 draws.
 [[nodiscard]] REWRIGHT_API std::optional<Choices> random_choices(const Space& space, std::uint64_t seed);
+/// Choices of the knobs that are not given, in their order, with those that are. `free`: one for each of them.
+[[nodiscard]] REWRIGHT_API Choices completed(const Space& space, const Choices& free);
 /// Those that are given. Errors: kUsage, the knob for which there is none; a constraint does not hold.
 [[nodiscard]] REWRIGHT_API Result<Choices> given_choices(const Space& space);
+/// The same steps without knobs. Errors: kParse, there is no such knob.
+[[nodiscard]] REWRIGHT_API Result<Space> resolved(const Space& space, const Choices& choices);
 /// Errors: kParse, as parse_schedule.
 [[nodiscard]] REWRIGHT_API Result<Schedule> schedule_of(const Space& space, const Choices& choices);
 

@@ -143,7 +143,12 @@ std::string to_string(const Space& space) {
     if (space.given[k])
       given += fmt::format(" {}={}", space.knobs[k].name, in_one_word(choice_text(space.knobs[k], *space.given[k])));
   if (!given.empty()) text += fmt::format("with{}\n", given);
-  for (const StepText& step : space.steps) text += joined(step, 0) + '\n';
+  std::string origin;
+  for (const StepText& step : space.steps) {
+    if (step.origin != origin) text += fmt::format("from {}\n", step.origin.empty() ? kHere : step.origin);
+    origin = step.origin;
+    text += joined(step, 0) + '\n';
+  }
   return text;
 }
 

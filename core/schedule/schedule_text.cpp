@@ -241,13 +241,19 @@ Result<Step> parse_step(StepText text) { return StepReader(std::move(text.words)
 
 std::vector<StepText> step_texts(std::string_view text) {
   std::vector<StepText> steps;
+  std::string origin;
   for (int line = 1; !text.empty(); ++line) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view rest = text.substr(0, std::min(text.find('#'), end));
     text.remove_prefix(std::min(end + 1, text.size()));
     while (true) {
       const std::size_t length = std::min(rest.find(';'), rest.size());
-      if (auto words = words_of(rest.substr(0, length)); !words.empty()) steps.push_back({std::move(words), line});
+      auto words = words_of(rest.substr(0, length));
+      if (words.size() == 2 && words[0] == "from") {
+        origin = words[1] == kHere ? "" : std::move(words[1]);
+      } else if (!words.empty()) {
+        steps.push_back({std::move(words), line, origin});
+      }
       if (length == rest.size()) break;
       rest.remove_prefix(length + 1);
     }

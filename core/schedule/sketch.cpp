@@ -224,7 +224,9 @@ std::vector<Sketch> sketches_of(const loop::Program& program, const SketchOption
 
 Sketch sketch_of(Space space) {
   Sketch sketch;
-  for (const Knob& knob : space.knobs) {
+  for (std::size_t k = 0; k < space.knobs.size(); ++k) {
+    if (space.given[k]) continue;
+    const Knob& knob = space.knobs[k];
     SketchKnob& added = sketch.knobs.emplace_back(SketchKnob{knob.name, "", SketchKnobKind::kTile, knob.numbers, {}});
     if (knob.numbers.empty()) added.kind = SketchKnobKind::kOrder, added.loops = knob.loops.size();
   }

@@ -49,7 +49,7 @@ struct Sketch {
 
 /// Sizes must be numbers. At least one.
 [[nodiscard]] REWRIGHT_API std::vector<Sketch> sketches_of(const loop::Program& program, const SketchOptions& options);
-/// A space that somebody wrote, as a sketch.
+/// A space that somebody wrote, as a sketch; what is given in it stays.
 [[nodiscard]] REWRIGHT_API Sketch sketch_of(Space space);
 /// The schedule of some choices, one for each knob. Nothing where it does not apply.
 [[nodiscard]] REWRIGHT_API std::optional<OneShot> realised(const Sketch& sketch, const loop::Program& program,

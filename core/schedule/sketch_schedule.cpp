@@ -328,8 +328,9 @@ class SketchScheduling : private NestScheduling {
 std::optional<OneShot> by_plans(const Sketch& sketch, const loop::Program& program, const SketchOptions& options,
                                 const Choices& choices) {
   if (!sketch.given) return SketchScheduling(program, options).run(sketch, choices);
-  if (!is_allowed(*sketch.given, choices)) return std::nullopt;
-  auto steps = schedule_of(*sketch.given, choices);
+  const Choices all = completed(*sketch.given, choices);
+  if (!is_allowed(*sketch.given, all)) return std::nullopt;
+  auto steps = schedule_of(*sketch.given, all);
   if (!steps) return std::nullopt;
   auto made = schedule::apply(program, *steps);
   if (!made) return std::nullopt;

@@ -9,9 +9,13 @@
 
 namespace rewright::schedule {
 
+/// The origin of steps that nothing was said of, where others stand before them.
+inline constexpr const char* kHere = "here";
+
 struct StepText {
   std::vector<std::string> words;
   int line = 0;
+  std::string origin = {};  ///< What "from" says above it; empty: nothing does.
   friend bool operator==(const StepText& a, const StepText& b) { return a.words == b.words; }
 };
 

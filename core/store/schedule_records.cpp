@@ -43,6 +43,16 @@ CREATE TRIGGER schedule_records_last BEFORE DELETE ON schedule_records BEGIN
 END;
 )sql"};
 
+constexpr std::string_view kProgramComponent = "kernel_programs";
+constexpr std::array<std::string_view, 1> kProgramSchema = {R"sql(
+CREATE TABLE kernel_programs (
+  structure TEXT NOT NULL,
+  sizes TEXT NOT NULL,
+  program TEXT NOT NULL,
+  PRIMARY KEY (structure, sizes)
+) STRICT;
+)sql"};
+
 constexpr std::array kOutcomes = {"ok", "wrong", "crashed", "timeout", "refused", "over-budget"};
 constexpr std::array kOrigins = {"search", "transfer", "hand", "optimiser"};
 
@@ -53,6 +63,15 @@ Status check_word(const char* what, const std::string& word, const Words& words)
 }
 
 std::string sizes_text(const std::vector<std::int64_t>& sizes) { return fmt::format("{}", fmt::join(sizes, ",")); }
+std::vector<std::int64_t> sizes_of(const std::string& text) {
+  std::vector<std::int64_t> sizes;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    sizes.push_back(std::strtoll(text.c_str() + at, nullptr, 10));
+    at = end + 1;
+  }
+  return sizes;
+}
 
 Result<ScheduleRecord> read_fields(const RecordJson& json) {
   ScheduleRecord record;
@@ -84,6 +103,23 @@ Result<ScheduleRecord> read_fields(const RecordJson& json) {
     return make_error(ErrorCode::kParse, "batches_us holds no times");
   }
   return record;
+}
+
+Result<std::unique_ptr<Store>> opened_to_read(const std::string& folder) {
+  auto opened = Store::open(folder, Store::Mode::kRead);
+  if (!opened && opened.error().code == ErrorCode::kNotFound) {
+    return make_error(
+        ErrorCode::kNotFound,
+        "'{0}' is no store of schedules; rewright schedule measure KERNEL --records {0} and rewright tune "
+        "kernel KERNEL --records {0} make one",
+        folder);
+  }
+  return opened;
+}
+
+Result<bool> has_table(Store& store, std::string_view name) {
+  REWRIGHT_TRY(SqlStatement table, store.database().prepare("SELECT 1 FROM sqlite_master WHERE name = ?"));
+  return table.query(std::string(name));
 }
 
 }  // namespace
@@ -153,7 +189,15 @@ Result<ScheduleRecords> ScheduleRecords::open(const std::string& folder) {
   }
   REWRIGHT_TRY(std::unique_ptr<Store> store, Store::open(folder, Store::Mode::kWrite));
   REWRIGHT_CHECK(store->database().migrate(kRecordSchema, kRecordComponent));
+  REWRIGHT_CHECK(store->database().migrate(kProgramSchema, kProgramComponent));
   return ScheduleRecords(std::move(store));
+}
+
+Status ScheduleRecords::add_program(const std::string& structure, const std::vector<std::int64_t>& sizes,
+                                    const std::string& program) {
+  REWRIGHT_TRY(SqlStatement row, store_->database().prepare("INSERT OR IGNORE INTO kernel_programs (structure, sizes, "
+                                                            "program) VALUES (?, ?, ?)"));
+  return row.run(structure, sizes_text(sizes), program);
 }
 
 Result<bool> ScheduleRecords::add(const ScheduleRecord& record) {
@@ -171,21 +215,25 @@ Result<bool> ScheduleRecords::add(const ScheduleRecord& record) {
   return true;
 }
 
-Result<std::vector<ScheduleRecord>> ScheduleRecords::read(const std::string& folder) {
-  auto opened = Store::open(folder, Store::Mode::kRead);
-  if (!opened && opened.error().code == ErrorCode::kNotFound) {
-    return make_error(
-        ErrorCode::kNotFound,
-        "'{0}' is no store of schedules; rewright schedule measure KERNEL --records {0} and rewright tune "
-        "kernel KERNEL --records {0} make one",
-        folder);
+Result<KernelPrograms> ScheduleRecords::programs(const std::string& folder) {
+  REWRIGHT_TRY(const std::unique_ptr<Store> store, opened_to_read(folder));
+  KernelPrograms programs;
+  REWRIGHT_TRY(const bool is_there, has_table(*store, kProgramComponent));
+  if (!is_there) return programs;
+  REWRIGHT_CHECK(store->database().migrate(kProgramSchema, kProgramComponent));
+  REWRIGHT_TRY(SqlStatement rows, store->database().prepare("SELECT structure, sizes, program FROM kernel_programs"));
+  REWRIGHT_TRY(bool more, rows.query());
+  while (more) {
+    programs[{rows.text(0), sizes_of(rows.text(1))}] = rows.text(2);
+    REWRIGHT_TRY(more, rows.step());
   }
-  if (!opened) return opened.error();
-  const std::unique_ptr<Store> store = *std::move(opened);
+  return programs;
+}
+
+Result<std::vector<ScheduleRecord>> ScheduleRecords::read(const std::string& folder) {
+  REWRIGHT_TRY(const std::unique_ptr<Store> store, opened_to_read(folder));
   std::vector<ScheduleRecord> records;
-  REWRIGHT_TRY(SqlStatement table,
-               store->database().prepare("SELECT 1 FROM sqlite_master WHERE name = 'schedule_records'"));
-  REWRIGHT_TRY(const bool is_there, table.query());
+  REWRIGHT_TRY(const bool is_there, has_table(*store, kRecordComponent));
   if (!is_there) return records;
   REWRIGHT_CHECK(store->database().migrate(kRecordSchema, kRecordComponent));
   REWRIGHT_TRY(SqlStatement rows,

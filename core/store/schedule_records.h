@@ -1,6 +1,7 @@
 // Measured schedules: rows of a store that are added, and never changed or taken away.
 //
 //   schedule_records   a component of the database with a version of its own
+//   kernel_programs    another: the loop program of each kernel that was measured, by its structure and sizes
 //   one line of JSON   a record outside of a store; {"version": 1, ...}, the names those of the fields below
 //
 // A record is known by the hash of its line, so that a line that is there already adds nothing.
@@ -8,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +43,9 @@ struct ScheduleRecord {
   friend bool operator==(const ScheduleRecord&, const ScheduleRecord&) = default;
 };
 
+/// Unscheduled loop programs as text, by structure and sizes of kernels.
+using KernelPrograms = std::map<std::pair<std::string, std::vector<std::int64_t>>, std::string>;
+
 /// Without a line break.
 [[nodiscard]] REWRIGHT_API std::string to_line(const ScheduleRecord& record);
 /// Errors: kParse, what is missing or no record says; kMismatch, a line of a newer version.
@@ -54,6 +59,10 @@ class REWRIGHT_API ScheduleRecords {
   [[nodiscard]] static Result<ScheduleRecords> open(const std::string& folder);
   /// False: it is there already.
   [[nodiscard]] Result<bool> add(const ScheduleRecord& record);
+  /// Of a kernel that has records, or gets some. A second one changes nothing.
+  Status add_program(const std::string& structure, const std::vector<std::int64_t>& sizes, const std::string& program);
+  /// None where the store has no such table. Errors: kNotFound, no store there.
+  [[nodiscard]] static Result<KernelPrograms> programs(const std::string& folder);
   /// In the order in which they were added; none where the store has no such table. Errors: kNotFound, no store there;
   /// kMismatch, a damaged row, with its number, or a newer version.
   [[nodiscard]] static Result<std::vector<ScheduleRecord>> read(const std::string& folder);

@@ -19,7 +19,7 @@ Result<std::unique_ptr<NetworkTuning>> NetworkTuning::start(std::vector<TuningTa
     const ProgramWork work = work_of(tuning->task().program);
     scheduled.operations = work.operations;
     scheduled.limit_us = limit_us(work.operations, static_cast<double>(work.bytes), setting.machine);
-    scheduled.is_over = tuning->space().size() <= 1;
+    scheduled.is_over = tuning->space().size() <= 1 && !setting.around;
     network->tasks_.push_back(std::move(tuning));
   }
   network->objective_ = std::move(objective);
@@ -47,22 +47,23 @@ Result<NetworkTuning::Scores> NetworkTuning::measure_transfers(const Donors& don
   double all = 0;
   for (const auto& task : tasks_) {
     if (!std::isfinite(task->one_shot_us())) continue;
-    shares[task->task().structure] += task->task().count * task->one_shot_us();
+    const std::string kind = class_of(task->task().structure, schedule::sum_nests(task->task().program));
+    shares[kind] += task->task().count * task->one_shot_us();
     all += task->task().count * task->one_shot_us();
   }
   for (auto& [kind, share] : shares) share /= all;
   std::vector<ClassKernels> models;
-  for (const auto& [name, records] : donors.models) models.push_back(kernels_by_class(records));
+  for (const auto& [name, kernels] : donors.models) models.push_back(kernels_by_class(kernels));
   Scores scores;
-  std::vector<ScheduleRecord> records;
+  std::vector<DonorKernel> kernels;
   for (const std::size_t m : donors_in_order(shares, models)) {
     scores.emplace_back(donor_score(shares, models[m]), donors.models[m].first);
     if (donors.pooled || scores.size() == 1)
-      records.insert(records.end(), donors.models[m].second.begin(), donors.models[m].second.end());
+      kernels.insert(kernels.end(), donors.models[m].second.begin(), donors.models[m].second.end());
   }
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     if (goes_on && !goes_on(i)) return make_error(ErrorCode::kBudget, "measuring was stopped");
-    const auto schedules = donor_schedules(records, tasks_[i]->task(), donors.target, donors.dialect);
+    const auto schedules = donor_schedules(kernels, tasks_[i]->task());
     const Status measured = tasks_[i]->measure_transfers(schedules, donors.division, donors.most);
     tasks_[i]->close();
     REWRIGHT_CHECK(measured);

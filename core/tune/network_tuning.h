@@ -25,10 +25,9 @@ class REWRIGHT_API NetworkTuning {
                                                                     std::span<const ScheduleRecord> known);
   /// Measures what is there before a search, task by task. Errors: those of Measurer.
   Status measure_baselines(const std::function<bool(std::size_t)>& goes_on = {});
-  /// Where schedules come from: records of each model, by its name.
+  /// Where schedules come from: kernels of each model, by its name.
   struct Donors {
-    std::vector<std::pair<std::string, std::vector<ScheduleRecord>>> models;
-    std::string target, dialect;
+    std::vector<std::pair<std::string, std::vector<DonorKernel>>> models;
     bool pooled = false;  ///< All of them; else the one with the best score.
     Division division = Division::kTails;
     std::size_t most = 8;  ///< Schedules measured of a kernel.

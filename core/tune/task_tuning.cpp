@@ -7,6 +7,7 @@
 
 #include "loop/validator.h"
 #include "schedule/apply.h"
+#include "schedule/neighbourhood.h"
 #include "schedule/one_shot.h"
 #include "tune/features.h"
 
@@ -54,12 +55,52 @@ Result<std::unique_ptr<TaskTuning>> TaskTuning::start(TuningTask task, const Tun
       sketches.push_back(std::move(sketch));
   }
   if (sketches.empty()) sketches.push_back(schedule::sketch_of({}));  // As it is.
-  tuning->space_ = std::make_unique<SketchSpace>(tuning->task_.program, std::move(sketches), tuning->setting_.sketches,
-                                                 setting.machine, setting.orders);
-  REWRIGHT_TRY(tuning->run_, setting.tuner->start(*tuning->space_, setting.seed, setting.tuner_options));
+  REWRIGHT_CHECK(tuning->make_space(std::move(sketches)));
   tuning->replay(known);
+  if (setting.records != nullptr) {
+    const TuningTask& own = tuning->task_;
+    REWRIGHT_CHECK(setting.records->add_program(own.structure, own.sizes, loop::to_string(own.program)));
+  }
   REWRIGHT_CHECK(tuning->learn());
   return tuning;
+}
+
+Status TaskTuning::make_space(std::vector<schedule::Sketch> sketches) {
+  run_.reset();
+  space_ = std::make_unique<SketchSpace>(task_.program, std::move(sketches), setting_.sketches, setting_.machine,
+                                         setting_.orders);
+  REWRIGHT_TRY(run_, setting_.tuner->start(*space_, setting_.seed, setting_.tuner_options));
+  return {};
+}
+
+Result<bool> TaskTuning::look_around() {
+  const std::string steps = steps_and_point(best_.schedule).first;
+  if (!around_.insert(steps).second) return false;
+  const auto near = schedule::neighbourhood(steps);
+  if (!near) return false;
+  std::vector<schedule::Sketch> sketches = space_->sketches();
+  sketches.push_back(schedule::sketch_of(*near));
+  REWRIGHT_CHECK(make_space(std::move(sketches)));
+  // Points stay what they were; features have a place for the new sketch.
+  news_.insert(news_.begin(), told_.begin(), told_.end());
+  told_.clear();
+  for (std::size_t i = 0; i < observations_.size(); ++i) {
+    const auto made = observed_[i] ? space_->schedule_of(*observed_[i]) : std::nullopt;
+    if (made) observations_[i].features = space_->features(made->program, &*observed_[i]);
+  }
+  REWRIGHT_CHECK(learn());
+  return true;
+}
+
+std::string TaskTuning::best_schedule() const {
+  const auto [steps, point] = steps_and_point(best_.schedule);
+  if (!point || point->sketch >= space_->sketch_count()) return best_.schedule;
+  const schedule::Sketch& sketch = space_->sketches()[point->sketch];
+  if (!sketch.given || point->choices.size() != sketch.knobs.size()) return best_.schedule;
+  const auto chosen = schedule::resolved(*sketch.given, completed(*sketch.given, point->choices));
+  const auto read = chosen ? schedule_of(*chosen, {}) : Result<schedule::Schedule>(chosen.error());
+  const bool is_it = read && to_string(*read) == steps;
+  return is_it ? to_string(*chosen) + best_.schedule.substr(steps.size()) : best_.schedule;
 }
 
 void TaskTuning::replay(std::span<const ScheduleRecord> known) {
@@ -86,7 +127,7 @@ void TaskTuning::replay(std::span<const ScheduleRecord> known) {
     for (std::size_t k = 0; k < knobs.size(); ++k) is_there &= point->choices[k] < knobs[k].choices;
     const auto scheduled = is_there ? space_->schedule_of(*point) : std::nullopt;
     if (!scheduled || to_string(scheduled->steps) != steps) continue;  // Of another space.
-    observe(space_->features(scheduled->program, &*point), us);
+    observe(space_->features(scheduled->program, &*point), &*point, us);
     news_.push_back({*point, us});
   }
 }
@@ -122,11 +163,11 @@ Status TaskTuning::measure_baselines() {
   return measure(ready, "optimiser");
 }
 
-Status TaskTuning::measure_transfers(std::span<const std::string> schedules, Division division, std::size_t most) {
+Status TaskTuning::measure_transfers(std::span<const DonorSchedule> schedules, Division division, std::size_t most) {
   std::vector<Candidate> candidates;
-  for (const std::string& text : schedules) {
+  for (const DonorSchedule& donor : schedules) {
     if (candidates.size() == most) break;
-    auto made = adapted(task_.program, text, division);
+    auto made = adapted(task_.program, donor, division, setting_.sketches.unit);
     if (!made) {
       ++transfers_.invalid;
       continue;
@@ -139,13 +180,16 @@ Status TaskTuning::measure_transfers(std::span<const std::string> schedules, Div
       candidates.push_back({std::nullopt, *std::move(made), std::move(steps)});
     }
   }
-  return measure(candidates, "transfer");
+  REWRIGHT_CHECK(measure(candidates, "transfer"));
+  if (setting_.around && std::isfinite(transfers_.best_us)) REWRIGHT_CHECK(look_around());
+  return {};
 }
 
 Status TaskTuning::round(std::size_t most) {
   std::vector<Candidate> candidates;
   const double begin = now();
   run_->learn(news_);
+  told_.insert(told_.end(), news_.begin(), news_.end());
   news_.clear();
   const std::size_t wanted = std::min(most, setting_.batch);
   for (int fruitless = 0; candidates.size() < wanted && fruitless < kMostFruitless;) {
@@ -170,9 +214,14 @@ Status TaskTuning::round(std::size_t most) {
       }
     }
     run_->learn(told);
+    told_.insert(told_.end(), told.begin(), told.end());
     if (!found) ++fruitless;
   }
   times_.proposing += now() - begin;
+  if (candidates.empty() && setting_.around) {
+    REWRIGHT_TRY(const bool has_more, look_around());
+    if (has_more) return round(most);
+  }
   if (candidates.empty()) {
     exhausted_ = true;
     return {};
@@ -254,13 +303,14 @@ Status TaskTuning::hear(const Candidate& candidate, const Measurement& measured,
   }
   if (origin != "search" && origin != "transfer") return {};
   const Point* point = candidate.point ? &*candidate.point : nullptr;
-  observe(space_->features(candidate.scheduled.program, point), us);
+  observe(space_->features(candidate.scheduled.program, point), point, us);
   if (point != nullptr) news_.push_back({*point, us});
   return {};
 }
 
-void TaskTuning::observe(Features features, double us) {
+void TaskTuning::observe(Features features, const Point* point, double us) {
   observations_.push_back({std::move(features), us, task_.structure});
+  observed_.push_back(point == nullptr ? std::nullopt : std::optional(*point));
 }
 
 void TaskTuning::take(const ScheduleRecord& record, bool is_trial) {

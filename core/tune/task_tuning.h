@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct TuningSetting {
   std::vector<schedule::Space> given = {};        ///< Sketches of the user's own, put in front.
   std::vector<const Generator*> generators = {};  ///< Whose schedules come after those.
   bool only_given = false;
+  bool around = false;  ///< Looks around the best, too: TaskTuning::look_around.
   OrderFeatures orders = OrderFeatures::kCategory;
   std::uint64_t seed = 1;
   std::size_t batch = 8;               ///< Points of a round.
@@ -83,8 +85,11 @@ class REWRIGHT_API TaskTuning {
   /// of Measurer.
   Status measure_baselines();
   /// Measures schedules of other kernels of its class, the first `most` that were not measured before. Those that do
-  /// not fit are counted. Errors: those of Measurer.
-  Status measure_transfers(std::span<const std::string> schedules, Division division, std::size_t most);
+  /// not fit are counted. Errors: those of Measurer and of look_around.
+  Status measure_transfers(std::span<const DonorSchedule> schedules, Division division, std::size_t most);
+  /// Adds what is near the best schedule so far to the space, as a sketch of its own (schedule/neighbourhood.h). False:
+  /// it is there already, or that schedule splits nothing. Errors: of the tuner.
+  Result<bool> look_around();
   /// Up to `most` trials; fewer where the tuner has no other points. Errors: those of Measurer; kBudget where it was
   /// stopped.
   Status round(std::size_t most);
@@ -108,6 +113,8 @@ class REWRIGHT_API TaskTuning {
   [[nodiscard]] double best_us() const { return best_.least_us(); }
   /// Its batches are empty where nothing ran.
   [[nodiscard]] const ScheduleRecord& best() const { return best_; }
+  /// Its schedule as a person reads it: of a sketch that was given, where its steps are from.
+  [[nodiscard]] std::string best_schedule() const;
   [[nodiscard]] double unscheduled_us() const { return unscheduled_us_; }
   [[nodiscard]] double one_shot_us() const { return one_shot_.least_us(); }
   [[nodiscard]] const std::map<std::string, std::int64_t>& outcomes() const { return outcomes_; }
@@ -126,6 +133,8 @@ class REWRIGHT_API TaskTuning {
     std::string steps;
   };
   TaskTuning(TuningTask task, const TuningSetting& setting) : task_(std::move(task)), setting_(setting) {}
+  /// Errors: of the tuner.
+  Status make_space(std::vector<schedule::Sketch> sketches);
   void replay(std::span<const ScheduleRecord> known);
   Status open();
   /// Times them, and says how long it and compiling took. Errors: those of Measurer.
@@ -133,7 +142,7 @@ class REWRIGHT_API TaskTuning {
               const std::function<Status(std::size_t, const Measurement&)>& heard);
   Status measure(std::span<const Candidate> candidates, const std::string& origin);
   Status hear(const Candidate& candidate, const Measurement& measured, const std::string& origin);
-  void observe(Features features, double us);
+  void observe(Features features, const Point* point, double us);
   void take(const ScheduleRecord& record, bool is_trial);
   Status learn();
   void compare(std::span<const Candidate> candidates, std::span<const Estimate> predicted);
@@ -146,8 +155,11 @@ class REWRIGHT_API TaskTuning {
   std::unique_ptr<TunerRun> run_;
   std::unique_ptr<Measurer> measurer_;
   std::vector<Observation> observations_;
-  std::map<std::string, double> measured_;  ///< By schedule as text, without its point.
-  std::vector<MeasuredPoint> news_;         ///< Of which the tuner does not know yet.
+  std::vector<std::optional<Point>> observed_;  ///< Whose they are.
+  std::vector<MeasuredPoint> told_;             ///< What the tuner knows.
+  std::set<std::string> around_;                ///< Schedules, as text.
+  std::map<std::string, double> measured_;      ///< By schedule as text, without its point.
+  std::vector<MeasuredPoint> news_;             ///< Of which the tuner does not know yet.
   ScheduleRecord best_, one_shot_;
   double unscheduled_us_ = std::numeric_limits<double>::infinity();
   std::map<std::string, std::int64_t> outcomes_;

@@ -7,9 +7,93 @@
 #include <variant>
 
 #include "schedule/apply.h"
+#include "schedule/one_shot.h"
 #include "tune/nearest_record.h"
 
 namespace rewright::tune {
+namespace {
+
+using schedule::OneShot;
+using schedule::SumNest;
+using schedule::Tail;
+
+/// Of kernels of one class whose programs are not the same but for numbers: less alike than any that are.
+constexpr double kOtherProgram = 1;
+
+const SumNest* nest_of(std::span<const SumNest> nests, const std::string& kind) {
+  const auto found = std::ranges::find(nests, kind, &SumNest::kind);
+  return found == nests.end() ? nullptr : &*found;
+}
+
+/// How far off the sizes are; nothing where the classes differ.
+std::optional<double> distance(const DonorKernel& donor, const TuningTask& task, std::span<const SumNest> nests) {
+  if (donor.structure == task.structure && donor.sizes.size() == task.sizes.size())
+    return distance_of_sizes(donor.sizes, task.sizes);
+  if (nests.empty() || donor.nests.empty() || nests.front().kind != donor.nests.front().kind) return std::nullopt;
+  return kOtherProgram + distance_of_sizes(donor.nests.front().extents, nests.front().extents);
+}
+
+class Adapting {
+ public:
+  Adapting(const loop::Program& program, Division division) : made_{{}, program}, division_(division) {}
+
+  /// The number of steps that were applied. Errors: strictly, of a step that does not fit.
+  Result<std::size_t> apply(const schedule::Schedule& given) {
+    std::size_t applied = 0;
+    for (std::size_t s = 0; s < given.size(); ++s) {
+      if (take(forms_of(given, s))) {
+        ++applied;
+      } else if (division_ == Division::kStrict) {
+        return last_;
+      }
+    }
+    return applied;
+  }
+  /// By a schedule that needs no search.
+  void schedule_others(const std::vector<loop::LoopName>& roots, const schedule::VectorUnit& unit) {
+    made_ = schedule::one_shot(std::move(made_), roots, unit);
+  }
+  [[nodiscard]] OneShot take() && { return std::move(made_); }
+  [[nodiscard]] const Error& last() const { return last_; }
+
+ private:
+  /// As it is, then as it may be in a loop of another extent.
+  [[nodiscard]] schedule::Schedule forms_of(const schedule::Schedule& given, std::size_t s) const {
+    schedule::Schedule forms = {given[s]};
+    const auto* split = std::get_if<schedule::Split>(&given[s].transform);
+    if (division_ == Division::kStrict || split == nullptr || split->tail != Tail::kDivide) return forms;
+    for (const Tail tail : {Tail::kPad, Tail::kMask}) {
+      forms.push_back(given[s]);
+      std::get<schedule::Split>(forms.back().transform).tail = tail;
+    }
+    return forms;
+  }
+  bool take(const schedule::Schedule& forms) {
+    for (const schedule::Step& form : forms) {
+      auto next = schedule::apply(made_.program, schedule::Schedule{form});
+      if (next) {
+        made_.program = std::move(next->program);
+        made_.steps.push_back(form);
+        return true;
+      }
+      last_ = next.error();
+    }
+    return false;
+  }
+
+  OneShot made_;
+  Division division_;
+  Error last_;
+};
+
+std::set<std::string> names_of(const loop::Program& program) {
+  std::set<std::string> names;
+  for (const Buffer& buffer : program.buffers) names.insert(buffer.name);
+  return names;
+}
+
+}  // namespace
+
 double donor_score(const ClassShares& shares, const ClassKernels& kernels) {
   double score = 0;
   for (const auto& [kind, share] : shares) {
@@ -30,70 +114,89 @@ std::vector<std::size_t> donors_in_order(const ClassShares& shares, std::span<co
   return order;
 }
 
-ClassKernels kernels_by_class(std::span<const ScheduleRecord> records) {
-  std::map<std::string, std::set<std::vector<std::int64_t>>> found;
+ClassKernels kernels_by_class(std::span<const DonorKernel> kernels) {
+  ClassKernels all;
+  for (const DonorKernel& kernel : kernels) ++all[class_of(kernel.structure, kernel.nests)];
+  return all;
+}
+
+std::string class_of(const std::string& structure, std::span<const SumNest> nests) {
+  return nests.empty() ? structure : nests.front().kind;
+}
+
+std::vector<DonorKernel> donor_kernels(std::span<const ScheduleRecord> records, const KernelPrograms& programs,
+                                       const std::string& target, const std::string& dialect) {
+  // Times compare on one machine alone.
+  std::map<std::pair<std::string, std::vector<std::int64_t>>, std::map<std::string, const ScheduleRecord*>> fastest;
   for (const ScheduleRecord& record : records) {
-    if (record.outcome == "ok" && !record.schedule.empty()) found[record.structure].insert(record.sizes);
+    if (record.outcome != "ok" || record.schedule.empty() || record.target != target || record.dialect != dialect)
+      continue;
+    const ScheduleRecord*& best = fastest[{record.structure, record.sizes}][record.machine];
+    if (best == nullptr || record.least_us() < best->least_us()) best = &record;
   }
-  ClassKernels kernels;
-  for (const auto& [kind, sizes] : found) kernels[kind] = sizes.size();
+  std::vector<DonorKernel> kernels;
+  for (const auto& [key, by_machine] : fastest) {
+    DonorKernel kernel{key.first, key.second};
+    if (const auto text = programs.find(key); text != programs.end()) {
+      if (const auto program = loop::parse_program(text->second)) kernel.nests = schedule::sum_nests(*program);
+    }
+    for (const auto& [machine, record] : by_machine) {
+      const auto steps = schedule::parse_schedule(record->schedule);
+      if (steps) kernel.schedules.push_back(to_string(*steps));
+    }
+    if (!kernel.schedules.empty()) kernels.push_back(std::move(kernel));
+  }
   return kernels;
 }
 
-std::vector<std::string> donor_schedules(std::span<const ScheduleRecord> records, const TuningTask& task,
-                                         const std::string& target, const std::string& dialect) {
-  // Times compare on one machine alone.
-  std::map<std::pair<std::vector<std::int64_t>, std::string>, const ScheduleRecord*> fastest;
-  for (const ScheduleRecord& record : records) {
-    const bool is_donor = record.structure == task.structure && record.sizes.size() == task.sizes.size() &&
-                          record.sizes != task.sizes && record.outcome == "ok" && !record.schedule.empty() &&
-                          record.target == target && record.dialect == dialect;
-    if (!is_donor) continue;
-    const ScheduleRecord*& best = fastest[{record.sizes, record.machine}];
-    if (best == nullptr || record.least_us() < best->least_us()) best = &record;
+std::vector<DonorSchedule> donor_schedules(std::span<const DonorKernel> kernels, const TuningTask& task) {
+  const std::vector<SumNest> nests = schedule::sum_nests(task.program);
+  std::vector<std::tuple<double, std::string, const DonorKernel*>> donors;
+  for (const DonorKernel& donor : kernels) {
+    if (donor.structure == task.structure && donor.sizes == task.sizes) continue;
+    const auto far = distance(donor, task, nests);
+    for (const std::string& text : donor.schedules) {
+      if (far) donors.emplace_back(*far, text, &donor);
+    }
   }
-  std::vector<std::tuple<double, std::string>> donors;
-  for (const auto& [of, record] : fastest) {
-    if (const auto steps = schedule::parse_schedule(record->schedule))
-      donors.emplace_back(distance_of_sizes(of.first, task.sizes), to_string(*steps));
-  }
-  std::ranges::sort(donors);
-  std::vector<std::string> schedules;
-  for (const auto& [far, text] : donors) {
-    if (std::ranges::find(schedules, text) == schedules.end()) schedules.push_back(text);
+  std::ranges::stable_sort(donors, {},
+                           [](const auto& each) { return std::pair(std::get<0>(each), std::get<1>(each)); });
+  std::vector<DonorSchedule> schedules;
+  for (const auto& [far, text, donor] : donors) {
+    if (std::ranges::find(schedules, text, &DonorSchedule::schedule) != schedules.end()) continue;
+    const bool is_same = donor->structure == task.structure;
+    schedules.push_back({text, is_same ? std::vector<SumNest>() : donor->nests});
   }
   return schedules;
 }
 
-Result<schedule::OneShot> adapted(const loop::Program& program, const std::string& text, Division division) {
-  REWRIGHT_TRY(const schedule::Schedule given, schedule::parse_schedule(text));
-  schedule::OneShot made{{}, program};
-  Error last;
-  for (const schedule::Step& step : given) {
-    schedule::Schedule tried = {step};
-    const auto* split = std::get_if<schedule::Split>(&step.transform);
-    if (division == Division::kTails && split != nullptr && split->tail == schedule::Tail::kDivide) {
-      for (const schedule::Tail tail : {schedule::Tail::kPad, schedule::Tail::kMask}) {
-        schedule::Step padded = step;
-        std::get<schedule::Split>(padded.transform).tail = tail;
-        tried.push_back(padded);
-      }
+Result<OneShot> adapted(const loop::Program& program, const DonorSchedule& donor, Division division,
+                        const schedule::VectorUnit& unit) {
+  REWRIGHT_TRY(const schedule::Schedule given, schedule::parse_schedule(donor.schedule));
+  Adapting adapting(program, division);
+  std::size_t applied = 0;
+  if (donor.nests.empty()) {
+    REWRIGHT_TRY(applied, adapting.apply(given));
+  } else {
+    std::set<std::string> names = names_of(program);
+    std::vector<loop::LoopName> done;
+    for (const SumNest& nest : schedule::sum_nests(program)) {
+      const SumNest* from = nest_of(donor.nests, nest.kind);
+      if (from == nullptr) continue;
+      REWRIGHT_TRY(const std::size_t more, adapting.apply(schedule::carried_over(given, *from, nest, names)));
+      applied += more;
+      if (more > 0) done.push_back(nest.root);
     }
-    Result<schedule::Scheduled> next = make_error(ErrorCode::kInternal, "nothing was tried");
-    for (const schedule::Step& one : tried) {
-      next = schedule::apply(made.program, schedule::Schedule{one});
-      if (!next) continue;
-      made.program = std::move(next->program);
-      made.steps.push_back(one);
-      break;
-    }
-    if (!next) {
-      last = next.error();
-      if (division == Division::kStrict) return last;
-    }
+    std::vector<loop::LoopName> others = schedule::roots_of(program);
+    std::erase_if(others, [&](const loop::LoopName& root) { return std::ranges::find(done, root) != done.end(); });
+    if (applied > 0) adapting.schedule_others(others, unit);
   }
-  if (made.steps.empty() && !given.empty()) return last;
-  return made;
+  if (applied == 0 && !given.empty()) {
+    return adapting.last().message.empty()
+               ? make_error(ErrorCode::kUsage, "none of its steps is about a loop of this kernel alone")
+               : adapting.last();
+  }
+  return std::move(adapting).take();
 }
 
 }  // namespace rewright::tune

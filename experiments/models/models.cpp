@@ -19,6 +19,7 @@ const std::vector<Recipe>& recipes() {
       {"acnet", "ACNet in its training form, 64 x 64", kRandom, acnet},
       {"nasrnn", "NasRNN cell, 5 steps of hidden size 256", kFilled, nas_rnn},
       {"bert_layer", "one encoder layer of BERT base, 128 tokens", kFilled, bert_layer},
+      {"bert_layer_256", "one encoder layer of BERT base, 256 tokens", kFilled, bert_layer_256},
       {"bert", "eight encoder layers of BERT base, 128 tokens", kFilled, bert},
       {"llama", "one LLaMA block of width 512, 128 tokens", kFilled, llama},
       {"lora", "an encoder layer of width 512 with LoRA adapters, 128 tokens", kFilled, lora},

@@ -26,6 +26,7 @@ std::string acnet(ModelBuilder& m);
 // sequences.cpp
 std::string nas_rnn(ModelBuilder& m);
 std::string bert_layer(ModelBuilder& m);
+std::string bert_layer_256(ModelBuilder& m);
 std::string bert(ModelBuilder& m);
 std::string llama(ModelBuilder& m);
 std::string lora(ModelBuilder& m);

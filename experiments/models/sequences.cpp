@@ -22,16 +22,16 @@ std::string heads_of(ModelBuilder& m, const std::string& x, const Sizes& sizes, 
   return m.transpose(m.reshape(x, sizes), axes);
 }
 
-/// An encoder layer of BERT base on 128 tokens: attention, then two products with GELU between, each with what it was
-/// made from added and normalised.
-std::string encoder_layer(ModelBuilder& m, const std::string& x) {
-  constexpr std::int64_t kTokens = 128, kWidth = 768, kHeads = 12, kHead = kWidth / kHeads;
+/// An encoder layer of BERT base on so many tokens: attention, then two products with GELU between, each with what it
+/// was made from added and normalised.
+std::string encoder_layer(ModelBuilder& m, const std::string& x, std::int64_t tokens = 128) {
+  constexpr std::int64_t kWidth = 768, kHeads = 12, kHead = kWidth / kHeads;
   const auto heads = [&](const Sizes& axes) {
-    return heads_of(m, biased(m, x, kWidth, kWidth), {kTokens, kHeads, kHead}, axes);
+    return heads_of(m, biased(m, x, kWidth, kWidth), {tokens, kHeads, kHead}, axes);
   };
   const std::string q = heads({1, 0, 2}), k = heads({1, 2, 0}), v = heads({1, 0, 2});
   const std::string scores = m.softmax(m.mul(m.matmul(q, k), m.scalar(0.125f)));
-  std::string y = m.reshape(m.transpose(m.matmul(scores, v), {1, 0, 2}), {kTokens, kWidth});
+  std::string y = m.reshape(m.transpose(m.matmul(scores, v), {1, 0, 2}), {tokens, kWidth});
   y = biased(m, y, kWidth, kWidth);
   const std::string attended = normalised(m, m.add(x, y), kWidth);
   y = biased(m, attended, kWidth, 4 * kWidth);
@@ -104,7 +104,10 @@ std::string nas_rnn(ModelBuilder& m) {
 /// Devlin et al., BERT, NAACL'19: one encoder layer of the base model on 128 tokens.
 std::string bert_layer(ModelBuilder& m) { return m.finish({encoder_layer(m, m.input("tokens", {128, 768}))}); }
 
-/// Eight layers of it.
+/// The same on 256 tokens.
+std::string bert_layer_256(ModelBuilder& m) { return m.finish({encoder_layer(m, m.input("tokens", {256, 768}), 256)}); }
+
+/// Eight layers of it, on 128 tokens.
 std::string bert(ModelBuilder& m) {
   std::string x = m.input("tokens", {128, 768});
   for (int layer = 0; layer < 8; ++layer) x = encoder_layer(m, x);

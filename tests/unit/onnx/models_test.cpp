@@ -45,8 +45,9 @@ TEST_P(Models, AreTheSameAfterARoundTrip) {
 INSTANTIATE_TEST_SUITE_P(Experiments, Models,
                          testing::Values("quickstart", "squeezenet", "resnet18", "resnet50", "resnext50",
                                          "inception_v3", "mobilenet_v2", "nasnet_a", "repvgg", "acnet", "nasrnn",
-                                         "bert_layer", "bert", "llama", "lora", "linear_attention", "fire_modules",
-                                         "shared_recurrence", "plain_encoder", "pooled_branches", "grouped_blocks"),
+                                         "bert_layer", "bert_layer_256", "bert", "llama", "lora", "linear_attention",
+                                         "fire_modules", "shared_recurrence", "plain_encoder", "pooled_branches",
+                                         "grouped_blocks"),
                          [](const auto& info) { return std::string(info.param); });
 
 /// How many applications of each operator a model imports as; opaque nodes by their ONNX type.

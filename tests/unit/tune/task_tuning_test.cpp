@@ -118,6 +118,32 @@ TEST_F(Tuning, AGivenSpaceIsWalkedWhole) {
   EXPECT_EQ(tuning->trials(), 3);
 }
 
+TEST_F(Tuning, WhatIsGivenInASpaceStays) {
+  setting_.given = {
+      *schedule::read_space("knob f in {2, 4, 5}; knob g in {1, 2, 3}; with g=2; split c.i $f; split c.k $g")};
+  setting_.only_given = true;
+  const auto tuning = start();
+  EXPECT_EQ(tuning->space().size(), 3U);
+  ASSERT_TRUE(tuning->run(100));
+  EXPECT_EQ(tuning->trials(), 3) << "f alone is free";
+  const auto first = tuning->space().schedule_of({0, {0}});
+  ASSERT_TRUE(first);
+  EXPECT_EQ(to_string(first->steps), "split c.i 2\nsplit c.k 2\n");
+}
+
+TEST_F(Tuning, LooksAroundTheBestOnceNothingIsLeft) {
+  setting_.given = {*schedule::read_space("from mine; split c.i 5; vectorise c.i/1")};
+  setting_.only_given = setting_.around = true;
+  setting_.tuner = registry_.find<Tuner>("random");
+  setting_.tuner_options = {};
+  const auto tuning = start();
+  EXPECT_EQ(tuning->space().size(), 1U);
+  EXPECT_EQ(tuning->best_schedule(), "");
+  ASSERT_TRUE(tuning->run(4));
+  EXPECT_GT(tuning->space().sketch_count(), 1U);
+  EXPECT_EQ(tuning->trials(), 4) << "the schedule, then some near it";
+}
+
 TEST_F(Tuning, ANetworkSharesItsTrials) {
   TuningTask often = program_task("often", test_support::program_of(kProduct));
   often.count = 5;

@@ -2,7 +2,8 @@
 // computes.
 //
 //   schedule  := step ((";" | newline) step)*                 "#" and the rest of a line: a comment
-//   step      := transform ["or" ("fail" | "skip" | "retarget")]
+//   step      := "from" name                                  where the steps that follow were taken from
+//              | transform ["or" ("fail" | "skip" | "retarget")]
 //   transform := "split" loop factor ["tail=" ("divide" | "mask" | "cut" | "pad" | "overlap")]
 //              | "fuse" loop loop | "reorder" loop loop+ | "distribute" loop
 //              | "serial" loop | "parallelise" loop | "vectorise" loop | "unroll" loop
