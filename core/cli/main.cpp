@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   rewright::cli::add_schedules(program);
   rewright::cli::add_tune(program);
   rewright::cli::add_tune_model(program);
+  rewright::cli::add_tune_worker(program);
   rewright::cli::add_learn_data(program);
   rewright::cli::add_learn_fitting(program);
   rewright::cli::add_learn_explaining(program);

@@ -80,6 +80,7 @@ Result<schedule::Space> space_from(const std::string& origin, const Workshop& wo
   }
   REWRIGHT_TRY(const tune::Machine machine, tune::measured_machine());
   const auto texts = generator->schedules(workshop.task.program, machine);
+  for (const std::string& sentence : generator->notes(workshop.task.program, machine)) note(sentence, false);
   if (texts.empty()) return make_error(ErrorCode::kUnsupported, "generator {} has no schedule for this kernel", origin);
   return schedule::parse_space(texts.front());
 }

@@ -133,6 +133,8 @@ void add_search_options(const Command& command, TuneArguments& a) {
       .show_default();
   command.add_option("--records", a.records, "A store that what is measured is added to, and that is gone on from")
       .type_name("STORE");
+  command.add_flag("--shared", a.shared,
+                   "Other machines measure too: those where rewright tune worker STORE runs; as under mpirun");
   command.add_option("--tuner", a.choice.tuner, "What proposes schedules (rewright plugins list)").show_default();
   command.add_option("--predictor", a.choice.predictor, "What ranks them, or none")
       .show_default("process for bayes, else trees; roofline where that is not built");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "cli/output.h"
 #include "cli/program.h"
 #include "store/schedule_records.h"
+#include "tune/shared_measuring.h"
 #include "tune/tuning_choice.h"
 
 namespace rewright::cli {
@@ -19,7 +21,7 @@ struct TuneArguments {
   std::vector<std::string> sizes;
   tune::TuningChoice choice;
   std::vector<std::string> sketches;  ///< Files.
-  bool only_given = false, around = false;
+  bool only_given = false, around = false, shared = false;
   std::vector<std::string> options, predictor_options;
   std::string records;
   std::int64_t trials = 64;
@@ -44,6 +46,14 @@ struct OpenedRecords {
   std::vector<ScheduleRecord> known;
 };
 [[nodiscard]] Result<OpenedRecords> open_records(const std::string& folder);
+
+/// Under mpirun or srun all but the first process measure for it: then this does so, and says how that ended. Errors:
+/// there is no store for it.
+[[nodiscard]] Result<std::optional<ExitCode>> work_of_rank(const Settings& settings, const TuneArguments& arguments);
+/// Of a search that shares its measuring; null: it does not.
+[[nodiscard]] Result<std::unique_ptr<tune::SharedMeasuring>> shared_measuring(const TuneArguments& arguments);
+/// Of a store of records.
+[[nodiscard]] std::string measuring_folder(const std::string& store);
 
 /// Tunes the kernels of the model `tune.what` and keeps what was measured in `tune.records`, without a word on it.
 /// Errors: those of `rewright tune model`.

@@ -49,12 +49,16 @@ class KernelSession {
       : settings_(settings), arguments_(arguments) {}
 
   Result<ExitCode> run() {
+    REWRIGHT_TRY(const auto worked, work_of_rank(settings_, arguments_));
+    if (worked) return *worked;
     REWRIGHT_TRY(const Registry registry, settings_.registry());
     REWRIGHT_TRY(tune::TuningTask task, read_task(arguments_, registry));
     REWRIGHT_TRY(setting_, tuning_setting(arguments_, registry));
     REWRIGHT_TRY(OpenedRecords opened, open_records(arguments_.records));
     records_ = std::move(opened.records);
     if (records_) setting_.records = &*records_;
+    REWRIGHT_TRY(shared_, shared_measuring(arguments_));
+    setting_.shared = shared_.get();
     setting_.stop = [this] {
       show();
       return interrupted() || (is_late() && !is_over_);
@@ -65,6 +69,7 @@ class KernelSession {
                         "there is nothing to search: no generator has a schedule for {}; leave --only-given out",
                         tuning_->task().name);
     }
+    for (const std::string& sentence : tuning_->notes()) note(sentence, settings_.quiet);
     begin_ = seconds_now();
     const Status status = tune();
     if (!status && !interrupted()) return status.error();
@@ -150,6 +155,7 @@ class KernelSession {
   const TuneArguments& arguments_;
   tune::TuningSetting setting_;
   std::optional<ScheduleRecords> records_;
+  std::unique_ptr<tune::SharedMeasuring> shared_;
   std::unique_ptr<tune::TaskTuning> tuning_;
   ProgressLine line_{settings_.quiet};
   double begin_ = 0;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "base/files.h"
 #include "cli/commands.h"
@@ -89,6 +90,10 @@ class ModelSession {
 
   Result<ExitCode> run() {
     begin_ = seconds_now();
+    if (!arguments_.is_silent) {
+      REWRIGHT_TRY(const auto worked, work_of_rank(settings_, arguments_.tune));
+      if (worked) return *worked;
+    }
     REWRIGHT_TRY(const Registry registry, settings_.registry());
     REWRIGHT_TRY(setting_, tuning_setting(arguments_.tune, registry));
     setting_.around |= !arguments_.transfer.empty();
@@ -97,6 +102,8 @@ class ModelSession {
     counts_ = std::move(networks.counts);
     REWRIGHT_TRY(OpenedRecords opened, open_records(arguments_.tune.records));
     if (opened.records) setting_.records = &*opened.records;
+    REWRIGHT_TRY(const auto shared, shared_measuring(arguments_.tune));
+    setting_.shared = shared.get();
     setting_.stop = [this] {
       show();
       return interrupted() || is_late();
@@ -105,6 +112,7 @@ class ModelSession {
     scheduling.in_turn = arguments_.scheduler == "in-turn";
     REWRIGHT_TRY(network_, tune::NetworkTuning::start(std::move(networks.tasks), std::move(objective), setting_,
                                                       scheduling, opened.known));
+    say_notes();
     if (arguments_.per_kernel > 0) {
       const auto can_be = [](const auto& task) { return task->space().size() > 1; };
       trials_ = arguments_.per_kernel * std::ranges::count_if(network_->tasks(), can_be);
@@ -124,6 +132,12 @@ class ModelSession {
   }
 
  private:
+  /// Of the generators, each once.
+  void say_notes() const {
+    std::set<std::string> notes;
+    for (const auto& task : network_->tasks()) notes.insert(task->notes().begin(), task->notes().end());
+    for (const std::string& sentence : notes) note(sentence, settings_.quiet);
+  }
   [[nodiscard]] bool is_late() const {
     return arguments_.tune.seconds > 0 && seconds_now() - begin_ > arguments_.tune.seconds;
   }

@@ -23,6 +23,8 @@ constexpr std::array kKinds = {
     Kind{"substitution", substitution_job},        // One written down: proved, derived, measured, drawn.
     Kind{"tune", tune_job},                        // Schedules of one kernel, searched by one tuner.
     Kind{"schedulers", schedulers_job},            // Those of a network, by gradient and in turn.
+    Kind{"samples", samples_job},                  // How many samples tuners need in one space.
+    Kind{"recorded", recorded_job},                // What a script has measured.
     Kind{"learn", learn_job},                      // A cost learned from measured kernels, asked about others.
     Kind{"order", order_job},                      // Schedules put in order by what was learned of others.
 };

@@ -81,6 +81,8 @@ Result<Job> optimize_job(Parameters& parameters, const Lab& lab);
 Result<Job> substitution_job(Parameters& parameters, const Lab& lab);
 Result<Job> tune_job(Parameters& parameters, const Lab& lab);
 Result<Job> schedulers_job(Parameters& parameters, const Lab& lab);
+Result<Job> samples_job(Parameters& parameters, const Lab& lab);
+Result<Job> recorded_job(Parameters& parameters, const Lab& lab);
 Result<Job> learn_job(Parameters& parameters, const Lab& lab);
 Result<Job> order_job(Parameters& parameters, const Lab& lab);
 

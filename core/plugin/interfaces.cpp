@@ -63,6 +63,7 @@ Result<std::unique_ptr<tune::FittedPredictor>> Predictor::load(const tune::Netwo
   return make_error(ErrorCode::kUnsupported, "what predictor {} learns cannot be kept in a file", name());
 }
 Generator::~Generator() = default;
+std::vector<std::string> Generator::notes(const loop::Program&, const tune::Machine&) const { return {}; }
 tune::TuningSpace::~TuningSpace() = default;
 tune::TunerRun::~TunerRun() = default;
 Tuner::~Tuner() = default;

@@ -42,6 +42,8 @@ Result<std::unique_ptr<TaskTuning>> TaskTuning::start(TuningTask task, const Tun
   std::vector<schedule::Sketch> sketches;
   for (const schedule::Space& space : setting.given) sketches.push_back(schedule::sketch_of(space));
   for (const Generator* generator : setting.generators) {
+    for (const std::string& note : generator->notes(tuning->task_.program, setting.machine))
+      tuning->notes_.push_back(fmt::format("generator {}: {}", generator->name(), note));
     for (const std::string& text : generator->schedules(tuning->task_.program, setting.machine)) {
       const auto space = schedule::parse_space(text);
       if (!space)
@@ -134,9 +136,12 @@ void TaskTuning::replay(std::span<const ScheduleRecord> known) {
 
 Status TaskTuning::open() {
   if (measurer_) return {};
-  REWRIGHT_TRY(measurer_, Measurer::start({setting_.measure, setting_.plugin, task_.program,
-                                           setting_.machine.peak_gflops, setting_.stop}));
+  REWRIGHT_TRY(measurer_, Measurer::start(measuring()));
   return {};
+}
+
+Measurer::Setting TaskTuning::measuring() const {
+  return {setting_.measure, setting_.plugin, task_.program, setting_.machine.peak_gflops, setting_.stop};
 }
 
 Status TaskTuning::time(std::span<const loop::Program> programs,
@@ -144,7 +149,11 @@ Status TaskTuning::time(std::span<const loop::Program> programs,
   const double begin = now();
   REWRIGHT_CHECK(open());
   const double compiled = measurer_->compiling();
-  const Status status = measurer_->measure(programs, heard);
+  const auto own = [&](std::span<const loop::Program> part, const auto& hear) {
+    return measurer_->measure(part, hear);
+  };
+  const Status status =
+      setting_.shared == nullptr ? own(programs, heard) : setting_.shared->measure(measuring(), programs, own, heard);
   const double compiling = measurer_->compiling() - compiled;
   times_.compiling += compiling;
   times_.measuring += now() - begin - compiling;

@@ -20,6 +20,7 @@
 
 #include "store/schedule_records.h"
 #include "tune/measurer.h"
+#include "tune/shared_measuring.h"
 #include "tune/sketch_space.h"
 #include "tune/transfer.h"
 #include "tune/tuning_task.h"
@@ -45,6 +46,7 @@ struct TuningSetting {
   std::uint64_t seed = 1;
   std::size_t batch = 8;               ///< Points of a round.
   ScheduleRecords* records = nullptr;  ///< To which what is measured is added.
+  SharedMeasuring* shared = nullptr;   ///< With whom measuring is shared; null: nobody.
   std::function<bool()> stop = {};
 };
 
@@ -123,6 +125,8 @@ class REWRIGHT_API TaskTuning {
   [[nodiscard]] const OrderedPairs& ordered() const { return ordered_; }
   /// Of each trial, in their order; infinite where it did not run.
   [[nodiscard]] const std::vector<double>& trials_us() const { return trials_us_; }
+  /// Sentences of the generators.
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
   /// "ok" aside: outcome, schedule and why, of the first few.
   [[nodiscard]] const std::vector<ScheduleRecord>& failures() const { return failures_; }
 
@@ -137,6 +141,7 @@ class REWRIGHT_API TaskTuning {
   Status make_space(std::vector<schedule::Sketch> sketches);
   void replay(std::span<const ScheduleRecord> known);
   Status open();
+  [[nodiscard]] Measurer::Setting measuring() const;
   /// Times them, and says how long it and compiling took. Errors: those of Measurer.
   Status time(std::span<const loop::Program> programs,
               const std::function<Status(std::size_t, const Measurement&)>& heard);
@@ -166,6 +171,7 @@ class REWRIGHT_API TaskTuning {
   std::vector<TuningPoint> curve_;
   std::vector<double> trials_us_;
   std::vector<ScheduleRecord> failures_;
+  std::vector<std::string> notes_;
   TuningTimes times_;
   OrderedPairs ordered_;
   Transfers transfers_;

@@ -3,13 +3,23 @@
 //   program     a file with a loop program; sizes, "M=64 N=64", of those that it leaves open
 //   kernel      in place of both: as text
 //   tuner, tuner_options, predictor, predictor_options, structure, orders     as of rewright tune kernel
+//   sketch      a file with a space, in which alone is searched; with, "ti=6 tj=64", of its knobs
+//   against     choices of its knobs, the greatest no greater than these that apply: measured beside
+//   near        the space is what is near that schedule
 //   trials      0: nothing is measured, sketches are counted
 //   seed
 //   label       stands in every row; the tuner's name
 //
-// Rows  row = "sum":   sketches, points, unscheduled_us, one_shot_us (without a search), best_us of all, found_us of
-//                      the trials, trials, wrong, and pairs and right of what the predictor put in order
+// Rows  row = "sum":   sketches, points, unscheduled_us, one_shot_us (without a search), against_us, best_us of all,
+//                      found_us of the trials, gain (against_us by that), trials, wrong, and pairs and right of what
+//                      the predictor put in order
 //       row = "trial": trial, us, best_us
+//
+// Kind "samples": tuners in one space, each with so many trials.
+//
+//   as of "tune"; tuner is one of both, and other_tuner the other; share  of the best that any trial found
+//
+// Rows  row = "sum":   tuner, samples (until that share; trials + 1 where it was not reached), best_us, goal_us
 //
 // Kind "schedulers": the kernels of a network, tuned by gradient, and tuned in turn.
 //
@@ -28,8 +38,12 @@
 #include <cmath>
 #include <sstream>
 
+#include "base/files.h"
 #include "compile/network_tasks.h"
 #include "experiment/kind.h"
+#include "schedule/apply.h"
+#include "schedule/neighbourhood.h"
+#include "schedule/schedule_json.h"
 #include "tune/network_tuning.h"
 #include "tune/tuning_choice.h"
 
@@ -40,22 +54,75 @@ using namespace tune;
 
 struct TuneAsked {
   std::string program, sizes, kernel, label;
+  std::string sketch, with, against;
+  bool near = false;
   TuningChoice choice;
   std::int64_t trials = 0;
 };
 
-Result<TuningTask> task_of(const TuneAsked& asked, const Registry& registry) {
-  if (!asked.kernel.empty()) return kernel_task(asked.kernel, registry);
-  std::map<std::string, std::int64_t> sizes;
-  std::istringstream words(asked.sizes);
+/// Of "M=64 N=64".
+Result<std::map<std::string, std::int64_t>> numbers_of(const std::string& text) {
+  std::map<std::string, std::int64_t> numbers;
+  std::istringstream words(text);
   for (std::string word; words >> word;) {
     const std::size_t at = word.find('=');
     const std::string number = at == std::string::npos ? "" : word.substr(at + 1);
     if (number.empty() || number.size() > 9 || number.find_first_not_of("0123456789") != std::string::npos)
-      return make_error(ErrorCode::kParse, "'{}' in sizes is not of the form NAME=NUMBER", word);
-    sizes[word.substr(0, at)] = std::stoll(number);
+      return make_error(ErrorCode::kParse, "'{}' in '{}' is not of the form NAME=NUMBER", word, text);
+    numbers[word.substr(0, at)] = std::stoll(number);
   }
+  return numbers;
+}
+
+Result<TuningTask> task_of(const TuneAsked& asked, const Registry& registry) {
+  if (!asked.kernel.empty()) return kernel_task(asked.kernel, registry);
+  REWRIGHT_TRY(const auto sizes, numbers_of(asked.sizes));
   return file_task(asked.program, sizes);
+}
+
+/// The first schedule that applies, with the greatest choices of these knobs that are no greater than what is said; a
+/// knob that is declared first counts most.
+Result<schedule::Schedule> greatest(schedule::Space space, const std::map<std::string, std::int64_t>& most,
+                                    const loop::Program& program) {
+  for (auto& [name, numbers] : most) {
+    const auto knob = std::ranges::find(space.knobs, name, &schedule::Knob::name);
+    if (knob == space.knobs.end() || knob->numbers.empty())
+      return make_error(ErrorCode::kParse, "the space has no knob {} of numbers", name);
+    std::erase_if(knob->numbers, [&, bound = numbers](std::int64_t number) { return number > bound; });
+    std::ranges::sort(knob->numbers, std::greater());
+    if (knob->numbers.empty()) return make_error(ErrorCode::kParse, "knob {} has no choice that is so small", name);
+  }
+  constexpr std::size_t kMost = 100'000;
+  for (const schedule::Choices& choices : all_choices(space, kMost)) {
+    REWRIGHT_TRY(schedule::Schedule steps, schedule_of(space, choices));
+    if (schedule::apply(program, steps)) return steps;
+  }
+  return make_error(ErrorCode::kUsage, "none of the choices of 'against' applies");
+}
+
+/// What is searched, where that is one space, and what is measured beside it.
+struct GivenSpace {
+  std::vector<schedule::Space> spaces;
+  std::optional<std::string> against;
+};
+Result<GivenSpace> given_space(const TuneAsked& asked, const loop::Program& program) {
+  GivenSpace given;
+  if (asked.sketch.empty()) return given;
+  REWRIGHT_TRY(const std::string text, read_file(asked.sketch));
+  auto space = schedule::read_space(text);
+  if (!space) return make_error(space.error().code, "'{}': {}", asked.sketch, space.error().message);
+  std::istringstream with(asked.with);
+  for (std::string choice; with >> choice;) REWRIGHT_CHECK(give(*space, choice));
+  if (!asked.against.empty()) {
+    REWRIGHT_TRY(const auto most, numbers_of(asked.against));
+    REWRIGHT_TRY(const schedule::Schedule steps, greatest(*space, most, program));
+    given.against = to_string(steps);
+  }
+  if (asked.near && given.against) {
+    REWRIGHT_TRY(space, schedule::neighbourhood(*given.against));
+  }
+  given.spaces.push_back(*std::move(space));
+  return given;
 }
 
 /// Not empty: why nothing can be measured here.
@@ -81,8 +148,10 @@ Outcome rows_of(const TuneAsked& asked, const TaskTuning& tuning) {
               {"points", static_cast<double>(tuning.space().size())},
               {"unscheduled_us", in_microseconds(tuning.unscheduled_us())},
               {"one_shot_us", in_microseconds(tuning.one_shot_us())},
+              {"against_us", in_microseconds(tuning.transfers().best_us)},
               {"best_us", in_microseconds(tuning.best_us())},
               {"found_us", in_microseconds(found)},
+              {"gain", in_microseconds(tuning.transfers().best_us / found)},
               {"trials", tuning.trials()},
               {"wrong", wrong},
               {"pairs", tuning.ordered().pairs},
@@ -100,26 +169,71 @@ Outcome rows_of(const TuneAsked& asked, const TaskTuning& tuning) {
   return outcome;
 }
 
-Result<Outcome> tune_kernel(const TuneAsked& asked, const Lab& lab) {
-  if (asked.trials > 0) {
-    REWRIGHT_TRY(std::string missing, missing_for_measuring(*lab.registry));
-    if (!missing.empty()) return Outcome{{}, {}, std::move(missing)};
-  }
+Result<std::unique_ptr<TaskTuning>> tuned(const TuneAsked& asked, const Lab& lab) {
   REWRIGHT_TRY(TuningTask task, task_of(asked, *lab.registry));
   REWRIGHT_TRY(TuningSetting setting, tuning_setting(asked.choice, *lab.registry));
+  REWRIGHT_TRY(GivenSpace given, given_space(asked, task.program));
+  setting.only_given = !given.spaces.empty();
+  setting.given = std::move(given.spaces);
   const TaskTuning* shown = nullptr;
   setting.stop = [&] {
     const double done = shown == nullptr ? 0 : static_cast<double>(shown->trials());
     lab.show(asked.choice.tuner, asked.trials > 0 ? done / static_cast<double>(asked.trials) : 0);
     return lab.stopped();
   };
-  REWRIGHT_TRY(const auto tuning, TaskTuning::start(std::move(task), setting, {}));
+  REWRIGHT_TRY(auto tuning, TaskTuning::start(std::move(task), setting, {}));
+  if (asked.trials == 0) return tuning;
   shown = tuning.get();
-  if (asked.trials > 0) {
-    REWRIGHT_CHECK(tuning->run(asked.trials));
-    REWRIGHT_CHECK(tuning->time_again());
+  if (given.against) {
+    const DonorSchedule against{*given.against};
+    REWRIGHT_CHECK(tuning->measure_transfers({&against, 1}, Division::kStrict, 1));
   }
+  REWRIGHT_CHECK(tuning->run(asked.trials));
+  REWRIGHT_CHECK(tuning->time_again());
+  tuning->close();
+  return tuning;
+}
+
+Result<Outcome> tune_kernel(const TuneAsked& asked, const Lab& lab) {
+  if (asked.trials > 0) {
+    REWRIGHT_TRY(std::string missing, missing_for_measuring(*lab.registry));
+    if (!missing.empty()) return Outcome{{}, {}, std::move(missing)};
+  }
+  REWRIGHT_TRY(const auto tuning, tuned(asked, lab));
   return rows_of(asked, *tuning);
+}
+
+// --- samples --------------------------------------------------------------------------------------------------------
+
+struct SamplesAsked {
+  TuneAsked first;
+  std::string other_tuner;
+  double share = 0.95;
+};
+
+Result<Outcome> count_samples(const SamplesAsked& asked, const Lab& lab) {
+  REWRIGHT_TRY(std::string missing, missing_for_measuring(*lab.registry));
+  if (!missing.empty()) return Outcome{{}, {}, std::move(missing)};
+  TuneAsked other = asked.first;
+  other.choice.tuner = asked.other_tuner;
+  other.choice.tuner_options.clear();
+  REWRIGHT_TRY(const auto one, tuned(asked.first, lab));
+  REWRIGHT_TRY(const auto two, tuned(other, lab));
+  const auto best = [](const TaskTuning& tuning) { return std::ranges::min(tuning.trials_us()); };
+  const double goal = std::min(best(*one), best(*two)) / asked.share;
+  Outcome outcome;
+  for (const auto& [tuning, name] :
+       {std::pair(one.get(), asked.first.choice.tuner), std::pair(two.get(), other.choice.tuner)}) {
+    const auto& us = tuning->trials_us();
+    const auto at = std::ranges::find_if(us, [&](double each) { return each <= goal; });
+    outcome.rows.push_back({{"row", "sum"},
+                            {"tuner", name},
+                            {"label", asked.first.label},
+                            {"samples", at - us.begin() + 1},
+                            {"best_us", in_microseconds(best(*tuning))},
+                            {"goal_us", in_microseconds(goal)}});
+  }
+  return outcome;
 }
 
 // --- a network ------------------------------------------------------------------------------------------------------
@@ -196,12 +310,20 @@ Result<Outcome> compare_schedulers(const NetworkAsked& asked, const Lab& lab) {
 
 }  // namespace
 
-Result<Job> tune_job(Parameters& parameters, const Lab& /*lab*/) {
+namespace {
+Result<TuneAsked> read_asked(Parameters& parameters) {
   TuneAsked asked;
   REWRIGHT_TRY(asked.kernel, parameters.text("kernel", ""));
   if (asked.kernel.empty()) {
     REWRIGHT_TRY(asked.program, parameters.file("program"));
     REWRIGHT_TRY(asked.sizes, parameters.text("sizes", ""));
+  }
+  REWRIGHT_TRY(asked.sketch, parameters.text("sketch", ""));
+  if (!asked.sketch.empty()) {
+    REWRIGHT_TRY(asked.sketch, parameters.file("sketch"));
+    REWRIGHT_TRY(asked.with, parameters.text("with", ""));
+    REWRIGHT_TRY(asked.against, parameters.text("against", ""));
+    REWRIGHT_TRY(asked.near, parameters.boolean("near", false));
   }
   TuningChoice& choice = asked.choice;
   REWRIGHT_TRY(choice.tuner, parameters.text("tuner", choice.tuner));
@@ -214,7 +336,21 @@ Result<Job> tune_job(Parameters& parameters, const Lab& /*lab*/) {
   REWRIGHT_TRY(asked.trials, parameters.integer("trials", 0, 100'000));
   REWRIGHT_TRY(const std::int64_t seed, parameters.integer("seed", 0, std::numeric_limits<std::int32_t>::max(), 1));
   choice.seed = static_cast<std::uint64_t>(seed);
+  return asked;
+}
+}  // namespace
+
+Result<Job> tune_job(Parameters& parameters, const Lab& /*lab*/) {
+  REWRIGHT_TRY(const TuneAsked asked, read_asked(parameters));
   return Job{[asked](const Lab& place) { return tune_kernel(asked, place); }};
+}
+
+Result<Job> samples_job(Parameters& parameters, const Lab& /*lab*/) {
+  SamplesAsked asked;
+  REWRIGHT_TRY(asked.first, read_asked(parameters));
+  REWRIGHT_TRY(asked.other_tuner, parameters.text("other_tuner"));
+  REWRIGHT_TRY(asked.share, parameters.number("share", 0, 1, asked.share));
+  return Job{[asked](const Lab& place) { return count_samples(asked, place); }};
 }
 
 Result<Job> schedulers_job(Parameters& parameters, const Lab& lab) {

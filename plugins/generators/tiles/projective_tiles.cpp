@@ -62,8 +62,11 @@ struct Nest {
 };
 using Block = std::vector<std::int64_t>;  ///< Iterations of each loop.
 
-/// The programme's block; nothing where it has no solution. `share`: numbers of each array.
-std::optional<Block> block_of(const Nest& nest, double share) {
+constexpr int kMostMs = 100;  ///< For a programme.
+
+/// The programme's block. `share`: numbers of each array. Errors: kUnsupported, it has no solution; kBudget, the solver
+/// was not done in time.
+Result<Block> block_of(const Nest& nest, double share) {
   glp_term_out(GLP_OFF);
   const std::unique_ptr<glp_prob, void (*)(glp_prob*)> programme(glp_create_prob(), glp_delete_prob);
   glp_prob* lp = programme.get();
@@ -83,7 +86,14 @@ std::optional<Block> block_of(const Nest& nest, double share) {
     const std::vector<double> ones(rows.size(), 1);
     glp_set_mat_col(lp, column, static_cast<int>(rows.size()) - 1, rows.data(), ones.data());
   }
-  if (glp_simplex(lp, nullptr) != 0 || glp_get_status(lp) != GLP_OPT) return std::nullopt;
+  glp_smcp limits;
+  glp_init_smcp(&limits);
+  limits.tm_lim = kMostMs;
+  const int fault = glp_simplex(lp, &limits);
+  if (fault == GLP_ETMLIM || fault == GLP_EITLIM)
+    return make_error(ErrorCode::kBudget, "its linear programme was not solved within {} ms", kMostMs);
+  if (fault != 0 || glp_get_status(lp) != GLP_OPT)
+    return make_error(ErrorCode::kUnsupported, "its linear programme has no solution");
   Block block;
   for (std::size_t l = 0; l < n; ++l)
     block.push_back(greatest_divisor(
@@ -114,13 +124,26 @@ class ProjectiveTiles final : public Generator {
   }
   [[nodiscard]] std::vector<std::string> schedules(const loop::Program& program,
                                                    const tune::Machine& machine) const override {
-    if (machine.caches.size() < 2) return {};
-    return of_all_sums(program, [&](const SumNest& sum) { return schedules_of(program, sum, machine); });
+    std::vector<std::string> unused;
+    return of_all_sums(program, [&](const SumNest& sum) { return schedules_of(program, sum, machine, unused); });
+  }
+  [[nodiscard]] std::vector<std::string> notes(const loop::Program& program,
+                                               const tune::Machine& machine) const override {
+    std::vector<std::string> notes;
+    if (machine.caches.size() < 2)
+      notes.emplace_back("of this machine no caches are known: there are no blocks for them");
+    const auto all =
+        of_all_sums(program, [&](const SumNest& sum) { return schedules_of(program, sum, machine, notes); });
+    static_cast<void>(all);
+    std::ranges::sort(notes);
+    const auto [first, last] = std::ranges::unique(notes);
+    notes.erase(first, last);
+    return notes;
   }
 
  private:
   static std::vector<std::string> schedules_of(const loop::Program& program, const SumNest& sum,
-                                               const tune::Machine& machine) {
+                                               const tune::Machine& machine, std::vector<std::string>& notes) {
     Nest nest{sum.results, sum.results.size(), {axes_of(sum.result->at)}};
     nest.loops.insert(nest.loops.end(), sum.sums.begin(), sum.sums.end());
     add_loads(sum.update->value, nest.arrays);
@@ -133,8 +156,16 @@ class ProjectiveTiles final : public Generator {
     for (std::size_t level = 0; level + 1 < machine.caches.size(); ++level) {
       const double share =
           static_cast<double>(machine.caches[level].bytes) / 4 / static_cast<double>(nest.arrays.size());
-      if (share < static_cast<double>(registers.lanes)) continue;  // Not a vector of each array.
-      const auto block = block_of(nest, share);
+      const auto note = [&](const std::string& why) {
+        notes.push_back(fmt::format("cache {} of {} bytes: {}; there are no blocks for it", level + 1,
+                                    machine.caches[level].bytes, why));
+      };
+      if (share < static_cast<double>(registers.lanes)) {
+        note(fmt::format("it holds no vector of each of {} arrays", nest.arrays.size()));
+        continue;
+      }
+      const Result<Block> block = block_of(nest, share);
+      if (!block) note(block.error().message);
       for (std::size_t r = 0; block && r + 1 < nest.results; ++r) {
         for (const RegisterTile& tile : register_tiles(registers, (*block)[r], vectors, kMostTiles)) {
           const std::int64_t columns = tile.vectors * registers.lanes;

@@ -2,7 +2,8 @@
 // none. It knows how sure it is, for tuners that weigh what is unknown.
 //
 //   kernel   Matern 5/2, one length for all coordinates, plus noise
-//   label    log us, less its mean; what did not run is taken as twice the slowest
+//   label    log(us / the best of its task), less its mean; what did not run is taken as twice the slowest of its task.
+//            So kernels of other sizes teach what is fast, too; predicted are times of the last observation's task
 //   lengths  those of a grid under which the observations are most likely
 //
 // Cost    n^3 for n observations; of more than kMost, the fastest and the latest are taken.
@@ -16,7 +17,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <numbers>
+#include <string>
 
 namespace {
 using namespace rewright;
@@ -26,6 +29,15 @@ constexpr std::size_t kMost = 400, kLeast = 4;
 constexpr double kFailed = 0.7;
 constexpr std::array<double, 5> kLengths = {0.5, 1, 2, 4, 8};
 constexpr std::array<double, 3> kNoises = {1e-3, 1e-2, 1e-1};
+
+/// Of the times of a task.
+struct Bounds {
+  double best = INFINITY, slowest = 0;
+  void add(double us) {
+    best = std::min(best, us);
+    slowest = std::max(slowest, us);
+  }
+};
 
 Eigen::VectorXd coordinates(const Features& features) {
   if (!features.knobs.empty())
@@ -46,7 +58,8 @@ double matern(double distance) {
 class Fitted final : public tune::FittedPredictor {
  public:
   /// Rows of `points` are coordinates.
-  Fitted(Eigen::MatrixXd points, const Eigen::VectorXd& labels) : points_(std::move(points)) {
+  Fitted(Eigen::MatrixXd points, const Eigen::VectorXd& labels, double best_us)
+      : points_(std::move(points)), best_us_(best_us) {
     mean_ = labels.mean();
     const Eigen::VectorXd centred = labels.array() - mean_;
     variance_ =
@@ -84,7 +97,7 @@ class Fitted final : public tune::FittedPredictor {
       value += near.dot(weights_);
       variance = std::max(0.0, variance_ - near.dot(factor_.solve(near)));
     }
-    const double us = std::exp(std::clamp(value, -20.0, 40.0));
+    const double us = best_us_ * std::exp(std::clamp(value, -20.0, 40.0));
     return {us, us * std::sqrt(variance)};
   }
   [[nodiscard]] Eigen::MatrixXd kernel_of(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double length) const {
@@ -99,7 +112,7 @@ class Fitted final : public tune::FittedPredictor {
   Eigen::MatrixXd points_;
   Eigen::VectorXd weights_;
   Eigen::LLT<Eigen::MatrixXd> factor_;
-  double mean_ = 0, variance_ = 1, length_ = 1;
+  double best_us_ = 1, mean_ = 0, variance_ = 1, length_ = 1;
 };
 
 class Process final : public Predictor {
@@ -113,22 +126,22 @@ class Process final : public Predictor {
     if (!options.empty())
       return make_error(ErrorCode::kUsage, "predictor process has no option '{}'", options.begin()->first);
     std::vector<const tune::Observation*> used;
-    double slowest = 0;
-    Eigen::Index size = -1;
+    std::map<std::string, Bounds> tasks;
+    const Eigen::Index size = observations.empty() ? 0 : coordinates(observations.back().features).size();
     for (const auto& each : observations) {
-      const Eigen::Index own = coordinates(each.features).size();
-      if (size < 0) size = own;
-      if (own != size) continue;
+      if (coordinates(each.features).size() != size) continue;
       used.push_back(&each);
-      if (std::isfinite(each.us)) slowest = std::max(slowest, each.us);
+      if (std::isfinite(each.us) && each.us > 0) tasks[each.task].add(each.us);
     }
+    std::erase_if(used, [&](const auto* each) { return !tasks.contains(each->task); });
     const auto ran =
         std::ranges::count_if(used, [](const auto* each) { return std::isfinite(each->us) && each->us > 0; });
     if (static_cast<std::size_t>(ran) < kLeast)
       return make_error(ErrorCode::kUnsupported, "predictor process learns from {} observations or more; there are {}",
                         kLeast, ran);
     if (used.size() > kMost) {  // The latest half, and of the others the fastest.
-      std::ranges::stable_sort(used.begin(), used.end() - kMost / 2, {}, [](const auto* each) { return each->us; });
+      std::ranges::stable_sort(used.begin(), used.end() - kMost / 2, {},
+                               [&](const auto* each) { return each->us / tasks.at(each->task).best; });
       used.erase(used.begin() + kMost / 2, used.end() - kMost / 2);
     }
     Eigen::MatrixXd points(static_cast<Eigen::Index>(used.size()), size);
@@ -136,9 +149,12 @@ class Process final : public Predictor {
     for (Eigen::Index i = 0; i < points.rows(); ++i) {
       const tune::Observation& each = *used[static_cast<std::size_t>(i)];
       points.row(i) = coordinates(each.features).transpose();
-      labels[i] = std::isfinite(each.us) && each.us > 0 ? std::log(each.us) : std::log(slowest) + kFailed;
+      const Bounds& task = tasks.at(each.task);
+      const bool ran_well = std::isfinite(each.us) && each.us > 0;
+      labels[i] = std::log((ran_well ? each.us : task.slowest) / task.best) + (ran_well ? 0 : kFailed);
     }
-    return std::unique_ptr<tune::FittedPredictor>(std::make_unique<Fitted>(std::move(points), labels));
+    const double best_us = tasks.at(used.back()->task).best;
+    return std::unique_ptr<tune::FittedPredictor>(std::make_unique<Fitted>(std::move(points), labels, best_us));
   }
 };
 

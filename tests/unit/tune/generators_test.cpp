@@ -13,6 +13,7 @@
 namespace {
 
 using namespace rewright;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -126,6 +127,12 @@ TEST_P(ProjectiveTiles, NeedACacheThatHoldsAVectorOfEachArray) {
   tune::Machine tiny = machine();
   tiny.caches[0].bytes = 64;
   for (const std::string& text : schedules(program, tiny)) EXPECT_THAT(text, HasSubstr("blocks for cache 2"));
+  const Generator* generator = registry_.find<Generator>(GetParam());
+  EXPECT_THAT(generator->notes(program, tiny),
+              ElementsAre("cache 1 of 64 bytes: it holds no vector of each of 3 arrays; there are no blocks for it"));
+  EXPECT_THAT(generator->notes(program, none),
+              ElementsAre("of this machine no caches are known: there are no blocks for them"));
+  EXPECT_THAT(generator->notes(program, machine()), IsEmpty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Blocks, ProjectiveTiles, testing::Values("projective-tiles"));

@@ -20,7 +20,7 @@ namespace rewright {
 
 class Generator;
 template <>
-inline constexpr std::uint32_t kAbiVersion<Generator> = 1;
+inline constexpr std::uint32_t kAbiVersion<Generator> = 2;
 
 class REWRIGHT_API Generator {
  public:
@@ -31,6 +31,10 @@ class REWRIGHT_API Generator {
   /// first, the same each time. None: it has no rule for such a program.
   [[nodiscard]] virtual std::vector<std::string> schedules(const loop::Program& program,
                                                            const tune::Machine& machine) const = 0;
+  /// Sentences on what could not be done for it as the generator would, and what it does instead: a cache that is too
+  /// small, a programme without a solution, a solver at its limit. None where all went well.
+  [[nodiscard]] virtual std::vector<std::string> notes(const loop::Program& program,
+                                                       const tune::Machine& machine) const;
 };
 
 }  // namespace rewright
