@@ -19,6 +19,7 @@
 #include "cli/commands.h"
 #include "cli/compile_preparing.h"
 #include "cli/compile_report.h"
+#include "cli/compile_ways.h"
 #include "cli/compile_workplace.h"
 #include "cli/interrupt.h"
 #include "cli/open_sizes.h"
@@ -28,46 +29,11 @@
 #include "cli/progress.h"
 #include "compile/compile_model.h"
 #include "compile/compile_regions.h"
-#include "compile/fusion_search.h"
-#include "compile/known_weights.h"
-#include "learn/data_set.h"
 
 namespace rewright::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Where code is written, and where what is built of it.
-struct Folders {
-  std::string written, built;
-};
-
-compile::CompileOptions options_of(const CompileArguments& arguments, const Folders& folders, StepLine& line) {
-  compile::CompileOptions options{.name = compile::artefact_name(fs::path(arguments.model).stem().string()),
-                                  .folder = folders.written,
-                                  .built = folders.built,
-                                  .dialect = arguments.dialect,
-                                  .threads = arguments.threads,
-                                  .measure = arguments.measure,
-                                  .seconds = arguments.seconds};
-  options.goes_on = [&line](const std::string& step) {
-    line.begin(step);
-    return !interrupted();
-  };
-  return options;
-}
-
-struct Tools {
-  const Target* target;
-  const Runtime* runtime;
-};
-Result<Tools> tools_of(const CompileArguments& arguments, const Registry& registry) {
-  REWRIGHT_TRY(const Target* target, registry.get<Target>(arguments.target));
-  REWRIGHT_CHECK(target->version());
-  REWRIGHT_TRY(const Runtime* runtime, registry.get<Runtime>(arguments.runtime));
-  REWRIGHT_CHECK(runtime->version());
-  return Tools{target, runtime};
-}
 
 /// The plugin for oneDNN, ready; none where it is not installed, or not on one thread.
 Result<std::unique_ptr<CostModel>> primitives(const CompileArguments& arguments, const Registry& registry) {
@@ -113,34 +79,6 @@ Result<std::optional<compile::CompileReport>> compiled_in(const Folders& folders
   return std::optional(std::move(report));
 }
 
-/// Folders for one of several ways to compile.
-Result<Folders> folders_for(const std::string& way, const Workplace& workplace) {
-  const Folders folders{workplace.built() + "/" + way, workplace.built() + "/" + way + ".built"};
-  std::error_code code;
-  for (const std::string& folder : {folders.written, folders.built}) fs::create_directory(folder, code);
-  if (code) return make_error(ErrorCode::kIo, "'{}' cannot be made: {}", folders.written, code.message());
-  return folders;
-}
-
-/// Each way is timed as a whole, in turn; the fastest is staged. Gains are over the first.
-Result<Compiled> fastest(std::vector<compile::WayToCompile> ways, Workplace& workplace) {
-  if (ways.empty()) return make_error(ErrorCode::kBudget, "stopped");
-  std::string chosen = ways.front().name;
-  if (std::ranges::any_of(ways, [](const auto& way) { return way.report.equal(); })) {
-    std::erase_if(ways, [](const auto& way) { return !way.report.equal(); });
-    REWRIGHT_CHECK(compile::time_in_turn(ways, [] { return !interrupted(); }));
-    chosen = std::ranges::max_element(ways, {}, [](const auto& way) { return way.gain.median; })->name;
-  }
-  std::error_code code;
-  fs::copy(workplace.built() + "/" + chosen, workplace.staged().path(), fs::copy_options::recursive, code);
-  if (code) return make_error(ErrorCode::kIo, "'{}' cannot be written: {}", workplace.staged().path(), code.message());
-  double measuring_s = 0;
-  for (const auto& way : ways) measuring_s += way.report.measuring_s;
-  Compiled compiled{std::ranges::find(ways, chosen, &compile::WayToCompile::name)->report, std::move(ways)};
-  compiled.report.measuring_s = measuring_s;
-  return compiled;
-}
-
 /// The model as it is, by rules, and by rules and schedules together, each with its schedules. What kernels cost one by
 /// one does not tell which is fastest.
 Result<Compiled> rewritten_in_several_ways(const Settings& settings, const CompileArguments& arguments,
@@ -161,124 +99,10 @@ Result<Compiled> rewritten_in_several_ways(const Settings& settings, const Compi
   return fastest(std::move(ways), workplace);
 }
 
-/// What is fused: how it is searched, and where the kernels' times go.
-struct FusionAsked {
-  compile::FusionOptions search;
-  std::string data;  ///< A file of measured kernels; may be empty.
-};
-/// Taken out of what is left for the cost model.
-Result<FusionAsked> take_fusion_options(Options& options) {
-  FusionAsked asked;
-  std::int64_t best = 3, seed = 1;
-  struct Number {
-    const char* name;
-    std::int64_t* place;
-    std::int64_t least, most;
-  };
-  const Number numbers[] = {
-      {"moves", &asked.search.moves, 1, 1'000'000}, {"best", &best, 1, 100}, {"seed", &seed, 0, 1'000'000'000}};
-  for (const Number& number : numbers) {
-    const auto found = options.extract(number.name);
-    if (found.empty()) continue;
-    const auto* value = std::get_if<std::int64_t>(&found.mapped());
-    if (value == nullptr || *value < number.least || *value > number.most)
-      return make_error(ErrorCode::kUsage, "--fuse-option {} is a number from {} to {}", number.name, number.least,
-                        number.most);
-    *number.place = *value;
-  }
-  asked.search.best = static_cast<std::size_t>(best);
-  asked.search.seed = static_cast<std::uint64_t>(seed);
-  std::string start = "usual";
-  for (const auto& [name, place] : {std::pair("start", &start), std::pair("data", &asked.data)}) {
-    const auto found = options.extract(name);
-    if (found.empty()) continue;
-    const auto* value = std::get_if<std::string>(&found.mapped());
-    if (value == nullptr) return make_error(ErrorCode::kUsage, "--fuse-option {} is a text", name);
-    *place = *value;
-  }
-  if (start != "usual" && start != "random")
-    return make_error(ErrorCode::kUsage, "--fuse-option start is '{}'; there are: usual, random", start);
-  asked.search.from_random = start == "random";
-  return asked;
-}
-
-/// The usual choice, and others: drawn, or the best by cost.
-Result<compile::FusionReport> choose_fusions(const CompileArguments& arguments, const Graph& graph,
-                                             const Registry& registry, const Options& options,
-                                             compile::FusionOptions search, StepLine& line) {
-  if (arguments.fuse == "random") {
-    if (!options.empty())
-      return make_error(ErrorCode::kUsage, "--fuse random has no option '{}'; there are: best, seed, data",
-                        options.begin()->first);
-    return compile::random_fusions(graph, registry, search.best, search.seed);
-  }
-  REWRIGHT_TRY(const CostModel* model, registry.get<CostModel>(arguments.fuse));
-  const auto costs = model->clone();
-  REWRIGHT_CHECK(costs->configure(options, registry));
-  search.goes_on = [&](std::int64_t moves) {
-    if (moves % 50 == 0) line.begin(fmt::format("search what is fused, move {} of {}", moves, search.moves));
-    return !interrupted();
-  };
-  return compile::search_fusion(graph, registry, *costs, search);
-}
-
-/// Kernels as they ran among the others.
-Status keep_times(const std::string& file, const CompileArguments& arguments,
-                  const std::vector<compile::WayToCompile>& ways) {
-  std::map<std::string, std::vector<double>> us;
-  for (const compile::WayToCompile& way : ways) {
-    for (const compile::KernelTime& time : way.report.profile) {
-      if (!time.key.empty() && time.us > 0) us[time.key].push_back(time.us);
-    }
-  }
-  return learn::append_data(file, fmt::format("compiled|c {}, in its network, {}", arguments.dialect, processor_name()),
-                            fs::path(arguments.model).stem().string(), us);
-}
-
-/// The model with all fused that can be, and otherwise.
-Result<Compiled> fused_in_several_ways(const Settings& settings, const CompileArguments& arguments,
-                                       Workplace& workplace) {
-  REWRIGHT_TRY(const Registry registry, settings.registry());
-  REWRIGHT_TRY(const auto tools, tools_of(arguments, registry));
-  REWRIGHT_TRY(Options options, read_options(arguments.fuse_options, "--fuse-option"));
-  REWRIGHT_TRY(const FusionAsked asked, take_fusion_options(options));
-  if (!asked.data.empty()) REWRIGHT_CHECK(keep_times(asked.data, arguments, {}));  // Can it be written?
-  REWRIGHT_TRY(const std::string records, records_of(arguments));
-  REWRIGHT_TRY(Version version, read_version(arguments));
-  REWRIGHT_CHECK(
-      prepare(settings, arguments, registry, *tools.runtime, records, workplace.built() + "/optimised.onnx", version));
-  StepLine line(settings.quiet);
-  line.begin("search what is fused");
-  REWRIGHT_TRY(const Graph graph, compile::with_known_weights(version.opened->start()));
-  REWRIGHT_TRY(compile::FusionReport found, choose_fusions(arguments, graph, registry, options, asked.search, line));
-  std::vector<compile::FusionChoice> choices = {found.usual};
-  choices.insert(choices.end(), found.best.begin(), found.best.end());
-  std::vector<compile::WayToCompile> ways;
-  for (std::size_t i = 0; i < choices.size() && !interrupted(); ++i) {
-    const std::string name = i == 0 ? "usual" : fmt::format("{}", i);
-    REWRIGHT_TRY(const Folders folders, folders_for(name, workplace));
-    compile::CompileOptions one = options_of(arguments, folders, line);
-    one.measure = true;
-    one.stored = choices[i].stored;
-    if (!records.empty()) {
-      REWRIGHT_TRY(one.records, ScheduleRecords::read(records));
-    }
-    const compile::OpenedVersion opened{&*version.opened};
-    REWRIGHT_TRY(compile::CompileReport report,
-                 compile::compile_model({&opened, 1}, *tools.target, *tools.runtime, one));
-    report.rewrites = version.rewrites;
-    if (!report.not_compiled.empty()) return Compiled{std::move(report)};
-    ways.push_back({name, std::move(report)});
-  }
-  if (!asked.data.empty()) REWRIGHT_CHECK(keep_times(asked.data, arguments, ways));
-  REWRIGHT_TRY(Compiled compiled, fastest(std::move(ways), workplace));
-  compiled.fusion = std::move(found);
-  return compiled;
-}
-
 Result<Compiled> compiled(const Settings& settings, const CompileArguments& arguments, Workplace& workplace) {
   const auto made = [&]() -> Result<Compiled> {
     if (!arguments.fuse.empty()) return fused_in_several_ways(settings, arguments, workplace);
+    if (arguments.in_context > 0) return chosen_in_context(settings, arguments, workplace);
     if (arguments.optimize == "joint") return rewritten_in_several_ways(settings, arguments, workplace);
     std::set<std::string> known;
     REWRIGHT_TRY(auto report, compiled_in({workplace.staged().path(), workplace.built()}, settings, arguments, known));
@@ -381,6 +205,7 @@ void add_compile(Program& program) {
       {"rewright compile model.onnx -o model_c", "rewright compile model.onnx -o model_c --dim batch=1 --measure",
        "rewright compile model.onnx -o model_c --effort 2 --records my.store --measure",
        "rewright compile model.onnx -o model_c --optimize joint --effort 2 --measure",
+       "rewright compile model.onnx -o model_c --records my.store --in-context 3",
        "rewright compile model.onnx -o model_c --open batch=1..8 --dim sequence=128",
        "rewright compile model.onnx -o model_c --regions",
        "rewright compile model.onnx -o model_c --fuse random --fuse-option best=8 --fuse-option data=my.kernels",
@@ -441,12 +266,20 @@ void add_compile(Program& program) {
               "For ONNX Runtime: what can be compiled and is faster becomes an operator of NAME.onnx; the rest stays")
           .excludes(open);
   command.add_flag("--force", arguments->force, "Write into a folder that exists");
-  command
+  const Argument fuse = command
       .add_option("--fuse", arguments->fuse,
                   "What is fused is searched by this cost model, or random: the best and the usual are timed as wholes")
       .type_name("COST")
       .excludes(open)
       .excludes(regions);
+  command
+      .add_option("--in-context", arguments->in_context,
+                  "So many of each kernel's best schedules are timed among the other kernels, where the fastest alone "
+                  "may not be the fastest")
+      .check(in_range(2, 16))
+      .excludes(open)
+      .excludes(regions)
+      .excludes(fuse);
   command
       .add_option(
           "--fuse-option", arguments->fuse_options,

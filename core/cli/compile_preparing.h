@@ -32,6 +32,7 @@ struct CompileArguments {
   std::string optimize = "no";
   std::string fuse;  ///< A cost model, or none.
   std::vector<std::string> fuse_options;
+  int in_context = 0;  ///< Schedules of each kernel that are tried among the others; 0: the best alone is taken.
 };
 
 /// Where schedules are: what was said, or the user's cache where some are to be found. Empty: there are none.

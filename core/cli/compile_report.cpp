@@ -98,7 +98,13 @@ void print_times(const compile::CompileReport& report) {
 
 /// Where rules may make the difference, "no" where they changed nothing.
 std::string name_of(const Compiled& compiled, const compile::WayToCompile& way) {
-  return !compiled.fusion && way.report.rewrites == 0 ? "no" : way.name;
+  return !compiled.fusion && !compiled.in_context && way.report.rewrites == 0 ? "no" : way.name;
+}
+
+/// Between ways.
+const char* what_differs(const Compiled& compiled) {
+  if (compiled.fusion) return "fused";
+  return compiled.in_context ? "schedules" : "optimize";
 }
 
 void print_ways(const Compiled& compiled) {
@@ -110,8 +116,12 @@ void print_ways(const Compiled& compiled) {
                              found.best.empty() ? "-" : microseconds(found.best.front().us),
                              counted(static_cast<std::uint64_t>(found.moves), "move")));
   }
-  Table table({compiled.fusion ? "fused" : "optimize", compiled.fusion ? "kernels" : "rewrites", "us", "gain",
-               "95 % confidence"});
+  if (compiled.in_context) {
+    const InContext& found = *compiled.in_context;
+    print_line(fmt::format("{} of {} are faster among the others with another schedule than the best alone, by {} us.",
+                           found.others, counted(found.programs, "kernel"), microseconds(found.kernels_us)));
+  }
+  Table table({what_differs(compiled), compiled.fusion ? "kernels" : "rewrites", "us", "gain", "95 % confidence"});
   table.align_right({1, 2, 3});
   for (const compile::WayToCompile& way : compiled.ways)
     table.add({name_of(compiled, way),
@@ -182,13 +192,15 @@ Json compile_json(const Compiled& compiled, double seconds) {
   }
   Json ways = Json::array();
   for (const compile::WayToCompile& way : compiled.ways)
-    ways.push_back({{compiled.fusion ? "fused" : "optimize", name_of(compiled, way)},
+    ways.push_back({{what_differs(compiled), name_of(compiled, way)},
                     {"rewrites", way.report.rewrites},
                     {"kernels", way.report.worst().kernels},
                     {"us", way.us},
                     {"gain", {{"median", way.gain.median}, {"low", way.gain.low}, {"high", way.gain.high}}}});
   if (!ways.empty()) json["ways"] = std::move(ways);
   if (compiled.fusion) json["fusion"] = fusion_json(*compiled.fusion);
+  if (const auto& found = compiled.in_context)
+    json["in_context"] = {{"programs", found->programs}, {"others", found->others}, {"kernels_us", found->kernels_us}};
   json["not_compiled"] = std::move(not_compiled);
   if (const std::string reason = reason_of(worst.equivalence); !reason.empty()) json["reason"] = reason;
   return json;

@@ -11,10 +11,18 @@
 
 namespace rewright::cli {
 
+/// Of schedules that were chosen among the other kernels.
+struct InContext {
+  std::size_t programs = 0;
+  std::size_t others = 0;  ///< That take another than the one that is best alone.
+  double kernels_us = 0;   ///< What that brought, kernel by kernel.
+};
+
 struct Compiled {
   compile::CompileReport report;
   std::vector<compile::WayToCompile> ways = {};      ///< Of several, which were timed in turn.
   std::optional<compile::FusionReport> fusion = {};  ///< Where they differ in what is fused: by name the usual, 1, ...
+  std::optional<InContext> in_context = {};          ///< Where they differ in schedules: alone, 2, ..., in-context.
 };
 
 /// The worst version, and each where sizes are open.

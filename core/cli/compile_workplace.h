@@ -1,6 +1,7 @@
 // What a command that compiles shows of its steps, and where it works.
 #pragma once
 
+#include <rewright/base/command.h>
 #include <rewright/base/result.h>
 
 #include <chrono>

@@ -56,6 +56,7 @@ std::string times_text(const tune::TuningTimes& times) {
 Json times_json(const tune::TuningTimes& times) {
   return {{"compiling", times.compiling},
           {"measuring", times.measuring},
+          {"generating", times.generating},
           {"proposing", times.proposing},
           {"learning", times.learning}};
 }
@@ -95,6 +96,7 @@ Result<OpenedRecords> open_records(const std::string& folder) {
   REWRIGHT_TRY(ScheduleRecords records, ScheduleRecords::open(folder));
   opened.records.emplace(std::move(records));
   REWRIGHT_TRY(opened.known, ScheduleRecords::read(folder));
+  REWRIGHT_TRY(opened.programs, ScheduleRecords::programs(folder));
   return opened;
 }
 

@@ -43,7 +43,8 @@ void add_code_options(const Command& command, TuneArguments& arguments);
 /// A store of records to go on from, or none.
 struct OpenedRecords {
   std::optional<ScheduleRecords> records;
-  std::vector<ScheduleRecord> known;
+  std::vector<ScheduleRecord> known = {};
+  KernelPrograms programs = {};
 };
 [[nodiscard]] Result<OpenedRecords> open_records(const std::string& folder);
 

@@ -56,6 +56,7 @@ class KernelSession {
     REWRIGHT_TRY(setting_, tuning_setting(arguments_, registry));
     REWRIGHT_TRY(OpenedRecords opened, open_records(arguments_.records));
     records_ = std::move(opened.records);
+    setting_.programs = &opened.programs;
     if (records_) setting_.records = &*records_;
     REWRIGHT_TRY(shared_, shared_measuring(arguments_));
     setting_.shared = shared_.get();

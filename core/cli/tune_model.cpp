@@ -104,6 +104,7 @@ class ModelSession {
     if (opened.records) setting_.records = &*opened.records;
     REWRIGHT_TRY(const auto shared, shared_measuring(arguments_.tune));
     setting_.shared = shared.get();
+    setting_.programs = &opened.programs;
     setting_.stop = [this] {
       show();
       return interrupted() || is_late();

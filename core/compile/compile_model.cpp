@@ -136,18 +136,25 @@ Result<Equivalence> compare(const OpenedModel& model, ArtefactSession& session, 
   return found;
 }
 
-/// Kernels of one version's graph, scheduled.
+/// Kernels of one version's graph, scheduled. `ids`: of their programs, by the names of their functions.
 Result<Kernels> kernels_of_version(const Graph& graph, const OpenedModel& model, const Target& target,
-                                   const tune::InstructionSet* instructions, const CompileOptions& options) {
+                                   const tune::InstructionSet* instructions, const CompileOptions& options,
+                                   std::map<std::string, std::string>& ids) {
   const ImportedModel& compiled = model.start();
   REWRIGHT_TRY(Kernels kernels, kernels_of(graph, compiled.carried, compiled.external, model.registry, options.stored));
   if (instructions == nullptr || !kernels.not_compiled.empty()) return kernels;
-  const ScheduleChoice choose = options.records.empty()
-                                    ? ScheduleChoice()
-                                    : best_recorded(options.records, {.machine = tune::described_machine().fingerprint,
-                                                                      .target = target.name(),
-                                                                      .dialect = options.dialect});
-  return scheduled(graph, kernels, instructions->unit, options.threads, choose);
+  const ScheduleChoice recorded = best_recorded(
+      options.records,
+      {.machine = tune::described_machine().fingerprint, .target = target.name(), .dialect = options.dialect},
+      options.ranks);
+  std::vector<std::string> asked;  // In the order of the functions that come of them.
+  REWRIGHT_TRY(Kernels made,
+               scheduled(graph, kernels, instructions->unit, options.threads, [&](const loop::Program& program) {
+                 asked.push_back(program_id(program));
+                 return recorded(program);
+               }));
+  for (std::size_t f = 0; f < std::min(asked.size(), made.functions.size()); ++f) ids[made.functions[f].name] = asked[f];
+  return made;
 }
 
 /// Of the chosen version of the session.
@@ -245,12 +252,13 @@ Result<CompileReport> compile_model(std::span<const OpenedVersion> versions, con
   REWRIGHT_TRY(const tune::InstructionSet* instructions, tune::instruction_set(options.dialect));
   std::deque<Graph> graphs;
   std::vector<Kernels> kernels;
+  std::map<std::string, std::string> ids;
   for (std::size_t i = 0; i < versions.size(); ++i) {
     REWRIGHT_CHECK(begin_version(instructions == nullptr ? "make loops" : "schedule", i));
     const OpenedModel& model = *versions[i].model;
     REWRIGHT_TRY(Graph graph, with_known_weights(model.start()));
     graphs.push_back(std::move(graph));
-    REWRIGHT_TRY(kernels.emplace_back(), kernels_of_version(graphs.back(), model, target, instructions, options));
+    REWRIGHT_TRY(kernels.emplace_back(), kernels_of_version(graphs.back(), model, target, instructions, options, ids));
     report.not_compiled = kernels.back().not_compiled;
     if (!report.not_compiled.empty()) return report;
   }
@@ -291,6 +299,7 @@ Result<CompileReport> compile_model(std::span<const OpenedVersion> versions, con
     return times.least_us;
   };
   REWRIGHT_CHECK(profile(*versions.front().model, graphs.front(), kernels.front(), *session, report));
+  for (KernelTime& time : report.profile) time.program = ids[time.kernel];
   REWRIGHT_CHECK(measure_memory(*versions.front().model, runtime, options.threads, report));
   if (options.beside == nullptr) return end();
   report.beside = options.beside->device();

@@ -16,6 +16,7 @@
 
 #include "compile/artefact.h"
 #include "compile/kernel_profile.h"
+#include "compile/network_tasks.h"
 #include "optimize/comparison.h"
 #include "optimize/model_run.h"
 #include "store/schedule_records.h"
@@ -32,6 +33,7 @@ struct CompileOptions {
   int seconds = 300;            ///< For the compiler, and for a run.
   std::vector<ScheduleRecord> records =
       {};                      ///< Of which each kernel takes its best; others are scheduled by one_shot().
+  Ranks ranks = {};            ///< Of kernels that do not take their best record (compile/network_tasks.h).
   std::set<Port> stored = {};  ///< Results that no kernel keeps to itself (compile/grouping.h): of one version.
   /// Whose kernels are measured too, and added up: those of the compiled graph, of one version. May be null.
   CostModel* beside = nullptr;

@@ -27,7 +27,8 @@ struct KernelTime {
   std::string result;  ///< The first tensor that it writes; empty for one that the graph does not have.
   double us = 0;       ///< Least time, in context.
   double limit_us = 0;
-  std::string key = {};  ///< As of its call.
+  std::string key = {};      ///< As of its call.
+  std::string program = {};  ///< Its id (compile/network_tasks.h), where it was scheduled.
 };
 
 /// What a run of the program does at least.

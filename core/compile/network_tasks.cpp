@@ -1,5 +1,8 @@
 #include "compile/network_tasks.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -65,21 +68,36 @@ Result<std::vector<tune::TuningTask>> model_tasks(const std::string& file, const
   return tasks_of(graph, kernels, unit);
 }
 
-ScheduleChoice best_recorded(const std::vector<ScheduleRecord>& records, const RecordsOf& of) {
-  using Key = std::pair<std::string, std::vector<std::int64_t>>;
-  std::map<Key, ScheduleRecord> best;
+std::string program_id(const loop::Program& program) {
+  const tune::TuningTask task = tune::program_task("", program);
+  return fmt::format("{} {}", task.structure, fmt::join(task.sizes, ","));
+}
+
+ScheduleChoice best_recorded(const std::vector<ScheduleRecord>& records, const RecordsOf& of, const Ranks& ranks) {
+  // Texts once, by their least time.
+  std::map<std::string, std::map<std::string, double>> known;
   for (const ScheduleRecord& record : records) {
     if (record.outcome != "ok" || record.machine != of.machine || record.target != of.target ||
         record.dialect != of.dialect || record.policy != "hot")
       continue;
-    const auto [at, is_new] = best.try_emplace({record.structure, record.sizes}, record);
-    if (!is_new && record.least_us() < at->second.least_us()) at->second = record;
+    const auto steps = schedule::parse_schedule(record.schedule);
+    if (!steps) continue;
+    auto& schedules = known[fmt::format("{} {}", record.structure, fmt::join(record.sizes, ","))];
+    const auto [at, is_new] = schedules.try_emplace(to_string(*steps), record.least_us());
+    at->second = std::min(at->second, record.least_us());
   }
-  return [best = std::move(best)](const loop::Program& program) -> std::optional<schedule::OneShot> {
-    const tune::TuningTask task = tune::program_task("", program);
-    const auto found = best.find({task.structure, task.sizes});
-    if (found == best.end()) return std::nullopt;
-    auto steps = schedule::parse_schedule(found->second.schedule);
+  std::map<std::string, std::string> chosen;
+  for (const auto& [id, schedules] : known) {
+    std::vector<std::pair<double, std::string>> order;
+    for (const auto& [text, us] : schedules) order.emplace_back(us, text);
+    std::ranges::sort(order);
+    const auto rank = ranks.find(id);
+    chosen[id] = order[rank == ranks.end() ? 0 : std::min(rank->second, order.size() - 1)].second;
+  }
+  return [chosen = std::move(chosen)](const loop::Program& program) -> std::optional<schedule::OneShot> {
+    const auto found = chosen.find(program_id(program));
+    if (found == chosen.end()) return std::nullopt;
+    auto steps = schedule::parse_schedule(found->second);
     if (!steps) return std::nullopt;
     auto made = schedule::apply(program, *steps);
     if (!made) return std::nullopt;

@@ -1,6 +1,7 @@
 // The kernels of a network as tasks for tuning, and back: records as schedules of its kernels.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,13 @@ struct RecordsOf {
   std::string target = "c";
   std::string dialect;
 };
-/// The fastest schedule of each kernel among records; where there is none, or it does not apply, nothing.
+/// What a kernel's program is called among ranks.
+[[nodiscard]] REWRIGHT_API std::string program_id(const loop::Program& program);
+/// Of some programs, by their ids: how many faster schedules among the records are passed over.
+using Ranks = std::map<std::string, std::size_t>;
+/// The fastest schedule of each kernel among records, or that of its rank, the last where there are fewer; where there
+/// is none, or it does not apply, nothing.
 [[nodiscard]] REWRIGHT_API ScheduleChoice best_recorded(const std::vector<ScheduleRecord>& records,
-                                                        const RecordsOf& of);
+                                                        const RecordsOf& of, const Ranks& ranks = {});
 
 }  // namespace rewright::compile

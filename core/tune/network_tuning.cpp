@@ -135,6 +135,7 @@ std::map<std::string, std::int64_t> NetworkTuning::outcomes() const {
 TuningTimes NetworkTuning::times() const {
   TuningTimes all;
   for (const auto& task : tasks_) {
+    all.generating += task->times().generating;
     all.proposing += task->times().proposing;
     all.compiling += task->times().compiling;
     all.measuring += task->times().measuring;

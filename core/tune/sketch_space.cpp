@@ -11,7 +11,7 @@
 namespace rewright::tune {
 namespace {
 
-constexpr int kMostDraws = 400;
+constexpr int kMostDraws = 4000;
 constexpr std::uint64_t kMostPoints = std::uint64_t{1} << 62;
 constexpr std::int64_t kMostStatements = 2000;  ///< As they stand in code, loops that are unrolled written out.
 

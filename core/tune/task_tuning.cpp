@@ -10,6 +10,7 @@
 #include "schedule/neighbourhood.h"
 #include "schedule/one_shot.h"
 #include "tune/features.h"
+#include "tune/other_sizes.h"
 
 namespace rewright::tune {
 namespace {
@@ -18,18 +19,9 @@ constexpr std::int64_t kMostWalkedSteps = 200'000;  ///< By the validator.
 constexpr std::size_t kMostFailures = 20;
 constexpr int kMostFruitless = 4;
 constexpr double kApart = 1.02;  ///< Times that differ by more than measuring does.
-constexpr std::string_view kPointMark = "# point ";
+constexpr std::size_t kMostOfOtherSizes = 200;  ///< Records.
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-/// A schedule's text in two: steps, and the point, if it says one.
-std::pair<std::string, std::optional<Point>> steps_and_point(const std::string& text) {
-  const std::size_t at = text.rfind(kPointMark);
-  if (at == std::string::npos) return {text, std::nullopt};
-  std::string_view rest = std::string_view(text).substr(at + kPointMark.size());
-  rest = rest.substr(0, rest.find('\n'));
-  return {text.substr(0, at), parse_point(rest)};
-}
 
 }  // namespace
 
@@ -39,24 +31,14 @@ Result<std::unique_ptr<TaskTuning>> TaskTuning::start(TuningTask task, const Tun
                                                       std::span<const ScheduleRecord> known) {
   std::unique_ptr<TaskTuning> tuning(new TaskTuning(std::move(task), setting));
   tuning->setting_.sketches.finish = tuning->task_.finish;
-  std::vector<schedule::Sketch> sketches;
-  for (const schedule::Space& space : setting.given) sketches.push_back(schedule::sketch_of(space));
   for (const Generator* generator : setting.generators) {
     for (const std::string& note : generator->notes(tuning->task_.program, setting.machine))
       tuning->notes_.push_back(fmt::format("generator {}: {}", generator->name(), note));
-    for (const std::string& text : generator->schedules(tuning->task_.program, setting.machine)) {
-      const auto space = schedule::parse_space(text);
-      if (!space)
-        return make_error(ErrorCode::kPlugin, "generator {} wrote no schedule: {}", generator->name(),
-                          space.error().message);
-      sketches.push_back(schedule::sketch_of(*space));
-    }
   }
-  if (!setting.only_given) {
-    for (schedule::Sketch& sketch : schedule::sketches_of(tuning->task_.program, tuning->setting_.sketches))
-      sketches.push_back(std::move(sketch));
-  }
-  if (sketches.empty()) sketches.push_back(schedule::sketch_of({}));  // As it is.
+  const double begin = now();
+  REWRIGHT_TRY(std::vector<schedule::Sketch> sketches, tuning->generated(tuning->task_.program));
+  tuning->times_.generating = now() - begin;
+  tuning->add_own_sketches(tuning->task_.program, sketches);
   REWRIGHT_CHECK(tuning->make_space(std::move(sketches)));
   tuning->replay(known);
   if (setting.records != nullptr) {
@@ -67,10 +49,38 @@ Result<std::unique_ptr<TaskTuning>> TaskTuning::start(TuningTask task, const Tun
   return tuning;
 }
 
+Result<std::vector<schedule::Sketch>> TaskTuning::generated(const loop::Program& program) const {
+  std::vector<schedule::Sketch> sketches;
+  for (const schedule::Space& space : setting_.given) sketches.push_back(schedule::sketch_of(space));
+  for (const Generator* generator : setting_.generators) {
+    for (const std::string& text : generator->schedules(program, setting_.machine)) {
+      const auto space = schedule::parse_space(text);
+      if (!space)
+        return make_error(ErrorCode::kPlugin, "generator {} wrote no schedule: {}", generator->name(),
+                          space.error().message);
+      sketches.push_back(schedule::sketch_of(*space));
+    }
+  }
+  return sketches;
+}
+
+void TaskTuning::add_own_sketches(const loop::Program& program, std::vector<schedule::Sketch>& sketches) const {
+  if (!setting_.only_given) {
+    for (schedule::Sketch& sketch : schedule::sketches_of(program, setting_.sketches))
+      sketches.push_back(std::move(sketch));
+  }
+  if (sketches.empty()) sketches.push_back(schedule::sketch_of({}));  // As it is.
+}
+
+std::unique_ptr<SketchSpace> TaskTuning::space_for(const loop::Program& program,
+                                                   std::vector<schedule::Sketch> sketches) const {
+  return std::make_unique<SketchSpace>(program, std::move(sketches), setting_.sketches, setting_.machine,
+                                       setting_.orders);
+}
+
 Status TaskTuning::make_space(std::vector<schedule::Sketch> sketches) {
   run_.reset();
-  space_ = std::make_unique<SketchSpace>(task_.program, std::move(sketches), setting_.sketches, setting_.machine,
-                                         setting_.orders);
+  space_ = space_for(task_.program, std::move(sketches));
   REWRIGHT_TRY(run_, setting_.tuner->start(*space_, setting_.seed, setting_.tuner_options));
   return {};
 }
@@ -83,7 +93,10 @@ Result<bool> TaskTuning::look_around() {
   std::vector<schedule::Sketch> sketches = space_->sketches();
   sketches.push_back(schedule::sketch_of(*near));
   REWRIGHT_CHECK(make_space(std::move(sketches)));
-  // Points stay what they were; features have a place for the new sketch.
+  // Points stay what they were; features have a place for the new sketch, which those of other sizes have not.
+  observations_.erase(observations_.begin(), observations_.begin() + static_cast<std::ptrdiff_t>(of_other_sizes_));
+  observed_.erase(observed_.begin(), observed_.begin() + static_cast<std::ptrdiff_t>(of_other_sizes_));
+  of_other_sizes_ = 0;
   news_.insert(news_.begin(), told_.begin(), told_.end());
   told_.clear();
   for (std::size_t i = 0; i < observations_.size(); ++i) {
@@ -106,32 +119,44 @@ std::string TaskTuning::best_schedule() const {
 }
 
 void TaskTuning::replay(std::span<const ScheduleRecord> known) {
+  std::vector<const ScheduleRecord*> alike;  // Whatever their sizes.
   for (const ScheduleRecord& record : known) {
-    const bool is_ours = record.structure == task_.structure && record.sizes == task_.sizes &&
-                         record.target == setting_.measure.target && record.dialect == setting_.measure.dialect &&
-                         record.machine == setting_.machine.fingerprint &&
-                         record.policy == name_of(setting_.measure.policy) &&
-                         record.threads == setting_.sketches.threads;
-    if (!is_ours) continue;
-    const auto [steps, point] = steps_and_point(record.schedule);
-    if (measured_.contains(steps)) continue;
-    const double us = record.outcome == "ok" ? record.least_us() : std::numeric_limits<double>::infinity();
-    measured_[steps] = us;
-    if (steps.empty()) unscheduled_us_ = us;
-    if (record.origin == "optimiser" && us < one_shot_us()) one_shot_ = record;
-    take(record, record.origin == "search");
-    if (record.origin == "search") ++replayed_;
-    if (!point || point->sketch >= space_->sketch_count() ||
-        point->choices.size() != space_->knobs(point->sketch).size())
-      continue;
-    const auto knobs = space_->knobs(point->sketch);
-    bool is_there = true;
-    for (std::size_t k = 0; k < knobs.size(); ++k) is_there &= point->choices[k] < knobs[k].choices;
-    const auto scheduled = is_there ? space_->schedule_of(*point) : std::nullopt;
-    if (!scheduled || to_string(scheduled->steps) != steps) continue;  // Of another space.
-    observe(space_->features(scheduled->program, &*point), &*point, us);
-    news_.push_back({*point, us});
+    const bool is_alike = record.structure == task_.structure && record.target == setting_.measure.target &&
+                          record.dialect == setting_.measure.dialect &&
+                          record.machine == setting_.machine.fingerprint &&
+                          record.policy == name_of(setting_.measure.policy) &&
+                          record.threads == setting_.sketches.threads;
+    if (is_alike) alike.push_back(&record);
   }
+  if (setting_.programs != nullptr && setting_.predictor != nullptr) {
+    const SpaceOf space_of = [this](const loop::Program& program) -> Result<std::unique_ptr<SketchSpace>> {
+      REWRIGHT_TRY(std::vector<schedule::Sketch> sketches, generated(program));
+      add_own_sketches(program, sketches);
+      return space_for(program, std::move(sketches));
+    };
+    observations_ =
+        observations_of_other_sizes(alike, task_.sizes, *setting_.programs, *space_, space_of, kMostOfOtherSizes);
+    observed_.resize(observations_.size());
+    of_other_sizes_ = observations_.size();
+  }
+  for (const ScheduleRecord* record : alike) {
+    if (record->sizes == task_.sizes) replay(*record);
+  }
+}
+
+void TaskTuning::replay(const ScheduleRecord& record) {
+  const auto [steps, point] = steps_and_point(record.schedule);
+  if (measured_.contains(steps)) return;
+  const double us = record.outcome == "ok" ? record.least_us() : std::numeric_limits<double>::infinity();
+  measured_[steps] = us;
+  if (steps.empty()) unscheduled_us_ = us;
+  if (record.origin == "optimiser" && us < one_shot_us()) one_shot_ = record;
+  take(record, record.origin == "search");
+  if (record.origin == "search") ++replayed_;
+  const auto scheduled = point ? schedule_of_record(*space_, *point, steps) : std::nullopt;
+  if (!scheduled) return;  // Of another space.
+  observe(space_->features(scheduled->program, &*point), &*point, us);
+  news_.push_back({*point, us});
 }
 
 Status TaskTuning::open() {

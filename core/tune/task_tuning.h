@@ -46,12 +46,15 @@ struct TuningSetting {
   std::uint64_t seed = 1;
   std::size_t batch = 8;               ///< Points of a round.
   ScheduleRecords* records = nullptr;  ///< To which what is measured is added.
+  /// Of the kernels of known records: those of a task's structure at other sizes teach the predictor. Null: they do not.
+  const KernelPrograms* programs = nullptr;
   SharedMeasuring* shared = nullptr;   ///< With whom measuring is shared; null: nobody.
   std::function<bool()> stop = {};
 };
 
 struct TuningTimes {
   double proposing = 0, compiling = 0, measuring = 0, learning = 0;  ///< Seconds.
+  double generating = 0;  ///< What generators took, before all that.
   [[nodiscard]] double total() const { return proposing + compiling + measuring + learning; }
 };
 
@@ -125,6 +128,8 @@ class REWRIGHT_API TaskTuning {
   [[nodiscard]] const OrderedPairs& ordered() const { return ordered_; }
   /// Of each trial, in their order; infinite where it did not run.
   [[nodiscard]] const std::vector<double>& trials_us() const { return trials_us_; }
+  /// Records of other sizes that teach the predictor.
+  [[nodiscard]] std::size_t of_other_sizes() const { return of_other_sizes_; }
   /// Sentences of the generators.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
   /// "ok" aside: outcome, schedule and why, of the first few.
@@ -139,7 +144,13 @@ class REWRIGHT_API TaskTuning {
   TaskTuning(TuningTask task, const TuningSetting& setting) : task_(std::move(task)), setting_(setting) {}
   /// Errors: of the tuner.
   Status make_space(std::vector<schedule::Sketch> sketches);
+  /// What is given, and what generators write. Errors: a generator that writes no schedule.
+  [[nodiscard]] Result<std::vector<schedule::Sketch>> generated(const loop::Program& program) const;
+  void add_own_sketches(const loop::Program& program, std::vector<schedule::Sketch>& sketches) const;
+  [[nodiscard]] std::unique_ptr<SketchSpace> space_for(const loop::Program& program,
+                                                       std::vector<schedule::Sketch> sketches) const;
   void replay(std::span<const ScheduleRecord> known);
+  void replay(const ScheduleRecord& record);
   Status open();
   [[nodiscard]] Measurer::Setting measuring() const;
   /// Times them, and says how long it and compiling took. Errors: those of Measurer.
@@ -159,7 +170,8 @@ class REWRIGHT_API TaskTuning {
   std::unique_ptr<SketchSpace> space_;
   std::unique_ptr<TunerRun> run_;
   std::unique_ptr<Measurer> measurer_;
-  std::vector<Observation> observations_;
+  std::vector<Observation> observations_;       ///< Those of other sizes first.
+  std::size_t of_other_sizes_ = 0;
   std::vector<std::optional<Point>> observed_;  ///< Whose they are.
   std::vector<MeasuredPoint> told_;             ///< What the tuner knows.
   std::set<std::string> around_;                ///< Schedules, as text.
