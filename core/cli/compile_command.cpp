@@ -266,12 +266,14 @@ void add_compile(Program& program) {
               "For ONNX Runtime: what can be compiled and is faster becomes an operator of NAME.onnx; the rest stays")
           .excludes(open);
   command.add_flag("--force", arguments->force, "Write into a folder that exists");
-  const Argument fuse = command
-      .add_option("--fuse", arguments->fuse,
-                  "What is fused is searched by this cost model, or random: the best and the usual are timed as wholes")
-      .type_name("COST")
-      .excludes(open)
-      .excludes(regions);
+  const Argument fuse =
+      command
+          .add_option(
+              "--fuse", arguments->fuse,
+              "What is fused is searched by this cost model, or random: the best and the usual are timed as wholes")
+          .type_name("COST")
+          .excludes(open)
+          .excludes(regions);
   command
       .add_option("--in-context", arguments->in_context,
                   "So many of each kernel's best schedules are timed among the other kernels, where the fastest alone "

@@ -1,8 +1,9 @@
 // rewright compile --in-context: which of its best schedules a kernel takes is decided among the others
 //
-// Alone a kernel finds its inputs where it left them; in a model they lie where the kernel before put them. So the model is
-// built with each kernel's best schedule, with each one's second, and so on; a kernel takes that with which it was fastest
-// there. What comes of that is timed as a whole beside the others: neighbours may have changed what it was fastest for.
+// Alone a kernel finds its inputs where it left them; in a model they lie where the kernel before put them. So the
+// model is built with each kernel's best schedule, with each one's second, and so on; a kernel takes that with which it
+// was fastest there. What comes of that is timed as a whole beside the others: neighbours may have changed what it was
+// fastest for.
 #include <algorithm>
 #include <map>
 

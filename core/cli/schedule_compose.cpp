@@ -14,7 +14,7 @@
 #include "cli/program.h"
 #include "cli/tune_arguments.h"
 #include "schedule/apply.h"
-#include "schedule/compose.h"
+#include "schedule/schedule_parts.h"
 #include "schedule/explain.h"
 #include "schedule/neighbourhood.h"
 #include "schedule/one_shot.h"

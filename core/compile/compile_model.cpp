@@ -153,7 +153,8 @@ Result<Kernels> kernels_of_version(const Graph& graph, const OpenedModel& model,
                  asked.push_back(program_id(program));
                  return recorded(program);
                }));
-  for (std::size_t f = 0; f < std::min(asked.size(), made.functions.size()); ++f) ids[made.functions[f].name] = asked[f];
+  for (std::size_t f = 0; f < std::min(asked.size(), made.functions.size()); ++f)
+    ids[made.functions[f].name] = asked[f];
   return made;
 }
 

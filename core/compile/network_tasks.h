@@ -37,7 +37,7 @@ struct RecordsOf {
 using Ranks = std::map<std::string, std::size_t>;
 /// The fastest schedule of each kernel among records, or that of its rank, the last where there are fewer; where there
 /// is none, or it does not apply, nothing.
-[[nodiscard]] REWRIGHT_API ScheduleChoice best_recorded(const std::vector<ScheduleRecord>& records,
-                                                        const RecordsOf& of, const Ranks& ranks = {});
+[[nodiscard]] REWRIGHT_API ScheduleChoice best_recorded(const std::vector<ScheduleRecord>& records, const RecordsOf& of,
+                                                        const Ranks& ranks = {});
 
 }  // namespace rewright::compile

@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kMostWalkedSteps = 200'000;  ///< By the validator.
 constexpr std::size_t kMostFailures = 20;
 constexpr int kMostFruitless = 4;
-constexpr double kApart = 1.02;  ///< Times that differ by more than measuring does.
+constexpr double kApart = 1.02;                 ///< Times that differ by more than measuring does.
 constexpr std::size_t kMostOfOtherSizes = 200;  ///< Records.
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -121,11 +121,10 @@ std::string TaskTuning::best_schedule() const {
 void TaskTuning::replay(std::span<const ScheduleRecord> known) {
   std::vector<const ScheduleRecord*> alike;  // Whatever their sizes.
   for (const ScheduleRecord& record : known) {
-    const bool is_alike = record.structure == task_.structure && record.target == setting_.measure.target &&
-                          record.dialect == setting_.measure.dialect &&
-                          record.machine == setting_.machine.fingerprint &&
-                          record.policy == name_of(setting_.measure.policy) &&
-                          record.threads == setting_.sketches.threads;
+    const bool is_alike =
+        record.structure == task_.structure && record.target == setting_.measure.target &&
+        record.dialect == setting_.measure.dialect && record.machine == setting_.machine.fingerprint &&
+        record.policy == name_of(setting_.measure.policy) && record.threads == setting_.sketches.threads;
     if (is_alike) alike.push_back(&record);
   }
   if (setting_.programs != nullptr && setting_.predictor != nullptr) {

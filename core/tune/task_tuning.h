@@ -46,15 +46,16 @@ struct TuningSetting {
   std::uint64_t seed = 1;
   std::size_t batch = 8;               ///< Points of a round.
   ScheduleRecords* records = nullptr;  ///< To which what is measured is added.
-  /// Of the kernels of known records: those of a task's structure at other sizes teach the predictor. Null: they do not.
+  /// Of the kernels of known records: those of a task's structure at other sizes teach the predictor. Null: they do
+  /// not.
   const KernelPrograms* programs = nullptr;
-  SharedMeasuring* shared = nullptr;   ///< With whom measuring is shared; null: nobody.
+  SharedMeasuring* shared = nullptr;  ///< With whom measuring is shared; null: nobody.
   std::function<bool()> stop = {};
 };
 
 struct TuningTimes {
   double proposing = 0, compiling = 0, measuring = 0, learning = 0;  ///< Seconds.
-  double generating = 0;  ///< What generators took, before all that.
+  double generating = 0;                                             ///< What generators took, before all that.
   [[nodiscard]] double total() const { return proposing + compiling + measuring + learning; }
 };
 
@@ -170,7 +171,7 @@ class REWRIGHT_API TaskTuning {
   std::unique_ptr<SketchSpace> space_;
   std::unique_ptr<TunerRun> run_;
   std::unique_ptr<Measurer> measurer_;
-  std::vector<Observation> observations_;       ///< Those of other sizes first.
+  std::vector<Observation> observations_;  ///< Those of other sizes first.
   std::size_t of_other_sizes_ = 0;
   std::vector<std::optional<Point>> observed_;  ///< Whose they are.
   std::vector<MeasuredPoint> told_;             ///< What the tuner knows.

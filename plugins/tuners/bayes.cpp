@@ -17,7 +17,7 @@ namespace {
 using namespace rewright;
 using tune::Point;
 
-constexpr std::size_t kFirst = 8;  ///< At random, before anything is expected.
+constexpr std::size_t kFirst = 8;  ///< Half of them at random, before anything is measured.
 constexpr std::size_t kRandom = 160, kBest = 8, kNeighbours = 12;
 
 /// Of a normal distribution with this mean and deviation, below `best`; all are logarithms of microseconds.
@@ -35,7 +35,9 @@ class Run final : public tune::TunerRun {
   std::vector<Point> propose(std::size_t most) override {
     std::vector<Point> found;
     if (measured_.size() < kFirst) {
-      add_random(found, std::min(most, kFirst - measured_.size()), found);
+      const std::size_t count = std::min(most, kFirst - measured_.size());
+      add_expected(found, count / 2);
+      add_random(found, count - found.size(), found);
       remember(found);
       return found;
     }
@@ -78,6 +80,18 @@ class Run final : public tune::TunerRun {
       if (point && !measured_.contains(*point) && std::ranges::find(known, *point) == known.end())
         to.push_back(*std::move(point));
     }
+  }
+  /// Those that are expected to be the fastest of some that are drawn, where something is known before: records of
+  /// other sizes, or a model of the machine.
+  void add_expected(std::vector<Point>& to, std::size_t count) {
+    std::vector<Point> pool;
+    add_random(pool, kRandom, pool);
+    const std::vector<Estimate> expected = space_.predicted(pool);
+    std::vector<std::pair<double, std::size_t>> order;
+    for (std::size_t i = 0; i < pool.size(); ++i) order.emplace_back(expected[i].us, i);
+    std::ranges::sort(order);
+    if (order.empty() || order.front().first >= order.back().first) return;  // Nothing is.
+    for (std::size_t i = 0; i < std::min(count, order.size()); ++i) to.push_back(pool[order[i].second]);
   }
   void add_neighbours(std::vector<Point>& pool) {
     std::vector<std::pair<double, Point>> best;

@@ -18,8 +18,10 @@
 // Kind "samples": tuners in one space, each with so many trials.
 //
 //   as of "tune"; tuner is one of both, and other_tuner the other; share  of the best that any trial found
+//   before  sizes that are tuned first, as many trials each: their records teach the predictor of the first tuner alone
 //
-// Rows  row = "sum":   tuner, samples (until that share; trials + 1 where it was not reached), best_us, goal_us
+// Rows  row = "sum":   tuner, taught (1: by records of other sizes), samples (until that share; trials + 1 where it was
+// not reached), best_us, goal_us
 //
 // Kind "schedulers": the kernels of a network, tuned by gradient, and tuned in turn.
 //
@@ -169,19 +171,28 @@ Outcome rows_of(const TuneAsked& asked, const TaskTuning& tuning) {
   return outcome;
 }
 
-Result<std::unique_ptr<TaskTuning>> tuned(const TuneAsked& asked, const Lab& lab) {
+/// Records that are known, and where those are kept that are made; null: nowhere.
+struct Knowledge {
+  std::vector<ScheduleRecord> known = {};
+  KernelPrograms programs = {};
+  ScheduleRecords* records = nullptr;
+};
+
+Result<std::unique_ptr<TaskTuning>> tuned(const TuneAsked& asked, const Lab& lab, const Knowledge& knowledge = {}) {
   REWRIGHT_TRY(TuningTask task, task_of(asked, *lab.registry));
   REWRIGHT_TRY(TuningSetting setting, tuning_setting(asked.choice, *lab.registry));
   REWRIGHT_TRY(GivenSpace given, given_space(asked, task.program));
   setting.only_given = !given.spaces.empty();
   setting.given = std::move(given.spaces);
+  setting.programs = &knowledge.programs;
+  setting.records = knowledge.records;
   const TaskTuning* shown = nullptr;
   setting.stop = [&] {
     const double done = shown == nullptr ? 0 : static_cast<double>(shown->trials());
     lab.show(asked.choice.tuner, asked.trials > 0 ? done / static_cast<double>(asked.trials) : 0);
     return lab.stopped();
   };
-  REWRIGHT_TRY(auto tuning, TaskTuning::start(std::move(task), setting, {}));
+  REWRIGHT_TRY(auto tuning, TaskTuning::start(std::move(task), setting, knowledge.known));
   if (asked.trials == 0) return tuning;
   shown = tuning.get();
   if (given.against) {
@@ -208,8 +219,27 @@ Result<Outcome> tune_kernel(const TuneAsked& asked, const Lab& lab) {
 struct SamplesAsked {
   TuneAsked first;
   std::string other_tuner;
+  std::vector<std::string> before;  ///< Sizes.
   double share = 0.95;
 };
+
+/// What is known of other sizes.
+Result<Knowledge> tuned_before(const SamplesAsked& asked, const Lab& lab) {
+  Knowledge knowledge;
+  if (asked.before.empty()) return knowledge;
+  const std::string folder = lab.work + "/before";
+  REWRIGHT_TRY(ScheduleRecords records, ScheduleRecords::open(folder));
+  for (const std::string& sizes : asked.before) {
+    TuneAsked one = asked.first;
+    one.sizes = sizes;
+    Knowledge none;
+    none.records = &records;
+    REWRIGHT_CHECK(tuned(one, lab, none));
+  }
+  REWRIGHT_TRY(knowledge.known, ScheduleRecords::read(folder));
+  REWRIGHT_TRY(knowledge.programs, ScheduleRecords::programs(folder));
+  return knowledge;
+}
 
 Result<Outcome> count_samples(const SamplesAsked& asked, const Lab& lab) {
   REWRIGHT_TRY(std::string missing, missing_for_measuring(*lab.registry));
@@ -217,7 +247,8 @@ Result<Outcome> count_samples(const SamplesAsked& asked, const Lab& lab) {
   TuneAsked other = asked.first;
   other.choice.tuner = asked.other_tuner;
   other.choice.tuner_options.clear();
-  REWRIGHT_TRY(const auto one, tuned(asked.first, lab));
+  REWRIGHT_TRY(const Knowledge knowledge, tuned_before(asked, lab));
+  REWRIGHT_TRY(const auto one, tuned(asked.first, lab, knowledge));
   REWRIGHT_TRY(const auto two, tuned(other, lab));
   const auto best = [](const TaskTuning& tuning) { return std::ranges::min(tuning.trials_us()); };
   const double goal = std::min(best(*one), best(*two)) / asked.share;
@@ -228,6 +259,7 @@ Result<Outcome> count_samples(const SamplesAsked& asked, const Lab& lab) {
     const auto at = std::ranges::find_if(us, [&](double each) { return each <= goal; });
     outcome.rows.push_back({{"row", "sum"},
                             {"tuner", name},
+                            {"taught", tuning->of_other_sizes() > 0 ? 1 : 0},
                             {"label", asked.first.label},
                             {"samples", at - us.begin() + 1},
                             {"best_us", in_microseconds(best(*tuning))},
@@ -349,6 +381,7 @@ Result<Job> samples_job(Parameters& parameters, const Lab& /*lab*/) {
   SamplesAsked asked;
   REWRIGHT_TRY(asked.first, read_asked(parameters));
   REWRIGHT_TRY(asked.other_tuner, parameters.text("other_tuner"));
+  REWRIGHT_TRY(asked.before, parameters.texts("before"));
   REWRIGHT_TRY(asked.share, parameters.number("share", 0, 1, asked.share));
   return Job{[asked](const Lab& place) { return count_samples(asked, place); }};
 }

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 
 #include "schedule/apply.h"
@@ -89,6 +90,33 @@ TEST_F(Tuning, GoesOnFromItsRecords) {
   const auto made = schedule::apply(plain, *steps);
   ASSERT_TRUE(made) << made.error().message;
   test_support::expect_equal(made->program, plain, 1, first->best().schedule);
+}
+
+TEST_F(Tuning, RecordsOfOtherSizesTeachThePredictorAlone) {
+  const std::string folder = cache_.path() + "/store";
+  auto opened = ScheduleRecords::open(folder);
+  ASSERT_TRUE(opened) << opened.error().message;
+  setting_.records = &*opened;
+  ASSERT_TRUE(start()->run(8));
+  setting_.records = nullptr;
+  const auto known = ScheduleRecords::read(folder);
+  const auto programs = ScheduleRecords::programs(folder);
+  ASSERT_TRUE(known && programs);
+  std::string larger = kProduct;
+  for (std::size_t at = larger.find("20"); at != std::string::npos; at = larger.find("20", at))
+    larger.replace(at, 2, "40");
+  const auto of_larger = [&] {
+    auto tuning = TaskTuning::start(program_task("larger", test_support::program_of(larger)), setting_, *known);
+    EXPECT_TRUE(tuning) << tuning.error().message;
+    return *std::move(tuning);
+  };
+  EXPECT_EQ(of_larger()->of_other_sizes(), 0U);
+  setting_.programs = &*programs;
+  const auto taught = of_larger();
+  EXPECT_EQ(taught->of_other_sizes(), 8U);
+  EXPECT_EQ(taught->trials(), 0) << "they are no trials of its own";
+  EXPECT_FALSE(std::isfinite(taught->best_us()));
+  EXPECT_EQ(start(*known)->of_other_sizes(), 0U) << "its own are replayed";
 }
 
 TEST_F(Tuning, RecordsOfAnotherMachineDoNotCount) {

@@ -1,4 +1,4 @@
-#include "schedule/compose.h"
+#include "schedule/schedule_parts.h"
 
 #include <fmt/format.h>
 

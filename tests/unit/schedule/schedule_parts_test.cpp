@@ -1,5 +1,5 @@
 // Parts of several schedules in one: which steps come from where, in which order, and that nothing is lost or doubled.
-#include "schedule/compose.h"
+#include "schedule/schedule_parts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
