@@ -7,3 +7,4 @@
 
 [[nodiscard]] std::unique_ptr<rewright::Generator> register_tiles();
 [[nodiscard]] std::unique_ptr<rewright::Generator> projective_tiles();
+[[nodiscard]] std::unique_ptr<rewright::Generator> placed_tiles();

@@ -101,7 +101,7 @@ TEST_P(Generators, WriteNothingForWhatIsNoSum) {
   EXPECT_THAT(schedules(relu, machine()), IsEmpty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Tune, Generators, testing::Values("register-tiles", "projective-tiles"));
+INSTANTIATE_TEST_SUITE_P(Tune, Generators, testing::Values("register-tiles", "projective-tiles", "placed-tiles"));
 
 class ProjectiveTiles : public Generators {};
 
