@@ -202,16 +202,28 @@ class ModelSession {
             {"best_us", std::isfinite(transfers.best_us) ? Json(transfers.best_us) : Json()}};
   }
   void report_transfer() const {
-    const tune::Transfers transfers = network_->transfers();
     Table table({"schedules from", "score", ""});
     table.align_right({1});
     for (std::size_t m = 0; m < scores_.size(); ++m)
       table.add(
           {scores_[m].second, fmt::format("{:.4f}", scores_[m].first), arguments_.pooled || m == 0 ? "taken" : ""});
     print(table.to_string());
-    print_line(fmt::format("{} came over in {:.0f} s, {} did not fit: {:.0f} us of kernels.",
-                           counted(static_cast<std::uint64_t>(transfers.measured), "schedule"), transfer_s_,
-                           transfers.invalid, transfers.best_us));
+    print_line(came_over() + ".");
+  }
+  [[nodiscard]] std::string came_over() const {
+    const tune::Transfers transfers = network_->transfers();
+    return fmt::format("{} came over in {:.0f} s, {} did not fit: {:.0f} us of kernels",
+                       counted(static_cast<std::uint64_t>(transfers.measured), "schedule"), transfer_s_,
+                       transfers.invalid, transfers.best_us);
+  }
+  /// For the page: from which models schedules were taken, the best first.
+  [[nodiscard]] std::string transfer_text() const {
+    if (scores_.empty()) return "";
+    std::vector<std::string> models;
+    for (const auto& [score, name] : scores_) models.push_back(fmt::format("{} ({:.3f})", name, score));
+    return fmt::format(". Schedules of {}, by score {}: {}",
+                       arguments_.pooled ? "all" : std::filesystem::path(scores_.front().second).filename().string(),
+                       fmt::join(models, ", "), came_over());
   }
 
   /// Those that take most in front.
@@ -278,7 +290,8 @@ class ModelSession {
         .one_shot_us = network_->one_shot_us(),
         .best_us = network_->best_us(),
         .outcomes = fmt::format("{}: {}", counted(static_cast<std::uint64_t>(network_->trials()), "trial"),
-                                outcome_text(network_->outcomes())),
+                                outcome_text(network_->outcomes())) +
+                    transfer_text(),
         .times = times_text(network_->times())};
     for (const tune::NetworkPoint& point : network_->curve())
       page.curve.emplace_back(static_cast<double>(point.trials), point.objective_us);
