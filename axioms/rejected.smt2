@@ -4,6 +4,7 @@
 (set-info :padding-same "floor((k-1)/2) before, ceil((k-1)/2) after, at every stride")
 (declare-sort Tensor 0)
 (declare-sort Sizes 0)
+(declare-fun sizes0 () Sizes)
 (declare-fun sizes2 (Int Int) Sizes)
 (declare-fun sizes4 (Int Int Int Int) Sizes)
 (declare-fun dim (Int Tensor) Int)
@@ -26,6 +27,10 @@
 (declare-fun pool2d_avg (Sizes Sizes Int Sizes Int Tensor) Tensor)  ; kernel strides padding pads count_include_pad x
 (declare-fun enlarge (Sizes Tensor) Tensor)
 (declare-fun constant_pool (Sizes) Tensor)
+(declare-fun broadcast_matmul (Sizes Sizes Tensor Tensor) Tensor)  ; stretch_left stretch_right a b
+(declare-fun winograd_input (Int Tensor) Tensor)  ; outputs x
+(declare-fun winograd_weight (Int Tensor) Tensor)  ; outputs w
+(declare-fun winograd_output (Int Tensor) Tensor)  ; outputs z
 
 (assert (! (forall ((x Tensor) (t Tensor))
     (= (relu (smul x t)) (smul (relu x) t)))
@@ -151,3 +156,12 @@
   :ranks "x w y 4"
   :domain "g 1; p same; s [1,1]; d [1,1]; q [0,0,0,0]"
   :source "a rule that TASO ships by hand"))
+
+(assert (! (forall ((x Tensor) (w Tensor))
+    (= (conv2d (sizes2 1 1) padding.valid (sizes4 0 0 0 0) (sizes2 1 1) 1 activation.none x w)
+       (winograd_output 2 (broadcast_matmul sizes0 (sizes2 2 3) (winograd_input 2 x)
+         (winograd_weight 2 (transpose (sizes4 0 1 3 2) w))))))
+  :named conv-by-winograd-of-turned-taps
+  :ranks "x w 4"
+  :domain "w.2 3; w.3 3"
+  :source "rows and columns of taps exchanged"))

@@ -102,6 +102,7 @@ Result<Compiled> rewritten_in_several_ways(const Settings& settings, const Compi
 Result<Compiled> compiled(const Settings& settings, const CompileArguments& arguments, Workplace& workplace) {
   const auto made = [&]() -> Result<Compiled> {
     if (!arguments.fuse.empty()) return fused_in_several_ways(settings, arguments, workplace);
+    if (!arguments.algorithms.empty()) return computed_in_several_ways(settings, arguments, workplace);
     if (arguments.in_context > 0) return chosen_in_context(settings, arguments, workplace);
     if (arguments.optimize == "joint") return rewritten_in_several_ways(settings, arguments, workplace);
     std::set<std::string> known;
@@ -206,6 +207,7 @@ void add_compile(Program& program) {
        "rewright compile model.onnx -o model_c --effort 2 --records my.store --measure",
        "rewright compile model.onnx -o model_c --optimize joint --effort 2 --measure",
        "rewright compile model.onnx -o model_c --records my.store --in-context 3",
+       "rewright compile model.onnx -o model_c --algorithms all --measure",
        "rewright compile model.onnx -o model_c --open batch=1..8 --dim sequence=128",
        "rewright compile model.onnx -o model_c --regions",
        "rewright compile model.onnx -o model_c --fuse random --fuse-option best=8 --fuse-option data=my.kernels",
@@ -274,6 +276,18 @@ void add_compile(Program& program) {
           .type_name("COST")
           .excludes(open)
           .excludes(regions);
+  std::vector<std::string> algorithms = compile::algorithm_names();
+  algorithms.emplace_back("all");
+  const Argument algorithm =
+      command
+          .add_option("--algorithms", arguments->algorithms,
+                      "By which convolutions may be computed: each is timed in the model, and a node takes the one by "
+                      "which it is fastest there (repeatable)")
+          .check(one_of(algorithms))
+          .repeatable()
+          .excludes(open)
+          .excludes(regions)
+          .excludes(fuse);
   command
       .add_option("--in-context", arguments->in_context,
                   "So many of each kernel's best schedules are timed among the other kernels, where the fastest alone "
@@ -281,7 +295,8 @@ void add_compile(Program& program) {
       .check(in_range(2, 16))
       .excludes(open)
       .excludes(regions)
-      .excludes(fuse);
+      .excludes(fuse)
+      .excludes(algorithm);
   command
       .add_option(
           "--fuse-option", arguments->fuse_options,

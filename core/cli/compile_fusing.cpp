@@ -104,7 +104,8 @@ Result<Compiled> fused_in_several_ways(const Settings& settings, const CompileAr
       prepare(settings, arguments, registry, *tools.runtime, records, workplace.built() + "/optimised.onnx", version));
   StepLine line(settings.quiet);
   line.begin("search what is fused");
-  REWRIGHT_TRY(const Graph graph, compile::with_known_weights(version.opened->start()));
+  const ImportedModel& model = version.opened->start();
+  REWRIGHT_TRY(const Graph graph, compile::with_known_weights(model.graph, model));
   REWRIGHT_TRY(compile::FusionReport found, choose_fusions(arguments, graph, registry, options, asked.search, line));
   std::vector<compile::FusionChoice> choices = {found.usual};
   choices.insert(choices.end(), found.best.begin(), found.best.end());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/arguments.h"
+#include "cli/program.h"
 #include "compile/artefact_version.h"
 #include "optimize/model_run.h"
 
@@ -32,6 +33,7 @@ struct CompileArguments {
   std::string optimize = "no";
   std::string fuse;  ///< A cost model, or none.
   std::vector<std::string> fuse_options;
+  std::vector<std::string> algorithms;  ///< That nodes may be computed by; "all".
   int in_context = 0;  ///< Schedules of each kernel that are tried among the others; 0: the best alone is taken.
 };
 

@@ -98,13 +98,28 @@ void print_times(const compile::CompileReport& report) {
 
 /// Where rules may make the difference, "no" where they changed nothing.
 std::string name_of(const Compiled& compiled, const compile::WayToCompile& way) {
-  return !compiled.fusion && !compiled.in_context && way.report.rewrites == 0 ? "no" : way.name;
+  const bool is_by_rules = !compiled.fusion && !compiled.in_context && !compiled.algorithms;
+  return is_by_rules && way.report.rewrites == 0 ? "no" : way.name;
 }
 
 /// Between ways.
 const char* what_differs(const Compiled& compiled) {
   if (compiled.fusion) return "fused";
+  if (compiled.algorithms) return "algorithms";
   return compiled.in_context ? "schedules" : "optimize";
+}
+
+void print_algorithms(const AlgorithmChoice& found) {
+  Table table({"node", "fastest by", "us", "as usual", "gain"});
+  table.align_right({2, 3, 4});
+  for (const NodeAlgorithm& node : found.nodes)
+    table.add({node.node, node.algorithm, microseconds(node.us), microseconds(node.usual_us),
+               fmt::format("{:.2f}", node.usual_us / node.us)});
+  if (found.nodes.empty()) return print_line("No node is one that these algorithms are for.");
+  print(table.to_string());
+  if (!found.refused.empty())
+    print_line(fmt::format("By {} the results differ by more than the noise floor, so that it is not taken.",
+                           fmt::join(found.refused, ", ")));
 }
 
 void print_ways(const Compiled& compiled) {
@@ -121,6 +136,7 @@ void print_ways(const Compiled& compiled) {
     print_line(fmt::format("{} of {} are faster among the others with another schedule than the best alone, by {} us.",
                            found.others, counted(found.programs, "kernel"), microseconds(found.kernels_us)));
   }
+  if (compiled.algorithms) print_algorithms(*compiled.algorithms);
   Table table({what_differs(compiled), compiled.fusion ? "kernels" : "rewrites", "us", "gain", "95 % confidence"});
   table.align_right({1, 2, 3});
   for (const compile::WayToCompile& way : compiled.ways)
@@ -201,6 +217,13 @@ Json compile_json(const Compiled& compiled, double seconds) {
   if (compiled.fusion) json["fusion"] = fusion_json(*compiled.fusion);
   if (const auto& found = compiled.in_context)
     json["in_context"] = {{"programs", found->programs}, {"others", found->others}, {"kernels_us", found->kernels_us}};
+  if (const auto& found = compiled.algorithms) {
+    Json nodes = Json::array();
+    for (const NodeAlgorithm& node : found->nodes)
+      nodes.push_back(
+          {{"node", node.node}, {"algorithm", node.algorithm}, {"us", node.us}, {"usual_us", node.usual_us}});
+    json["algorithms"] = {{"nodes", std::move(nodes)}, {"refused", found->refused}};
+  }
   json["not_compiled"] = std::move(not_compiled);
   if (const std::string reason = reason_of(worst.equivalence); !reason.empty()) json["reason"] = reason;
   return json;

@@ -18,11 +18,22 @@ struct InContext {
   double kernels_us = 0;   ///< What that brought, kernel by kernel.
 };
 
+/// By what a node is fastest among the others.
+struct NodeAlgorithm {
+  std::string node, algorithm;
+  double us = 0, usual_us = 0;  ///< Of its kernels, by that and as usual.
+};
+struct AlgorithmChoice {
+  std::vector<NodeAlgorithm> nodes;  ///< That some algorithm fits.
+  std::vector<std::string> refused;  ///< Algorithms with which the model was not found equal.
+};
+
 struct Compiled {
   compile::CompileReport report;
   std::vector<compile::WayToCompile> ways = {};      ///< Of several, which were timed in turn.
   std::optional<compile::FusionReport> fusion = {};  ///< Where they differ in what is fused: by name the usual, 1, ...
   std::optional<InContext> in_context = {};          ///< Where they differ in schedules: alone, 2, ..., in-context.
+  std::optional<AlgorithmChoice> algorithms = {};    ///< Where they differ in these: usual, each for all, chosen.
 };
 
 /// The worst version, and each where sizes are open.

@@ -42,4 +42,8 @@ struct Tools {
 [[nodiscard]] Result<Compiled> chosen_in_context(const Settings& settings, const CompileArguments& arguments,
                                                  Workplace& workplace);
 
+/// With each of the algorithms in turn, and with those by which each node is fastest among the others.
+[[nodiscard]] Result<Compiled> computed_in_several_ways(const Settings& settings, const CompileArguments& arguments,
+                                                        Workplace& workplace);
+
 }  // namespace rewright::cli

@@ -100,6 +100,28 @@ Result<OpenedRecords> open_records(const std::string& folder) {
   return opened;
 }
 
+Argument add_transfer_options(const Command& command, TuneArguments& arguments, const std::string& help) {
+  Argument transfer = command.add_option("--transfer", arguments.transfer, help).type_name("STORE").repeatable();
+  command
+      .add_flag("--strict", arguments.strict,
+                "With --transfer: a step that does not fit makes a schedule invalid; else the loop gets a tail, or the "
+                "step is left out")
+      .needs(transfer);
+  command
+      .add_option("--transfers", arguments.transfers,
+                  "With --transfer: schedules tried of each kernel, those of the nearest sizes first")
+      .check(in_range(1, 10'000))
+      .needs(transfer)
+      .show_default();
+  return transfer;
+}
+
+Result<std::vector<tune::DonorKernel>> read_donors(const std::string& store, const tune::TuningSetting& setting) {
+  REWRIGHT_TRY(const std::vector<ScheduleRecord> records, ScheduleRecords::read(store));
+  REWRIGHT_TRY(const KernelPrograms programs, ScheduleRecords::programs(store));
+  return tune::donor_kernels(records, programs, setting.measure.target, setting.measure.dialect);
+}
+
 Result<tune::TuningTask> read_task(const TuneArguments& arguments, const Registry& registry) {
   std::error_code ignored;
   if (!std::filesystem::exists(arguments.what, ignored)) return tune::kernel_task(arguments.what, registry);

@@ -26,6 +26,12 @@ struct TuneArguments {
   std::string records;
   std::int64_t trials = 64;
   double seconds = 0;  ///< 0: any number.
+  std::vector<std::string> transfer;  ///< Stores of records to take schedules from.
+  bool strict = false;
+  std::size_t transfers = 8;
+  [[nodiscard]] tune::Division division() const {
+    return strict ? tune::Division::kStrict : tune::Division::kTails;
+  }
 };
 /// `what`, a file with a loop program or a kernel as text, at `sizes`.
 [[nodiscard]] Result<tune::TuningTask> read_task(const TuneArguments& arguments, const Registry& registry);
@@ -35,6 +41,11 @@ void add_what(const Command& command, TuneArguments& arguments);
 /// Options of every search: what to measure, who proposes, where records are.
 void add_search_options(const Command& command, TuneArguments& arguments);
 void add_code_options(const Command& command, TuneArguments& arguments);
+/// --transfer, --strict and --transfers; the first of them.
+Argument add_transfer_options(const Command& command, TuneArguments& arguments, const std::string& help);
+/// Of a store of --transfer, those that this search can measure.
+[[nodiscard]] Result<std::vector<tune::DonorKernel>> read_donors(const std::string& store,
+                                                                 const tune::TuningSetting& setting);
 
 /// All but `records` and `stop`. Errors: an option that there is not, a plugin that is not there or cannot be used, a
 /// file that is no schedule.

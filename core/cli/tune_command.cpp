@@ -54,6 +54,7 @@ class KernelSession {
     REWRIGHT_TRY(const Registry registry, settings_.registry());
     REWRIGHT_TRY(tune::TuningTask task, read_task(arguments_, registry));
     REWRIGHT_TRY(setting_, tuning_setting(arguments_, registry));
+    setting_.around |= !arguments_.transfer.empty();
     REWRIGHT_TRY(OpenedRecords opened, open_records(arguments_.records));
     records_ = std::move(opened.records);
     setting_.programs = &opened.programs;
@@ -90,12 +91,31 @@ class KernelSession {
                static_cast<double>(done) / static_cast<double>(arguments_.trials));
   }
   Status tune() {
-    Status status = tuning_->run(arguments_.trials);
+    Status status = transfer();
+    if (status) status = tuning_->run(arguments_.trials);
     is_over_ = true;
     if ((status || is_late()) && !interrupted()) status = tuning_->time_again();
     tuning_->close();
     line_.clear();
     return status;
+  }
+
+  /// From what other kernels were tuned to.
+  Status transfer() {
+    std::vector<tune::DonorKernel> kernels;
+    for (const std::string& store : arguments_.transfer) {
+      REWRIGHT_TRY(const std::vector<tune::DonorKernel> more, read_donors(store, setting_));
+      kernels.insert(kernels.end(), more.begin(), more.end());
+    }
+    const auto schedules = tune::donor_schedules(kernels, tuning_->task());
+    if (schedules.empty() && !arguments_.transfer.empty()) {
+      note(fmt::format("no kernel of {} is of this one's class, so that no schedule comes over: the search begins "
+                       "without them",
+                       fmt::join(arguments_.transfer, ", ")),
+           settings_.quiet);
+    }
+    if (schedules.empty()) return {};
+    return tuning_->measure_transfers(schedules, arguments_.division(), arguments_.transfers);
   }
 
   [[nodiscard]] double gflops(double us) const { return tune::work_of(tuning_->task().program).operations / us * 1e-3; }
@@ -109,6 +129,7 @@ class KernelSession {
     };
     add("unscheduled", tuning_->unscheduled_us());
     add("without a search", tuning_->one_shot_us());
+    if (!arguments_.transfer.empty()) add("came over", tuning_->transfers().best_us);
     add("best", tuning_->best_us());
     print(table.to_string());
     print_line(
@@ -131,8 +152,11 @@ class KernelSession {
       curve.push_back({{"trials", point.trials}, {"seconds", point.seconds}, {"best_us", number(point.best_us)}});
     Json found = Json::array();
     for (const double us : tuning_->trials_us()) found.push_back(number(us));
+    const tune::Transfers& came = tuning_->transfers();
+    Json transfer = {{"measured", came.measured}, {"invalid", came.invalid}, {"best_us", number(came.best_us)}};
     print_json({{"task", tuning_->task().name},
                 {"tasks", 1},
+                {"transfer", arguments_.transfer.empty() ? Json() : std::move(transfer)},
                 {"trials", tuning_->trials()},
                 {"replayed", tuning_->replayed()},
                 {"seconds", seconds_now() - begin_},
@@ -191,6 +215,9 @@ void add_kernel(Program& program, const Command& group) {
        "rewright tune kernel '(x:64x64, w:64x64) matmul(x, w)' --sketch product.schedule --only-given --json"},
       [arguments](const Settings& settings) { return tune_kernel(settings, *arguments); });
   add_what(command, *arguments);
+  add_transfer_options(command, *arguments,
+                       "Stores of records of other kernels: before the search, schedules of those of the same class are "
+                       "tried");
   add_search_options(command, *arguments);
 }
 

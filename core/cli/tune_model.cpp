@@ -29,10 +29,8 @@ struct ModelArguments {
   std::string objective = "sum";
   std::vector<double> targets_us;  ///< One for each model.
   std::string runtime = "onnxruntime";
-  std::string report;                 ///< A page.
-  std::vector<std::string> transfer;  ///< Stores of records, one for each model to take schedules from.
-  bool pooled = false, strict = false;
-  std::size_t transfers = 8;
+  std::string report;           ///< A page.
+  bool pooled = false;          ///< Schedules of all models of --transfer.
   std::int64_t per_kernel = 0;  ///< Trials for each that can be tuned, in place of those of all; 0: not so.
   bool is_silent = false;       ///< Nothing is said of what came of it.
 };
@@ -96,7 +94,7 @@ class ModelSession {
     }
     REWRIGHT_TRY(const Registry registry, settings_.registry());
     REWRIGHT_TRY(setting_, tuning_setting(arguments_.tune, registry));
-    setting_.around |= !arguments_.transfer.empty();
+    setting_.around |= !arguments_.tune.transfer.empty();
     REWRIGHT_TRY(Networks networks, read_networks(arguments_, registry, setting_.sketches.unit));
     REWRIGHT_TRY(tune::Objective objective, objective_of(arguments_, networks));
     counts_ = std::move(networks.counts);
@@ -165,17 +163,15 @@ class ModelSession {
 
   /// From what other models were tuned to.
   Status transfer() {
-    if (arguments_.transfer.empty() || interrupted() || is_late()) return {};
+    if (arguments_.tune.transfer.empty() || interrupted() || is_late()) return {};
     const double begin = seconds_now();
     tune::NetworkTuning::Donors donors{.models = {},
                                        .pooled = arguments_.pooled,
-                                       .division = arguments_.strict ? tune::Division::kStrict : tune::Division::kTails,
-                                       .most = arguments_.transfers};
-    for (const std::string& store : arguments_.transfer) {
-      REWRIGHT_TRY(const std::vector<ScheduleRecord> records, ScheduleRecords::read(store));
-      REWRIGHT_TRY(const KernelPrograms programs, ScheduleRecords::programs(store));
-      donors.models.emplace_back(
-          store, tune::donor_kernels(records, programs, setting_.measure.target, setting_.measure.dialect));
+                                       .division = arguments_.tune.division(),
+                                       .most = arguments_.tune.transfers};
+    for (const std::string& store : arguments_.tune.transfer) {
+      REWRIGHT_TRY(std::vector<tune::DonorKernel> kernels, read_donors(store, setting_));
+      donors.models.emplace_back(store, std::move(kernels));
     }
     auto scores = network_->measure_transfers(donors, [&](std::size_t i) {
       done_tasks_ = i;
@@ -187,7 +183,7 @@ class ModelSession {
     if (scores_.empty())
       note(fmt::format("no kernel of {} is of the class of one of the model's, so that no schedule comes over: the "
                        "search begins without them",
-                       fmt::join(arguments_.transfer, ", ")),
+                       fmt::join(arguments_.tune.transfer, ", ")),
            settings_.quiet);
     return {};
   }
@@ -346,7 +342,7 @@ class ModelSession {
                 {"ordered", ordered_json(network_->ordered())},
                 {"stopped_early", interrupted()},
                 {"models", std::move(models)},
-                {"transfer", arguments_.transfer.empty() ? Json() : transfer_json()},
+                {"transfer", arguments_.tune.transfer.empty() ? Json() : transfer_json()},
                 {"kernels", std::move(rows)},
                 {"curve", std::move(curve)}});
   }
@@ -416,27 +412,11 @@ void add_tune_model(Program& program) {
       .add_option("--target-us", arguments->targets_us,
                   "Microseconds that a model may take, in the order of the models")
       .repeatable();
-  const Argument transfer =
-      command
-          .add_option(
-              "--transfer", arguments->transfer,
-              "Stores of records, one for each model that was tuned: before the search, schedules of kernels of the "
-              "same classes are tried, of the one model that fits best")
-          .type_name("STORE")
-          .repeatable();
+  const Argument transfer = add_transfer_options(
+      command, arguments->tune,
+      "Stores of records, one for each model that was tuned: before the search, schedules of kernels of the same "
+      "classes are tried, of the one model that fits best");
   command.add_flag("--pooled", arguments->pooled, "With --transfer: schedules of all those models").needs(transfer);
-  command
-      .add_flag("--strict", arguments->strict,
-                "With --transfer: a step that does not fit makes a schedule invalid; else the loop gets a tail, or the "
-                "step is "
-                "left out")
-      .needs(transfer);
-  command
-      .add_option("--transfers", arguments->transfers,
-                  "With --transfer: schedules tried of each kernel, those of the nearest sizes first")
-      .check(in_range(1, 10'000))
-      .needs(transfer)
-      .show_default();
   command.add_option("--report", arguments->report, "A page with curves, kernels and schedules").type_name("FILE");
   add_code_options(command, arguments->tune);
   add_search_options(command, arguments->tune);

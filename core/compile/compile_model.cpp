@@ -136,6 +136,14 @@ Result<Equivalence> compare(const OpenedModel& model, ArtefactSession& session, 
   return found;
 }
 
+/// What code is made of.
+Result<Graph> made_graph(const OpenedModel& model, const Algorithms& algorithms) {
+  const ImportedModel& start = model.start();
+  if (algorithms.empty()) return with_known_weights(start.graph, start);
+  REWRIGHT_TRY(const Graph graph, with_algorithms(start.graph, algorithms, *model.registry));
+  return with_known_weights(graph, start);
+}
+
 /// Kernels of one version's graph, scheduled. `ids`: of their programs, by the names of their functions.
 Result<Kernels> kernels_of_version(const Graph& graph, const OpenedModel& model, const Target& target,
                                    const tune::InstructionSet* instructions, const CompileOptions& options,
@@ -257,7 +265,7 @@ Result<CompileReport> compile_model(std::span<const OpenedVersion> versions, con
   for (std::size_t i = 0; i < versions.size(); ++i) {
     REWRIGHT_CHECK(begin_version(instructions == nullptr ? "make loops" : "schedule", i));
     const OpenedModel& model = *versions[i].model;
-    REWRIGHT_TRY(Graph graph, with_known_weights(model.start()));
+    REWRIGHT_TRY(Graph graph, made_graph(model, options.algorithms));
     graphs.push_back(std::move(graph));
     REWRIGHT_TRY(kernels.emplace_back(), kernels_of_version(graphs.back(), model, target, instructions, options, ids));
     report.not_compiled = kernels.back().not_compiled;

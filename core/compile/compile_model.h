@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "compile/node_algorithms.h"
 #include "compile/artefact.h"
 #include "compile/kernel_profile.h"
 #include "compile/network_tasks.h"
@@ -34,6 +35,7 @@ struct CompileOptions {
   std::vector<ScheduleRecord> records =
       {};                      ///< Of which each kernel takes its best; others are scheduled by one_shot().
   Ranks ranks = {};            ///< Of kernels that do not take their best record (compile/network_tasks.h).
+  Algorithms algorithms = {};  ///< By which nodes are computed.
   std::set<Port> stored = {};  ///< Results that no kernel keeps to itself (compile/grouping.h): of one version.
   /// Whose kernels are measured too, and added up: those of the compiled graph, of one version. May be null.
   CostModel* beside = nullptr;

@@ -8,8 +8,7 @@
 
 namespace rewright::compile {
 
-Result<Graph> with_known_weights(const ImportedModel& model) {
-  const Graph& graph = model.graph;
+Result<Graph> with_known_weights(const Graph& graph, const ImportedModel& model) {
   const ExportOptions options;
   model::Folder folder(graph, model, options);
   const std::size_t count = graph.nodes().size();

@@ -53,7 +53,7 @@ Result<std::vector<tune::TuningTask>> model_tasks(const std::string& file, const
   REWRIGHT_TRY(OpenedModel opened, open_model(source, registry, &runtime));
   simplify(opened);
   const ImportedModel& model = opened.start();
-  REWRIGHT_TRY(const Graph graph, with_known_weights(model));
+  REWRIGHT_TRY(const Graph graph, with_known_weights(model.graph, model));
   REWRIGHT_TRY(const Kernels kernels, kernels_of(graph, model.carried, model.external, &registry));
   if (kernels.calls.empty()) {
     return make_error(ErrorCode::kUnsupported, "{} has nothing to tune: {}", source.file,

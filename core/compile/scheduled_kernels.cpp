@@ -139,7 +139,13 @@ class KernelScheduling {
 
   Result<Kernels> run() {
     for (const KernelCall& call : kernels_.calls) calls_.push_back(call);
-    for (const KernelCall& call : calls_) programs_.push_back(with_window_counts(with_roles(call)));
+    for (const KernelCall& call : calls_) {
+      programs_.push_back(with_window_counts(with_roles(call)));
+      for (std::size_t b = 0; b < call.tensors.size(); ++b) {
+        if (call.tensors[b] && programs_.back().buffers[b].role == BufferRole::kOutput)
+          written_.insert(*call.tensors[b]);
+      }
+    }
     choose_channels_last();
     choose_halos();
     for (std::size_t k = 0; k < calls_.size(); ++k) REWRIGHT_CHECK(add_call(k));
@@ -196,8 +202,13 @@ class KernelScheduling {
     }
     problem.kernel_cost = [&](std::size_t k, const std::vector<bool>& is_last) {
       std::map<Port, Storage> storage;
-      for (const auto& [port, i] : at[k])
-        if (is_last[i]) storage.emplace(port, channels_last());
+      for (const auto& [port, i] : at[k]) {
+        if (is_last[i]) {
+          storage.emplace(port, channels_last());
+        } else if (is_between_kernels(port)) {
+          storage.emplace(port, channels_first());
+        }
+      }
       add_halos(k, storage);
       return cost_of(k, storage);
     };
@@ -211,6 +222,13 @@ class KernelScheduling {
   static Storage channels_last() {
     return {{0, 2, 3, 1}, std::vector<std::int64_t>(kRank), std::vector<std::int64_t>(kRank)};
   }
+  static Storage channels_first() {
+    return {{0, 1, 2, 3}, std::vector<std::int64_t>(kRank), std::vector<std::int64_t>(kRank)};
+  }
+  /// Whose place in memory nobody else knows: it may have zeros around it.
+  [[nodiscard]] bool is_between_kernels(Port port) const {
+    return written_.contains(port) && !is_output_of_graph(port);
+  }
   [[nodiscard]] double cost_of(std::size_t k, const std::map<Port, Storage>& storage) {
     const std::string key = key_of(k, storage);
     const auto known = cost_of_.find(key);
@@ -223,10 +241,14 @@ class KernelScheduling {
 
   /// Tensors that kernels read or write with channels last, by call and buffer; copies where one is read both ways.
   void lay_out(const std::function<bool(std::size_t, std::size_t)>& is_last) {
-    std::vector<std::vector<bool>> last;
+    std::vector<std::vector<bool>> last, free;
     for (std::size_t k = 0; k < calls_.size(); ++k) {
-      auto& of_call = last.emplace_back();
-      for (std::size_t b = 0; b < calls_[k].tensors.size(); ++b) of_call.push_back(is_last(k, b));
+      last.emplace_back();
+      free.emplace_back();
+      for (std::size_t b = 0; b < calls_[k].tensors.size(); ++b) {
+        last.back().push_back(is_last(k, b));
+        free.back().push_back(has_choice(k, b));
+      }
     }
     const std::vector<KernelCall> calls = std::move(calls_);
     const std::vector<Program> programs = std::move(programs_);
@@ -256,9 +278,11 @@ class KernelScheduling {
             copy(other.at(port), same.at(port), buffer);
           }
         }
-        call.tensors[b] = same.at(port);
-        if (!last[k][b]) continue;
-        storage_.try_emplace(same.at(port), channels_last());
+        const Port stored = same.at(port);
+        call.tensors[b] = stored;
+        const bool is_own = stored != port || is_between_kernels(port);
+        if (!last[k][b] && (!free[k][b] || !is_own)) continue;
+        storage_.try_emplace(stored, last[k][b] ? channels_last() : channels_first());
         if (positive_.contains(port)) positive_.insert(same.at(port));
       }
       calls_.push_back(std::move(call));
@@ -287,7 +311,9 @@ class KernelScheduling {
 
   void choose_halos() {
     for (std::size_t k = 0; k < calls_.size(); ++k) add_halos(k, storage_);
+    std::erase_if(storage_, [](const auto& each) { return is_plain(each.second); });
   }
+  static bool is_plain(const Storage& storage) { return storage == channels_first(); }
   /// What a kernel reads beyond the tensors that are stored.
   void add_halos(std::size_t k, std::map<Port, Storage>& storage) const {
     for (std::uint32_t b = 0; b < calls_[k].tensors.size(); ++b) {
@@ -330,7 +356,9 @@ class KernelScheduling {
     if (is_copy(call)) {
       for (std::size_t b = 0; b < call.tensors.size(); ++b) {
         const auto storage = storages.find(*call.tensors[b]);
-        if (storage != storages.end() && !has_halo(storage->second))
+        const auto other = storages.find(*call.tensors[1 - b]);
+        if (storage == storages.end() || storage->second.order != channels_last().order) continue;
+        if (!has_halo(storage->second) && (other == storages.end() || !has_halo(other->second)))
           return transposing(programs_[k][{0}].sizes, b == 0);
       }
     }
@@ -395,6 +423,7 @@ class KernelScheduling {
   std::vector<Program> programs_;  ///< By call, before they are scheduled.
   std::map<Port, Storage> storage_;
   std::map<std::string, double> cost_of_;  ///< By key.
+  std::set<Port> written_;                 ///< By kernels.
   std::set<Port> positive_;
   std::uint32_t new_ports_ = 0;
   std::map<std::string, std::size_t> function_of_;

@@ -10,8 +10,9 @@
 namespace rewright::contract {
 namespace {
 
-/// Operands of operators whose shapes are solved for.
+/// Operands of operators whose shapes are solved for; and of one operand, where it has more axes than are drawn.
 constexpr int kSolvedFrom = 4, kSolvedTo = 6;
+constexpr int kHighest = 4, kHighestOfOne = 6;
 
 }  // namespace
 
@@ -126,9 +127,18 @@ std::vector<SymbolicShape> shapes_of_symbols(std::span<const int> ranks) {
 
 const std::vector<std::vector<int>>& ApplicationSource::fitting_ranks() {
   if (fitting_ranks_) return *fitting_ranks_;
-  constexpr int kHighest = 4;
   fitting_ranks_.emplace();
   const int arity = op_.info().min_arity;
+  const auto fits = [&](const std::vector<int>& ranks) {
+    Constraints<SymbolicDim> where;
+    return op_.infer(to_symbolic(Params(random_params({}))), shapes_of_symbols(ranks), where).has_value();
+  };
+  if (arity == 1 && op_.info().max_arity == 1) {
+    for (int rank = 0; rank <= kHighestOfOne; ++rank) {
+      if (fits({rank})) fitting_ranks_->push_back({rank});
+      if (rank == kHighest && !fitting_ranks_->empty()) fitting_ranks_->clear(), rank = kHighestOfOne;
+    }
+  }
   if (arity < kSolvedFrom || arity > kSolvedTo) return *fitting_ranks_;
   std::vector<int> ranks(static_cast<std::size_t>(arity), 0);
   const auto next = [&] {  // In the manner of an odometer.
@@ -139,9 +149,7 @@ const std::vector<std::vector<int>>& ApplicationSource::fitting_ranks() {
     return false;
   };
   do {
-    Constraints<SymbolicDim> where;
-    if (op_.infer(to_symbolic(Params(random_params({}))), shapes_of_symbols(ranks), where))
-      fitting_ranks_->push_back(ranks);
+    if (fits(ranks)) fitting_ranks_->push_back(ranks);
   } while (next());
   return *fitting_ranks_;
 }
@@ -176,7 +184,8 @@ std::optional<Application> ApplicationSource::solved() {
 Application ApplicationSource::draw() {
   pool_ = {random_.between(1, 3), random_.between(1, 5)};
   if (random_.one_in(3)) pool_.push_back(random_.one_in(5) ? 0 : random_.between(1, 6));
-  if (op_.info().min_arity >= kSolvedFrom && random_.one_in(2)) {
+  const int arity = op_.info().min_arity;
+  if ((arity >= kSolvedFrom || (arity == 1 && !fitting_ranks().empty())) && random_.one_in(2)) {
     if (auto made = solved()) return *std::move(made);
   }
   std::vector<Shape> in = random_shapes();

@@ -1,8 +1,11 @@
 #include "schedule/nest_scheduling.h"
 
+#include <rewright/loop/linear_index.h>
+
 #include <algorithm>
 
 #include "loop/accesses.h"
+#include "loop/bounds.h"
 #include "schedule/read_box.h"
 
 namespace rewright::schedule {
@@ -115,16 +118,50 @@ std::vector<const Loop*> order_of_sums(const Program& program, const Nest& nest)
   return sums;
 }
 
+std::optional<Split> split_in_groups(const Nest& nest, const Loop& lanes) {
+  for (const Loop* loop : nest.outer) {
+    if (loop == &lanes) continue;
+    const auto group_size = [&](const IndexExpr& index, const auto& self) -> std::int64_t {
+      if (index.kind() == IndexExpr::Kind::kFloor && index.operands()[0] == IndexExpr(loop->axis))
+        return index.operands()[1].number().value_or(0);
+      for (const IndexExpr& part : index.operands()) {
+        if (const std::int64_t size = self(part, self); size > 0) return size;
+      }
+      return 0;
+    };
+    for (const ValueExpr& load : loads_in(nest.update->value)) {
+      for (const IndexExpr& index : load.indices()) {
+        const std::int64_t size = group_size(index, group_size);
+        if (size > 1 && extent(*loop) > size && extent(*loop) % size == 0) return Split{name_of_loop(*loop), size};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 const Loop* places_of(const Program& program, const Nest& nest, const Loop* lanes) {
   const auto loads = loads_in(nest.update->value);
+  const std::vector<const Loop*> loops = nest.loops();
+  const loop::AxisRanges ranges = loop::ranges_of(loops);
+  const auto names = [&](const ValueExpr& load, const Loop& loop) {  // floor((8 a + b) / 8) does not name b < 8.
+    return std::ranges::any_of(load.indices(), [&](const IndexExpr& index) {
+      return names_axis(index, loop.axis) && names_axis(loop::simplified(index, ranges), loop.axis);
+    });
+  };
+  // Vectors that all places of a tile read alike are loaded once; what is different is one number for all lanes.
+  const auto shares_vectors = [&](const Loop& loop) {
+    return lanes != nullptr &&
+           std::ranges::none_of(loads, [&](const ValueExpr& load) { return names(load, *lanes) && names(load, loop); });
+  };
   const Loop* places = nullptr;
-  std::int64_t least = 0;
+  std::pair<bool, std::int64_t> least;
   for (const Loop* loop : nest.outer) {
     const auto moved = stride(program, nest.stored(), *loop, nest);
-    const auto follows = [&](const ValueExpr& load) { return names_axis(load.indices(), loop->axis); };
+    const auto follows = [&](const ValueExpr& load) { return names(load, *loop); };
     const bool is_shared = loads.size() < 2 || !std::ranges::all_of(loads, follows);
     if (loop == lanes || extent(*loop) < 2 || !moved || !is_shared || std::ranges::none_of(loads, follows)) continue;
-    if (places == nullptr || *moved < least) places = loop, least = *moved;
+    const std::pair rank(!shares_vectors(*loop), *moved);
+    if (places == nullptr || rank < least) places = loop, least = rank;
   }
   return places;
 }

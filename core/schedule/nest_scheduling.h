@@ -21,7 +21,10 @@ namespace rewright::schedule {
 
 /// The loop that moves what is stored by 1, of several the longest; null: none does.
 [[nodiscard]] const Loop* lanes_of(const Program& program, const Nest& nest);
-/// The loop that some of what is multiplied follows and other does not; of these the one that moves the result least.
+/// Another loop, that some index has divided by the size of a group: so much of it reads alike.
+[[nodiscard]] std::optional<Split> split_in_groups(const Nest& nest, const Loop& lanes);
+/// The loop that some of what is multiplied follows and other does not; of these one whose iterations read the same
+/// vectors, then the one that moves the result least.
 [[nodiscard]] const Loop* places_of(const Program& program, const Nest& nest, const Loop* lanes);
 /// The sums of a nest: the one that moves what is not a weight most is outermost.
 [[nodiscard]] std::vector<const Loop*> order_of_sums(const Program& program, const Nest& nest);

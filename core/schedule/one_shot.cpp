@@ -107,6 +107,12 @@ class Scheduling : private NestScheduling {
     const bool are_uniform = std::ranges::none_of(
         nest.conditions, [&](const IndexCondition& condition) { return names_axis(condition, lanes->axis); });
     if (!are_uniform) return false;
+    if (const auto groups = split_in_groups(nest, *lanes)) {
+      const LoopName outermost = name_of_loop(*nest.outer.front());
+      if (!apply(*groups)) return false;
+      return schedule_contraction(
+          *nest_at(*loop_named(outermost == groups->loop ? extended(outermost, 0) : outermost)));
+    }
     const std::int64_t vectors = (extent(*lanes) + unit().lanes - 1) / unit().lanes;
     const Loop* places = nest.has_conditions ? nullptr : places_of(program(), nest, lanes);
     const Tile tile = nest.has_conditions

@@ -22,6 +22,7 @@
 #include <compare>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -107,6 +108,10 @@ class Sums {
   /// Guards decided or split on, variables that equations determine put in for, unused ones counted, floor(k / q) of a
   /// bound variable taken apart. Errors: Split, Unsupported.
   [[nodiscard]] Sum simplified(const Sum& sum);
+
+  /// Sums over a few numbers, 0 to kFew - 1 at most, as that many terms; nothing where there is none.
+  [[nodiscard]] std::optional<Sum> written_out(const Sum& sum);
+  static constexpr std::int64_t kFew = 8;
 
   // --- names
 

@@ -110,6 +110,8 @@ class InstanceProver {
       if (depth == 0) proof_.one_form = difference.is_zero();
       const Sum rest = matching.cancelled(difference);
       if (rest.is_zero()) return true;
+      if (const auto written_out = sums_.written_out(rest); written_out && matching.cancelled(*written_out).is_zero())
+        return true;
       Finish finish(sums_, matching);
       if (finish.is_zero(rest)) return true;
       proof_.reason = sums_.text(rest);

@@ -104,12 +104,13 @@ class Walk {
     if (is_update) counts.operations += 1;
     const bool is_product = is_update && store.value.kind() == ValueExpr::Kind::kMultiply;
     const auto loads = schedule::loads_in(store.value);
-    double gathers = 0, broadcasts = 0, register_loads = 0;
+    double gathers = 0, broadcasts = 0, shuffles = 0, register_loads = 0;
     std::vector<Touched> touched = {touch(store.buffer, store.at)};
     if (apart_of(touched.back()) > 1) gathers += vectors;
     for (const ValueExpr& load : loads) {
       touched.push_back(touch(load.buffer(), load.indices()));
       const std::int64_t apart = apart_of(touched.back());
+      if (is_shuffled(load)) shuffles += vectors;
       if (apart == 0) broadcasts += vectors;
       if (apart > 1) gathers += vectors;
       register_loads += vectors / reused_in_code(load.indices());
@@ -121,6 +122,7 @@ class Walk {
                                static_cast<double>(loads.size()) * vectors,
                                gathers,
                                broadcasts,
+                               shuffles,
                                vectors,
                                used,
                                steps,
@@ -233,6 +235,16 @@ class Walk {
   const loop::Program& program_;
   const Machine& machine_;
   std::int64_t lanes_;
+  /// Groups of lanes at one place each, such as floor(lane / 4).
+  [[nodiscard]] bool is_shuffled(const ValueExpr& load) const {
+    if (loops_.empty() || loops_.back()->kind != LoopKind::kVector) return false;
+    const Axis& lane = loops_.back()->axis;
+    return std::ranges::any_of(load.indices(), [&](const IndexExpr& index) {
+      const auto form = loop::linear(index);
+      return schedule::names_axis(index, lane) && form && form->coefficient(IndexExpr(lane)) == 0;
+    });
+  }
+
   std::vector<const Loop*> loops_;
   std::vector<std::vector<double>> rows_;
 };
@@ -240,9 +252,9 @@ class Walk {
 }  // namespace
 
 std::vector<std::string> feature_columns() {
-  return {"runs",        "operations",    "calls",     "multiply_adds", "loads",          "gathers",  "broadcasts",
-          "vectors",     "lanes_used",    "steps",     "sums_in_tile",  "register_loads", "stores",   "code",
-          "in_parallel", "touched_bytes", "traffic_1", "traffic_2",     "traffic_3",      "traffic_4"};
+  return {"runs",     "operations",  "calls",         "multiply_adds", "loads",        "gathers",        "broadcasts",
+          "shuffles", "vectors",     "lanes_used",    "steps",         "sums_in_tile", "register_loads", "stores",
+          "code",     "in_parallel", "touched_bytes", "traffic_1",     "traffic_2",    "traffic_3",      "traffic_4"};
 }
 
 Features features_of(const loop::Program& scheduled, const Machine& machine, std::int64_t lanes) {

@@ -10,6 +10,7 @@
 // | loads           | loads of vectors, or of scalars                                                   |
 // | gathers         | loads and stores of vectors whose lanes lie apart                                 |
 // | broadcasts      | loads whose lanes are at one place                                                |
+// | shuffles        | loads whose lanes are at one place in groups, each at another                      |
 // | vectors         | vector statements, a scalar as one: what the processor is given to do             |
 // | lanes_used      | lanes of a statement by those of its vectors, 0 to 1                              |
 // | steps           | iterations of the loops that are left in the code, all levels together            |

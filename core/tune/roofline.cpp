@@ -35,7 +35,8 @@ double Roofline::us_of(const std::vector<double>& row) const {
   const double share = value(row, "multiply_adds") > 0 ? 0.5 : 1;
   const double operations = value(row, "runs") > 0 ? value(row, "operations") / value(row, "runs") : 0;
   const double waits = tile > 0 && tile < kTiles ? kTiles / tile : 1;
-  const double compute = vectors * std::max(1.0, operations * share) * waits;
+  // A shuffle takes the place of a multiply-add.
+  const double compute = vectors * std::max(1.0, operations * share) * waits + value(row, "shuffles");
   // Two loads a cycle; what is in all lanes comes with the multiply-add.
   const double loads = value(row, "loads") - 0.5 * value(row, "broadcasts") +
                        kOneGather * value(row, "lanes_used") * value(row, "gathers");

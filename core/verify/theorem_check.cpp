@@ -365,8 +365,10 @@ class Machine final : public Trial, private RuleCheck {
     try {
       const Sum left = element(equation_.left, index_), right = element(equation_.right, index_);
       const Sum rest = left_of(joined(left, scaled(renamed(right), {-1, 1})));
+      if (rest.empty()) return;
+      if (const auto terms = written_out(rest); terms && left_of(*terms).empty()) return;
       signs_.clear();
-      if (!rest.empty() && !vanishes_by_signs(rest, 0)) throw Refused{ErrorCode::kNotFound, "terms are left"};
+      if (!vanishes_by_signs(rest, 0)) throw Refused{ErrorCode::kNotFound, "terms are left"};
       return;
     } catch (const CaseSplit& cases) {
       split = cases.guard;

@@ -40,6 +40,11 @@ class RuleCheck : protected DefinitionCheck {
     if (shape.kind == Factor::Kind::kCall) {
       if (auto value = by_law(static_cast<Function>(shape.which), simple)) return *std::move(value);
     }
+    if (shape.kind == Factor::Kind::kInverse && simple.size() == 1 && simple[0].bound.empty() &&
+        simple[0].guards.empty() && simple[0].factors.empty()) {
+      const std::int64_t sign = simple[0].numerator < 0 ? -1 : 1;  // A number, not 0.
+      return constant({sign * simple[0].denominator, sign * simple[0].numerator});
+    }
     shape.argument = renamed(simple);
     return one(std::move(shape));
   }
@@ -389,7 +394,7 @@ class RuleCheck : protected DefinitionCheck {
   Sum simplified(const Sum& all) {
     Sum open = all, done;
     for (int step = 0; !open.empty(); ++step) {
-      if (step > kMostSteps) outside("a sum that does not come to rest");
+      if (step > kMostTerms) outside("a sum that does not come to rest");
       Term term = std::move(open.back());
       open.pop_back();
       if (!reduced(term.guards)) continue;
@@ -481,6 +486,40 @@ class RuleCheck : protected DefinitionCheck {
     }
     return false;
   }
+  /// Sums over 0 to c as c + 1 terms, for a number c below kFew; nothing where there is none.
+  std::optional<Sum> written_out(const Sum& all) {
+    Sum open = all, result;
+    bool is_changed = false;
+    for (int step = 0; !open.empty(); ++step) {
+      if (step > kMostTerms) outside("a sum of too many terms");
+      Term term = std::move(open.back());
+      open.pop_back();
+      std::optional<std::pair<int, std::int64_t>> few;
+      for (const int s : term.bound) {
+        if (std::ranges::find(term.guards, at_least_zero(symbol(s))) == term.guards.end()) continue;
+        for (const Fact& guard : term.guards) {
+          if (guard.is_equality || few) continue;
+          const Polynomial last = guard.value + symbol(s);
+          const bool is_number = last.empty() || (last.size() == 1 && last.begin()->first.empty());
+          const std::int64_t value = last.empty() ? 0 : last.begin()->second;
+          if (is_number && value >= 0 && value < kFew) few = std::pair(s, value);
+        }
+      }
+      if (!few) {
+        result.push_back(std::move(term));
+        continue;
+      }
+      is_changed = true;
+      std::erase(term.bound, few->first);
+      for (std::int64_t value = 0; value <= few->second; ++value) {
+        for (const Term& copy : renamed(Sum{term})) open.push_back(put(copy, {{few->first, number(value)}}));
+      }
+    }
+    return is_changed ? std::optional(std::move(result)) : std::nullopt;
+  }
+  static constexpr std::int64_t kFew = 8;
+  static constexpr int kMostTerms = 20'000;
+
   [[nodiscard]] bool uses(const Term& term, int q) const {
     const auto in = [&](const Polynomial& p) {
       return std::ranges::any_of(p, [q](const auto& t) { return std::ranges::find(t.first, q) != t.first.end(); });

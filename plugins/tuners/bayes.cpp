@@ -1,8 +1,9 @@
 // Tuner `bayes`: Bayesian optimisation. Of random points and neighbours of the best, those are measured that promise
-// the greatest expected improvement on the best, by what the predictor expects and how sure it is.
+// the greatest expected improvement on the best, by what the predictor expects and how sure it is. Points of a round
+// are apart: what one promises lessens what those near it do.
 //
 // Source  Jones, Schonlau & Welch, Efficient global optimization of expensive black-box functions, 1998, over the
-//         logarithm of time.
+//         logarithm of time; Gonzalez et al., Batch Bayesian optimization via local penalization, AISTATS 2016.
 #include <rewright/base/mixing.h>
 #include <rewright/plugin/plugin.h>
 #include <rewright/tune/tuner.h>
@@ -18,6 +19,7 @@ using namespace rewright;
 using tune::Point;
 
 constexpr std::size_t kFirst = 8;  ///< Half of them at random, before anything is measured.
+constexpr double kNear = 0.3;      ///< Of a knob's choices: so near, a point is worth less in the same round.
 constexpr std::size_t kRandom = 160, kBest = 8, kNeighbours = 12;
 
 /// Of a normal distribution with this mean and deviation, below `best`; all are logarithms of microseconds.
@@ -46,16 +48,18 @@ class Run final : public tune::TunerRun {
     add_neighbours(pool);
     const std::vector<Estimate> expected = space_.predicted(pool);
     const double best = std::log(best_us());
-    std::vector<std::pair<double, std::size_t>> order;
+    std::vector<double> gains(pool.size(), -1);
     for (std::size_t i = 0; i < pool.size(); ++i) {
       const Estimate& each = expected[i];
       if (!std::isfinite(each.us) || each.us <= 0) continue;
-      order.emplace_back(-expected_improvement(std::log(each.us), each.spread / each.us, best), i);
+      gains[i] = expected_improvement(std::log(each.us), each.spread / each.us, best);
     }
-    std::ranges::sort(order);
-    for (const auto& [gain, i] : order) {
-      if (found.size() == most) break;
-      if (std::ranges::find(found, pool[i]) == found.end()) found.push_back(pool[i]);
+    while (found.size() < std::min(most, pool.size())) {
+      const std::size_t next = static_cast<std::size_t>(std::ranges::max_element(gains) - gains.begin());
+      if (gains[next] < 0) break;
+      found.push_back(pool[next]);
+      for (std::size_t i = 0; i < pool.size(); ++i) gains[i] *= newness(pool[i], pool[next]);
+      gains[next] = -1;
     }
     remember(found);
     return found;
@@ -65,6 +69,18 @@ class Run final : public tune::TunerRun {
   }
 
  private:
+  /// How much of what one point promises is left once another is measured: 0 of itself, 1 far away.
+  [[nodiscard]] double newness(const Point& one, const Point& other) const {
+    if (one.sketch != other.sketch) return 1;
+    const auto knobs = space_.knobs(one.sketch);
+    double sum = 0;
+    for (std::size_t k = 0; k < knobs.size(); ++k) {
+      const auto apart = static_cast<double>(one.choices[k] - other.choices[k]);
+      const bool is_order = knobs[k].numbers.empty();
+      sum += is_order ? (apart != 0 ? 1 : 0) : std::pow(apart / static_cast<double>(knobs[k].choices), 2);
+    }
+    return 1 - std::exp(-std::sqrt(sum) / kNear);
+  }
   void remember(const std::vector<Point>& points) {
     for (const Point& point : points) measured_.try_emplace(point, std::numeric_limits<double>::infinity());
   }

@@ -52,6 +52,7 @@ const std::vector<Kind> kKinds = {
       "kit/recurrent.h",
       "kit/resampling.h",
       "kit/window.h",
+      "kit/winograd.h",
       "operator/expression.h",
       "operator/hash_reduction.h",
       "tensor/correlation.h",

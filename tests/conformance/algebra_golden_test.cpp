@@ -189,6 +189,15 @@ TEST(Enlarge, PutsCentreOnCentre) {
   EXPECT_EQ(result("enlarge[kernel=[1, 2]]", {"(1, 1, 1, 2) 1 2"}), "(1, 1, 1, 2) 1 2");
 }
 
+TEST(Winograd, TransformsTilesOfTwoByTwo) {
+  EXPECT_EQ(result("winograd_input[outputs=2]", {"(1, 1, 4, 4) 0 0 0 0 0 1 0 0 0 0 0 0 0 0 0 0"}),
+            "(4, 4, 1, 1, 1, 1) 0 0 0 0 0 1 -1 1 0 -1 1 -1 0 1 -1 1");
+  EXPECT_EQ(result("winograd_weight[outputs=2]", {"(1, 1, 3, 3) 1 1 1 1 1 1 1 1 1"}),
+            "(4, 4, 1, 1, 1, 1) 1 3/2 1/2 1 3/2 9/4 3/4 3/2 1/2 3/4 1/4 1/2 1 3/2 1/2 1");
+  EXPECT_EQ(result("winograd_output[outputs=2]", {"(4, 4, 1, 1, 1, 1) 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1"}),
+            "(1, 1, 2, 2) 9 -3 -3 1");
+}
+
 TEST(MergeGconv, KeepsEachGroupToItsChannels) {
   EXPECT_EQ(result("merge_gconv[count=2]", {"(4, 1, 1, 1) 1 2 3 4"}), "(4, 2, 1, 1) 1 0 2 0 0 3 0 4");
   EXPECT_EQ(result("merge_gconv[count=2, groups=2]", {"(4, 1, 1, 1) 1 2 3 4"}), "(4, 2, 1, 1) 1 0 0 2 3 0 0 4");
@@ -235,6 +244,10 @@ TEST(Refusals, NameTheOperatorAndWhatIsWrong) {
               HasSubstr("not all smaller than the kernel"));
   EXPECT_THAT(refusal("pool2d_avg[kernel=[3, 3], padding=valid]", {{1, 1, 2, 2}}), HasSubstr("kernel's extent"));
   EXPECT_THAT(refusal("enlarge[kernel=[2, 3]]", {{1, 1, 3, 3}}), HasSubstr("enlarged kernel size"));
+  EXPECT_THAT(refusal("winograd_input[outputs=3]", {{1, 1, 5, 5}}), HasSubstr("3 outputs of a tile"));
+  EXPECT_THAT(refusal("winograd_input", {{1, 1, 7, 6}}), HasSubstr("outputs of a tile"));
+  EXPECT_THAT(refusal("winograd_weight", {{1, 1, 3, 4}}), HasSubstr("taps of a filter"));
+  EXPECT_THAT(refusal("winograd_output", {{6, 5, 1, 1, 1, 1}}), HasSubstr("rows and columns of a tile"));
   EXPECT_THAT(refusal("merge_gconv[count=2, groups=2]", {{6, 1, 3, 3}}), HasSubstr("count times groups"));
   EXPECT_THAT(refusal("merge_gconv[count=0]", {{6, 1, 3, 3}}), HasSubstr("count is 0"));
   EXPECT_THAT(refusal("merge_gconv[count=2]", {{6, 1, 3}}), HasSubstr("rank 3, expected 4"));

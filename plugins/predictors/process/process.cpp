@@ -1,15 +1,19 @@
 // Predictor `process`: a Gaussian process over a point's knobs, or over the logarithms of the features where there are
 // none. It knows how sure it is, for tuners that weigh what is unknown.
 //
-//   kernel   Matern 5/2, one length for all coordinates, plus noise
-//   label    log(us / the best of its task), less its mean; what did not run is taken as twice the slowest of its task.
-//            So kernels of other sizes teach what is fast, too; predicted are times of the last observation's task
-//   lengths  those of a grid under which the observations are most likely
+//   kernel   Matern 5/2 plus noise; a length for each coordinate where there are no more than kMostOwn of them, or one
+//   label    log(us / the best of its task), less a share of the same of the roofline's figures; what did not run is
+//            taken as twice the slowest of its task. So kernels of other sizes teach what is fast, too; predicted are
+//            times of the last observation's task
+//   fitted   the share and the lengths under which the observations are most likely: of a grid, then each length by
+//            itself
 //
 // Cost    n^3 for n observations; of more than kMost, the fastest and the latest are taken.
-// Source  Rasmussen & Williams, Gaussian Processes for Machine Learning, 2006, algorithm 2.1.
+// Source  Rasmussen & Williams, Gaussian Processes for Machine Learning, 2006, algorithm 2.1, and 2.7 for the mean that
+//         is not 0.
 #include <rewright/plugin/plugin.h>
 #include <rewright/tune/predictor.h>
+#include <rewright/tune/roofline.h>
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
@@ -18,7 +22,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <numbers>
 #include <string>
 
 namespace {
@@ -27,16 +30,17 @@ using tune::Features;
 
 constexpr std::size_t kMost = 400, kLeast = 4;
 constexpr double kFailed = 0.7;
-constexpr std::array<double, 5> kLengths = {0.5, 1, 2, 4, 8};
+constexpr std::array<double, 5> kLengths = {0.25, 0.5, 1, 2, 4};
 constexpr std::array<double, 3> kNoises = {1e-3, 1e-2, 1e-1};
+constexpr std::array<double, 3> kShares = {0, 0.5, 1};  ///< Of what the roofline says.
+constexpr std::array<double, 2> kFactors = {0.5, 2};    ///< By which a length is tried.
+constexpr Eigen::Index kMostOwn = 12, kMostPointsOwn = 200;
+constexpr double kMostLength = 64;
 
 /// Of the times of a task.
 struct Bounds {
   double best = INFINITY, slowest = 0;
-  void add(double us) {
-    best = std::min(best, us);
-    slowest = std::max(slowest, us);
-  }
+  double roofline = 1;  ///< Of the best.
 };
 
 Eigen::VectorXd coordinates(const Features& features) {
@@ -51,68 +55,110 @@ Eigen::VectorXd coordinates(const Features& features) {
 }
 
 double matern(double distance) {
-  const double r = std::numbers::sqrt3 * distance * std::sqrt(5.0 / 3.0);
+  const double r = std::sqrt(5.0) * distance;
   return (1 + r + r * r / 3) * std::exp(-r);
 }
 
+/// What is learned from: a row of `points` for each observation.
+struct Examples {
+  Eigen::MatrixXd points;
+  Eigen::VectorXd labels, roofline;  ///< Logarithms, relative to the best of their tasks.
+};
+
 class Fitted final : public tune::FittedPredictor {
  public:
-  /// Rows of `points` are coordinates.
-  Fitted(Eigen::MatrixXd points, const Eigen::VectorXd& labels, double best_us)
-      : points_(std::move(points)), best_us_(best_us) {
-    mean_ = labels.mean();
-    const Eigen::VectorXd centred = labels.array() - mean_;
-    variance_ =
-        std::max(1e-6, centred.squaredNorm() / static_cast<double>(std::max<Eigen::Index>(1, centred.size() - 1)));
-    double most = -INFINITY;
-    for (const double length : kLengths) {
-      const Eigen::MatrixXd kernel = kernel_of(points_, points_, length);
-      for (const double noise : kNoises) {
-        Eigen::MatrixXd noisy = kernel;
-        noisy.diagonal().array() += noise * variance_;
-        const Eigen::LLT<Eigen::MatrixXd> factor(noisy);
-        if (factor.info() != Eigen::Success) continue;
-        const Eigen::VectorXd weights = factor.solve(centred);
-        const double likelihood =
-            -0.5 * centred.dot(weights) - factor.matrixL().toDenseMatrix().diagonal().array().log().sum();
-        if (likelihood <= most) continue;
-        most = likelihood;
-        length_ = length;
-        weights_ = weights;
-        factor_ = factor;
+  Fitted(Examples examples, const Bounds& task, tune::Roofline roofline)
+      : points_(std::move(examples.points)), task_(task), roofline_(std::move(roofline)) {
+    const bool has_own = points_.cols() <= kMostOwn && points_.rows() <= kMostPointsOwn;
+    for (const double share : kShares) {
+      const Eigen::VectorXd labels = examples.labels - share * examples.roofline;
+      for (const double length : kLengths) {
+        for (const double noise : kNoises)
+          take(labels, {share, noise, Eigen::VectorXd::Constant(points_.cols(), length)});
+      }
+    }
+    if (!has_own || !known_) return;
+    const Eigen::VectorXd labels = examples.labels - made_.share * examples.roofline;
+    bool is_better = true;
+    for (int sweep = 0; sweep < 3 && is_better; ++sweep) {
+      is_better = false;
+      for (Eigen::Index c = 0; c < points_.cols(); ++c) {
+        for (const double factor : kFactors) {
+          Chosen next = made_;
+          next.lengths[c] *= factor;
+          while (next.lengths[c] <= kMostLength && take(labels, next)) {
+            is_better = true;
+            next.lengths[c] *= factor;
+          }
+        }
       }
     }
   }
   [[nodiscard]] std::vector<Estimate> predict(std::span<const Features> programs) const override {
     std::vector<Estimate> all;
-    for (const Features& program : programs) all.push_back(estimate(coordinates(program)));
+    for (const Features& program : programs) all.push_back(estimate(program));
     return all;
   }
 
  private:
-  [[nodiscard]] Estimate estimate(const Eigen::VectorXd& point) const {
+  struct Chosen {
+    double share = 0, noise = 0;
+    Eigen::VectorXd lengths;
+  };
+  /// If the observations are likelier so.
+  bool take(const Eigen::VectorXd& labels, const Chosen& chosen) {
+    const double mean = labels.mean();
+    const Eigen::VectorXd centred = labels.array() - mean;
+    const double variance =
+        std::max(1e-6, centred.squaredNorm() / static_cast<double>(std::max<Eigen::Index>(1, centred.size() - 1)));
+    Eigen::MatrixXd noisy = kernel_of(points_, chosen.lengths, variance);
+    noisy.diagonal().array() += chosen.noise * variance;
+    const Eigen::LLT<Eigen::MatrixXd> factor(noisy);
+    if (factor.info() != Eigen::Success) return false;
+    const Eigen::VectorXd weights = factor.solve(centred);
+    const double likelihood = -0.5 * centred.dot(weights) - factor.matrixLLT().diagonal().array().log().sum();
+    if (known_ && likelihood <= likelihood_ + 1e-6) return false;
+    known_ = true;
+    likelihood_ = likelihood;
+    made_ = chosen;
+    mean_ = mean;
+    variance_ = variance;
+    weights_ = weights;
+    factor_ = factor;
+    return true;
+  }
+  [[nodiscard]] Estimate estimate(const Features& program) const {
+    const Eigen::VectorXd point = coordinates(program);
     double value = mean_, variance = variance_;
-    if (point.size() == points_.cols() && weights_.size() > 0) {
-      const Eigen::VectorXd near = kernel_of(points_, point.transpose(), length_).col(0);
+    if (point.size() == points_.cols() && known_) {
+      const Eigen::VectorXd near = kernel_of(point.transpose(), made_.lengths, variance_).col(0);
       value += near.dot(weights_);
       variance = std::max(0.0, variance_ - near.dot(factor_.solve(near)));
     }
-    const double us = best_us_ * std::exp(std::clamp(value, -20.0, 40.0));
+    if (made_.share > 0) value += made_.share * std::log(roofline_.us_of(program) / task_.roofline);
+    const double us = task_.best * std::exp(std::clamp(value, -20.0, 40.0));
     return {us, us * std::sqrt(variance)};
   }
-  [[nodiscard]] Eigen::MatrixXd kernel_of(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double length) const {
+  /// Of the points that were observed with others.
+  [[nodiscard]] Eigen::MatrixXd kernel_of(const Eigen::MatrixXd& others, const Eigen::VectorXd& lengths,
+                                          double variance) const {
+    const Eigen::MatrixXd a = points_ * lengths.cwiseInverse().asDiagonal();
+    const Eigen::MatrixXd b = others * lengths.cwiseInverse().asDiagonal();
     Eigen::MatrixXd kernel(a.rows(), b.rows());
-    for (Eigen::Index i = 0; i < a.rows(); ++i) {
-      for (Eigen::Index j = 0; j < b.rows(); ++j)
-        kernel(i, j) = variance_ * matern((a.row(i) - b.row(j)).norm() / length);
-    }
+    for (Eigen::Index j = 0; j < b.rows(); ++j)
+      kernel.col(j) =
+          (a.rowwise() - b.row(j)).rowwise().norm().unaryExpr([&](double d) { return variance * matern(d); });
     return kernel;
   }
 
   Eigen::MatrixXd points_;
+  Bounds task_;
+  tune::Roofline roofline_;
+  bool known_ = false;
+  double likelihood_ = 0, mean_ = 0, variance_ = 1;
+  Chosen made_;
   Eigen::VectorXd weights_;
   Eigen::LLT<Eigen::MatrixXd> factor_;
-  double best_us_ = 1, mean_ = 0, variance_ = 1, length_ = 1;
 };
 
 class Process final : public Predictor {
@@ -121,21 +167,24 @@ class Process final : public Predictor {
   [[nodiscard]] std::string summary() const override { return "Gaussian process over a point's knobs"; }
   [[nodiscard]] std::size_t least_observations() const override { return kLeast; }
   [[nodiscard]] Result<std::unique_ptr<tune::FittedPredictor>> fit(std::span<const tune::Observation> observations,
-                                                                   const tune::PredictorSetting&,
+                                                                   const tune::PredictorSetting& setting,
                                                                    const Options& options) const override {
     if (!options.empty())
       return make_error(ErrorCode::kUsage, "predictor process has no option '{}'", options.begin()->first);
     std::vector<const tune::Observation*> used;
     std::map<std::string, Bounds> tasks;
+    const tune::Roofline roofline(setting.columns, setting.machine);
     const Eigen::Index size = observations.empty() ? 0 : coordinates(observations.back().features).size();
     for (const auto& each : observations) {
       if (coordinates(each.features).size() != size) continue;
       used.push_back(&each);
-      if (std::isfinite(each.us) && each.us > 0) tasks[each.task].add(each.us);
+      if (!has_run(each)) continue;
+      Bounds& task = tasks[each.task];
+      task.slowest = std::max(task.slowest, each.us);
+      if (each.us < task.best) task.best = each.us, task.roofline = roofline.us_of(each.features);
     }
     std::erase_if(used, [&](const auto* each) { return !tasks.contains(each->task); });
-    const auto ran =
-        std::ranges::count_if(used, [](const auto* each) { return std::isfinite(each->us) && each->us > 0; });
+    const auto ran = std::ranges::count_if(used, [](const auto* each) { return has_run(*each); });
     if (static_cast<std::size_t>(ran) < kLeast)
       return make_error(ErrorCode::kUnsupported, "predictor process learns from {} observations or more; there are {}",
                         kLeast, ran);
@@ -144,18 +193,22 @@ class Process final : public Predictor {
                                [&](const auto* each) { return each->us / tasks.at(each->task).best; });
       used.erase(used.begin() + kMost / 2, used.end() - kMost / 2);
     }
-    Eigen::MatrixXd points(static_cast<Eigen::Index>(used.size()), size);
-    Eigen::VectorXd labels(points.rows());
-    for (Eigen::Index i = 0; i < points.rows(); ++i) {
+    Examples examples{Eigen::MatrixXd(static_cast<Eigen::Index>(used.size()), size),
+                      Eigen::VectorXd(static_cast<Eigen::Index>(used.size())),
+                      Eigen::VectorXd(static_cast<Eigen::Index>(used.size()))};
+    for (Eigen::Index i = 0; i < examples.points.rows(); ++i) {
       const tune::Observation& each = *used[static_cast<std::size_t>(i)];
-      points.row(i) = coordinates(each.features).transpose();
+      examples.points.row(i) = coordinates(each.features).transpose();
       const Bounds& task = tasks.at(each.task);
-      const bool ran_well = std::isfinite(each.us) && each.us > 0;
-      labels[i] = std::log((ran_well ? each.us : task.slowest) / task.best) + (ran_well ? 0 : kFailed);
+      examples.labels[i] = has_run(each) ? std::log(each.us / task.best) : std::log(task.slowest / task.best) + kFailed;
+      examples.roofline[i] = std::log(roofline.us_of(each.features) / task.roofline);
     }
-    const double best_us = tasks.at(used.back()->task).best;
-    return std::unique_ptr<tune::FittedPredictor>(std::make_unique<Fitted>(std::move(points), labels, best_us));
+    return std::unique_ptr<tune::FittedPredictor>(
+        std::make_unique<Fitted>(std::move(examples), tasks.at(used.back()->task), roofline));
   }
+
+ private:
+  static bool has_run(const tune::Observation& each) { return std::isfinite(each.us) && each.us > 0; }
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ std::vector<std::string> operators_of(const Graph& graph) {
 }
 
 Graph known(const ImportedModel& model) {
-  auto graph = with_known_weights(model);
+  auto graph = with_known_weights(model.graph, model);
   if (!graph) fail(graph.error().message);
   return *std::move(graph);
 }

@@ -232,18 +232,25 @@ class REWRIGHT_API Staged {
     [[nodiscard]] SymbolicDim size(std::size_t group) const { return read().size(group); }
     /// What was written so far.
     [[nodiscard]] staged::Groups<kGroups> read() const { return {buffer_, extents_}; }
+    template <std::size_t kRows>
     struct Row {
       GroupedTarget whole;
-      Index index;
+      std::vector<IndexExpr> index;
       template <class Function>
       void is(std::string_view names, const Function& function) const {
-        std::array<Extent, kGroups - 1> extents;
-        std::copy(whole.extents_.begin() + 1, whole.extents_.end(), extents.begin());
-        whole.write(index.parts, names, extents, function);
+        std::array<Extent, kGroups - kRows> extents;
+        std::copy(whole.extents_.begin() + kRows, whole.extents_.end(), extents.begin());
+        whole.write(index, names, extents, function);
+      }
+      [[nodiscard]] Row<kRows + 1> at(const Index& row) const {
+        static_assert(kRows + 1 < kGroups, "a row is one index of some of several groups");
+        Row<kRows + 1> next{whole, index};
+        next.index.insert(next.index.end(), row.parts.begin(), row.parts.end());
+        return next;
       }
     };
-    /// One row of the first group, to be written by itself.
-    [[nodiscard]] Row at(const Index& row) const { return {*this, row}; }
+    /// One row of the first group, to be written by itself; at(i).at(j) is one of the first two.
+    [[nodiscard]] Row<1> at(const Index& row) const { return {*this, row.parts}; }
 
    private:
     template <std::size_t kWritten, class Function>

@@ -1,6 +1,6 @@
 // What the machine's figures alone say of a program: the fair baseline of every predictor.
 //
-//   statement  the greatest of: vectors by two a cycle (gathers by their lanes); multiply-adds by the latency that a
+//   statement  the greatest of: vectors by two a cycle, shuffles too (gathers by their lanes); multiply-adds by the latency that a
 //              small tile leaves open; bytes of each level by its bandwidth. Steps of loops come on top.
 //   program    the sum of its statements
 //

@@ -14,7 +14,8 @@
 // empty, shares are in lowest terms and not 0, polynomials name a product once.
 //
 // Rules   what the facts decide goes; sum over k of [k = e] f(k) = f(e); sum of [a <= k <= b] = b - a + 1; sum over
-//         k of [k >= e] f(k) = sum over k of [k >= 0] f(k + e);
+//         k of [k >= e] f(k) = sum over k of [k >= 0] f(k + e); what is left of sums over 0 to c, for a number c < 8,
+//         is written out;
 //         k = q a + b for floor(k / q); f([g] x + [not g] y) = [g] f(x) + [not g] f(y); max{c max{a, b} + d, e} =
 //         max{c a + d, c b + d, e} for c >= 0; max{0, a} = a for a >= 0; max{c a, c b} = c max{a, b}; functions and
 //         quotients of equal values are equal, and maxima of which each branch has one that is as great; of what is

@@ -1,0 +1,118 @@
+// rewright compile --algorithms: by which algorithm a node is computed is decided among the others
+//
+// The model is built with each algorithm in turn, for all nodes that it fits. A node takes the one with which its
+// kernels were fastest there. What comes of that is timed as a whole beside the others.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "cli/compile_ways.h"
+#include "cli/interrupt.h"
+#include "compile/node_algorithms.h"
+
+namespace rewright::cli {
+namespace {
+
+const std::string kUsual = "usual";
+
+/// The node and those behind it up to one whose result a kernel stores.
+std::set<std::string> joined_results(const Graph& graph, const std::string& name, const std::set<std::string>& stored) {
+  std::set<std::string> names = {name};
+  std::uint32_t at = 0;
+  for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
+    if (graph.nodes()[i].name == name) at = i;
+  }
+  for (std::string last = name; !stored.contains(last);) {
+    std::vector<std::uint32_t> readers;
+    for (std::uint32_t i = at + 1; i < graph.nodes().size(); ++i) {
+      if (std::ranges::any_of(graph.nodes()[i].inputs, [&](const Port& port) { return port.node.value == at; }))
+        readers.push_back(i);
+    }
+    if (readers.size() != 1) break;
+    at = readers[0];
+    last = graph.nodes()[at].name;
+    names.insert(last);
+  }
+  return names;
+}
+
+/// Of the kernels that a node has become, and of those that it has joined.
+double node_us(const compile::CompileReport& report, const std::string& name, const std::set<std::string>& results) {
+  double us = 0;
+  for (const compile::KernelTime& time : report.profile) {
+    if (results.contains(time.result) || time.result.starts_with(name + "/")) us += time.us;
+  }
+  return us;
+}
+
+}  // namespace
+
+Result<Compiled> computed_in_several_ways(const Settings& settings, const CompileArguments& arguments,
+                                          Workplace& workplace) {
+  REWRIGHT_TRY(const Registry registry, settings.registry());
+  REWRIGHT_TRY(const auto tools, tools_of(arguments, registry));
+  REWRIGHT_TRY(const std::string records, records_of(arguments));
+  REWRIGHT_TRY(Version version, read_version(arguments));
+  REWRIGHT_CHECK(
+      prepare(settings, arguments, registry, *tools.runtime, records, workplace.built() + "/optimised.onnx", version));
+  const Graph& graph = version.opened->start().graph;
+  StepLine line(settings.quiet);
+  std::vector<compile::WayToCompile> ways;
+  const auto add = [&](const std::string& name, compile::Algorithms algorithms) -> Status {
+    REWRIGHT_TRY(const Folders folders, folders_for(name, workplace));
+    compile::CompileOptions options = options_of(arguments, folders, line);
+    options.measure = true;
+    options.algorithms = std::move(algorithms);
+    if (!records.empty()) {
+      REWRIGHT_TRY(options.records, ScheduleRecords::read(records));
+    }
+    const compile::OpenedVersion opened{&*version.opened};
+    REWRIGHT_TRY(compile::CompileReport report,
+                 compile::compile_model({&opened, 1}, *tools.target, *tools.runtime, options));
+    report.rewrites = version.rewrites;
+    ways.push_back({name, std::move(report)});
+    return {};
+  };
+  REWRIGHT_CHECK(add(kUsual, {}));
+  if (!ways.front().report.equal()) return Compiled{ways.front().report};
+  std::set<std::string> stored;
+  for (const compile::KernelTime& time : ways.front().report.profile) stored.insert(time.result);
+  std::vector<std::string> names = arguments.algorithms;
+  if (std::ranges::find(names, "all") != names.end()) names = compile::algorithm_names();
+  std::map<std::string, NodeAlgorithm> nodes;
+  std::vector<std::string> refused;
+  for (const std::string& name : names) {
+    compile::Algorithms all;
+    for (const std::string& node : compile::nodes_for(name, graph)) all[node] = name;
+    if (all.empty() || interrupted()) continue;
+    REWRIGHT_CHECK(add(name, all));
+    const compile::CompileReport& report = ways.back().report;
+    if (!report.equal()) {
+      refused.push_back(name);
+      continue;
+    }
+    for (const auto& [node, algorithm] : all) {
+      const std::set<std::string> results = joined_results(graph, node, stored);
+      NodeAlgorithm& best = nodes.try_emplace(node).first->second;
+      if (best.node.empty()) {
+        best.node = node;
+        best.algorithm = kUsual;
+        best.us = best.usual_us = node_us(ways.front().report, node, results);
+      }
+      const double us = node_us(report, node, results);
+      if (us < best.us) best.us = us, best.algorithm = name;
+    }
+  }
+  compile::Algorithms chosen;
+  for (const auto& [node, best] : nodes) {
+    if (best.algorithm != kUsual) chosen[node] = best.algorithm;
+  }
+  if (!chosen.empty() && !interrupted()) REWRIGHT_CHECK(add("chosen", std::move(chosen)));
+  REWRIGHT_TRY(Compiled compiled, fastest(std::move(ways), workplace));
+  compiled.algorithms.emplace();
+  compiled.algorithms->refused = std::move(refused);
+  for (auto& [node, best] : nodes) compiled.algorithms->nodes.push_back(std::move(best));
+  return compiled;
+}
+
+}  // namespace rewright::cli

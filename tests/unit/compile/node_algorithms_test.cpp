@@ -1,0 +1,117 @@
+// Nodes that are computed by another algorithm give the same, to the last digit where numbers have no rounding.
+#include "compile/node_algorithms.h"
+
+#include <gmock/gmock.h>
+
+#include "compile/known_weights.h"
+#include "compiled_graph.h"
+
+namespace {
+
+using namespace rewright;
+using namespace rewright::compile;
+using namespace rewright::compile::testing;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Graph parsed(const std::string& text) {
+  auto graph = parse_graph(text, loaded());
+  if (!graph) fail(graph.error().message);
+  return *std::move(graph);
+}
+/// A convolution of an image and a weight, with a relu behind it.
+Graph convolution(const std::string& image, const std::string& weight, const std::string& params) {
+  return parsed("x = input (" + image + ")\nw = weight (" + weight + ")\nc = conv2d" + params +
+                "(x, w)\ny = relu(c)\noutput y\n");
+}
+std::vector<Tensor<Field>> values_for(const Graph& graph) {
+  std::vector<Tensor<Field>> in;
+  for (const NodeId id : graph.inputs()) {
+    in.emplace_back(graph.shape({id, 0}));
+    for (std::size_t i = 0; i < in.back().values().size(); ++i)
+      in.back().values()[i] = Field::from_integer(static_cast<std::int64_t>((i * 13 + id.value * 5) % 23) - 11);
+  }
+  return in;
+}
+std::vector<std::string> operators_of(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const Node& node : graph.nodes())
+    if (node.application()) names.push_back(node.application()->op->name());
+  return names;
+}
+
+// Sizes that tiles divide and that they do not, down to one output; padding of each kind, uneven too.
+TEST(NodeAlgorithms, ComputeTheSameAtAllSizes) {
+  for (const std::string& algorithm : algorithm_names()) {
+    for (const std::string& params :
+         {std::string("[]"), std::string("[padding=valid]"), std::string("[padding=explicit, pads=[0, 2, 1, 0]]")}) {
+      for (const int rows : {3, 4, 6, 7, 10}) {
+        for (const int columns : {3, 5, 8}) {
+          const Graph graph =
+              convolution(fmt::format("2, 3, {}, {}", rows, columns), "4, 3, 3, 3", params == "[]" ? "" : params);
+          const auto made = with_algorithms(graph, {{"c", algorithm}}, loaded());
+          ASSERT_TRUE(made) << made.error().message;
+          const auto in = values_for(graph);
+          const auto before = evaluate<Field>(graph, in), after = evaluate<Field>(*made, in);
+          ASSERT_TRUE(before && after);
+          EXPECT_EQ(before->front().values(), after->front().values()) << algorithm << params << rows << ' ' << columns;
+        }
+      }
+    }
+  }
+}
+
+TEST(NodeAlgorithms, LeaveNoZerosAndNoSliceWhereTilesFit) {
+  const auto made = with_algorithms(convolution("1, 2, 8, 8", "3, 2, 3, 3", ""), {{"c", "winograd-4"}}, loaded());
+  ASSERT_TRUE(made);
+  EXPECT_THAT(operators_of(*made),
+              ElementsAre("pad", "winograd_input", "winograd_weight", "broadcast_matmul", "winograd_output", "relu"));
+  const auto plain =
+      with_algorithms(convolution("1, 2, 6, 6", "3, 2, 3, 3", "[padding=valid]"), {{"c", "winograd-2"}}, loaded());
+  ASSERT_TRUE(plain);
+  EXPECT_THAT(operators_of(*plain),
+              ElementsAre("winograd_input", "winograd_weight", "broadcast_matmul", "winograd_output", "relu"));
+}
+
+TEST(NodeAlgorithms, TransformWeightsBeforeARun) {
+  GraphBuilder builder(&loaded());
+  const Port x = *builder.input("x", floats({1, 2, 6, 6}));
+  std::vector<float> numbers(3 * 2 * 9);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i % 7) - 3;
+  const TensorType type = floats({3, 2, 3, 3});
+  const Port w = *builder.input("w", type, InputKind::kWeight, constant(type, numbers));
+  const std::vector<NamedParam> none;
+  builder.output((*builder.apply("conv2d", none, {x, w}, "c"))[0], "y");
+  const ImportedModel model = model_of(builder.finish());
+  const auto made = with_algorithms(model.graph, {{"c", "winograd-2"}}, loaded());
+  ASSERT_TRUE(made);
+  const auto known = with_known_weights(*made, model);
+  ASSERT_TRUE(known);
+  EXPECT_THAT(operators_of(*known), ElementsAre("pad", "winograd_input", "broadcast_matmul", "winograd_output"));
+  std::vector<float> image(2 * 6 * 6);
+  for (std::size_t i = 0; i < image.size(); ++i) image[i] = static_cast<float>(i % 5) - 2;
+  const ImportedModel changed = model_of(*known);
+  const auto ours = Library(changed).run({image}), usual = Library(model).run({image});
+  ASSERT_EQ(ours.front().size(), usual.front().size());
+  for (std::size_t i = 0; i < usual.front().size(); ++i) EXPECT_NEAR(ours.front()[i], usual.front()[i], 1e-4);
+}
+
+TEST(NodeAlgorithms, AreForSomeConvolutionsAlone) {
+  for (const char* params : {"[strides=[2, 2]]", "[dilations=[2, 2]]", "[groups=2]", "[activation=relu]"}) {
+    const bool is_grouped = std::string(params).starts_with("[groups");
+    const Graph graph = convolution("1, 4, 9, 9", is_grouped ? "4, 2, 3, 3" : "4, 4, 3, 3", params);
+    EXPECT_THAT(nodes_for("winograd-4", graph), IsEmpty()) << params;
+    const auto made = with_algorithms(graph, {{"c", "winograd-4"}}, loaded());
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().code, ErrorCode::kUsage);
+    EXPECT_THAT(made.error().message, HasSubstr("c cannot be computed by winograd-4"));
+  }
+  EXPECT_THAT(nodes_for("winograd-2", convolution("1, 4, 9, 9", "4, 4, 1, 1", "")), IsEmpty());
+  const Graph graph = convolution("1, 4, 9, 9", "4, 4, 3, 3", "");
+  EXPECT_THAT(nodes_for("winograd-2", graph), ElementsAre("c"));
+  EXPECT_FALSE(with_algorithms(graph, {{"c", "fourier"}}, loaded()));
+  EXPECT_FALSE(with_algorithms(graph, {{"d", "winograd-2"}}, loaded()));
+}
+
+}  // namespace
