@@ -25,6 +25,21 @@ const SumNest* nest_of(std::span<const SumNest> nests, const std::string& kind) 
   return found == nests.end() ? nullptr : &*found;
 }
 
+/// Of the extent, the nearest to a factor, no more than kNear times as great or as small; all of a shorter one.
+std::optional<std::int64_t> divisor_near(std::int64_t extent, std::int64_t factor) {
+  constexpr double kNear = 2;
+  if (extent <= factor) return extent;
+  const auto apart = [&](std::int64_t other) {
+    const double ratio = static_cast<double>(other) / static_cast<double>(factor);
+    return std::max(ratio, 1 / ratio);
+  };
+  std::optional<std::int64_t> best;
+  for (std::int64_t divisor = 2; divisor <= extent; ++divisor) {
+    if (extent % divisor == 0 && apart(divisor) <= kNear && (!best || apart(divisor) <= apart(*best))) best = divisor;
+  }
+  return best;
+}
+
 /// How far off the sizes are; nothing where the classes differ.
 std::optional<double> distance(const DonorKernel& donor, const TuningTask& task, std::span<const SumNest> nests) {
   if (donor.structure == task.structure && donor.sizes.size() == task.sizes.size())
@@ -57,15 +72,28 @@ class Adapting {
   [[nodiscard]] const Error& last() const { return last_; }
 
  private:
-  /// As it is, then as it may be in a loop of another extent.
+  /// As it is, then as it may be in a loop of another extent: by a factor that divides it, or with a tail.
   [[nodiscard]] schedule::Schedule forms_of(const schedule::Schedule& given, std::size_t s) const {
     schedule::Schedule forms = {given[s]};
     const auto* split = std::get_if<schedule::Split>(&given[s].transform);
     if (division_ == Division::kStrict || split == nullptr || split->tail != Tail::kDivide) return forms;
-    for (const Tail tail : {Tail::kPad, Tail::kMask}) {
+    const auto add = [&](std::int64_t factor, Tail tail) {
       forms.push_back(given[s]);
+      std::get<schedule::Split>(forms.back().transform).factor = factor;
       std::get<schedule::Split>(forms.back().transform).tail = tail;
+    };
+    const auto path = schedule::path_to(made_.program, split->loop);
+    const auto extent = path ? schedule::loop_at(made_.program, *path).extent.number() : std::nullopt;
+    const bool are_lanes = std::ranges::any_of(given, [&](const schedule::Step& step) {
+      const auto* mark = std::get_if<schedule::Mark>(&step.transform);
+      return mark != nullptr && mark->kind == loop::LoopKind::kVector &&
+             mark->loop == schedule::extended(split->loop, 1);
+    });
+    if (are_lanes && extent && *extent > split->factor) add(split->factor, Tail::kCut);  // Whole vectors.
+    if (extent) {
+      if (const auto near = divisor_near(*extent, split->factor)) add(*near, Tail::kDivide);
     }
+    for (const Tail tail : {Tail::kPad, Tail::kCut, Tail::kMask}) add(split->factor, tail);
     return forms;
   }
   bool take(const schedule::Schedule& forms) {

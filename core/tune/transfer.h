@@ -5,8 +5,8 @@
 //   donor    the fastest schedule of another kernel of the class, by records of any machine
 //   adapted  step by step, by the names of loops; where programs differ in more than numbers, nest by nest, by the
 //            places of loops, and nests without a counterpart as a schedule that needs no search has them. A factor
-//            that does not divide its loop gets a tail, and a step that still does not fit is left out, as no step
-//            changes what is computed. Strictly, as in the thesis, a step that does not fit makes the schedule invalid
+//            that does not divide its loop becomes one near it that does, or gets a tail, and a step that still does
+//            not fit is left out, as no step changes what is computed. Strictly, as in the thesis, a step that does not fit makes the schedule invalid
 //   choice   of one model to take schedules from: the greatest sum over classes c of P_c^2 sqrt(W_c); P_c: the share of
 //            c in the untuned time of what is tuned, W_c: kernels of c that the model has schedules of
 //

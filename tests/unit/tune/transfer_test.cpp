@@ -160,6 +160,20 @@ TEST(Adapted, FitsWithTailsWhereItDoesNotDivide) {
   EXPECT_FALSE(adapted(plain, {"split c.q 4"}, Division::kTails, kUnit)) << "there is no such loop";
 }
 
+// Tiles of a large kernel are whole loops of a small one: nothing is left out.
+TEST(Adapted, TakesAllOfALoopThatIsShorterThanATile) {
+  const DonorSchedule donor{
+      "split c.i 32; split c.j 16; split c.k 64\nreorder c.i/0 c.j/0 c.i/1 c.j/1\ndistribute c.j/1; distribute c.i/1\n"
+      "reorder c.k/0 c.k/1 c.i/1 c.j/1\nvectorise c.j/1"};
+  const loop::Program plain = test_support::program_of(product(12, 24, 48));
+  const auto made = adapted(plain, donor, Division::kTails, kUnit);
+  ASSERT_TRUE(made) << made.error().message;
+  const std::string steps = to_string(made->steps);
+  for (const char* step : {"split c.i 12\n", "split c.k 24\n", "vectorise c.j/1"})
+    EXPECT_NE(steps.find(step), std::string::npos) << step << " in\n" << steps;
+  test_support::expect_equal(made->program, plain, 1, steps);
+}
+
 // Every schedule of a class fits every other kernel of it, whatever its sizes.
 TEST(Adapted, IsInvalidOnlyWhenDividedStrictly) {
   const DonorSchedule donor{"split c.i 4; split c.j 16; split c.k 8\ndistribute c.j; reorder c.i/0 c.j/0"};
@@ -180,7 +194,8 @@ TEST(Adapted, IsInvalidOnlyWhenDividedStrictly) {
   EXPECT_GT(strict, 20);
 }
 
-// --- programs that differ in more than numbers -----------------------------------------------------------------------
+// --- programs that differ in more than numbers
+// -----------------------------------------------------------------------
 
 /// y = f(a w) with names of their own.
 std::string fused(const std::string& y, int rows, int sums, int columns, const std::string& made) {
@@ -221,7 +236,9 @@ TEST(Adapted, GoesByThePlacesOfLoopsWhereProgramsDiffer) {
       const auto made = adapted(to, donor, Division::kTails, kUnit);
       ASSERT_TRUE(made) << made.error().message;
       test_support::expect_equal(made->program, to, 1, to_string(made->steps));
-      std::vector<std::string> expected = {"split y.q 16", "split y.p 4", "pack w w_panels 1/16 0 1%16"};
+      std::vector<std::string> expected = {fmt::format("split y.q {}", std::min(columns, 16)),
+                                           fmt::format("split y.p {}", std::min(rows, 4)),
+                                           "pack w w_panels 1/16 0 1%16"};
       if (rows == 8 && columns == 48)  // All divides, so that nothing is left out.
         expected.insert(expected.end(), {"reorder y.r y.p/1 y.q/1", "unroll y.p/1", "vectorise y.q/1"});
       for (const std::string& step : expected)
