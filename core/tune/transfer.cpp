@@ -83,16 +83,14 @@ class Adapting {
       std::get<schedule::Split>(forms.back().transform).tail = tail;
     };
     const auto path = schedule::path_to(made_.program, split->loop);
-    const auto extent = path ? schedule::loop_at(made_.program, *path).extent.number() : std::nullopt;
+    const std::int64_t extent = path ? schedule::loop_at(made_.program, *path).extent.number().value_or(0) : 0;
     const bool are_lanes = std::ranges::any_of(given, [&](const schedule::Step& step) {
       const auto* mark = std::get_if<schedule::Mark>(&step.transform);
       return mark != nullptr && mark->kind == loop::LoopKind::kVector &&
              mark->loop == schedule::extended(split->loop, 1);
     });
-    if (are_lanes && extent && *extent > split->factor) add(split->factor, Tail::kCut);  // Whole vectors.
-    if (extent) {
-      if (const auto near = divisor_near(*extent, split->factor)) add(*near, Tail::kDivide);
-    }
+    if (are_lanes && extent > split->factor) add(split->factor, Tail::kCut);  // Whole vectors.
+    if (const auto near = divisor_near(extent, split->factor); near && extent > 0) add(*near, Tail::kDivide);
     for (const Tail tail : {Tail::kPad, Tail::kCut, Tail::kMask}) add(split->factor, tail);
     return forms;
   }
