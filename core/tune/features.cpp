@@ -235,14 +235,15 @@ class Walk {
   const loop::Program& program_;
   const Machine& machine_;
   std::int64_t lanes_;
-  /// Groups of lanes at one place each, such as floor(lane / 4).
+  /// Groups of fewer lanes than a vector has at one place each, such as floor(lane / 4).
   [[nodiscard]] bool is_shuffled(const ValueExpr& load) const {
     if (loops_.empty() || loops_.back()->kind != LoopKind::kVector) return false;
-    const Axis& lane = loops_.back()->axis;
-    return std::ranges::any_of(load.indices(), [&](const IndexExpr& index) {
-      const auto form = loop::linear(index);
-      return schedule::names_axis(index, lane) && form && form->coefficient(IndexExpr(lane)) == 0;
-    });
+    return std::ranges::any_of(load.indices(), [&](const IndexExpr& index) { return is_shuffled(index); });
+  }
+  [[nodiscard]] bool is_shuffled(const IndexExpr& index) const {
+    if (!schedule::names_axis(index, loops_.back()->axis)) return false;
+    if (index.kind() == IndexExpr::Kind::kFloor) return index.operands()[1].number().value_or(1) % lanes_ != 0;
+    return std::ranges::any_of(index.operands(), [&](const IndexExpr& part) { return is_shuffled(part); });
   }
 
   std::vector<const Loop*> loops_;

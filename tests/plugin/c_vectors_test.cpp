@@ -357,6 +357,20 @@ TEST(CVectors, MaskTailsAndConditionsOnTheLane) {
   }
 }
 
+// Groups of lanes read one place each: as many as a vector has are one number, fewer are moved within a vector.
+TEST(CVectors, LanesOfAGroupReadOneNumber) {
+  for (const int group : {4, 16, 32}) {
+    const auto program = parse_program(
+        fmt::format("buffer x[128] float32 in\nbuffer y[64] float32 out\nfor y.k 4 serial {{ for y.i 64 vector {{\n"
+                    "store y[y.i] += x[floor(y.i / {0})*{0} + y.k] }} }}",
+                    group));
+    ASSERT_TRUE(program) << program.error().message;
+    const std::string source = source_of(*program, "vectors-avx512");
+    EXPECT_EQ(source.find("shuffled(load") != std::string::npos, group == 4) << source;
+    EXPECT_EQ(source.find("splat_v16f32(x[") != std::string::npos, group != 4) << source;
+  }
+}
+
 TEST(CVectors, AreCalledAsNothingElse) {
   const Program program = program_of(
       "buffer n0[21] float32 in buffer v8f32[21] float32 in buffer acc[8] float32 temporary\n"

@@ -301,6 +301,14 @@ std::string VectorWriter::loaded(BufferId buffer, const IndexExpr& flat, Element
   return fmt::format("{}({}, {})", helpers_.use("load_part", type), place, live_.text());
 }
 
+bool VectorWriter::is_one_place(const IndexExpr& flat) {
+  const IndexExpr first = at_lane(flat, 0);
+  for (int l = 1; l < helpers_.lanes(); ++l) {
+    if (simplified(at_lane(flat, l) - first, expressions_.ranges()).number() != 0) return false;
+  }
+  return true;
+}
+
 std::optional<std::string> VectorWriter::shuffled(BufferId buffer, const IndexExpr& flat, ElementType type) {
   const std::int64_t lanes = helpers_.lanes();
   if (!live_.is_full(helpers_.lanes()) || registers_.holds(buffer)) return std::nullopt;
@@ -352,6 +360,7 @@ std::string VectorWriter::text(const ValueExpr& value, ElementType type) {
       if (program_[value.buffer()].element != type) return by_lanes(value, type);
       const IndexExpr flat = expressions_.flat(value.buffer(), value.indices());
       if (owns(value.buffer()) || stride(flat) == std::int64_t{1}) return loaded(value.buffer(), flat, type);
+      if (is_one_place(flat)) return fmt::format("{}({})", helpers_.use("splat", type), scalar(value, type, 0));
       const auto moved = shuffled(value.buffer(), flat, type);
       return moved ? *moved : by_lanes(value, type);
     }

@@ -68,6 +68,8 @@ class VectorWriter {
                                      ElementType type);
   [[nodiscard]] std::string loaded(BufferId buffer, const IndexExpr& flat, ElementType type);
 
+  /// For all lanes: floor(lane / 16) of a vector of 16.
+  [[nodiscard]] bool is_one_place(const IndexExpr& flat);
   /// Lanes that lie within one vector of memory, in another order; nothing if they do not.
   [[nodiscard]] std::optional<std::string> shuffled(BufferId buffer, const IndexExpr& flat, ElementType type);
 

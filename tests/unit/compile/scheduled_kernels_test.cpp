@@ -61,8 +61,10 @@ class RandomNetwork {
       case 0:
       case 1: {
         const std::int64_t kernel = random_.pick(List{1, 3}), out = random_.pick(List{1, 4, 5, 8, 16});
-        const Port sum = *builder_.apply1("conv2d", {{"strides", strides}, {"padding", padding}},
-                                          {from, weight({out, in[1], kernel, kernel})});
+        const bool is_grouped = in[1] % 4 == 0 && out % 4 == 0 && random_.one_in(2);
+        const std::int64_t groups = is_grouped ? random_.pick(List{2, 4}) : 1;
+        const Port sum = *builder_.apply1("conv2d", {{"strides", strides}, {"padding", padding}, {"groups", groups}},
+                                          {from, weight({out, in[1] / groups, kernel, kernel})});
         return random_.one_in(2) ? *builder_.apply1("relu", {}, {sum}) : sum;
       }
       case 2:

@@ -82,6 +82,21 @@ TEST(OneShot, HasLanesATileAndPackedWeights) {
   for (const char* step : {"vectorise c.j/1", "unroll c.i/1", "pack w "}) EXPECT_THAT(steps, HasSubstr(step));
 }
 
+// Channels first: vectors of columns, which the outputs of a group read alike.
+TEST(OneShot, OutputsOfAGroupShareVectorsOfColumns) {
+  const loop::Program plain = test_support::program_of(
+      "buffer x[8, 10, 34] float32 in\nbuffer w[8, 4, 3, 3] float32 weight\nbuffer y[8, 8, 32] float32 out\n"
+      "for y.o 8 serial { for y.i 8 serial { for y.j 32 serial { store y[y.o, y.i, y.j] = 0\n"
+      "for y.c 4 serial { for y.s 3 serial { for y.t 3 serial {\n"
+      "store y[y.o, y.i, y.j] += x[floor(y.o / 4)*4 + y.c, y.i + y.s, y.j + y.t] * w[y.o, y.c, y.s, y.t]\n"
+      "} } } } } }");
+  const OneShot made = one_shot(plain, {8, 16});
+  const std::string steps = to_string(made.steps);
+  for (const char* step : {"split y.o 4\n", "unroll y.o/1/1\n", "vectorise y.j/1\n"})
+    EXPECT_NE(steps.find(step), std::string::npos) << step << " in\n" << steps;
+  test_support::expect_equal(made.program, plain, 1, steps);
+}
+
 TEST(OneShot, OfLoopsThatDependOnEachOtherIsNothing) {
   const loop::Program sums = program_of(
       "buffer x[9] float32 in\nbuffer y[9] float32 out\nstore y[0] = x[0]\n"

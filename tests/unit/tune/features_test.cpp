@@ -1,6 +1,7 @@
 // Features of a product, counted by hand, before and after its schedule.
 #include "tune/features.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -105,6 +106,23 @@ TEST(Features, StoresWhoseLanesLieApartAreGathers) {
   const auto columns = feature_columns();
   const auto gathers = std::ranges::find(columns, "gathers") - columns.begin();
   EXPECT_EQ(features_of(*program, machine(), 16).stages.at(0)[static_cast<std::size_t>(gathers)], 32 * 4);
+}
+
+TEST(Features, LanesInGroupsAreShuffledWhereAVectorHasSeveral) {
+  const auto shuffles = [](int group) {
+    const auto program =
+        loop::parse_program(fmt::format("buffer x[64] float32 in\nbuffer y[64] float32 out\n"
+                                        "for y.i 64 vector {{ store y[y.i] = x[floor(y.i / {0})*{0}] }}",
+                                        group));
+    if (!program) return -1.0;
+    const auto columns = feature_columns();
+    const auto at = std::ranges::find(columns, "shuffles") - columns.begin();
+    return features_of(*program, machine(), 16).stages.at(0)[static_cast<std::size_t>(at)];
+  };
+  EXPECT_EQ(shuffles(4), 4);
+  EXPECT_EQ(shuffles(8), 4);
+  EXPECT_EQ(shuffles(16), 0) << "one place for all lanes of a vector";
+  EXPECT_EQ(shuffles(32), 0);
 }
 
 TEST(Features, WhatIsDoneBeforeTheFirstRunCostsNothing) {
