@@ -6,6 +6,7 @@
 (declare-fun sizes0 () Sizes)
 (declare-fun sizes2 (Int Int) Sizes)
 (declare-fun sizes4 (Int Int Int Int) Sizes)
+(declare-fun dim (Int Tensor) Int)
 (define-fun padding.same () Int 0)
 (define-fun padding.valid () Int 1)
 (define-fun activation.none () Int 0)
