@@ -129,13 +129,16 @@ const std::vector<std::vector<int>>& ApplicationSource::fitting_ranks() {
   if (fitting_ranks_) return *fitting_ranks_;
   fitting_ranks_.emplace();
   const int arity = op_.info().min_arity;
-  const auto fits = [&](const std::vector<int>& ranks) {
+  const auto fits = [&](const std::vector<int>& ranks, const std::vector<ParamValue>& params) {
     Constraints<SymbolicDim> where;
-    return op_.infer(to_symbolic(Params(random_params({}))), shapes_of_symbols(ranks), where).has_value();
+    return op_.infer(to_symbolic(Params(params)), shapes_of_symbols(ranks), where).has_value();
   };
-  if (arity == 1 && op_.info().max_arity == 1) {
+  const std::vector<ParamSpec>& specs = op_.info().params;
+  if (arity == 1 && op_.info().max_arity == 1 && std::ranges::none_of(specs, &ParamSpec::required)) {
+    std::vector<ParamValue> usual;
+    for (const ParamSpec& spec : specs) usual.push_back(spec.default_value);
     for (int rank = 0; rank <= kHighestOfOne; ++rank) {
-      if (fits({rank})) fitting_ranks_->push_back({rank});
+      if (fits({rank}, usual)) fitting_ranks_->push_back({rank});
       if (rank == kHighest && !fitting_ranks_->empty()) fitting_ranks_->clear(), rank = kHighestOfOne;
     }
   }
@@ -149,7 +152,7 @@ const std::vector<std::vector<int>>& ApplicationSource::fitting_ranks() {
     return false;
   };
   do {
-    if (fits(ranks)) fitting_ranks_->push_back(ranks);
+    if (fits(ranks, random_params({}))) fitting_ranks_->push_back(ranks);
   } while (next());
   return *fitting_ranks_;
 }
