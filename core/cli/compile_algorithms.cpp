@@ -49,34 +49,16 @@ double node_us(const compile::CompileReport& report, const std::string& name, co
 
 Result<Compiled> computed_in_several_ways(const Settings& settings, const CompileArguments& arguments,
                                           Workplace& workplace) {
-  REWRIGHT_TRY(const Registry registry, settings.registry());
-  REWRIGHT_TRY(const auto tools, tools_of(arguments, registry));
-  REWRIGHT_TRY(const std::string records, records_of(arguments));
-  REWRIGHT_TRY(Version version, read_version(arguments));
-  REWRIGHT_CHECK(
-      prepare(settings, arguments, registry, *tools.runtime, records, workplace.built() + "/optimised.onnx", version));
-  const Graph& graph = version.opened->start().graph;
-  StepLine line(settings.quiet);
-  std::vector<compile::WayToCompile> ways;
-  const auto add = [&](const std::string& name, compile::Algorithms algorithms) -> Status {
-    REWRIGHT_TRY(const Folders folders, folders_for(name, workplace));
-    compile::CompileOptions options = options_of(arguments, folders, line);
-    options.measure = true;
-    options.algorithms = std::move(algorithms);
-    if (!records.empty()) {
-      REWRIGHT_TRY(options.records, ScheduleRecords::read(records));
-    }
-    const compile::OpenedVersion opened{&*version.opened};
-    REWRIGHT_TRY(compile::CompileReport report,
-                 compile::compile_model({&opened, 1}, *tools.target, *tools.runtime, options));
-    report.rewrites = version.rewrites;
-    ways.push_back({name, std::move(report)});
-    return {};
+  REWRIGHT_TRY(const auto ways, SeveralWays::of(settings, arguments, workplace));
+  const Graph& graph = ways->graph();
+  const auto add = [&](const std::string& name, const compile::Algorithms& algorithms) {
+    return ways->add(name, [&](compile::CompileOptions& options) { options.algorithms = algorithms; });
   };
   REWRIGHT_CHECK(add(kUsual, {}));
-  if (!ways.front().report.equal()) return Compiled{ways.front().report};
+  const compile::CompileReport usual = ways->last();
+  if (!usual.equal()) return Compiled{usual};
   std::set<std::string> stored;
-  for (const compile::KernelTime& time : ways.front().report.profile) stored.insert(time.result);
+  for (const compile::KernelTime& time : usual.profile) stored.insert(time.result);
   std::vector<std::string> names = arguments.algorithms;
   if (std::ranges::find(names, "all") != names.end()) names = compile::algorithm_names();
   std::map<std::string, NodeAlgorithm> nodes;
@@ -86,7 +68,7 @@ Result<Compiled> computed_in_several_ways(const Settings& settings, const Compil
     for (const std::string& node : compile::nodes_for(name, graph)) all[node] = name;
     if (all.empty() || interrupted()) continue;
     REWRIGHT_CHECK(add(name, all));
-    const compile::CompileReport& report = ways.back().report;
+    const compile::CompileReport& report = ways->last();
     if (!report.equal()) {
       refused.push_back(name);
       continue;
@@ -97,7 +79,7 @@ Result<Compiled> computed_in_several_ways(const Settings& settings, const Compil
       if (best.node.empty()) {
         best.node = node;
         best.algorithm = kUsual;
-        best.us = best.usual_us = node_us(ways.front().report, node, results);
+        best.us = best.usual_us = node_us(usual, node, results);
       }
       const double us = node_us(report, node, results);
       if (us < best.us) best.us = us, best.algorithm = name;
@@ -107,8 +89,8 @@ Result<Compiled> computed_in_several_ways(const Settings& settings, const Compil
   for (const auto& [node, best] : nodes) {
     if (best.algorithm != kUsual) chosen[node] = best.algorithm;
   }
-  if (!chosen.empty() && !interrupted()) REWRIGHT_CHECK(add("chosen", std::move(chosen)));
-  REWRIGHT_TRY(Compiled compiled, fastest(std::move(ways), workplace));
+  if (!chosen.empty() && !interrupted()) REWRIGHT_CHECK(add("chosen", chosen));
+  REWRIGHT_TRY(Compiled compiled, fastest(std::move(*ways).take(), workplace));
   compiled.algorithms.emplace();
   compiled.algorithms->refused = std::move(refused);
   for (auto& [node, best] : nodes) compiled.algorithms->nodes.push_back(std::move(best));

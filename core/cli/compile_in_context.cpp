@@ -28,35 +28,19 @@ void add_times(Times& times, const compile::CompileReport& report, std::size_t r
 }  // namespace
 
 Result<Compiled> chosen_in_context(const Settings& settings, const CompileArguments& arguments, Workplace& workplace) {
-  REWRIGHT_TRY(const Registry registry, settings.registry());
-  REWRIGHT_TRY(const auto tools, tools_of(arguments, registry));
   REWRIGHT_TRY(const std::string records, records_of(arguments));
   if (records.empty())
     return make_error(ErrorCode::kUsage, "--in-context chooses among schedules: say --records STORE or --effort 1");
-  REWRIGHT_TRY(Version version, read_version(arguments));
-  REWRIGHT_CHECK(
-      prepare(settings, arguments, registry, *tools.runtime, records, workplace.built() + "/optimised.onnx", version));
-  StepLine line(settings.quiet);
-  std::vector<compile::WayToCompile> ways;
-  const auto add = [&](const std::string& name, compile::Ranks ranks) -> Status {
-    REWRIGHT_TRY(const Folders folders, folders_for(name, workplace));
-    compile::CompileOptions options = options_of(arguments, folders, line);
-    options.measure = true;
-    options.ranks = std::move(ranks);
-    REWRIGHT_TRY(options.records, ScheduleRecords::read(records));
-    const compile::OpenedVersion opened{&*version.opened};
-    REWRIGHT_TRY(compile::CompileReport report,
-                 compile::compile_model({&opened, 1}, *tools.target, *tools.runtime, options));
-    report.rewrites = version.rewrites;
-    ways.push_back({name, std::move(report)});
-    return {};
+  REWRIGHT_TRY(const auto ways, SeveralWays::of(settings, arguments, workplace));
+  const auto add = [&](const std::string& name, const compile::Ranks& ranks) {
+    return ways->add(name, [&](compile::CompileOptions& options) { options.ranks = ranks; });
   };
   Times times;
   for (std::size_t rank = 0; rank < static_cast<std::size_t>(arguments.in_context) && !interrupted(); ++rank) {
     compile::Ranks ranks;
     for (const auto& [program, us] : times) ranks[program] = rank;
-    REWRIGHT_CHECK(add(rank == 0 ? "alone" : std::to_string(rank + 1), std::move(ranks)));
-    const compile::CompileReport& report = ways.back().report;
+    REWRIGHT_CHECK(add(rank == 0 ? "alone" : std::to_string(rank + 1), ranks));
+    const compile::CompileReport& report = ways->last();
     if (!report.not_compiled.empty() || !report.equal()) return Compiled{report};
     add_times(times, report, rank);
   }
@@ -70,8 +54,8 @@ Result<Compiled> chosen_in_context(const Settings& settings, const CompileArgume
     ++found.others;
     found.kernels_us += us.front() - us[best];
   }
-  if (!chosen.empty() && !interrupted()) REWRIGHT_CHECK(add("in-context", std::move(chosen)));
-  REWRIGHT_TRY(Compiled compiled, fastest(std::move(ways), workplace));
+  if (!chosen.empty() && !interrupted()) REWRIGHT_CHECK(add("in-context", chosen));
+  REWRIGHT_TRY(Compiled compiled, fastest(std::move(*ways).take(), workplace));
   compiled.in_context = found;
   return compiled;
 }

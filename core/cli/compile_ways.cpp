@@ -40,6 +40,36 @@ Result<Folders> folders_for(const std::string& way, const Workplace& workplace) 
   return folders;
 }
 
+Result<std::unique_ptr<SeveralWays>> SeveralWays::of(const Settings& settings, const CompileArguments& arguments,
+                                                     const Workplace& workplace) {
+  REWRIGHT_TRY(Registry registry, settings.registry());
+  std::unique_ptr<SeveralWays> made(new SeveralWays(arguments, workplace, std::move(registry), settings.quiet));
+  REWRIGHT_TRY(const auto tools, tools_of(arguments, made->registry_));
+  REWRIGHT_TRY(const std::string records, records_of(arguments));
+  REWRIGHT_TRY(made->version_, read_version(arguments));
+  REWRIGHT_CHECK(prepare(settings, arguments, made->registry_, *tools.runtime, records,
+                         workplace.built() + "/optimised.onnx", made->version_));
+  if (!records.empty()) {
+    REWRIGHT_TRY(made->records_, ScheduleRecords::read(records));
+  }
+  return made;
+}
+
+Status SeveralWays::add(const std::string& name, const std::function<void(compile::CompileOptions&)>& change) {
+  REWRIGHT_TRY(const auto tools, tools_of(arguments_, registry_));
+  REWRIGHT_TRY(const Folders folders, folders_for(name, workplace_));
+  compile::CompileOptions options = options_of(arguments_, folders, line_);
+  options.measure = true;
+  options.records = records_;
+  change(options);
+  const compile::OpenedVersion opened{&*version_.opened};
+  REWRIGHT_TRY(compile::CompileReport report,
+               compile::compile_model({&opened, 1}, *tools.target, *tools.runtime, options));
+  report.rewrites = version_.rewrites;
+  ways_.push_back({name, std::move(report)});
+  return {};
+}
+
 Result<Compiled> fastest(std::vector<compile::WayToCompile> ways, Workplace& workplace) {
   if (ways.empty()) return make_error(ErrorCode::kBudget, "stopped");
   std::string chosen = ways.front().name;

@@ -5,6 +5,8 @@
 #include <rewright/onnx/runtime.h>
 #include <rewright/plugin/registry.h>
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,6 +34,30 @@ struct Tools {
 };
 [[nodiscard]] Result<Tools> tools_of(const CompileArguments& arguments, const Registry& registry);
 
+/// A model that is compiled in several ways, each measured. Borrows what it is made with.
+class SeveralWays {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<SeveralWays>> of(const Settings& settings,
+                                                               const CompileArguments& arguments,
+                                                               const Workplace& workplace);
+  /// `change`: of the usual options, with all records.
+  Status add(const std::string& name, const std::function<void(compile::CompileOptions&)>& change);
+  [[nodiscard]] const Graph& graph() const { return version_.opened->start().graph; }
+  [[nodiscard]] const compile::CompileReport& last() const { return ways_.back().report; }
+  [[nodiscard]] std::vector<compile::WayToCompile> take() && { return std::move(ways_); }
+
+ private:
+  SeveralWays(const CompileArguments& arguments, const Workplace& workplace, Registry registry, bool quiet)
+      : arguments_(arguments), workplace_(workplace), registry_(std::move(registry)), line_(quiet) {}
+  const CompileArguments& arguments_;
+  const Workplace& workplace_;
+  Registry registry_;
+  Version version_;
+  std::vector<ScheduleRecord> records_;
+  StepLine line_;
+  std::vector<compile::WayToCompile> ways_;
+};
+
 /// Each way is timed as a whole, in turn; the fastest is staged. Gains are over the first.
 [[nodiscard]] Result<Compiled> fastest(std::vector<compile::WayToCompile> ways, Workplace& workplace);
 
@@ -41,7 +67,6 @@ struct Tools {
 /// With each kernel's best schedules in turn, and with those that are fastest among the others.
 [[nodiscard]] Result<Compiled> chosen_in_context(const Settings& settings, const CompileArguments& arguments,
                                                  Workplace& workplace);
-
 /// With each of the algorithms in turn, and with those by which each node is fastest among the others.
 [[nodiscard]] Result<Compiled> computed_in_several_ways(const Settings& settings, const CompileArguments& arguments,
                                                         Workplace& workplace);

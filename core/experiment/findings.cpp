@@ -21,8 +21,9 @@ std::optional<double> figure_in(const Json& row, const Selection& selection) {
   return selection.field.empty() ? std::optional(1.0) : number_in(row, selection.field);
 }
 
-/// The figures of our rows; where the claim pairs them, each divided by that of its partner.
-std::vector<double> values_of(const Findings& findings, const Selection& selection, const Claim& claim) {
+/// The figures of our rows; where the claim pairs them, each divided by that of its partner. Errors: kMismatch, it has
+/// several.
+Result<std::vector<double>> values_of(const Findings& findings, const Selection& selection, const Claim& claim) {
   std::vector<double> values;
   const bool paired = !claim.pair.empty() && claim.over;
   const auto partners =
@@ -30,9 +31,15 @@ std::vector<double> values_of(const Findings& findings, const Selection& selecti
   for (const Json* row : rows_where(findings, {selection.run}, selection.where)) {
     auto value = figure_in(*row, selection);
     if (paired && value) {
-      const auto partner = std::ranges::find_if(partners, [&](const Json* other) {
+      const auto is_partner = [&](const Json* other) {
         return row->contains(claim.pair) && other->contains(claim.pair) && row->at(claim.pair) == other->at(claim.pair);
-      });
+      };
+      const auto partner = std::ranges::find_if(partners, is_partner);
+      if (std::ranges::count_if(partners, is_partner) > 1)
+        return make_error(ErrorCode::kMismatch,
+                          "{}: the claim '{}' pairs rows by '{}', and run '{}' has several where it is {}: say more in "
+                          "'where', or leave 'pair' out",
+                          findings.manifest->folder, claim.id, claim.pair, claim.over->run, row->at(claim.pair).dump());
       const auto divisor = partner == partners.end() ? std::nullopt : figure_in(**partner, *claim.over);
       value = divisor && *divisor != 0 ? std::optional(*value / *divisor) : std::nullopt;
     }
@@ -50,7 +57,7 @@ double distinct_values(const Findings& findings, const Selection& selection) {
 
 Result<std::optional<double>> value_of(const Findings& findings, const Selection& selection, const Claim& claim) {
   if (selection.take == "distinct") return std::optional(distinct_values(findings, selection));
-  const std::vector<double> values = values_of(findings, selection, claim);
+  REWRIGHT_TRY(const std::vector<double> values, values_of(findings, selection, claim));
   if (selection.take == "count") return std::optional(static_cast<double>(values.size()));
   if (values.empty()) return std::optional<double>();
   if (selection.take == "only") {

@@ -486,38 +486,6 @@ class RuleCheck : protected DefinitionCheck {
     }
     return false;
   }
-  /// Sums over 0 to c as c + 1 terms, for a number c below kFew; nothing where there is none.
-  std::optional<Sum> written_out(const Sum& all) {
-    Sum open = all, result;
-    bool is_changed = false;
-    for (int step = 0; !open.empty(); ++step) {
-      if (step > kMostTerms) outside("a sum of too many terms");
-      Term term = std::move(open.back());
-      open.pop_back();
-      std::optional<std::pair<int, std::int64_t>> few;
-      for (const int s : term.bound) {
-        if (std::ranges::find(term.guards, at_least_zero(symbol(s))) == term.guards.end()) continue;
-        for (const Fact& guard : term.guards) {
-          if (guard.is_equality || few) continue;
-          const Polynomial last = guard.value + symbol(s);
-          const bool is_number = last.empty() || (last.size() == 1 && last.begin()->first.empty());
-          const std::int64_t value = last.empty() ? 0 : last.begin()->second;
-          if (is_number && value >= 0 && value < kFew) few = std::pair(s, value);
-        }
-      }
-      if (!few) {
-        result.push_back(std::move(term));
-        continue;
-      }
-      is_changed = true;
-      std::erase(term.bound, few->first);
-      for (std::int64_t value = 0; value <= few->second; ++value) {
-        for (const Term& copy : renamed(Sum{term})) open.push_back(put(copy, {{few->first, number(value)}}));
-      }
-    }
-    return is_changed ? std::optional(std::move(result)) : std::nullopt;
-  }
-  static constexpr std::int64_t kFew = 8;
   static constexpr int kMostTerms = 20'000;
 
   [[nodiscard]] bool uses(const Term& term, int q) const {

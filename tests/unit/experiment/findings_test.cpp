@@ -69,6 +69,19 @@ TEST_F(Paired, EachRowIsDividedByItsPartner) {
   EXPECT_EQ(value("least", "model"), 0.5);
 }
 
+TEST_F(Paired, SeveralPartnersAreAnErrorThatSaysSo) {
+  experiment::Claim claim;
+  claim.id = "halved";
+  claim.ours = Selection{"searches", "gain", {{"search", "y"}}, "geomean"};
+  claim.over = Selection{"searches", "gain", {{"search", "x"}}, "geomean"};
+  claim.pair = "row";
+  claim.at_least = 0;
+  manifest_.claims = {claim};
+  const auto findings = experiment::findings_of(manifest_, results_, false);
+  ASSERT_FALSE(findings);
+  EXPECT_THAT(findings.error().message, HasSubstr("pairs rows by 'row', and run 'searches' has several where it is"));
+}
+
 TEST_F(Paired, TheOnlyOneOfSeveralIsAnErrorThatSaysSo) {
   experiment::Claim claim;
   claim.id = "one";
