@@ -36,11 +36,15 @@ std::set<std::string> joined_results(const Graph& graph, const std::string& name
   return names;
 }
 
-/// Of the kernels that a node has become, and of those that it has joined.
+/// Of the kernels that a node has become, and of those that it has joined. What has no name, as it makes or takes a
+/// copy, is for the next that has one.
 double node_us(const compile::CompileReport& report, const std::string& name, const std::set<std::string>& results) {
-  double us = 0;
+  double us = 0, before = 0;
   for (const compile::KernelTime& time : report.profile) {
-    if (results.contains(time.result) || time.result.starts_with(name + "/")) us += time.us;
+    before += time.us;
+    if (time.result.empty()) continue;
+    if (results.contains(time.result) || time.result.starts_with(name + "/")) us += before;
+    before = 0;
   }
   return us;
 }

@@ -156,11 +156,13 @@ Result<Kernels> kernels_of_version(const Graph& graph, const OpenedModel& model,
       {.machine = tune::described_machine().fingerprint, .target = target.name(), .dialect = options.dialect},
       options.ranks);
   std::vector<std::string> asked;  // In the order of the functions that come of them.
-  REWRIGHT_TRY(Kernels made,
-               scheduled(graph, kernels, instructions->unit, options.threads, [&](const loop::Program& program) {
-                 asked.push_back(program_id(program));
-                 return recorded(program);
-               }));
+  REWRIGHT_TRY(Kernels made, scheduled(
+                                 graph, kernels, instructions->unit, options.threads,
+                                 [&](const loop::Program& program) {
+                                   asked.push_back(program_id(program));
+                                   return recorded(program);
+                                 },
+                                 sparse_weights(graph, options.algorithms)));
   for (std::size_t f = 0; f < std::min(asked.size(), made.functions.size()); ++f)
     ids[made.functions[f].name] = asked[f];
   return made;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "loop/bounds.h"
 #include "loop/interpreter.h"
 #include "tune/kernel_program.h"
 
@@ -40,7 +41,7 @@ class Count {
     for (const loop::Statement& statement : body) {
       const loop::Loop* loop = statement.loop();
       visit(loop::body_of(statement),
-            loop == nullptr ? times : times * static_cast<double>(loop->extent.number().value_or(1)));
+            loop == nullptr ? times : times * static_cast<double>(loop::mean_extent(program_, *loop)));
       const loop::Store* store = statement.store();
       if (store == nullptr) continue;
       touched_[store->buffer.value] += times;

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "compile/sparse_weights.h"
 #include "onnx/imported_model.h"
 
 namespace rewright::compile {
@@ -21,12 +22,20 @@ namespace rewright::compile {
 /// Larger programs are not walked iteration by iteration when they are validated.
 inline constexpr std::int64_t kWalkedSteps = 200'000;
 
+/// How a function has a weight: as it is, its elements at other places (schedule/transform.h, pack), or a part of what
+/// is left of it without zeros.
+struct WeightForm {
+  std::vector<schedule::LayoutPart> parts = {};
+  std::optional<SparsePart> sparse = {};
+  [[nodiscard]] bool is_plain() const { return parts.empty() && !sparse; }
+  friend bool operator==(const WeightForm&, const WeightForm&) = default;
+};
+
 /// One kernel of the graph.
 struct KernelCall {
   std::size_t function = 0;
   std::vector<std::optional<Port>> tensors;  ///< By buffer of the function; none: a temporary of its own.
-  /// By buffer, or empty: how the function has a weight, and no part where it has it as it is.
-  std::vector<std::vector<schedule::LayoutPart>> packings = {};
+  std::vector<WeightForm> forms = {};        ///< By buffer, or empty: how the function has a weight.
   std::string key = {};  ///< Of its operators (optimize/cost_key.h); empty: it is of a carried node, or copies.
 };
 

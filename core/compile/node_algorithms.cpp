@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <optional>
+
+#include "compile/sparse_weights.h"
 
 namespace rewright::compile {
 namespace {
 
 constexpr std::int64_t kTaps = 3;
+constexpr std::string_view kSparse = "sparse";
 
 /// A convolution of 3 x 3 taps, stride 1, one group and no activation.
 struct PlainConvolution {
@@ -74,19 +78,51 @@ Result<Port> by_winograd(GraphBuilder& builder, const Node& node, const PlainCon
   return y;
 }
 
+/// Elements that are not 0 of a weight that is known; nothing for others.
+std::optional<std::int64_t> nonzeros_of(const Graph& graph, Port port) {
+  const auto& constant = graph.node(port.node).constant();
+  if (constant == nullptr || constant->type.element != ElementType::kFloat32) return std::nullopt;
+  const auto* bytes = std::get_if<std::vector<std::byte>>(&constant->value);
+  if (bytes == nullptr) return std::nullopt;
+  std::vector<float> numbers(bytes->size() / sizeof(float));
+  std::memcpy(numbers.data(), bytes->data(), bytes->size());
+  return count_nonzeros(numbers);
+}
+
+/// A convolution whose weight has more zeros than others, and some that are not.
+bool is_sparse_convolution(const Graph& graph, const Node& node) {
+  if (!node.applies("conv2d") || node.name.empty()) return false;
+  const auto elements = nonzeros_of(graph, node.inputs[1]);
+  return elements && *elements > 0 && 2 * *elements < graph.shape(node.inputs[1]).elements();
+}
+
+bool fits(std::string_view algorithm, const Graph& graph, const Node& node) {
+  if (algorithm == kSparse) return is_sparse_convolution(graph, node);
+  return outputs_of_tile(algorithm) > 0 && plain_convolution(graph, node);
+}
+
 }  // namespace
 
 const std::vector<std::string>& algorithm_names() {
-  static const std::vector<std::string> kNames = {"winograd-2", "winograd-4"};
+  static const std::vector<std::string> kNames = {"winograd-2", "winograd-4", std::string(kSparse)};
   return kNames;
 }
 
 std::vector<std::string> nodes_for(std::string_view algorithm, const Graph& graph) {
   std::vector<std::string> names;
-  for (const Node& node : graph.nodes()) {
-    if (outputs_of_tile(algorithm) > 0 && plain_convolution(graph, node)) names.push_back(node.name);
-  }
+  for (const Node& node : graph.nodes())
+    if (fits(algorithm, graph, node)) names.push_back(node.name);
   return names;
+}
+
+SparseWeights sparse_weights(const Graph& graph, const Algorithms& algorithms) {
+  SparseWeights weights;
+  for (const Node& node : graph.nodes()) {
+    const auto algorithm = node.is_input() ? algorithms.end() : algorithms.find(node.name);
+    if (algorithm == algorithms.end() || algorithm->second != kSparse) continue;
+    if (const auto elements = nonzeros_of(graph, node.inputs[1])) weights[node.inputs[1]] = *elements;
+  }
+  return weights;
 }
 
 Result<Graph> with_algorithms(const Graph& graph, const Algorithms& algorithms, const Registry& registry) {
@@ -97,7 +133,13 @@ Result<Graph> with_algorithms(const Graph& graph, const Algorithms& algorithms, 
     std::vector<Port> operands;
     for (const Port& port : node.inputs) operands.push_back(made[port.node.value][port.output]);
     const auto algorithm = node.is_input() ? algorithms.end() : algorithms.find(node.name);
-    if (algorithm == algorithms.end()) {
+    const bool is_same = algorithm == algorithms.end() || algorithm->second == kSparse;
+    if (algorithm != algorithms.end() && is_same) {
+      if (!is_sparse_convolution(graph, node))
+        return make_error(ErrorCode::kUsage, "{} has no weight with more zeros than other numbers", node.name);
+      ++met;
+    }
+    if (is_same) {
       REWRIGHT_TRY(auto ports, builder.copy(node, std::move(operands)));
       made.push_back(std::move(ports));
       continue;

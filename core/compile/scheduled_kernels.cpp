@@ -7,6 +7,7 @@
 
 #include "compile/layout_choice.h"
 #include "compile/reciprocals.h"
+#include "compile/sparse_weights.h"
 #include "compile/storage.h"
 #include "compile/sum_conditions.h"
 #include "compile/window_counts.h"
@@ -22,6 +23,7 @@ namespace {
 using loop::Program;
 
 constexpr std::size_t kRank = 4;
+constexpr double kNeverUs = 1e9;  ///< Of what must not be.
 
 /// Is all that is stored at least 0?
 bool stores_positive(const Program& program, BufferId buffer) {
@@ -53,18 +55,6 @@ std::vector<T> by_buffer(const std::vector<Buffer>& before, const std::vector<Bu
   return found;
 }
 
-/// Without a buffer that nothing uses; those behind it move up.
-Program without_buffer(Program program, BufferId gone) {
-  const schedule::Places same = [](std::span<const IndexExpr> at, const loop::AxisRanges&) {
-    return std::vector<IndexExpr>(at.begin(), at.end());
-  };
-  for (std::uint32_t b = gone.value + 1; b < program.buffers.size(); ++b) {
-    program.body = schedule::with_places(program.body, {b}, {b - 1}, same);
-  }
-  program.buffers.erase(program.buffers.begin() + gone.value);
-  return program;
-}
-
 /// The weight is packed before the program runs.
 Program with_packed_weight(Program program, const schedule::Pack& pack) {
   const auto named = [&](const std::string& name) {
@@ -80,7 +70,7 @@ Program with_packed_weight(Program program, const schedule::Pack& pack) {
     return std::vector<IndexExpr>(at.begin(), at.end());
   });
   program.buffers[weight.value].sizes = program.buffers[copy.value].sizes;
-  return without_buffer(std::move(program), copy);
+  return schedule::without_buffer(std::move(program), copy);
 }
 
 /// Stores, as far as extents are numbers.
@@ -128,22 +118,26 @@ const tune::Machine& nominal_machine() {
 class KernelScheduling {
  public:
   KernelScheduling(const Graph& graph, const Kernels& kernels, const schedule::VectorUnit& unit, int threads,
-                   const ScheduleChoice& choose)
+                   const ScheduleChoice& choose, const SparseWeights& sparse_weights)
       : graph_(graph),
         kernels_(kernels),
         unit_(unit),
         choose_(choose),
+        sparse_weights_(sparse_weights),
         roofline_(tune::feature_columns(), nominal_machine()) {
     result_.threads = threads;
   }
 
   Result<Kernels> run() {
-    for (const KernelCall& call : kernels_.calls) calls_.push_back(call);
-    for (const KernelCall& call : calls_) {
+    for (const KernelCall& call : kernels_.calls) {
+      calls_.push_back(call);
       programs_.push_back(with_window_counts(with_roles(call)));
+    }
+    copy_inputs();
+    for (std::size_t k = 0; k < calls_.size(); ++k) {
+      const KernelCall& call = calls_[k];
       for (std::size_t b = 0; b < call.tensors.size(); ++b) {
-        if (call.tensors[b] && programs_.back().buffers[b].role == BufferRole::kOutput)
-          written_.insert(*call.tensors[b]);
+        if (call.tensors[b] && programs_[k].buffers[b].role == BufferRole::kOutput) written_.insert(*call.tensors[b]);
       }
     }
     choose_channels_last();
@@ -177,6 +171,36 @@ class KernelScheduling {
   /// Of no node.
   Port new_port() { return {{static_cast<std::uint32_t>(graph_.nodes().size()) + new_ports_++}, 0}; }
 
+  /// What a kernel reads beyond an input of the graph is asked at each place, unless there is a copy with zeros around.
+  void copy_inputs() {
+    std::map<Port, Port> copies;
+    for (const NodeId id : graph_.inputs()) {
+      const Port port{id, 0};
+      for (std::size_t k = 0; k < calls_.size() && graph_.node(id).is_data() && !copies.contains(port); ++k)
+        for (std::uint32_t b = 0; b < calls_[k].tensors.size(); ++b)
+          if (calls_[k].tensors[b] == port && has_choice(k, b) && is_wide(halo_of(programs_[k], {b}, false)))
+            copies.try_emplace(port, new_port());
+    }
+    std::set<Port> made;
+    for (std::size_t k = 0; k < calls_.size(); ++k) {
+      for (std::size_t b = 0; b < calls_[k].tensors.size(); ++b) {
+        const auto copy = calls_[k].tensors[b] ? copies.find(*calls_[k].tensors[b]) : copies.end();
+        if (copy == copies.end()) continue;
+        if (made.insert(copy->first).second) {
+          const auto at = static_cast<std::ptrdiff_t>(k);
+          const Program program = copying(programs_[k].buffers[b]);
+          calls_.insert(calls_.begin() + at, {kernels_.functions.size(), {copy->first, copy->second}});
+          programs_.insert(programs_.begin() + at, program);
+          ++k;
+        }
+        calls_[k].tensors[b] = copy->second;
+      }
+    }
+  }
+  static bool is_wide(const Halo& halo) {
+    return halo.before != std::vector<std::int64_t>(kRank) || halo.after != std::vector<std::int64_t>(kRank);
+  }
+
   void choose_channels_last() {
     for (std::size_t k = 0; k < calls_.size(); ++k)
       for (std::uint32_t b = 0; b < calls_[k].tensors.size(); ++b)
@@ -201,6 +225,8 @@ class KernelScheduling {
       }
     }
     problem.kernel_cost = [&](std::size_t k, const std::vector<bool>& is_last) {
+      const bool any_last = std::ranges::find(is_last, true) != is_last.end();
+      if (any_last && has_sparse_weight(k)) return kNeverUs;
       std::map<Port, Storage> storage;
       for (const auto& [port, i] : at[k]) {
         if (is_last[i]) {
@@ -337,6 +363,7 @@ class KernelScheduling {
       key += fmt::format("|{}", static_cast<int>(programs_[k].buffers[b].role));
       const auto found = call.tensors[b] ? storage.find(*call.tensors[b]) : storage.end();
       if (found != storage.end()) key += to_string(found->second) + (positive_.contains(found->first) ? "+" : "");
+      if (const auto elements = elements_of_sparse(k, b)) key += fmt::format("|{} elements", *elements);
     }
     return key;
   }
@@ -345,10 +372,23 @@ class KernelScheduling {
     const auto [known, is_new] = function_of_.try_emplace(key_of(k, storage_), result_.functions.size());
     if (is_new) REWRIGHT_CHECK(add_function(k));
     call.function = known->second;
-    call.packings = packings_[known->second];
+    call.forms = forms_[known->second];
     call.tensors = by_buffer(programs_[k].buffers, result_.functions[call.function].program.buffers, call.tensors);
+    for (const auto& [part, weight] : sparse_[known->second]) call.tensors[part] = calls_[k].tensors[weight];
     result_.calls.push_back(std::move(call));
     return {};
+  }
+  /// Of a call's weight that is to be sparse, how many elements are not 0; nothing: there is none, or too few are 0.
+  [[nodiscard]] std::optional<std::int64_t> elements_of_sparse(std::size_t k, std::size_t b) const {
+    const auto& port = calls_[k].tensors[b];
+    if (!port || programs_[k].buffers[b].role != BufferRole::kWeight || !sparse_weights_.contains(*port))
+      return std::nullopt;
+    return sparse_weights_.at(*port);
+  }
+  [[nodiscard]] bool has_sparse_weight(std::size_t k) const {
+    for (std::size_t b = 0; b < calls_[k].tensors.size(); ++b)
+      if (elements_of_sparse(k, b)) return true;
+    return false;
   }
   /// Over tensors as they are stored.
   [[nodiscard]] Program stored(std::size_t k, const std::map<Port, Storage>& storages) const {
@@ -386,12 +426,40 @@ class KernelScheduling {
     });
     return program;
   }
+  struct SparseParts {
+    /// By name of a buffer: of which of the call's weights it is, and what of it.
+    std::map<std::string, std::pair<std::size_t, SparsePart>> parts;
+    std::set<std::string> nests;  ///< That are scheduled.
+  };
+  SparseParts make_sparse(std::size_t k, Program& program) const {
+    SparseParts made;
+    for (std::size_t b = 0; b < calls_[k].tensors.size(); ++b) {
+      const auto elements = elements_of_sparse(k, b);
+      if (!elements) continue;
+      const auto at = std::ranges::find(program.buffers, programs_[k].buffers[b].name, &Buffer::name);
+      auto sparse = with_sparse_weight(program, BufferId{static_cast<std::uint32_t>(at - program.buffers.begin())},
+                                       *elements, unit_);
+      if (!sparse) continue;
+      program = std::move(sparse->program);
+      made.nests.insert(sparse->nests.begin(), sparse->nests.end());
+      for (auto& [name, part] : sparse->parts) made.parts.emplace(name, std::pair(b, std::move(part)));
+    }
+    return made;
+  }
+  [[nodiscard]] schedule::OneShot scheduled_beside(const Program& program, const std::set<std::string>& nests) const {
+    std::vector<loop::LoopName> others = schedule::roots_of(program);
+    std::erase_if(others, [&](const loop::LoopName& name) { return nests.contains(to_string(name)); });
+    return schedule::one_shot({{}, program}, others, unit_);
+  }
   Status add_function(std::size_t k) {
     const KernelCall& call = calls_[k];
-    const Program program = stored(k, storage_);
+    Program program = stored(k, storage_);
+    const auto [parts, nests] = make_sparse(k, program);
     const Program prepared = with_conditions_inside(with_reciprocals(program));
     auto chosen = choose_ ? choose_(prepared) : std::nullopt;
-    schedule::OneShot scheduled = chosen ? *std::move(chosen) : schedule::one_shot(prepared, unit_);
+    schedule::OneShot scheduled = !parts.empty() ? scheduled_beside(prepared, nests)
+                                  : chosen       ? *std::move(chosen)
+                                                 : schedule::one_shot(prepared, unit_);
     scheduled.program = with_conditions_outside(scheduled.program);
     if (result_.threads > 1) scheduled.program = in_parallel(std::move(scheduled.program));
     const std::string name =
@@ -400,16 +468,25 @@ class KernelScheduling {
         !valid && valid.error().code != ErrorCode::kBudget)
       return make_error(ErrorCode::kInternal, "kernel {}: its schedule gives no valid loops: {}", name,
                         valid.error().message);
-    auto& packings = packings_.emplace_back(call.tensors.size());
+    auto& forms = forms_.emplace_back(program.buffers.size());
     for (const schedule::Step& step : scheduled.steps) {
       const auto* pack = std::get_if<schedule::Pack>(&step.transform);
       if (pack == nullptr) continue;
       const auto buffer = std::ranges::find(program.buffers, pack->buffer, &Buffer::name);
       if (buffer->role != BufferRole::kWeight) continue;
-      packings[static_cast<std::size_t>(buffer - program.buffers.begin())] = pack->parts;
+      forms[static_cast<std::size_t>(buffer - program.buffers.begin())].parts = pack->parts;
       scheduled.program = with_packed_weight(std::move(scheduled.program), *pack);
     }
-    packings = by_buffer(program.buffers, scheduled.program.buffers, packings);
+    for (const auto& [name, part] : parts) {
+      const auto at = std::ranges::find(program.buffers, name, &Buffer::name) - program.buffers.begin();
+      forms[static_cast<std::size_t>(at)].sparse = part.second;
+    }
+    forms = by_buffer(program.buffers, scheduled.program.buffers, forms);
+    auto& sparse = sparse_.emplace_back();
+    for (const auto& [name, part] : parts) {
+      const auto at = std::ranges::find(scheduled.program.buffers, name, &Buffer::name);
+      sparse.emplace_back(at - scheduled.program.buffers.begin(), part.first);
+    }
     result_.functions.push_back({name, std::move(scheduled.program)});
     return {};
   }
@@ -418,6 +495,7 @@ class KernelScheduling {
   const Kernels& kernels_;
   schedule::VectorUnit unit_;
   const ScheduleChoice& choose_;
+  const SparseWeights& sparse_weights_;
   tune::Roofline roofline_;
   std::vector<KernelCall> calls_;
   std::vector<Program> programs_;  ///< By call, before they are scheduled.
@@ -427,15 +505,16 @@ class KernelScheduling {
   std::set<Port> positive_;
   std::uint32_t new_ports_ = 0;
   std::map<std::string, std::size_t> function_of_;
-  std::vector<std::vector<std::vector<schedule::LayoutPart>>> packings_;  ///< By function.
+  std::vector<std::vector<WeightForm>> forms_;                            ///< By function and buffer.
+  std::vector<std::vector<std::pair<std::size_t, std::size_t>>> sparse_;  ///< Parts of weights, and these.
   Kernels result_;
 };
 
 }  // namespace
 
 Result<Kernels> scheduled(const Graph& graph, const Kernels& kernels, const schedule::VectorUnit& unit, int threads,
-                          const ScheduleChoice& choose) {
-  return KernelScheduling(graph, kernels, unit, threads, choose).run();
+                          const ScheduleChoice& choose, const SparseWeights& sparse) {
+  return KernelScheduling(graph, kernels, unit, threads, choose, sparse).run();
 }
 
 }  // namespace rewright::compile

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "compile/kernels.h"
+#include "compile/node_algorithms.h"
 #include "schedule/one_shot.h"
 
 namespace rewright::compile {
@@ -21,6 +22,7 @@ using ScheduleChoice = std::function<std::optional<schedule::OneShot>(const loop
 /// kInternal, a kernel that the validator refuses.
 [[nodiscard]] REWRIGHT_API Result<Kernels> scheduled(const Graph& graph, const Kernels& kernels,
                                                      const schedule::VectorUnit& unit, int threads = 1,
-                                                     const ScheduleChoice& choose = {});
+                                                     const ScheduleChoice& choose = {},
+                                                     const SparseWeights& sparse = {});
 
 }  // namespace rewright::compile

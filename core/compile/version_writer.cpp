@@ -27,8 +27,8 @@ std::string content_of(const PlacedWeight& weight) {
   return type + content_hash({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-std::vector<schedule::LayoutPart> packing_of(const KernelCall& call, std::size_t buffer) {
-  return buffer < call.packings.size() ? call.packings[buffer] : std::vector<schedule::LayoutPart>();
+WeightForm form_of(const KernelCall& call, std::size_t buffer) {
+  return buffer < call.forms.size() ? call.forms[buffer] : WeightForm();
 }
 
 std::int64_t size_of(const Buffer& buffer) {
@@ -113,7 +113,7 @@ void VersionWriter::place_weights(WeightPlaces& weights) {
   for (const NodeId id : graph_.inputs()) {
     const Port port{id, 0};
     if (!graph_.node(id).is_weight()) continue;
-    for (const auto& parts : layouts_of(port)) {
+    for (const auto& [form, elements] : forms_of(port)) {
       PlacedWeight weight;
       if (const auto lies = external_.find(graph_.node(id).name); lies != external_.end()) {
         weight.value = lies->second;
@@ -121,29 +121,32 @@ void VersionWriter::place_weights(WeightPlaces& weights) {
         weight.value = graph_.node(id).constant();
       }
       const TensorType& type = graph_.type(port);
-      if (!parts.empty())
-        weight.packing = Packing{
-            parts, {type.shape.begin(), type.shape.end()}, static_cast<std::int64_t>(element_size(type.element))};
-      const std::int64_t bytes = parts.empty() ? bytes_of(port) : weight.packing->bytes();
+      if (!form.is_plain())
+        weight.packing = Packing{form,
+                                 {type.shape.begin(), type.shape.end()},
+                                 static_cast<std::int64_t>(element_size(type.element)),
+                                 elements};
+      const std::int64_t bytes = form.is_plain() ? bytes_of(port) : weight.packing->bytes();
       const std::string place = fmt::format("(w + {})", weights.place(std::move(weight), bytes));
-      if (parts.empty()) places_[port] = place;
-      weight_places_[port].emplace_back(parts, place);
+      if (form.is_plain()) places_[port] = place;
+      weight_places_[port].emplace_back(form, place);
     }
   }
 }
 
-/// In which the weight is used; no parts: as it is.
-std::vector<std::vector<schedule::LayoutPart>> VersionWriter::layouts_of(Port port) const {
-  std::vector<std::vector<schedule::LayoutPart>> layouts;
-  if (std::ranges::find(graph_.outputs(), port) != graph_.outputs().end()) layouts.emplace_back();
+/// In which the weight is used, each with its size in elements.
+std::vector<std::pair<WeightForm, std::int64_t>> VersionWriter::forms_of(Port port) const {
+  std::vector<std::pair<WeightForm, std::int64_t>> forms;
+  if (std::ranges::find(graph_.outputs(), port) != graph_.outputs().end()) forms.emplace_back();
   for (const KernelCall& call : kernels_.calls) {
     for (std::size_t b = 0; b < call.tensors.size(); ++b) {
       if (call.tensors[b] != port) continue;
-      const auto parts = packing_of(call, b);
-      if (std::ranges::find(layouts, parts) == layouts.end()) layouts.push_back(parts);
+      std::pair form(form_of(call, b), *loop::element_count(kernels_.program(call).buffers[b]));
+      if (std::ranges::find(forms, form.first, [](const auto& known) { return known.first; }) == forms.end())
+        forms.push_back(std::move(form));
     }
   }
-  return layouts;
+  return forms;
 }
 
 void VersionWriter::place_buffers() {
@@ -181,8 +184,8 @@ std::string VersionWriter::place_of(const KernelCall& call, std::size_t buffer) 
   const Port port = *call.tensors[buffer];
   const auto weight = weight_places_.find(port);
   if (weight == weight_places_.end()) return places_.at(port);
-  const auto parts = packing_of(call, buffer);
-  return std::ranges::find(weight->second, parts, [](const auto& place) { return place.first; })->second;
+  const WeightForm form = form_of(call, buffer);
+  return std::ranges::find(weight->second, form, [](const auto& place) { return place.first; })->second;
 }
 
 // --- texts -------------------------------------------------------------------------------------------------------

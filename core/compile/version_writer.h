@@ -48,7 +48,7 @@ class VersionWriter {
  private:
   void name_tensors();
   void place_weights(WeightPlaces& weights);
-  [[nodiscard]] std::vector<std::vector<schedule::LayoutPart>> layouts_of(Port port) const;
+  [[nodiscard]] std::vector<std::pair<WeightForm, std::int64_t>> forms_of(Port port) const;
   void place_buffers();
   [[nodiscard]] NamedTensor named(const std::string& name, Port port) const { return {name, port, graph_.type(port)}; }
   [[nodiscard]] std::int64_t bytes_of(Port port) const;
@@ -61,7 +61,7 @@ class VersionWriter {
   ArtefactVersion version_;
   std::map<Port, std::string> places_;  ///< In C.
   /// Of a weight, by the parts of its layout.
-  std::map<Port, std::vector<std::pair<std::vector<schedule::LayoutPart>, std::string>>> weight_places_;
+  std::map<Port, std::vector<std::pair<WeightForm, std::string>>> weight_places_;
   std::map<std::pair<std::size_t, std::size_t>, std::string> own_places_;
 };
 

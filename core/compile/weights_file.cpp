@@ -67,7 +67,7 @@ Status read_plain(const PlacedWeight& weight, std::int64_t offset, const TakeBlo
 /// Sizes of the layout's dimensions.
 std::vector<std::int64_t> packed_sizes(const Packing& packing) {
   std::vector<std::int64_t> sizes;
-  for (const schedule::LayoutPart& part : packing.parts) {
+  for (const schedule::LayoutPart& part : packing.form.parts) {
     const std::int64_t size = packing.sizes[part.dimension];
     using Kind = schedule::LayoutPart::Kind;
     sizes.push_back(part.kind == Kind::kWhole   ? size
@@ -78,6 +78,11 @@ std::vector<std::int64_t> packed_sizes(const Packing& packing) {
 }
 
 std::vector<std::byte> packed(const std::vector<std::byte>& plain, const Packing& packing) {
+  if (packing.form.sparse) {
+    std::vector<float> numbers(plain.size() / sizeof(float));
+    std::memcpy(numbers.data(), plain.data(), plain.size());
+    return bytes_of(*packing.form.sparse, numbers, packing.sizes);
+  }
   const std::vector<std::int64_t> sizes = packed_sizes(packing);
   const auto element = static_cast<std::size_t>(packing.element_bytes);
   std::vector<std::byte> result(static_cast<std::size_t>(packing.bytes()));
@@ -85,7 +90,7 @@ std::vector<std::byte> packed(const std::vector<std::byte>& plain, const Packing
   for (std::size_t to = 0; to < result.size(); to += element) {
     std::ranges::fill(at, 0);
     for (std::size_t p = 0; p < sizes.size(); ++p) {
-      const schedule::LayoutPart& part = packing.parts[p];
+      const schedule::LayoutPart& part = packing.form.parts[p];
       at[part.dimension] += place[p] * (part.kind == schedule::LayoutPart::Kind::kBlock ? part.factor : 1);
     }
     std::size_t from = 0;
@@ -140,6 +145,7 @@ bool write_at(int descriptor, std::int64_t offset, Block block) {
 
 std::int64_t Packing::bytes() const {
   std::int64_t count = element_bytes;
+  if (form.sparse) return count * elements;
   for (const std::int64_t size : packed_sizes(*this)) count *= size;
   return count;
 }

@@ -4,7 +4,6 @@
 
 #include <rewright/base/result.h>
 #include <rewright/graph/graph.h>
-#include <rewright/schedule/transform.h>
 
 #include <cstdint>
 #include <memory>
@@ -14,15 +13,17 @@
 #include <variant>
 #include <vector>
 
+#include "compile/kernels.h"
 #include "onnx/imported_model.h"
 
 namespace rewright::compile {
 
-/// Other places of a weight's elements (schedule/transform.h, pack), with zeros beyond them.
+/// A weight in another form.
 struct Packing {
-  std::vector<schedule::LayoutPart> parts;
+  WeightForm form;                  ///< Not plain; beyond the elements of parts there are zeros.
   std::vector<std::int64_t> sizes;  ///< Of the weight.
-  std::int64_t element_bytes = 4;
+  std::int64_t element_bytes = 4;   ///< The same.
+  std::int64_t elements = 0;        ///< Of a sparse part.
   /// Of all that is packed.
   [[nodiscard]] std::int64_t bytes() const;
   friend bool operator==(const Packing&, const Packing&) = default;

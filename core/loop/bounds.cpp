@@ -35,6 +35,17 @@ AxisRanges ranges_of(std::span<const Loop* const> loops) {
   };
 }
 
+std::int64_t mean_extent(const Program& program, const Loop& loop) {
+  using Kind = IndexExpr::Kind;
+  if (const auto number = loop.extent.number()) return std::max<std::int64_t>(1, *number);
+  if (loop.extent.kind() != Kind::kSubtract) return 1;
+  const IndexExpr &end = loop.extent.operands()[0], &start = loop.extent.operands()[1];
+  if (end.kind() != Kind::kData || start.kind() != Kind::kData || end.buffer() != start.buffer()) return 1;
+  const auto high = end.operands()[1].number();
+  const auto count = program[end.buffer()].sizes.size() == 1 ? program[end.buffer()].sizes[0].number() : std::nullopt;
+  return high && count.value_or(0) > 1 ? std::max<std::int64_t>(1, (*high - 1) / (*count - 1)) : 1;
+}
+
 bool follows(const LinearIndex& at_least_zero, const Guard& known, const AxisRanges& axes) {
   if (is_at_least_zero(at_least_zero, axes)) return true;
   std::vector<LinearIndex> forms;
@@ -51,13 +62,16 @@ bool follows(const LinearIndex& at_least_zero, const Guard& known, const AxisRan
 
 bool stays_inside(const Access& access, const Buffer& buffer) {
   const AxisRanges axes = ranges_of(access.loops);
+  Guard known = access.when;
+  for (const Loop* loop : access.loops)
+    if (!loop->extent.number()) known.push_back({loop->axis, IndexCondition::Relation::kLess, loop->extent});
   for (std::size_t d = 0; d < access.at.size(); ++d) {
     const auto place = linear(simplified(access.at[d], axes)), size = linear(buffer.sizes[d]);
-    if (!place || !size || !follows(*place, access.when, axes)) return false;
+    if (!place || !size || !follows(*place, known, axes)) return false;
     auto above = combined(*size, *place, -1);
     if (!above) return false;
     --above->constant;
-    if (!follows(*above, access.when, axes)) return false;
+    if (!follows(*above, known, axes)) return false;
   }
   return true;
 }

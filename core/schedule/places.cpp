@@ -56,6 +56,17 @@ Body with_places(const Body& body, BufferId from, BufferId to, const Places& pla
   return Readdressing(from, to, places, std::move(around)).run(body);
 }
 
+Program without_buffer(Program program, BufferId gone) {
+  const Places same = [](std::span<const IndexExpr> at, const loop::AxisRanges&) {
+    return std::vector<IndexExpr>(at.begin(), at.end());
+  };
+  for (std::uint32_t b = gone.value + 1; b < program.buffers.size(); ++b) {
+    program.body = with_places(program.body, {b}, {b - 1}, same);
+  }
+  program.buffers.erase(program.buffers.begin() + gone.value);
+  return program;
+}
+
 bool uses_axis(std::span<const IndexExpr> at, const Axis& axis) {
   const Substitution none{
       .axis = [&](const Axis& used) { return used == axis ? std::optional(IndexExpr(0)) : std::nullopt; }};

@@ -18,6 +18,9 @@ using Places = std::function<std::vector<IndexExpr>(std::span<const IndexExpr> a
 [[nodiscard]] Body with_places(const Body& body, BufferId from, BufferId to, const Places& places,
                                std::vector<const Loop*> around = {});
 
+/// Without a buffer that nothing uses; those behind it move up.
+[[nodiscard]] Program without_buffer(Program program, BufferId gone);
+
 [[nodiscard]] bool uses_axis(std::span<const IndexExpr> at, const Axis& axis);
 
 }  // namespace rewright::schedule

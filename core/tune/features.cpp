@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "loop/bounds.h"
 #include "schedule/nest.h"
 #include "tune/before_runs.h"
 
@@ -19,8 +20,6 @@ using loop::LoopKind;
 constexpr std::size_t kLevels = 4;
 constexpr std::int64_t kLine = 16;  ///< Elements.
 constexpr double kUsable = 0.75;    ///< Of a cache: what is in use shares it with the rest.
-
-std::int64_t extent_of(const Loop& loop) { return std::max<std::int64_t>(1, loop.extent.number().value_or(1)); }
 
 /// Where a statement reads or writes.
 struct Touched {
@@ -231,6 +230,8 @@ class Walk {
     const auto steps = static_cast<double>(extent_of(*loops_[from - 1]));
     return (1 + (steps - 1) * share) / steps;
   }
+
+  [[nodiscard]] std::int64_t extent_of(const Loop& loop) const { return loop::mean_extent(program_, loop); }
 
   const loop::Program& program_;
   const Machine& machine_;

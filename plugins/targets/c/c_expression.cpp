@@ -52,6 +52,12 @@ std::string ExpressionWriter::divided(const IndexExpr& index, int around) {
 std::string ExpressionWriter::data(const IndexExpr& index) {
   reads_data_ = true;
   const auto parts = index.operands();
+  const auto low = parts[0].number(), high = parts[1].number();
+  if (program_[index.buffer()].role == BufferRole::kWeight && low && high) {
+    const IndexRange range{*low, *high - 1};
+    if (checked_.emplace(index.buffer().value, range).first->second == range)
+      return fmt::format("(int64_t){}", place(index.buffer(), parts.subspan(2)));
+  }
   return fmt::format("{}((int64_t){}, {}, {}, &fault)", helpers_.use("data_in"),
                      place(index.buffer(), parts.subspan(2)), text(parts[0], kLowest), text(parts[1], kLowest));
 }

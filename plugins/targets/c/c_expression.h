@@ -49,6 +49,8 @@ class ExpressionWriter {
 
   void add_variable(BufferId buffer) { variables_.insert(buffer.value); }
   [[nodiscard]] bool reads_data() const { return reads_data_; }
+  /// Weights whose numbers are read as indices: all of them are to lie there, which is asked once.
+  [[nodiscard]] const std::map<std::uint32_t, IndexRange>& checked() const { return checked_; }
 
  private:
   enum Precedence { kLowest, kConditional, kOr, kAnd, kEquality, kRelation, kSum, kProduct, kUnary, kAtom };
@@ -81,6 +83,7 @@ class ExpressionWriter {
   std::set<std::uint32_t> variables_;
   Naming naming_ = [](BufferId, const IndexExpr&) { return std::nullopt; };
   bool reads_data_ = false;
+  std::map<std::uint32_t, IndexRange> checked_;
 };
 
 }  // namespace rewright::c

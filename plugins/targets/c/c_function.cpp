@@ -167,8 +167,15 @@ std::string FunctionWriter::write() {
   write(program_.body);
   const std::string head = fmt::format("static int {}({}) {{\n", name_, fmt::join(declared, ", "));
   const bool faults = expressions_.reads_data();
-  return fmt::format("{}{}{}{}  return {};\n}}\n", before_, head, faults ? "  int fault = 0;\n" : "", text_,
-                     faults ? "fault" : "0");
+  std::string checks = faults ? "  int fault = 0;\n" : "";
+  for (const auto& [buffer, range] : expressions_.checked()) {
+    std::int64_t count = 1;
+    for (const IndexExpr& size : program_[{buffer}].sizes) count *= *size.number();
+    checks += fmt::format("  for (int64_t at = 0; at < {0}; ++at) fault |= {1}[at] < {2} || {1}[at] > {3};\n", count,
+                          program_[{buffer}].name, range.low, range.high);
+  }
+  if (!expressions_.checked().empty()) checks += "  if (fault) return fault;\n";
+  return fmt::format("{}{}{}{}  return {};\n}}\n", before_, head, checks, text_, faults ? "fault" : "0");
 }
 
 void FunctionWriter::comment(const std::string& note) {

@@ -25,7 +25,8 @@ using List = std::vector<std::int64_t>;
 /// A network of convolutions, poolings, sums and concats over images, with a product at its end.
 class RandomNetwork {
  public:
-  explicit RandomNetwork(std::uint64_t seed) : random_(seed), builder_(&loaded()) {}
+  explicit RandomNetwork(std::uint64_t seed, bool is_sparse = false)
+      : random_(seed), is_sparse_(is_sparse), builder_(&loaded()) {}
 
   ImportedModel make() {
     const std::int64_t channels = random_.pick(List{1, 3, 4, 8}), size = random_.between(4, 9);
@@ -48,7 +49,10 @@ class RandomNetwork {
   [[nodiscard]] Shape shape(Port port) const { return builder_.shape(port); }
   Port weight(const Shape& shape, std::int64_t least = -8) {
     Numbers numbers(static_cast<std::size_t>(shape.elements()));
-    for (float& number : numbers) number = static_cast<float>(random_.between(least, 8)) / 16;
+    for (float& number : numbers) {
+      number = static_cast<float>(random_.between(least, 8)) / 16;
+      if (is_sparse_ && shape.rank() == 4 && !random_.one_in(5)) number = 0;
+    }
     return *builder_.input(fmt::format("w{}", weights_++), floats(shape), InputKind::kWeight,
                            constant(floats(shape), numbers));
   }
@@ -93,6 +97,7 @@ class RandomNetwork {
   }
 
   Random random_;
+  bool is_sparse_;
   GraphBuilder builder_;
   Shape input_;
   int weights_ = 0;
@@ -126,19 +131,35 @@ std::optional<schedule::OneShot> random_schedule(const loop::Program& program, c
   return std::nullopt;
 }
 
+/// Weights of four dimensions, those of convolutions.
+SparseWeights weights_of_images(const Graph& graph) {
+  SparseWeights weights;
+  for (const NodeId id : graph.inputs()) {
+    const auto& value = graph.node(id).constant();
+    if (value == nullptr || value->type.shape.rank() != 4) continue;
+    const auto& bytes = std::get<std::vector<std::byte>>(value->value);
+    Numbers numbers(bytes.size() / sizeof(float));
+    std::memcpy(numbers.data(), bytes.data(), bytes.size());
+    weights[{id, 0}] = count_nonzeros(numbers);
+  }
+  return weights;
+}
+
 /// `choose`: of a seed and dialect.
 void expect_what_plain_ones_do(std::uint64_t runs,
-                               const std::function<ScheduleChoice(std::uint64_t, const std::string&)>& choose) {
+                               const std::function<ScheduleChoice(std::uint64_t, const std::string&)>& choose,
+                               bool is_sparse = false) {
   const std::vector<std::string> dialects = dialects_here();
   for (std::uint64_t seed = 0; seed < runs && !::testing::Test::HasFailure(); ++seed) {
-    RandomNetwork network(seed);
+    RandomNetwork network(seed, is_sparse);
     const ImportedModel model = network.make();
     Numbers input(static_cast<std::size_t>(network.input().elements()));
     for (std::size_t i = 0; i < input.size(); ++i) input[i] = std::sin(static_cast<float>(i * 7 + seed));
     const auto expected = Library(model).run({input});
     const std::string& dialect = dialects[seed % dialects.size()];
     const int threads = 1 + static_cast<int>(seed % 4) / 2;
-    const auto found = Library(model, dialect, threads, choose(seed, dialect)).run({input});
+    const SparseWeights sparse = is_sparse ? weights_of_images(model.graph) : SparseWeights();
+    const auto found = Library(model, dialect, threads, choose(seed, dialect), sparse).run({input});
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t o = 0; o < found.size(); ++o) {
       ASSERT_EQ(found[o].size(), expected[o].size());
@@ -153,6 +174,11 @@ void expect_what_plain_ones_do(std::uint64_t runs,
 
 TEST(ScheduledKernels, ComputeWhatPlainOnesDo) {
   expect_what_plain_ones_do(random_runs(8), [](std::uint64_t, const std::string&) { return ScheduleChoice(); });
+}
+
+TEST(ScheduledKernels, ComputeWhatPlainOnesDoWithoutZerosOfWeights) {
+  expect_what_plain_ones_do(
+      random_runs(12), [](std::uint64_t, const std::string&) { return ScheduleChoice(); }, true);
 }
 
 TEST(ScheduledKernels, ComputeWhatPlainOnesDoWithAnySketch) {
