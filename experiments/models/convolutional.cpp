@@ -1,4 +1,4 @@
-// Plain convolutional networks, on one image of 224 x 224.
+// Plain convolutional networks, on one image of 224 x 224; those for CIFAR-10 on one of 32 x 32.
 #include "recipes.h"
 
 namespace models {
@@ -13,8 +13,8 @@ std::string fire(ModelBuilder& m, const std::string& x, std::int64_t in, std::in
   return y;
 }
 
-std::string classifier(ModelBuilder& m, const std::string& x, std::int64_t channels) {
-  return m.add(m.linear(m.pooled(x), channels, 1000), m.vector({1000}, -0.1, 0.1));
+std::string classifier(ModelBuilder& m, const std::string& x, std::int64_t channels, std::int64_t classes = 1000) {
+  return m.add(m.linear(m.pooled(x), channels, classes), m.vector({classes}, -0.1, 0.1));
 }
 
 std::string basic_block(ModelBuilder& m, const std::string& x, std::int64_t in, std::int64_t width,
@@ -45,9 +45,9 @@ std::string grouped_bottleneck(ModelBuilder& m, const std::string& x, std::int64
 
 using Block = std::string (*)(ModelBuilder&, const std::string&, std::int64_t, std::int64_t, std::int64_t);
 
-std::string resnet(ModelBuilder& m, Block block, std::int64_t expansion, const Sizes& depths) {
-  std::string x = m.input("image", {1, 3, 224, 224});
-  x = m.max_pool(m.relu(m.conv_bn(x, 3, 64, 7, 2)), 3, 2, 1);
+/// All behind the stem, which gives 64 channels.
+std::string resnet_stages(ModelBuilder& m, std::string x, Block block, std::int64_t expansion, const Sizes& depths,
+                          std::int64_t classes) {
   std::int64_t in = 64, width = 64;
   for (std::size_t stage = 0; stage < depths.size(); ++stage, width *= 2) {
     for (std::int64_t i = 0; i < depths[stage]; ++i) {
@@ -55,7 +55,31 @@ std::string resnet(ModelBuilder& m, Block block, std::int64_t expansion, const S
       in = expansion * width;
     }
   }
-  return m.finish({classifier(m, x, in)});
+  return m.finish({classifier(m, x, in, classes)});
+}
+
+std::string resnet(ModelBuilder& m, Block block, std::int64_t expansion, const Sizes& depths) {
+  const std::string x = m.conv_bn(m.input("image", {1, 3, 224, 224}), 3, 64, 7, 2);
+  return resnet_stages(m, m.max_pool(m.relu(x), 3, 2, 1), block, expansion, depths, 1000);
+}
+
+constexpr std::int64_t kCifarClasses = 10;
+
+std::string cifar_image(ModelBuilder& m) { return m.input("image", {1, 3, 32, 32}); }
+
+/// Howard et al., MobileNets, 2017, figure 3: filtered channel by channel, then mixed.
+std::string separable(ModelBuilder& m, const std::string& x, std::int64_t in, std::int64_t out, std::int64_t stride) {
+  return m.relu(m.conv_bn(m.relu(m.conv_bn(x, in, in, 3, stride, in)), in, out, 1));
+}
+
+/// As pytorch-cifar writes it: always widened, by relu, and with a convolution beside where the width changes.
+std::string cifar_inverted_residual(ModelBuilder& m, const std::string& x, std::int64_t in, std::int64_t out,
+                                    std::int64_t stride, std::int64_t widening) {
+  const std::int64_t inner = widening * in;
+  std::string y = m.relu(m.conv_bn(x, in, inner, 1));
+  y = m.conv_bn(m.relu(m.conv_bn(y, inner, inner, 3, stride, inner)), inner, out, 1);
+  if (stride != 1) return y;
+  return m.add(y, in == out ? x : m.conv_bn(x, in, out, 1));
 }
 
 /// Sandler et al., MobileNetV2, CVPR'18, figure 3: widened, filtered channel by channel, narrowed without activation.
@@ -104,6 +128,61 @@ std::string mobilenet_v2(ModelBuilder& m) {
   }
   x = m.node("Clip", {m.conv_bn(x, in, 1280, 1), m.scalar(0), m.scalar(6)});
   return m.finish({classifier(m, x, 1280)});
+}
+
+// The variants for CIFAR-10 of github.com/kuangliu/pytorch-cifar, which keep the size of the small image for longer.
+
+/// He et al., Deep residual learning, CVPR'16, behind a 3x3 convolution.
+std::string cifar_resnet18(ModelBuilder& m) {
+  const std::string x = m.relu(m.conv_bn(cifar_image(m), 3, 64, 3));
+  return resnet_stages(m, x, basic_block, 1, {2, 2, 2, 2}, kCifarClasses);
+}
+
+/// Simonyan & Zisserman, Very deep convolutional networks, ICLR'15, configuration D with one product at the end.
+std::string cifar_vgg16(ModelBuilder& m) {
+  const std::vector<Sizes> stages = {{64, 64}, {128, 128}, {256, 256, 256}, {512, 512, 512}, {512, 512, 512}};
+  std::string x = cifar_image(m);
+  std::int64_t in = 3;
+  for (const Sizes& stage : stages) {
+    for (const std::int64_t out : stage) {
+      x = m.relu(m.batch_norm(m.conv_with_bias(x, in, out, {{3, 3}, {1, 1}, {1, 1}, 1}), out));
+      in = out;
+    }
+    x = m.max_pool(x, 2, 2);
+  }
+  return m.finish({classifier(m, x, in, kCifarClasses)});
+}
+
+/// Howard et al., MobileNets, 2017, table 1.
+std::string cifar_mobilenet_v1(ModelBuilder& m) {
+  struct Stage {
+    std::int64_t out, stride;
+  };
+  constexpr Stage kStages[] = {{64, 1},  {128, 2}, {128, 1}, {256, 2}, {256, 1},  {512, 2}, {512, 1},
+                               {512, 1}, {512, 1}, {512, 1}, {512, 1}, {1024, 2}, {1024, 1}};
+  std::string x = m.relu(m.conv_bn(cifar_image(m), 3, 32, 3));
+  std::int64_t in = 32;
+  for (const Stage& stage : kStages) {
+    x = separable(m, x, in, stage.out, stage.stride);
+    in = stage.out;
+  }
+  return m.finish({classifier(m, x, in, kCifarClasses)});
+}
+
+/// Sandler et al., MobileNetV2, CVPR'18, table 2, with strides of 1 in the first two places.
+std::string cifar_mobilenet_v2(ModelBuilder& m) {
+  struct Stage {
+    std::int64_t widening, out, repeats, stride;
+  };
+  constexpr Stage kStages[] = {{1, 16, 1, 1}, {6, 24, 2, 1},  {6, 32, 3, 2}, {6, 64, 4, 2},
+                               {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
+  std::string x = m.relu(m.conv_bn(cifar_image(m), 3, 32, 3));
+  std::int64_t in = 32;
+  for (const Stage& stage : kStages) {
+    for (std::int64_t i = 0; i < stage.repeats; ++i, in = stage.out)
+      x = cifar_inverted_residual(m, x, in, stage.out, i == 0 ? stage.stride : 1, stage.widening);
+  }
+  return m.finish({classifier(m, m.relu(m.conv_bn(x, in, 1280, 1)), 1280, kCifarClasses)});
 }
 
 }  // namespace models

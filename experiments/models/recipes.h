@@ -13,6 +13,10 @@ std::string resnet18(ModelBuilder& m);
 std::string resnet50(ModelBuilder& m);
 std::string resnext50(ModelBuilder& m);
 std::string mobilenet_v2(ModelBuilder& m);
+std::string cifar_resnet18(ModelBuilder& m);
+std::string cifar_vgg16(ModelBuilder& m);
+std::string cifar_mobilenet_v1(ModelBuilder& m);
+std::string cifar_mobilenet_v2(ModelBuilder& m);
 
 // inception.cpp, nasnet.cpp
 std::string inception_v3(ModelBuilder& m);

@@ -47,20 +47,43 @@ INSTANTIATE_TEST_SUITE_P(Experiments, Models,
                                          "inception_v3", "mobilenet_v2", "nasnet_a", "repvgg", "acnet", "nasrnn",
                                          "bert_layer", "bert_layer_256", "bert", "llama", "lora", "linear_attention",
                                          "fire_modules", "shared_recurrence", "plain_encoder", "pooled_branches",
-                                         "grouped_blocks"),
+                                         "grouped_blocks", "cifar_resnet18", "cifar_vgg16", "cifar_mobilenet_v1",
+                                         "cifar_mobilenet_v2"),
                          [](const auto& info) { return std::string(info.param); });
+
+Graph graph_of(const std::string& name) {
+  std::ifstream stream(kModels / (name + ".onnx"), std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+  auto imported = import_model(bytes_of(bytes), registry());
+  EXPECT_TRUE(imported) << name;
+  return imported ? std::move(imported->graph) : Graph();
+}
 
 /// How many applications of each operator a model imports as; opaque nodes by their ONNX type.
 std::map<std::string, int> operators_of(const std::string& name) {
-  std::ifstream stream(kModels / (name + ".onnx"), std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
-  const auto imported = import_model(bytes_of(bytes), registry());
-  EXPECT_TRUE(imported) << name;
   std::map<std::string, int> counts;
-  if (imported)
-    for (const Node& node : imported->graph.nodes())
-      if (!node.is_input()) ++counts[node.opaque() ? node.opaque()->type : node.application()->op->name()];
+  const Graph graph = graph_of(name);
+  for (const Node& node : graph.nodes())
+    if (!node.is_input()) ++counts[node.opaque() ? node.opaque()->type : node.application()->op->name()];
   return counts;
+}
+
+struct ModelSize {
+  std::int64_t parameters = 0;     ///< What training learns: no means and variances.
+  std::int64_t multiply_adds = 0;  ///< Of convolutions and products alone.
+};
+ModelSize size_of(const std::string& name) {
+  const Graph graph = graph_of(name);
+  ModelSize size;
+  for (const NodeId id : graph.inputs())
+    if (graph.node(id).constant()) size.parameters += graph.shape({id}).elements();
+  for (const Node& node : graph.nodes()) {
+    if (node.applies("batch_norm")) size.parameters -= 2 * graph.shape(node.inputs[1]).elements();
+    if (!node.applies("conv2d") && !node.applies("matmul")) continue;
+    const Shape &w = graph.shape(node.inputs[1]), &y = node.outputs[0].shape;
+    size.multiply_adds += y.elements() * (node.applies("conv2d") ? w[1] * w[2] * w[3] : w[0]);
+  }
+  return size;
 }
 
 /// Figures of the papers, counted by hand.
@@ -82,10 +105,23 @@ TEST(Architectures, HaveAsManyLayersAsTheirPapersSay) {
   EXPECT_EQ(operators_of("lora")["matmul"], 12) << "four projections, two adapters, attention, two layers behind";
 }
 
+/// Parameters: as PyTorch counts them in the networks that they are variants of.
+TEST(Architectures, OfCifarAreAsLargeAsTheirModels) {
+  EXPECT_EQ(size_of("cifar_resnet18").parameters, 11'173'962);
+  EXPECT_EQ(size_of("cifar_vgg16").parameters, 14'728'266);
+  EXPECT_EQ(size_of("cifar_mobilenet_v1").parameters, 3'217'226);
+  EXPECT_EQ(size_of("cifar_mobilenet_v2").parameters, 2'296'922);
+  EXPECT_EQ(size_of("cifar_resnet18").multiply_adds, 555'422'720);
+  EXPECT_EQ(size_of("cifar_vgg16").multiply_adds, 313'201'664);
+  EXPECT_EQ(size_of("cifar_mobilenet_v1").multiply_adds, 46'354'432);
+  EXPECT_EQ(size_of("cifar_mobilenet_v2").multiply_adds, 91'154'944);
+}
+
 TEST(Architectures, AreKnownToOperatorsThroughout) {
   for (const char* name :
        {"resnext50", "inception_v3", "mobilenet_v2", "nasnet_a", "acnet", "bert", "llama", "lora", "linear_attention",
-        "fire_modules", "shared_recurrence", "plain_encoder", "pooled_branches", "grouped_blocks"})
+        "fire_modules", "shared_recurrence", "plain_encoder", "pooled_branches", "grouped_blocks", "cifar_resnet18",
+        "cifar_vgg16", "cifar_mobilenet_v1", "cifar_mobilenet_v2"})
     for (const auto& [op, count] : operators_of(name))
       EXPECT_NE(registry().find<Operator>(op), nullptr) << name << " carries " << count << " of " << op;
 }
