@@ -14,6 +14,8 @@
 (declare-fun broadcast_matmul (Sizes Sizes Tensor Tensor) Tensor)  ; stretch_left stretch_right a b
 (declare-fun pad (Sizes Sizes Real Tensor) Tensor)  ; before after value x
 (declare-fun slice (Sizes Sizes Sizes Sizes Tensor) Tensor)  ; axes starts sizes steps x
+(declare-fun im2col (Sizes Sizes Sizes Tensor) Tensor)  ; kernel strides dilations x
+(declare-fun im2col_matmul (Tensor Tensor) Tensor)  ; v w
 (declare-fun winograd_input (Int Tensor) Tensor)  ; outputs x
 (declare-fun winograd_weight (Int Tensor) Tensor)  ; outputs w
 (declare-fun winograd_output (Int Tensor) Tensor)  ; outputs z
@@ -55,3 +57,19 @@
   :ranks "x w 4"
   :domain "w.2 3; w.3 3; i 0..3; j 0..3"
   :source "definition"))
+
+; --- a convolution as one product of matrices ---
+
+(assert (! (forall ((x Tensor) (w Tensor))
+    (= (conv2d (sizes2 1 1) padding.valid (sizes4 0 0 0 0) (sizes2 1 1) 1 activation.none x w)
+       (im2col_matmul (im2col (sizes2 (dim 2 w) (dim 3 w)) (sizes2 1 1) (sizes2 1 1) x) w)))
+  :named conv-by-im2col
+  :ranks "x w 4"
+  :source "Chellapilla, Puri & Simard 2006"))
+
+(assert (! (forall ((x Tensor) (w Tensor))
+    (= (conv2d (sizes2 2 2) padding.valid (sizes4 0 0 0 0) (sizes2 1 1) 1 activation.none x w)
+       (im2col_matmul (im2col (sizes2 (dim 2 w) (dim 3 w)) (sizes2 2 2) (sizes2 1 1) x) w)))
+  :named strided-conv-by-im2col
+  :ranks "x w 4"
+  :source "Chellapilla, Puri & Simard 2006"))

@@ -26,6 +26,7 @@ void add_learn_fitting(Program& program);       // learn_fit.cpp
 void add_learn_explaining(Program& program);    // learn_explain.cpp
 void add_machine(Program& program);             // machine.cpp
 void add_plugins(Program& program);             // plugins.cpp
+void add_study(Program& program);              // study.cpp
 void add_searches(Program& program);            // searches.cpp
 void add_new(Program& program);                 // new.cpp
 void add_describe(Program& program);            // describe.cpp

@@ -44,6 +44,18 @@ Result<std::unique_ptr<CostModel>> primitives(const CompileArguments& arguments,
   return model;
 }
 
+/// Of all nodes that the algorithm fits.
+Result<compile::Algorithms> algorithm_of_all(const CompileArguments& arguments, const OpenedModel& model) {
+  compile::Algorithms algorithms;
+  if (arguments.algorithm.empty()) return algorithms;
+  for (const std::string& node : compile::nodes_for(arguments.algorithm, model.start().graph))
+    algorithms[node] = arguments.algorithm;
+  if (algorithms.empty())
+    return make_error(ErrorCode::kUsage, "--algorithm {}: it fits no convolution of '{}'; choose another one",
+                      arguments.algorithm, arguments.model);
+  return algorithms;
+}
+
 /// In these folders. Nothing where the models that it would compile are `known` from before.
 Result<std::optional<compile::CompileReport>> compiled_in(const Folders& folders, const Settings& settings,
                                                           const CompileArguments& arguments,
@@ -71,6 +83,7 @@ Result<std::optional<compile::CompileReport>> compiled_in(const Folders& folders
   compile::CompileOptions options = options_of(arguments, folders, line);
   REWRIGHT_TRY(const std::unique_ptr<CostModel> beside, primitives(arguments, registry));
   options.beside = beside.get();
+  REWRIGHT_TRY(options.algorithms, algorithm_of_all(arguments, *opened.front().model));
   if (!records.empty()) {
     REWRIGHT_TRY(options.records, ScheduleRecords::read(records));
   }
@@ -208,6 +221,7 @@ void add_compile(Program& program) {
        "rewright compile model.onnx -o model_c --optimize joint --effort 2 --measure",
        "rewright compile model.onnx -o model_c --records my.store --in-context 3",
        "rewright compile model.onnx -o model_c --algorithms all --measure",
+       "rewright compile model.onnx -o model_c --algorithm im2col --measure",
        "rewright compile model.onnx -o model_c --open batch=1..8 --dim sequence=128",
        "rewright compile model.onnx -o model_c --regions",
        "rewright compile model.onnx -o model_c --fuse random --fuse-option best=8 --fuse-option data=my.kernels",
@@ -277,8 +291,16 @@ void add_compile(Program& program) {
           .excludes(open)
           .excludes(regions);
   std::vector<std::string> algorithms = compile::algorithm_names();
-  algorithms.emplace_back("all");
   const Argument algorithm =
+      command
+          .add_option("--algorithm", arguments->algorithm,
+                      "By which all convolutions that it fits are computed, whether that is faster or not")
+          .check(one_of(algorithms))
+          .excludes(open)
+          .excludes(regions)
+          .excludes(fuse);
+  algorithms.emplace_back("all");
+  const Argument choice =
       command
           .add_option("--algorithms", arguments->algorithms,
                       "By which convolutions may be computed: each is timed in the model, and a node takes the one by "
@@ -287,7 +309,8 @@ void add_compile(Program& program) {
           .repeatable()
           .excludes(open)
           .excludes(regions)
-          .excludes(fuse);
+          .excludes(fuse)
+          .excludes(algorithm);
   command
       .add_option("--in-context", arguments->in_context,
                   "So many of each kernel's best schedules are timed among the other kernels, where the fastest alone "
@@ -296,7 +319,8 @@ void add_compile(Program& program) {
       .excludes(open)
       .excludes(regions)
       .excludes(fuse)
-      .excludes(algorithm);
+      .excludes(algorithm)
+      .excludes(choice);
   command
       .add_option(
           "--fuse-option", arguments->fuse_options,

@@ -33,6 +33,7 @@ struct CompileArguments {
   std::string optimize = "no";
   std::string fuse;  ///< A cost model, or none.
   std::vector<std::string> fuse_options;
+  std::string algorithm;                ///< By which all nodes that it fits are computed; empty: by none.
   std::vector<std::string> algorithms;  ///< That nodes may be computed by; "all".
   int in_context = 0;  ///< Schedules of each kernel that are tried among the others; 0: the best alone is taken.
 };

@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   rewright::cli::add_learn_fitting(program);
   rewright::cli::add_learn_explaining(program);
   rewright::cli::add_machine(program);
+  rewright::cli::add_study(program);
   rewright::cli::add_searches(program);
   rewright::cli::add_axioms(program);
   rewright::cli::add_experiment(program);

@@ -149,7 +149,9 @@ Result<Kernels> kernels_of_version(const Graph& graph, const OpenedModel& model,
                                    const tune::InstructionSet* instructions, const CompileOptions& options,
                                    std::map<std::string, std::string>& ids) {
   const ImportedModel& compiled = model.start();
-  REWRIGHT_TRY(Kernels kernels, kernels_of(graph, compiled.carried, compiled.external, model.registry, options.stored));
+  std::set<Port> stored = stored_windows(graph);
+  stored.insert(options.stored.begin(), options.stored.end());
+  REWRIGHT_TRY(Kernels kernels, kernels_of(graph, compiled.carried, compiled.external, model.registry, stored));
   if (instructions == nullptr || !kernels.not_compiled.empty()) return kernels;
   const ScheduleChoice recorded = best_recorded(
       options.records,
@@ -162,7 +164,7 @@ Result<Kernels> kernels_of_version(const Graph& graph, const OpenedModel& model,
                                    asked.push_back(program_id(program));
                                    return recorded(program);
                                  },
-                                 sparse_weights(graph, options.algorithms)));
+                                 weight_wishes(graph, options.algorithms)));
   for (std::size_t f = 0; f < std::min(asked.size(), made.functions.size()); ++f)
     ids[made.functions[f].name] = asked[f];
   return made;

@@ -13,11 +13,20 @@ namespace rewright::compile {
 namespace {
 
 constexpr std::int64_t kTaps = 3;
-constexpr std::string_view kSparse = "sparse";
+constexpr std::string_view kIm2col = "im2col", kDirect = "direct", kPacked = "packed", kSparse = "sparse",
+                           kSparseIm2col = "sparse-im2col";
 
-/// A convolution of 3 x 3 taps, stride 1, one group and no activation.
+/// A convolution without activation.
 struct PlainConvolution {
-  std::array<std::int64_t, 2> before;  ///< Zeros around the image, along rows and columns.
+  std::array<std::int64_t, 2> kernel, strides, dilations;
+  std::int64_t groups = 1;
+  std::array<std::int64_t, 2> before, after;  ///< Zeros around the image, along rows and columns.
+
+  /// Of 3 x 3 taps beside each other, stride 1 and one group.
+  [[nodiscard]] bool has_tiles() const {
+    constexpr std::array<std::int64_t, 2> kOnes = {1, 1};
+    return kernel == std::array{kTaps, kTaps} && strides == kOnes && dilations == kOnes && groups == 1;
+  }
 };
 std::optional<PlainConvolution> plain_convolution(const Graph& graph, const Node& node) {
   if (!node.applies("conv2d") || node.name.empty()) return std::nullopt;
@@ -26,16 +35,23 @@ std::optional<PlainConvolution> plain_convolution(const Graph& graph, const Node
   const auto place = [&](std::string_view name) {
     return static_cast<std::size_t>(std::ranges::find(specs, name, &ParamSpec::name) - specs.begin());
   };
-  const std::vector<std::int64_t> ones = {1, 1};
-  const Shape& w = graph.shape(node.inputs[1]);
-  if (w[2] != kTaps || w[3] != kTaps || conv.params.integers(place("strides")) != ones ||
-      conv.params.integers(place("dilations")) != ones || conv.params.integer(place("groups")) != 1 ||
-      conv.params.choice(place("activation")) != 0)
-    return std::nullopt;
+  if (conv.params.choice(place("activation")) != 0) return std::nullopt;
+  const auto& strides = conv.params.integers(place("strides"));
+  const auto& dilations = conv.params.integers(place("dilations"));
+  const auto& pads = conv.params.integers(place("pads"));
   const bool is_same =
       specs[place("padding")].choices[static_cast<std::size_t>(conv.params.choice(place("padding")))] == "same";
-  const auto& pads = conv.params.integers(place("pads"));
-  return PlainConvolution{is_same ? std::array<std::int64_t, 2>{kTaps / 2, kTaps / 2} : std::array{pads[0], pads[1]}};
+  PlainConvolution made;
+  made.groups = conv.params.integer(place("groups"));
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    made.kernel[axis] = graph.shape(node.inputs[1])[2 + static_cast<int>(axis)];
+    made.strides[axis] = strides[axis];
+    made.dilations[axis] = dilations[axis];
+    const std::int64_t reach = (made.kernel[axis] - 1) * dilations[axis];
+    made.before[axis] = is_same ? reach / 2 : pads[axis];
+    made.after[axis] = is_same ? reach - reach / 2 : pads[2 + axis];
+  }
+  return made;
 }
 
 /// Outputs of a tile along an axis; 0: it is another algorithm.
@@ -43,37 +59,63 @@ std::int64_t outputs_of_tile(std::string_view algorithm) {
   return algorithm == "winograd-2" ? 2 : algorithm == "winograd-4" ? 4 : 0;
 }
 
-Result<Port> by_winograd(GraphBuilder& builder, const Node& node, const PlainConvolution& convolution, Port x, Port w,
-                         std::int64_t m) {
-  const auto apply = [&](std::string_view op, std::vector<NamedParam> params, std::vector<Port> operands,
-                         const std::string& what) -> Result<Port> {
-    REWRIGHT_TRY(const auto made, builder.apply(op, params, std::move(operands), node.name + what));
+/// Applies operators for a node; names are its name and what they do.
+class Made {
+ public:
+  Made(GraphBuilder& builder, const Node& node) : builder_(builder), node_(node) {}
+  [[nodiscard]] Result<Port> apply(std::string_view op, const std::vector<NamedParam>& params,
+                                   std::vector<Port> operands, const std::string& what) {
+    REWRIGHT_TRY(const auto made, builder_.apply(op, params, std::move(operands), node_.name + what));
     return made[0];
+  }
+  /// The image with zeros around it.
+  [[nodiscard]] Result<Port> padded(Port x, const std::array<std::int64_t, 2>& before,
+                                    const std::array<std::int64_t, 2>& after) {
+    const std::vector<std::int64_t> first = {0, 0, before[0], before[1]}, last = {0, 0, after[0], after[1]};
+    if (first == std::vector<std::int64_t>(4, 0) && last == first) return x;
+    return apply("pad", {{"before", first}, {"after", last}}, {x}, "/image");
+  }
+
+ private:
+  GraphBuilder& builder_;
+  const Node& node_;
+};
+
+Result<Port> by_im2col(Made made, const PlainConvolution& convolution, Port x, Port w) {
+  REWRIGHT_TRY(x, made.padded(x, convolution.before, convolution.after));
+  const auto list = [](const std::array<std::int64_t, 2>& pair) {
+    return std::vector<std::int64_t>(pair.begin(), pair.end());
   };
-  const Shape image = builder.shape(x);
-  const Shape& result = node.outputs[0].shape;
-  std::vector<std::int64_t> before(4, 0), after(4, 0), whole;
+  REWRIGHT_TRY(const Port windows, made.apply("im2col",
+                                              {{"kernel", list(convolution.kernel)},
+                                               {"strides", list(convolution.strides)},
+                                               {"dilations", list(convolution.dilations)}},
+                                              {x}, "/windows"));
+  return made.apply("im2col_matmul", {}, {windows, w}, "");
+}
+
+Result<Port> by_winograd(Made made, const PlainConvolution& convolution, const Shape& image, const Shape& result,
+                         Port x, Port w, std::int64_t m) {
+  std::array<std::int64_t, 2> after{};
+  std::vector<std::int64_t> whole;
   for (std::size_t axis = 0; axis < 2; ++axis) {
     const int at = 2 + static_cast<int>(axis);
-    const std::int64_t tiled = (result[at] + m - 1) / m * m + kTaps - 1;
-    before[2 + axis] = convolution.before[axis];
-    after[2 + axis] = tiled - image[at] - before[2 + axis];
-    whole.push_back(tiled - kTaps + 1);
+    whole.push_back((result[at] + m - 1) / m * m);
+    after[axis] = whole.back() + kTaps - 1 - image[at] - convolution.before[axis];
   }
   if (std::ranges::any_of(after, [](std::int64_t zeros) { return zeros < 0; }))
-    return make_error(ErrorCode::kUsage, "the image of {} reaches beyond its result's tiles", node.name);
-  if (before != std::vector<std::int64_t>(4, 0) || after != std::vector<std::int64_t>(4, 0)) {
-    REWRIGHT_TRY(x, apply("pad", {{"before", before}, {"after", after}}, {x}, "/image"));
-  }
-  REWRIGHT_TRY(const Port tiles, apply("winograd_input", {{"outputs", m}}, {x}, "/tiles"));
-  REWRIGHT_TRY(const Port filters, apply("winograd_weight", {{"outputs", m}}, {w}, "/filters"));
-  REWRIGHT_TRY(const Port products, apply("broadcast_matmul", {{"stretch_right", std::vector<std::int64_t>{2, 3}}},
-                                          {tiles, filters}, "/products"));
+    return make_error(ErrorCode::kUsage, "an image reaches beyond its result's tiles");
+  REWRIGHT_TRY(x, made.padded(x, convolution.before, after));
+  REWRIGHT_TRY(const Port tiles, made.apply("winograd_input", {{"outputs", m}}, {x}, "/tiles"));
+  REWRIGHT_TRY(const Port filters, made.apply("winograd_weight", {{"outputs", m}}, {w}, "/filters"));
+  REWRIGHT_TRY(const Port products, made.apply("broadcast_matmul", {{"stretch_right", std::vector<std::int64_t>{2, 3}}},
+                                               {tiles, filters}, "/products"));
   const std::vector<std::int64_t> sizes = {result[2], result[3]};
-  REWRIGHT_TRY(Port y, apply("winograd_output", {{"outputs", m}}, {products}, whole == sizes ? "" : "/outputs"));
+  REWRIGHT_TRY(Port y, made.apply("winograd_output", {{"outputs", m}}, {products}, whole == sizes ? "" : "/outputs"));
   if (whole != sizes) {
     const std::vector<std::int64_t> axes = {2, 3}, zeros = {0, 0}, ones = {1, 1};
-    REWRIGHT_TRY(y, apply("slice", {{"axes", axes}, {"starts", zeros}, {"sizes", sizes}, {"steps", ones}}, {y}, ""));
+    REWRIGHT_TRY(y,
+                 made.apply("slice", {{"axes", axes}, {"starts", zeros}, {"sizes", sizes}, {"steps", ones}}, {y}, ""));
   }
   return y;
 }
@@ -89,40 +131,76 @@ std::optional<std::int64_t> nonzeros_of(const Graph& graph, Port port) {
   return count_nonzeros(numbers);
 }
 
-/// A convolution whose weight has more zeros than others, and some that are not.
-bool is_sparse_convolution(const Graph& graph, const Node& node) {
-  if (!node.applies("conv2d") || node.name.empty()) return false;
-  const auto elements = nonzeros_of(graph, node.inputs[1]);
-  return elements && *elements > 0 && 2 * *elements < graph.shape(node.inputs[1]).elements();
+/// A weight with more zeros than others, and some that are not.
+bool is_sparse(const Graph& graph, Port weight) {
+  const auto elements = nonzeros_of(graph, weight);
+  return elements && *elements > 0 && 2 * *elements < graph.shape(weight).elements();
 }
 
-bool fits(std::string_view algorithm, const Graph& graph, const Node& node) {
-  if (algorithm == kSparse) return is_sparse_convolution(graph, node);
-  return outputs_of_tile(algorithm) > 0 && plain_convolution(graph, node);
+bool is_by_im2col(std::string_view algorithm) { return algorithm == kIm2col || algorithm == kSparseIm2col; }
+bool is_without_zeros(std::string_view algorithm) { return algorithm == kSparse || algorithm == kSparseIm2col; }
+/// The same node, whose kernel is another.
+bool keeps_node(std::string_view algorithm) {
+  return algorithm == kSparse || algorithm == kDirect || algorithm == kPacked;
+}
+
+/// Nothing where the node can be computed so.
+std::optional<std::string> reason_against(std::string_view algorithm, const Graph& graph, const Node& node) {
+  if (std::ranges::find(algorithm_names(), algorithm) == algorithm_names().end()) return "there is no such algorithm";
+  if (!node.applies("conv2d") || node.name.empty()) return "it is no convolution";
+  if (is_without_zeros(algorithm) && !is_sparse(graph, node.inputs[1]))
+    return "it has no weight with more zeros than other numbers";
+  if (keeps_node(algorithm)) return std::nullopt;
+  const auto convolution = plain_convolution(graph, node);
+  if (!convolution) return "it has an activation";
+  if (is_by_im2col(algorithm)) return convolution->groups == 1 ? std::nullopt : std::optional("it has groups");
+  return convolution->has_tiles() ? std::nullopt
+                                  : std::optional("it is none of 3 x 3 taps beside each other, stride 1 and one group");
+}
+
+Result<Port> computed_by(std::string_view algorithm, GraphBuilder& builder, const Node& node,
+                         const PlainConvolution& convolution, Port x, Port w) {
+  const Made made(builder, node);
+  if (is_by_im2col(algorithm)) return by_im2col(made, convolution, x, w);
+  return by_winograd(made, convolution, builder.shape(x), node.outputs[0].shape, x, w, outputs_of_tile(algorithm));
 }
 
 }  // namespace
 
 const std::vector<std::string>& algorithm_names() {
-  static const std::vector<std::string> kNames = {"winograd-2", "winograd-4", std::string(kSparse)};
+  static const std::vector<std::string> kNames = {
+      std::string(kDirect), std::string(kPacked), std::string(kIm2col),      "winograd-2",
+      "winograd-4",         std::string(kSparse), std::string(kSparseIm2col)};
   return kNames;
 }
 
 std::vector<std::string> nodes_for(std::string_view algorithm, const Graph& graph) {
   std::vector<std::string> names;
   for (const Node& node : graph.nodes())
-    if (fits(algorithm, graph, node)) names.push_back(node.name);
+    if (!node.is_input() && !reason_against(algorithm, graph, node)) names.push_back(node.name);
   return names;
 }
 
-SparseWeights sparse_weights(const Graph& graph, const Algorithms& algorithms) {
-  SparseWeights weights;
+WeightWishes weight_wishes(const Graph& graph, const Algorithms& algorithms) {
+  WeightWishes wishes;
   for (const Node& node : graph.nodes()) {
-    const auto algorithm = node.is_input() ? algorithms.end() : algorithms.find(node.name);
-    if (algorithm == algorithms.end() || algorithm->second != kSparse) continue;
-    if (const auto elements = nonzeros_of(graph, node.inputs[1])) weights[node.inputs[1]] = *elements;
+    const auto at = node.is_input() ? algorithms.end() : algorithms.find(node.name);
+    if (at == algorithms.end() || node.inputs.size() < 2) continue;
+    const std::string& algorithm = at->second;
+    WeightWish wish;
+    if (is_without_zeros(algorithm)) wish.elements = nonzeros_of(graph, node.inputs[1]);
+    if (algorithm == kPacked) wish.layout = WeightWish::Layout::kChannelsLast;
+    if (algorithm == kDirect || wish.elements) wish.layout = WeightWish::Layout::kChannelsFirst;
+    if (wish.layout != WeightWish::Layout::kAny) wishes[node.inputs[1]] = wish;
   }
-  return weights;
+  return wishes;
+}
+
+std::set<Port> stored_windows(const Graph& graph) {
+  std::set<Port> stored;
+  for (std::uint32_t i = 0; i < graph.nodes().size(); ++i)
+    if (graph.nodes()[i].applies("im2col")) stored.insert({NodeId{i}, 0});
+  return stored;
 }
 
 Result<Graph> with_algorithms(const Graph& graph, const Algorithms& algorithms, const Registry& registry) {
@@ -133,23 +211,18 @@ Result<Graph> with_algorithms(const Graph& graph, const Algorithms& algorithms, 
     std::vector<Port> operands;
     for (const Port& port : node.inputs) operands.push_back(made[port.node.value][port.output]);
     const auto algorithm = node.is_input() ? algorithms.end() : algorithms.find(node.name);
-    const bool is_same = algorithm == algorithms.end() || algorithm->second == kSparse;
-    if (algorithm != algorithms.end() && is_same) {
-      if (!is_sparse_convolution(graph, node))
-        return make_error(ErrorCode::kUsage, "{} has no weight with more zeros than other numbers", node.name);
+    if (algorithm != algorithms.end()) {
       ++met;
+      if (const auto reason = reason_against(algorithm->second, graph, node))
+        return make_error(ErrorCode::kUsage, "{} cannot be computed by {}: {}", node.name, algorithm->second, *reason);
     }
-    if (is_same) {
+    if (algorithm == algorithms.end() || keeps_node(algorithm->second)) {
       REWRIGHT_TRY(auto ports, builder.copy(node, std::move(operands)));
       made.push_back(std::move(ports));
       continue;
     }
-    ++met;
-    const std::int64_t m = outputs_of_tile(algorithm->second);
-    const auto convolution = plain_convolution(graph, node);
-    if (m == 0 || !convolution)
-      return make_error(ErrorCode::kUsage, "{} cannot be computed by {}", node.name, algorithm->second);
-    REWRIGHT_TRY(const Port y, by_winograd(builder, node, *convolution, operands[0], operands[1], m));
+    REWRIGHT_TRY(const Port y, computed_by(algorithm->second, builder, node, *plain_convolution(graph, node),
+                                           operands[0], operands[1]));
     made.push_back({y});
   }
   if (met != algorithms.size())

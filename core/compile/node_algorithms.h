@@ -1,12 +1,16 @@
-// Other ways to compute an operator, by name, for single nodes of a graph: equations of axioms/algorithms.smt2.
+// Other ways to compute a convolution, by name, for single nodes of a graph: equations of axioms/algorithms.smt2, and
+// kernels of the same node.
 //
-//   winograd-2, winograd-4   a convolution of 3 x 3 taps, stride 1, one group, by tiles of 2 x 2 and 4 x 4 outputs:
-//                            slice(winograd_output(broadcast_matmul(winograd_input(pad(x)), winograd_weight(w))))
-//   sparse                   a convolution whose weight has more zeros than other numbers, without what is multiplied
-//                            with 0: the same node, its kernel in another form (compile/sparse_weights.h)
+//   direct          channels first: a vector along a row of the image, weights as they are
+//   packed          channels last: a vector of channels, weights in panels
+//   im2col          one product of matrices: im2col_matmul(im2col(pad(x)), w), of one group
+//   winograd-2, -4  of 3 x 3 taps, stride 1, one group, by tiles of 2 x 2 and 4 x 4 outputs:
+//                   slice(winograd_output(broadcast_matmul(winograd_input(pad(x)), winograd_weight(w))))
+//   sparse          direct, without what is multiplied with 0: of weights with more zeros than other numbers
+//   sparse-im2col   both (compile/sparse_weights.h)
 //
 // What depends on weights alone is computed before (known_weights.h). Results differ in their last digits: sums are
-// taken in another order, and by the factors of the transforms some digits are lost (Lavin & Gray, CVPR 2016).
+// taken in another order, and by the factors of Winograd's transforms some digits are lost (Lavin & Gray, CVPR 2016).
 #pragma once
 
 #include <rewright/base/result.h>
@@ -15,14 +19,22 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace rewright::compile {
 
-/// Weights that are to be sparse where their kernel lets them, and how many of their elements are not 0.
-using SparseWeights = std::map<Port, std::int64_t>;
+/// What is asked of a kernel that multiplies with a weight.
+struct WeightWish {
+  enum class Layout : std::uint8_t { kAny, kChannelsFirst, kChannelsLast };
+  Layout layout = Layout::kAny;               ///< Of images that it reads and writes.
+  std::optional<std::int64_t> elements = {};  ///< Zeros are to be left out: so many others there are.
+  friend bool operator==(const WeightWish&, const WeightWish&) = default;
+};
+using WeightWishes = std::map<Port, WeightWish>;
 
 /// Names of algorithms, by names of nodes.
 using Algorithms = std::map<std::string, std::string>;
@@ -38,7 +50,9 @@ using Algorithms = std::map<std::string, std::string>;
 [[nodiscard]] REWRIGHT_API Result<Graph> with_algorithms(const Graph& graph, const Algorithms& algorithms,
                                                          const Registry& registry);
 
-/// Those of the nodes that are computed so, in a graph made with the algorithms: what scheduled() takes.
-[[nodiscard]] REWRIGHT_API SparseWeights sparse_weights(const Graph& graph, const Algorithms& algorithms);
+/// Of a graph made with the algorithms: what scheduled() is asked for, and what is to be stored, as a kernel that
+/// joined what follows would be a convolution again.
+[[nodiscard]] REWRIGHT_API WeightWishes weight_wishes(const Graph& graph, const Algorithms& algorithms);
+[[nodiscard]] REWRIGHT_API std::set<Port> stored_windows(const Graph& graph);
 
 }  // namespace rewright::compile

@@ -118,12 +118,12 @@ const tune::Machine& nominal_machine() {
 class KernelScheduling {
  public:
   KernelScheduling(const Graph& graph, const Kernels& kernels, const schedule::VectorUnit& unit, int threads,
-                   const ScheduleChoice& choose, const SparseWeights& sparse_weights)
+                   const ScheduleChoice& choose, const WeightWishes& wishes)
       : graph_(graph),
         kernels_(kernels),
         unit_(unit),
         choose_(choose),
-        sparse_weights_(sparse_weights),
+        wishes_(wishes),
         roofline_(tune::feature_columns(), nominal_machine()) {
     result_.threads = threads;
   }
@@ -225,8 +225,7 @@ class KernelScheduling {
       }
     }
     problem.kernel_cost = [&](std::size_t k, const std::vector<bool>& is_last) {
-      const bool any_last = std::ranges::find(is_last, true) != is_last.end();
-      if (any_last && has_sparse_weight(k)) return kNeverUs;
+      if (is_barred(k, is_last)) return kNeverUs;
       std::map<Port, Storage> storage;
       for (const auto& [port, i] : at[k]) {
         if (is_last[i]) {
@@ -363,7 +362,8 @@ class KernelScheduling {
       key += fmt::format("|{}", static_cast<int>(programs_[k].buffers[b].role));
       const auto found = call.tensors[b] ? storage.find(*call.tensors[b]) : storage.end();
       if (found != storage.end()) key += to_string(found->second) + (positive_.contains(found->first) ? "+" : "");
-      if (const auto elements = elements_of_sparse(k, b)) key += fmt::format("|{} elements", *elements);
+      const WeightWish* wish = wish_of(k, b);
+      if (wish != nullptr && wish->elements) key += fmt::format("|{} elements", *wish->elements);
     }
     return key;
   }
@@ -378,16 +378,21 @@ class KernelScheduling {
     result_.calls.push_back(std::move(call));
     return {};
   }
-  /// Of a call's weight that is to be sparse, how many elements are not 0; nothing: there is none, or too few are 0.
-  [[nodiscard]] std::optional<std::int64_t> elements_of_sparse(std::size_t k, std::size_t b) const {
+  /// What is asked of a call, by buffer; nothing: nothing.
+  [[nodiscard]] const WeightWish* wish_of(std::size_t k, std::size_t b) const {
     const auto& port = calls_[k].tensors[b];
-    if (!port || programs_[k].buffers[b].role != BufferRole::kWeight || !sparse_weights_.contains(*port))
-      return std::nullopt;
-    return sparse_weights_.at(*port);
+    if (!port || programs_[k].buffers[b].role != BufferRole::kWeight) return nullptr;
+    const auto wish = wishes_.find(*port);
+    return wish == wishes_.end() ? nullptr : &wish->second;
   }
-  [[nodiscard]] bool has_sparse_weight(std::size_t k) const {
-    for (std::size_t b = 0; b < calls_[k].tensors.size(); ++b)
-      if (elements_of_sparse(k, b)) return true;
+  [[nodiscard]] bool is_barred(std::size_t k, const std::vector<bool>& is_last) const {
+    using Layout = WeightWish::Layout;
+    for (std::size_t b = 0; b < calls_[k].tensors.size(); ++b) {
+      const WeightWish* wish = wish_of(k, b);
+      if (wish == nullptr || wish->layout == Layout::kAny) continue;
+      const bool barred = wish->layout == Layout::kChannelsFirst;
+      if (std::ranges::find(is_last, barred) != is_last.end()) return true;
+    }
     return false;
   }
   /// Over tensors as they are stored.
@@ -434,11 +439,11 @@ class KernelScheduling {
   SparseParts make_sparse(std::size_t k, Program& program) const {
     SparseParts made;
     for (std::size_t b = 0; b < calls_[k].tensors.size(); ++b) {
-      const auto elements = elements_of_sparse(k, b);
-      if (!elements) continue;
+      const WeightWish* wish = wish_of(k, b);
+      if (wish == nullptr || !wish->elements) continue;
       const auto at = std::ranges::find(program.buffers, programs_[k].buffers[b].name, &Buffer::name);
       auto sparse = with_sparse_weight(program, BufferId{static_cast<std::uint32_t>(at - program.buffers.begin())},
-                                       *elements, unit_);
+                                       *wish->elements, unit_);
       if (!sparse) continue;
       program = std::move(sparse->program);
       made.nests.insert(sparse->nests.begin(), sparse->nests.end());
@@ -495,7 +500,7 @@ class KernelScheduling {
   const Kernels& kernels_;
   schedule::VectorUnit unit_;
   const ScheduleChoice& choose_;
-  const SparseWeights& sparse_weights_;
+  const WeightWishes& wishes_;
   tune::Roofline roofline_;
   std::vector<KernelCall> calls_;
   std::vector<Program> programs_;  ///< By call, before they are scheduled.
@@ -513,8 +518,8 @@ class KernelScheduling {
 }  // namespace
 
 Result<Kernels> scheduled(const Graph& graph, const Kernels& kernels, const schedule::VectorUnit& unit, int threads,
-                          const ScheduleChoice& choose, const SparseWeights& sparse) {
-  return KernelScheduling(graph, kernels, unit, threads, choose, sparse).run();
+                          const ScheduleChoice& choose, const WeightWishes& wishes) {
+  return KernelScheduling(graph, kernels, unit, threads, choose, wishes).run();
 }
 
 }  // namespace rewright::compile

@@ -23,6 +23,6 @@ using ScheduleChoice = std::function<std::optional<schedule::OneShot>(const loop
 [[nodiscard]] REWRIGHT_API Result<Kernels> scheduled(const Graph& graph, const Kernels& kernels,
                                                      const schedule::VectorUnit& unit, int threads = 1,
                                                      const ScheduleChoice& choose = {},
-                                                     const SparseWeights& sparse = {});
+                                                     const WeightWishes& wishes = {});
 
 }  // namespace rewright::compile

@@ -12,7 +12,7 @@ namespace {
 
 /// Operands of operators whose shapes are solved for; and of one operand, where it has more axes than are drawn.
 constexpr int kSolvedFrom = 4, kSolvedTo = 6;
-constexpr int kHighest = 4, kHighestOfOne = 6;
+constexpr int kHighest = 4, kHighestOfFew = 6;
 
 }  // namespace
 
@@ -133,27 +133,31 @@ const std::vector<std::vector<int>>& ApplicationSource::fitting_ranks() {
     Constraints<SymbolicDim> where;
     return op_.infer(to_symbolic(Params(params)), shapes_of_symbols(ranks), where).has_value();
   };
-  const std::vector<ParamSpec>& specs = op_.info().params;
-  if (arity == 1 && op_.info().max_arity == 1 && std::ranges::none_of(specs, &ParamSpec::required)) {
-    std::vector<ParamValue> usual;
-    for (const ParamSpec& spec : specs) usual.push_back(spec.default_value);
-    for (int rank = 0; rank <= kHighestOfOne; ++rank) {
-      if (fits({rank}, usual)) fitting_ranks_->push_back({rank});
-      if (rank == kHighest && !fitting_ranks_->empty()) fitting_ranks_->clear(), rank = kHighestOfOne;
-    }
-  }
-  if (arity < kSolvedFrom || arity > kSolvedTo) return *fitting_ranks_;
   std::vector<int> ranks(static_cast<std::size_t>(arity), 0);
-  const auto next = [&] {  // In the manner of an odometer.
+  const auto next = [&](int highest) {  // In the manner of an odometer.
     for (int& rank : ranks) {
-      if (++rank <= kHighest) return true;
+      if (++rank <= highest) return true;
       rank = 0;
     }
     return false;
   };
+  const std::vector<ParamSpec>& specs = op_.info().params;
+  const bool is_few = arity == 1 || arity == 2;
+  if (is_few && op_.info().max_arity == arity && std::ranges::none_of(specs, &ParamSpec::required)) {
+    std::vector<ParamValue> usual;
+    for (const ParamSpec& spec : specs) usual.push_back(spec.default_value);
+    bool has_usual_ranks = false;
+    do {
+      if (!fits(ranks, usual)) continue;
+      has_usual_ranks |= std::ranges::max(ranks) <= kHighest;
+      fitting_ranks_->push_back(ranks);
+    } while (next(kHighestOfFew));
+    if (has_usual_ranks) fitting_ranks_->clear();
+  }
+  if (arity < kSolvedFrom || arity > kSolvedTo) return *fitting_ranks_;
   do {
     if (fits(ranks, random_params({}))) fitting_ranks_->push_back(ranks);
-  } while (next());
+  } while (next(kHighest));
   return *fitting_ranks_;
 }
 
@@ -188,7 +192,7 @@ Application ApplicationSource::draw() {
   pool_ = {random_.between(1, 3), random_.between(1, 5)};
   if (random_.one_in(3)) pool_.push_back(random_.one_in(5) ? 0 : random_.between(1, 6));
   const int arity = op_.info().min_arity;
-  if ((arity >= kSolvedFrom || (arity == 1 && !fitting_ranks().empty())) && random_.one_in(2)) {
+  if ((arity >= kSolvedFrom || !fitting_ranks().empty()) && random_.one_in(2)) {
     if (auto made = solved()) return *std::move(made);
   }
   std::vector<Shape> in = random_shapes();

@@ -198,6 +198,15 @@ TEST(Winograd, TransformsTilesOfTwoByTwo) {
             "(1, 1, 2, 2) 9 -3 -3 1");
 }
 
+TEST(Im2col, PutsTapsBesideEachOther) {
+  EXPECT_EQ(result("im2col[kernel=[2, 2]]", {"(1, 1, 3, 3) 1 2 3 4 5 6 7 8 9"}),
+            "(1, 1, 2, 2, 2, 2) 1 2 4 5 2 3 5 6 4 5 7 8 5 6 8 9");
+  EXPECT_EQ(result("im2col[kernel=[1, 2], strides=[2, 1], dilations=[1, 2]]", {"(1, 1, 3, 3) 1 2 3 4 5 6 7 8 9"}),
+            "(1, 1, 1, 2, 2, 1) 1 7 3 9");
+  EXPECT_EQ(result("im2col_matmul", {"(1, 1, 1, 2, 2, 1) 1 7 3 9", "(2, 1, 1, 2) 1 0 2 10"}),
+            "(1, 2, 2, 1) 1 7 32 104");
+}
+
 TEST(MergeGconv, KeepsEachGroupToItsChannels) {
   EXPECT_EQ(result("merge_gconv[count=2]", {"(4, 1, 1, 1) 1 2 3 4"}), "(4, 2, 1, 1) 1 0 2 0 0 3 0 4");
   EXPECT_EQ(result("merge_gconv[count=2, groups=2]", {"(4, 1, 1, 1) 1 2 3 4"}), "(4, 2, 1, 1) 1 0 0 2 3 0 0 4");
@@ -248,6 +257,9 @@ TEST(Refusals, NameTheOperatorAndWhatIsWrong) {
   EXPECT_THAT(refusal("winograd_input", {{1, 1, 7, 6}}), HasSubstr("outputs of a tile"));
   EXPECT_THAT(refusal("winograd_weight", {{1, 1, 3, 4}}), HasSubstr("taps of a filter"));
   EXPECT_THAT(refusal("winograd_output", {{6, 5, 1, 1, 1, 1}}), HasSubstr("rows and columns of a tile"));
+  EXPECT_THAT(refusal("im2col[kernel=[3, 3]]", {{1, 1, 2, 3}}), HasSubstr("the image, against its kernel"));
+  EXPECT_THAT(refusal("im2col[kernel=[3]]", {{1, 1, 4, 4}}), HasSubstr("1 sizes, expected 2"));
+  EXPECT_THAT(refusal("im2col_matmul", {{1, 2, 3, 3, 4, 4}, {5, 2, 3, 2}}), HasSubstr("channels and taps"));
   EXPECT_THAT(refusal("merge_gconv[count=2, groups=2]", {{6, 1, 3, 3}}), HasSubstr("count times groups"));
   EXPECT_THAT(refusal("merge_gconv[count=0]", {{6, 1, 3, 3}}), HasSubstr("count is 0"));
   EXPECT_THAT(refusal("merge_gconv[count=2]", {{6, 1, 3}}), HasSubstr("rank 3, expected 4"));

@@ -50,14 +50,14 @@ inline Kernels kernels_of_model(const ImportedModel& model) {
 
 inline Artefact artefact_of(const ImportedModel& model, const std::string& name = "model",
                             const std::string& dialect = "c11", int threads = 1, const ScheduleChoice& choose = {},
-                            const SparseWeights& sparse = {}) {
+                            const WeightWishes& wishes = {}) {
   const auto target = loaded().get<Target>("c");
   if (!target) fail(target.error().message);
   const auto instructions = tune::instruction_set(dialect);
   if (!instructions) fail(instructions.error().message);
   Kernels kernels = kernels_of_model(model);
   if (*instructions != nullptr) {
-    auto made = scheduled(model.graph, kernels, (*instructions)->unit, threads, choose, sparse);
+    auto made = scheduled(model.graph, kernels, (*instructions)->unit, threads, choose, wishes);
     if (!made) fail(made.error().message);
     kernels = *std::move(made);
   }
@@ -102,8 +102,8 @@ class Library {
   };
 
   explicit Library(const ImportedModel& model, const std::string& dialect = "c11", int threads = 1,
-                   const ScheduleChoice& choose = {}, const SparseWeights& sparse = {})
-      : artefact_(artefact_of(model, "model", dialect, threads, choose, sparse)), folder_(*TemporaryFolder::make()) {
+                   const ScheduleChoice& choose = {}, const WeightWishes& wishes = {})
+      : artefact_(artefact_of(model, "model", dialect, threads, choose, wishes)), folder_(*TemporaryFolder::make()) {
     const Status written = write_artefact(artefact_, folder_.path());
     if (!written) fail(written.error().message);
     std::vector<std::string> words = artefact_.flags;

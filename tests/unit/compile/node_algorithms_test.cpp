@@ -44,7 +44,7 @@ std::vector<std::string> operators_of(const Graph& graph) {
 
 // Sizes that tiles divide and that they do not, down to one output; padding of each kind, uneven too.
 TEST(NodeAlgorithms, ComputeTheSameAtAllSizes) {
-  for (const std::string algorithm : {"winograd-2", "winograd-4"}) {
+  for (const std::string algorithm : {"winograd-2", "winograd-4", "im2col"}) {
     for (const std::string& params :
          {std::string("[]"), std::string("[padding=valid]"), std::string("[padding=explicit, pads=[0, 2, 1, 0]]")}) {
       for (const int rows : {3, 4, 6, 7, 10}) {
@@ -98,6 +98,37 @@ TEST(NodeAlgorithms, TransformWeightsBeforeARun) {
   for (std::size_t i = 0; i < usual.front().size(); ++i) EXPECT_NEAR(ours.front()[i], usual.front()[i], 1e-4);
 }
 
+TEST(NodeAlgorithms, MakeWindowsOfAnyConvolutionOfOneGroup) {
+  for (const std::string params : {"[strides=[2, 2]]", "[strides=[1, 3], dilations=[2, 1]]",
+                                   "[padding=explicit, pads=[0, 2, 3, 1], strides=[2, 1], dilations=[1, 2]]"}) {
+    for (const char* kernel : {"1, 1", "2, 3", "5, 3"}) {
+      const Graph graph = convolution("2, 3, 9, 8", fmt::format("4, 3, {}", kernel), params);
+      const auto made = with_algorithms(graph, {{"c", "im2col"}}, loaded());
+      ASSERT_TRUE(made) << made.error().message;
+      const auto in = values_for(graph);
+      const auto before = evaluate<Field>(graph, in), after = evaluate<Field>(*made, in);
+      ASSERT_TRUE(before && after);
+      EXPECT_EQ(before->front().values(), after->front().values()) << params << kernel;
+      EXPECT_THAT(stored_windows(*made), ::testing::SizeIs(1));
+    }
+  }
+  const Graph grouped = convolution("1, 4, 9, 9", "4, 2, 3, 3", "[groups=2]");
+  EXPECT_THAT(with_algorithms(grouped, {{"c", "im2col"}}, loaded()).error().message, HasSubstr("it has groups"));
+}
+
+TEST(NodeAlgorithms, OfKernelsAreWishes) {
+  const Graph graph = convolution("1, 4, 9, 9", "4, 2, 3, 3", "[groups=2]");
+  const Port weight{NodeId{1}, 0};
+  using Layout = WeightWish::Layout;
+  for (const auto& [name, layout] : {std::pair("direct", Layout::kChannelsFirst), {"packed", Layout::kChannelsLast}}) {
+    EXPECT_THAT(nodes_for(name, graph), ElementsAre("c"));
+    const auto made = with_algorithms(graph, {{"c", name}}, loaded());
+    ASSERT_TRUE(made);
+    EXPECT_EQ(to_text(*made), to_text(graph));
+    EXPECT_THAT(weight_wishes(*made, {{"c", name}}), ElementsAre(Pair(weight, WeightWish{layout})));
+  }
+}
+
 TEST(NodeAlgorithms, AreForSomeConvolutionsAlone) {
   for (const char* params : {"[strides=[2, 2]]", "[dilations=[2, 2]]", "[groups=2]", "[activation=relu]"}) {
     const bool is_grouped = std::string(params).starts_with("[groups");
@@ -106,7 +137,7 @@ TEST(NodeAlgorithms, AreForSomeConvolutionsAlone) {
     const auto made = with_algorithms(graph, {{"c", "winograd-4"}}, loaded());
     ASSERT_FALSE(made);
     EXPECT_EQ(made.error().code, ErrorCode::kUsage);
-    EXPECT_THAT(made.error().message, HasSubstr("c cannot be computed by winograd-4"));
+    EXPECT_THAT(made.error().message, HasSubstr("c cannot be computed by winograd-4: it "));
   }
   EXPECT_THAT(nodes_for("winograd-2", convolution("1, 4, 9, 9", "4, 4, 1, 1", "")), IsEmpty());
   const Graph graph = convolution("1, 4, 9, 9", "4, 4, 3, 3", "");
@@ -133,11 +164,13 @@ TEST(NodeAlgorithms, LeaveOutZerosWhereTheyAreMore) {
   const auto made = with_algorithms(graph, {{"c", "sparse"}}, loaded());
   ASSERT_TRUE(made);
   EXPECT_EQ(to_text(*made), to_text(graph));
-  EXPECT_THAT(sparse_weights(*made, {{"c", "sparse"}}), ElementsAre(Pair(Port{NodeId{1}, 0}, 6)));
-  EXPECT_THAT(sparse_weights(*made, {{"c", "winograd-2"}}), IsEmpty());
+  EXPECT_THAT(weight_wishes(*made, {{"c", "sparse"}}),
+              ElementsAre(Pair(Port{NodeId{1}, 0}, WeightWish{WeightWish::Layout::kChannelsFirst, 6})));
+  EXPECT_THAT(weight_wishes(*made, {{"c", "winograd-2"}}), IsEmpty());
   const auto refused = with_algorithms(with_zeros(2), {{"c", "sparse"}}, loaded());
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message, "c has no weight with more zeros than other numbers");
+  EXPECT_EQ(refused.error().message,
+            "c cannot be computed by sparse: it has no weight with more zeros than other numbers");
 }
 
 }  // namespace

@@ -132,17 +132,17 @@ std::optional<schedule::OneShot> random_schedule(const loop::Program& program, c
 }
 
 /// Weights of four dimensions, those of convolutions.
-SparseWeights weights_of_images(const Graph& graph) {
-  SparseWeights weights;
+WeightWishes sparse_images(const Graph& graph) {
+  WeightWishes wishes;
   for (const NodeId id : graph.inputs()) {
     const auto& value = graph.node(id).constant();
     if (value == nullptr || value->type.shape.rank() != 4) continue;
     const auto& bytes = std::get<std::vector<std::byte>>(value->value);
     Numbers numbers(bytes.size() / sizeof(float));
     std::memcpy(numbers.data(), bytes.data(), bytes.size());
-    weights[{id, 0}] = count_nonzeros(numbers);
+    wishes[{id, 0}] = {WeightWish::Layout::kChannelsFirst, count_nonzeros(numbers)};
   }
-  return weights;
+  return wishes;
 }
 
 /// `choose`: of a seed and dialect.
@@ -158,7 +158,7 @@ void expect_what_plain_ones_do(std::uint64_t runs,
     const auto expected = Library(model).run({input});
     const std::string& dialect = dialects[seed % dialects.size()];
     const int threads = 1 + static_cast<int>(seed % 4) / 2;
-    const SparseWeights sparse = is_sparse ? weights_of_images(model.graph) : SparseWeights();
+    const WeightWishes sparse = is_sparse ? sparse_images(model.graph) : WeightWishes();
     const auto found = Library(model, dialect, threads, choose(seed, dialect), sparse).run({input});
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t o = 0; o < found.size(); ++o) {
