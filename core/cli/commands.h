@@ -14,6 +14,7 @@ void add_graph(Program& program);               // graph.cpp
 void add_operators(Program& program);           // operators.cpp
 void add_optimize(Program& program);            // optimize.cpp
 void add_compile(Program& program);             // compile.cpp
+void add_compress(Program& program);            // compress.cpp
 void add_schedule(Program& program);            // schedule.cpp
 void add_schedule_measuring(Program& program);  // schedule_measure.cpp
 void add_schedule_composing(Program& program);  // schedule_compose.cpp

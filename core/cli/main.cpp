@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   rewright::cli::add_certificates(program);
   rewright::cli::add_optimize(program);
   rewright::cli::add_compile(program);
+  rewright::cli::add_compress(program);
   rewright::cli::add_schedule(program);
   rewright::cli::add_schedule_measuring(program);
   rewright::cli::add_schedule_composing(program);

@@ -79,6 +79,14 @@ void remove_unused(const ModelFiles& files, std::set<std::string> before, const 
 
 }  // namespace
 
+Status check_output_path(const std::string& path) {
+  const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
+  if (fs::is_directory(path)) return make_error(ErrorCode::kUsage, "-o: '{}' is a folder", path);
+  if (!fs::is_directory(folder))
+    return make_error(ErrorCode::kNotFound, "-o: there is no folder '{}' to write '{}' into", folder.string(), path);
+  return {};
+}
+
 Status check_output(const ModelFiles& files) {
   for (const std::string& name : external_files(files.original)) {
     if (is_same_file(files.output, fs::path(files.directory) / name))

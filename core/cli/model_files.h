@@ -20,6 +20,9 @@ struct ModelFiles {
   std::string directory;  ///< Where the weights of `original` lie, if they lie in files of their own.
 };
 
+/// Refuses a folder, and a file in a folder that is not there. Errors: kUsage, kNotFound.
+[[nodiscard]] Status check_output_path(const std::string& path);
+
 /// Refuses an output that is one of the files in which the input's weights lie, whatever it is called. Errors: kUsage.
 [[nodiscard]] Status check_output(const ModelFiles& files);
 

@@ -13,6 +13,7 @@
 #include "campaign/remembered_classes.h"
 #include "campaign/rule_source.h"
 #include "cli/interrupt.h"
+#include "cli/model_files.h"
 #include "cli/output.h"
 #include "cli/own_files.h"
 #include "cli/program.h"
@@ -131,15 +132,6 @@ std::vector<Rule> of_classes(std::vector<Rule> rules, const OptimizeArguments& a
   return kept;
 }
 
-Status check_file(const std::string& path) {
-  namespace fs = std::filesystem;
-  const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
-  if (fs::is_directory(path)) return make_error(ErrorCode::kUsage, "-o: '{}' is a folder", path);
-  if (!fs::is_directory(folder))
-    return make_error(ErrorCode::kNotFound, "-o: there is no folder '{}' to write '{}' into", folder.string(), path);
-  return {};
-}
-
 /// Of a store, before its rules turn out not to be proved.
 Status say_what_has_other_versions(const std::string& source, const Registry& registry, bool quiet) {
   if (!std::filesystem::is_directory(source)) return {};
@@ -217,7 +209,7 @@ Result<LayoutUse> read_layout(const std::string& name) {
 }
 
 Status check_outputs(const OptimizeArguments& arguments) {
-  REWRIGHT_CHECK(check_file(arguments.output));
+  REWRIGHT_CHECK(check_output_path(arguments.output));
   if (arguments.report.empty()) return {};
   if (std::filesystem::exists(arguments.report) && !std::filesystem::is_directory(arguments.report))
     return make_error(ErrorCode::kUsage, "--report: '{}' is a file; a folder is wanted", arguments.report);
