@@ -21,6 +21,7 @@
 #include "compress/output_error.h"
 #include "compress/weight_pruning.h"
 #include "onnx/import.h"
+#include "optimize/size_choice.h"
 
 namespace rewright::cli {
 namespace {
@@ -52,6 +53,26 @@ Result<compress::CompressedGraph> compressed(const CompressArguments& arguments,
   return result;
 }
 
+/// At the first plausible sizes of what is left open, which become those of `options`. The result stays open.
+Result<ImportedModel> import_at_sizes(const std::string& model, const Registry& registry, ImportOptions& options,
+                                      bool quiet) {
+  const auto bytes = std::as_bytes(std::span(model));
+  REWRIGHT_TRY(const std::vector<OpenSize> open, open_sizes(bytes, options.file));
+  const auto given = options.dimensions;
+  Result<ImportedModel> imported = make_error(ErrorCode::kUsage, "no sizes");
+  for (const Sizes& sizes : plausible_sizes(open, given)) {
+    options.dimensions = sizes;
+    options.dimensions.insert(given.begin(), given.end());
+    imported = import_model(bytes, registry, options);
+    if (imported) break;
+  }
+  if (imported && options.dimensions != given)
+    note(
+        fmt::format("open sizes: {}, chosen here; --dim NAME=SIZE gives others", rewright::to_text(options.dimensions)),
+        quiet);
+  return imported;
+}
+
 /// Nodes that no operator reads run there, if it can be used.
 Result<const Runtime*> usable(const std::string& name, const Registry& registry) {
   REWRIGHT_TRY(const Runtime* runtime, registry.get<Runtime>(name));
@@ -81,7 +102,7 @@ Result<ExitCode> run(const Settings& settings, const CompressArguments& argument
   ModelFiles files{arguments.input, arguments.output, {}, options.directory};
   REWRIGHT_TRY(files.original, read_file(arguments.input));
   REWRIGHT_CHECK(check_output(files));
-  REWRIGHT_TRY(const ImportedModel original, import_model(std::as_bytes(std::span(files.original)), registry, options));
+  REWRIGHT_TRY(const ImportedModel original, import_at_sizes(files.original, registry, options, settings.quiet));
   REWRIGHT_CHECK(check_given(original.graph, how.given));
   ProgressLine line(settings.quiet);
   line.show("compress");
@@ -100,7 +121,10 @@ Result<ExitCode> run(const Settings& settings, const CompressArguments& argument
   }
   REWRIGHT_TRY(report.accuracy_before, accuracy(arguments, arguments.input));
   REWRIGHT_CHECK(write_model(files, bytes));
-  REWRIGHT_TRY(report.accuracy_after, accuracy(arguments, arguments.output));
+  const auto after = accuracy(arguments, arguments.output);
+  if (!after)
+    return make_error(after.error().code, "{}; '{}' is written all the same", after.error().message, arguments.output);
+  report.accuracy_after = *after;
   if (settings.json) {
     print_json(to_json(report));
   } else {
@@ -145,7 +169,9 @@ void add_compress(Program& program) {
                   "NAME=uniform(LOW,HIGH), normal(MEAN,DEVIATION), integers(LOW,HIGH), a tensor file or numbers with "
                   "commas between: what an input holds when both models are run (repeatable)")
       .repeatable();
-  command.add_option("--dim", arguments->dims, "NAME=SIZE: a size that the model leaves open (repeatable)")
+  command
+      .add_option("--dim", arguments->dims,
+                  "NAME=SIZE: a size that the model leaves open, for the runs (repeatable; default: a plausible one)")
       .repeatable();
   command.add_option("--seed", arguments->seed, "Of the random inputs").show_default();
   command.add_option("--runtime", arguments->runtime, "Runs nodes that no operator reads; see rewright plugins list")

@@ -63,10 +63,8 @@ Status check(const CompressOptions& options, const std::vector<Layer>& layers) {
     if (std::ranges::find(names, kept) != names.end()) continue;
     const auto meant = nearest(kept, names);
     return make_error(ErrorCode::kUsage,
-                      "there is no layer '{}' with a weight{}; layers are named by their node or "
-                      "their weight, as in {}",
-                      kept, meant ? fmt::format("; did you mean '{}'?", *meant) : "",
-                      fmt::format("'{}'", names.front()));
+                      "there is no layer '{}' with a weight{}; layers are named by their node or their weight", kept,
+                      meant ? fmt::format(" (did you mean '{}'?)", *meant) : "");
   }
   return {};
 }

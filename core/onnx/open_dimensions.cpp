@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "onnx/import.h"
+
 namespace rewright {
 
 using namespace model;
