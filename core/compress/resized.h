@@ -20,7 +20,7 @@ struct DefinedApplication {
   AxisTies ties;
 };
 /// Nothing where the node is no application, or its definition cannot be had.
-[[nodiscard]] std::optional<DefinedApplication> defined_application(const Graph& graph, const Node& node);
+[[nodiscard]] REWRIGHT_API std::optional<DefinedApplication> defined_application(const Graph& graph, const Node& node);
 
 /// Those with which the operator's definition at the new sizes is that at the old ones, with other extents of the axes
 /// that are tied to what has another size: the groups of a depthwise convolution, the sizes of a reshape. Nothing where
