@@ -307,8 +307,9 @@ OptimizationStory story_of(const OptimizeArguments& arguments, const OptimizeOut
                                        counted(search.candidates, "candidate"), duration(outcome.report.seconds)));
   for (const RewriteStep& step : search.path) {
     const auto rule = by_id.find(step.rule_id);
-    story.rewrites.push_back(
-        {step.rule_name, rule == by_id.end() ? "" : to_text(*rule->second), step.cost_before_us, step.cost_after_us});
+    const Rule* known = rule == by_id.end() ? nullptr : rule->second;
+    story.rewrites.push_back({step.rule_name, known == nullptr ? "" : to_text(*known), step.cost_before_us,
+                              step.cost_after_us, class_name(outcome, step), known, &step.graph});
   }
   for (const CurvePoint& point : search.curve) story.curve.push_back({point.seconds, point.candidates, point.best_us});
   story.curve.push_back({outcome.report.seconds, search.candidates, search.cost_after_us});

@@ -10,21 +10,6 @@ namespace rewright {
 
 namespace {
 
-// A DOT string: backslashes and quotes escaped, line breaks kept, what is no printable UTF-8 replaced by '?'.
-std::string in_quotes(std::string_view text) {
-  std::string result(1, '"');
-  each_character(text, "?", [&](std::string_view c) {
-    switch (c.front()) {
-      case '"': result += "\\\""; break;
-      case '\\': result += "\\\\"; break;
-      case '\n': result += "\\n"; break;
-      case '\t': result += '?'; break;
-      default: result += c;
-    }
-  });
-  return result + '"';
-}
-
 std::string text_of(const SymbolicShape& shape) {
   std::string text;
   for (const SymbolicDim& dim : shape) text += (text.empty() ? "" : ", ") + to_string(dim);
@@ -45,7 +30,7 @@ class Drawing {
   }
 
   void node(std::string_view id, std::string_view label, std::string_view style) {
-    line(fmt::format("{} [label={}, {}];", id, in_quotes(label), style));
+    line(fmt::format("{} [label={}, {}];", id, dot_string(label), style));
   }
 
   struct End {
@@ -125,7 +110,7 @@ class SideDrawing {
 
   void draw(std::string_view title) {
     drawing_.open(fmt::format("subgraph cluster_{}", title));
-    drawing_.line(fmt::format("label={};", in_quotes(title)));
+    drawing_.line(fmt::format("label={};", dot_string(title)));
     drawing_.line("color=\"#a0a0a0\"; fontname=\"Helvetica\";");
     for (std::size_t i = 0; i < rule_.inputs.size(); ++i) input(i);
     for (std::size_t i = 0; i < side_.nodes.size(); ++i) application(i);
@@ -176,6 +161,20 @@ class SideDrawing {
 
 }  // namespace
 
+std::string dot_string(std::string_view text) {
+  std::string result(1, '"');
+  each_character(text, "?", [&](std::string_view c) {
+    switch (c.front()) {
+      case '"': result += "\\\""; break;
+      case '\\': result += "\\\\"; break;
+      case '\n': result += "\\n"; break;
+      case '\t': result += '?'; break;
+      default: result += c;
+    }
+  });
+  return result + '"';
+}
+
 std::string to_dot(const Graph& graph) {
   Drawing drawing;
   start(drawing);
@@ -207,7 +206,7 @@ std::string to_dot(const Rule& rule) {
   for (std::size_t i = 0; i < rule.precondition.size(); ++i)
     title += (i == 0 ? "\nwhere " : ", ") + to_string(rule.precondition[i]);
   title += fmt::format("\ntrust: {}", name_of(rule.trust));
-  drawing.line(fmt::format("label={}; labelloc=t; fontname=\"Helvetica\";", in_quotes(title)));
+  drawing.line(fmt::format("label={}; labelloc=t; fontname=\"Helvetica\";", dot_string(title)));
   SideDrawing(drawing, rule, rule.source, 's').draw("source");
   SideDrawing(drawing, rule, rule.target, 't').draw("target");
   drawing.close();

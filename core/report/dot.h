@@ -19,6 +19,9 @@ namespace rewright {
 /// trust above.
 [[nodiscard]] REWRIGHT_API std::string to_dot(const Rule& rule);
 
+/// A string of DOT: backslashes and quotes escaped, line breaks kept, what is no printable UTF-8 replaced by '?'.
+[[nodiscard]] REWRIGHT_API std::string dot_string(std::string_view text);
+
 /// The drawing, by Graphviz's program `dot`. Errors: kNotFound where it is not installed; kInternal where it fails.
 [[nodiscard]] REWRIGHT_API Result<std::string> render_svg(std::string_view dot);
 

@@ -62,11 +62,12 @@ std::string folds_table(const LearningReport& report) {
   std::string rows;
   for (const HeldOut& fold : report.folds)
     rows += fmt::format(
-        "<tr><td>{}</td><td class=figure>{}</td><td class=figure>{:.1f} %</td><td class=figure>{:.2f}</td>"
-        "<td class=figure>{:.1f} %</td></tr>\n",
+        "<tr><td>{}</td><td class=\"figure\">{}</td><td class=\"figure\">{:.1f} %</td><td class=\"figure\">{:.2f}</td>"
+        "<td class=\"figure\">{:.1f} %</td></tr>\n",
         escaped(fold.name), fold.kernels.size(), 100 * fold.error, fold.tau, 100 * fold.roofline_error);
-  return "<div class=wide><table><thead><tr><th scope=col>held out</th><th scope=col class=figure>kernels</th><th "
-         "scope=col class=figure>error</th><th scope=col class=figure>tau</th><th scope=col class=figure>the "
+  return "<div class=wide><table><thead><tr><th scope=col>held out</th><th scope=col class=\"figure\">kernels</th><th "
+         "scope=col class=\"figure\">error</th><th scope=col class=\"figure\">tau</th><th scope=col "
+         "class=\"figure\">the "
          "roofline's error</th></tr></thead><tbody>\n" +
          rows + "</tbody></table></div>\n";
 }
@@ -76,12 +77,13 @@ std::string worst_table(std::vector<const PredictedKernel*> kernels) {
   std::string rows;
   for (std::size_t i = 0; i < std::min(kWorst, kernels.size()); ++i)
     rows += fmt::format(
-        "<tr><td>{}</td><td class=figure>{:.2f}</td><td class=figure>{:.2f} &plusmn; {:.2f}</td><td "
-        "class=figure>{:.2f}</td></tr>\n",
+        "<tr><td>{}</td><td class=\"figure\">{:.2f}</td><td class=\"figure\">{:.2f} &plusmn; {:.2f}</td><td "
+        "class=\"figure\">{:.2f}</td></tr>\n",
         escaped(kernels[i]->kernel), kernels[i]->measured_us, kernels[i]->predicted_us, kernels[i]->spread_us,
         kernels[i]->roofline_us);
-  return "<div class=wide><table><thead><tr><th scope=col>kernel</th><th scope=col class=figure>us, measured</th><th "
-         "scope=col class=figure>predicted</th><th scope=col class=figure>roofline</th></tr></thead><tbody>\n" +
+  return "<div class=wide><table><thead><tr><th scope=col>kernel</th><th scope=col class=\"figure\">us, "
+         "measured</th><th "
+         "scope=col class=\"figure\">predicted</th><th scope=col class=\"figure\">roofline</th></tr></thead><tbody>\n" +
          rows + "</tbody></table></div>\n";
 }
 
@@ -89,13 +91,13 @@ std::string worst_table(std::vector<const PredictedKernel*> kernels) {
 
 std::string learning_html(const LearningReport& report) {
   const std::vector<const PredictedKernel*> kernels = all_kernels(report);
-  std::string body = fmt::format("<main><h1>{}</h1>\n<p>{}, kernels held out by {}. {}</p>\n", escaped(report.title),
+  std::string body = fmt::format("<h1>{}</h1>\n<p>{}, kernels held out by {}. {}</p>\n", escaped(report.title),
                                  escaped(report.device), escaped(report.split), escaped(report.ceiling));
   body += "<h2>Measured and predicted</h2>\n" + scatter(kernels);
   body += "<h2>How true the spread is</h2>\n" + calibration(kernels);
   body += "<h2>What was held out</h2>\n" + folds_table(report);
   body += "<h2>Kernels that it gets most wrong</h2>\n" + worst_table(kernels);
-  return page_html(report.title, body + "</main>");
+  return page_html(report.title, body);
 }
 
 }  // namespace rewright

@@ -4,12 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 
-#include "report/dot.h"
+#include "report/change_drawing.h"
+#include "report/gallery/drawings.h"
 #include "report/gallery/html.h"
 #include "report/gallery/pages.h"
+#include "report/gallery/words.h"
 #include "report/graph_difference.h"
+#include "report/page.h"
 #include "report/plot.h"
+#include "report/svg_parts.h"
 
 namespace rewright {
 namespace {
@@ -18,156 +24,263 @@ using gallery::escaped;
 using gallery::grouped;
 using gallery::microseconds;
 
-constexpr std::string_view kStyle = R"(
-:root { color-scheme: light dark; --ink: #1d2430; --soft: #5b6470; --line: #dfe3e8; --page: #fbfbfa; --accent: #1f5fbf; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ee; --soft: #9aa4b2; --line: #323842; --page: #14171c; --accent: #86b4ff; } }
-body { margin: 0 auto; max-width: 1232px; padding: 24px 16px; background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
-table { border-collapse: collapse; } th, td { text-align: left; padding: 5px 16px 5px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-th { color: var(--soft); font-weight: 600; } .figure { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-code { font-size: .82em; overflow-wrap: anywhere; color: var(--soft); } .scroll { overflow: auto; max-height: 90vh; background: #fff; border: 1px solid var(--line); }
-.sides { display: grid; grid-template-columns: repeat(auto-fit, minmax(320px, 1fr)); gap: 16px; }
-.curve { max-width: 760px; }
-)";
+/// So many rewrites are shown one at a time; all are in the table.
+constexpr std::size_t kMostSteps = 60;
 
-std::string in_quotes(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  }
-  return result + '"';
+std::string gain_text(double before_us, double after_us) {
+  return after_us > 0 && std::isfinite(before_us) ? fmt::format("{:.2f}", before_us / after_us) : "-";
 }
 
-/// Marked nodes and those up to two edges away.
-std::vector<bool> surroundings(const Graph& graph, std::vector<bool> near) {
-  for (int round = 0; round < 2; ++round) {
-    std::vector<bool> wider = near;
-    for (std::size_t i = 0; i < near.size(); ++i) {
-      for (const Port& operand : graph.nodes()[i].inputs) {
-        if (near[i]) wider[operand.node.value] = true;
-        if (near[operand.node.value]) wider[i] = true;
-      }
+// --- what became of the nodes ----------------------------------------------------------------------------------------
+
+/// Of each rewrite: which node after it is which before it.
+std::vector<Counterparts> followed(const OptimizationStory& story) {
+  std::vector<Counterparts> steps;
+  const Graph* graph = story.before;
+  for (const auto& rewrite : story.rewrites) {
+    if (graph == nullptr || rewrite.after == nullptr) break;
+    steps.push_back(counterparts(*graph, *rewrite.after));
+    graph = rewrite.after;
+  }
+  return steps;
+}
+
+struct Touched {
+  std::vector<bool> before, after;
+};
+
+/// What the rewrites made of the model, all together: a node stays if it does at every step.
+Touched touched_in_all(const OptimizationStory& story, const std::vector<Counterparts>& steps) {
+  if (steps.size() < story.rewrites.size())
+    return {changed_nodes(*story.before, *story.after), changed_nodes(*story.after, *story.before)};
+  Counterparts whole(story.before->nodes().size());
+  for (std::uint32_t i = 0; i < whole.size(); ++i) whole[i] = i;
+  std::vector<bool> is_touched(whole.size(), false);
+  const auto follow = [&](const Graph& graph, const Counterparts& step, const Graph& next) {
+    const std::vector<bool> touched = touched_nodes(graph, step, next);
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      if (!whole[i]) continue;
+      is_touched[i] = is_touched[i] || touched[*whole[i]];
+      whole[i] = step[*whole[i]];
     }
-    near = std::move(wider);
+  };
+  const Graph* graph = story.before;
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    follow(*graph, steps[k], *story.rewrites[k].after);
+    graph = story.rewrites[k].after;
   }
-  return near;
+  follow(*graph, counterparts(*graph, *story.after), *story.after);
+  const Counterparts back = reversed(whole, story.after->nodes().size());
+  Touched all{std::move(is_touched), touched_nodes(*story.after, back, *story.before)};
+  for (std::size_t i = 0; i < whole.size(); ++i) all.before[i] = all.before[i] || !whole[i];
+  for (std::size_t j = 0; j < back.size(); ++j)
+    if (back[j] && all.before[*back[j]]) all.after[j] = true;
+  return all;
 }
 
-std::string label_of(const Node& node) {
-  std::string label = node.opaque() ? node.opaque()->type : node.name;
-  if (const ApplicationNode* made = node.application()) {
-    const std::string params = to_string(made->op->info().params, made->params);
-    label = made->op->name() + (params.empty() ? "" : " " + params);
+// --- drawings --------------------------------------------------------------------------------------------------------
+
+/// All drawings of the page, by one run of Graphviz.
+struct OptimizationDrawings {
+  std::vector<std::string> steps;  ///< Empty where there is nothing to draw.
+  std::vector<gallery::Drawing> rules;
+  std::string before, after;
+  std::string missing;  ///< Why there are none.
+};
+
+Result<OptimizationDrawings> drawings_of(const OptimizationStory& story) {
+  OptimizationDrawings drawings;
+  const std::size_t shown = std::min(story.rewrites.size(), kMostSteps);
+  drawings.steps.resize(shown);
+  drawings.rules.resize(shown);
+  std::string dot;
+  std::vector<std::string*> places;
+  const auto add = [&](const std::string& text, std::string& place) {
+    dot += text;
+    places.push_back(&place);
+  };
+  std::vector<const Rule*> rules;
+  std::vector<std::size_t> rule_places;
+  std::vector<Counterparts> steps;
+  if (story.before != nullptr && story.after != nullptr) {
+    steps = followed(story);
+    const Touched touched = touched_in_all(story, steps);
+    add(graph_as_dot(*story.before, touched.before), drawings.before);
+    add(graph_as_dot(*story.after, touched.after), drawings.after);
   }
-  for (const TensorType& type : node.outputs) label += fmt::format(" {}", type.shape);
-  return label;
+  for (std::size_t k = 0; k < shown; ++k) {
+    const auto& rewrite = story.rewrites[k];
+    if (rewrite.drawn != nullptr) rules.push_back(rewrite.drawn), rule_places.push_back(k);
+    if (k >= steps.size()) continue;
+    const Graph& before = k == 0 ? *story.before : *story.rewrites[k - 1].after;
+    if (const auto text = step_as_dot(before, *rewrite.after, steps[k])) add(*text, drawings.steps[k]);
+  }
+  auto parts = render_parts(dot, places.size());
+  if (!parts && parts.error().code != ErrorCode::kNotFound) return parts.error();
+  if (!parts) {
+    drawings.missing = parts.error().message;
+    return drawings;
+  }
+  for (std::size_t i = 0; i < places.size(); ++i) *places[i] = std::move((*parts)[i]);
+  REWRIGHT_TRY(std::vector<gallery::Drawing> drawn, gallery::draw(rules));
+  for (std::size_t i = 0; i < drawn.size(); ++i) drawings.rules[rule_places[i]] = std::move(drawn[i]);
+  return drawings;
 }
 
-// --- the curve -------------------------------------------------------------------------------------------------
+// --- the page --------------------------------------------------------------------------------------------------------
 
-std::string curve_svg(const std::vector<OptimizationStory::Moment>& curve) {
-  plot::Lines lines;
-  lines.title = "Best cost over time";
-  lines.x = fmt::format("seconds; {} candidates in all", grouped(curve.back().candidates));
-  lines.y = "microseconds";
-  lines.steps = true;
-  lines.series.emplace_back();
-  for (const auto& moment : curve) lines.series.back().points.emplace_back(moment.seconds, moment.best_us);
-  return fmt::format("<div class=\"curve\">{}</div>\n", plot::lines_svg(lines));
-}
-
-// --- the page --------------------------------------------------------------------------------------------------
-
-std::string facts_table(const OptimizationStory& story) {
+std::string facts_list(const OptimizationStory& story) {
   std::string rows;
   for (const auto& [what, much] : story.facts)
-    rows += fmt::format("<tr><th>{}</th><td>{}</td></tr>\n", escaped(what), escaped(much));
-  return rows.empty() ? "" : fmt::format("<table>\n{}</table>\n", rows);
+    rows += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(what), escaped(much));
+  return rows.empty() ? ""
+                      : section_html("facts", "What came of it", fmt::format("<dl class=\"facts\">\n{}</dl>\n", rows));
 }
 
-std::string rewrites_table(const OptimizationStory& story) {
-  if (story.rewrites.empty()) return "<p>No rewrite makes it cheaper.</p>\n";
+std::string rule_html(const OptimizationStory::Rewrite& rewrite, const gallery::Drawing& drawing) {
+  std::string html;
+  if (!drawing.source.empty() && rewrite.drawn != nullptr) {
+    const std::size_t arrow = rewrite.text.find(" => ");
+    const std::string target = arrow == std::string::npos ? rewrite.text : rewrite.text.substr(arrow + 4);
+    html += fmt::format(
+        "<div class=\"sides\">\n<figure><figcaption>The rule&#39;s source</figcaption>{}</figure>\n<div "
+        "class=\"becomes\" aria-hidden=\"true\">&rArr;</div>\n<figure><figcaption>Its target</figcaption>{}</figure>\n"
+        "</div>\n",
+        named_drawing(drawing.source, "Source of " + rewrite.text.substr(0, arrow)),
+        named_drawing(drawing.target, "Target: " + target));
+  }
+  if (!rewrite.text.empty()) html += fmt::format("<p class=\"equation\"><code>{}</code></p>\n", escaped(rewrite.text));
+  if (rewrite.drawn == nullptr || rewrite.drawn->precondition.empty()) return html;
+  html += "<p>It holds wherever</p>\n<ul class=\"conditions\">\n";
+  for (const Constraint& constraint : rewrite.drawn->precondition)
+    html += fmt::format("<li><code>{}</code> <span>{}</span></li>\n", escaped(to_string(constraint)),
+                        escaped(gallery::in_words(constraint)));
+  return html + "</ul>\n";
+}
+
+std::string step_html(const OptimizationStory& story, std::size_t k, const OptimizationDrawings& drawings) {
+  const auto& rewrite = story.rewrites[k];
+  std::string badges = fmt::format("<span class=\"badge gain\">{} &rarr; {}</span>", microseconds(rewrite.before_us),
+                                   microseconds(rewrite.after_us));
+  if (!rewrite.rule_class.empty())
+    badges += fmt::format("<span class=\"badge\">{}</span>", escaped(rewrite.rule_class));
+  if (rewrite.drawn != nullptr)
+    badges += fmt::format("<span class=\"badge\">trust: {}</span>", name_of(rewrite.drawn->trust));
+  std::string drawing;
+  if (!drawings.steps[k].empty()) {
+    drawing = frame_html(drawings.steps[k], fmt::format("The graph around rewrite {}, before and after it", k + 1));
+  } else if (drawings.missing.empty() && story.before != nullptr) {
+    drawing =
+        "<p class=\"quiet\">No drawing: it changed work on weights alone, or more nodes than can be looked at.</p>\n";
+  }
+  return fmt::format(
+      "<article class=\"step\" id=\"rewrite-{0}\" aria-labelledby=\"rewrite-{0}-title\">\n<h3 "
+      "id=\"rewrite-{0}-title\">{0}. {1}</h3>\n<p class=\"badges\">{2}</p>\n{3}{4}</article>\n",
+      k + 1, escaped(rewrite.rule), badges, drawing, rule_html(rewrite, drawings.rules[k]));
+}
+
+constexpr std::string_view kKey =
+    "<ul class=\"key\"><li><i class=\"gone\"></i>goes</li><li><i class=\"new\"></i>comes</li><li><i "
+    "class=\"touched\"></i>stays, with other weights</li><li><i></i>stays as it is</li></ul>\n";
+
+std::string steps_section(const OptimizationStory& story, const OptimizationDrawings& drawings) {
+  if (story.rewrites.empty()) return "";
+  std::string steps;
+  const std::size_t shown = drawings.steps.size();
+  for (std::size_t k = 0; k < shown; ++k) steps += step_html(story, k, drawings);
+  std::string before =
+      "<p>Each rewrite replaces the part of the graph that its rule&#39;s source matches by the rule&#39;s target.";
+  if (shown < story.rewrites.size())
+    before += fmt::format(" The first {} of {} are shown.", shown, story.rewrites.size());
+  before += "</p>\n";
+  before += drawings.missing.empty()
+                ? std::string(kKey)
+                : fmt::format("<p class=\"quiet\">No drawings: {}.</p>\n", escaped(drawings.missing));
+  return steps_html("steps", "Rewrite by rewrite", "Rewrite", before, steps);
+}
+
+/// Work on weights is done before the first run.
+std::size_t operators_of_runs(const Graph& graph) {
+  const std::vector<bool> weight = weight_only(graph);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < weight.size(); ++i) count += !weight[i] && !graph.nodes()[i].is_input() ? 1 : 0;
+  return count;
+}
+
+std::string graphs_section(const OptimizationStory& story, const OptimizationDrawings& drawings) {
+  if (story.before == nullptr || drawings.before.empty()) return "";
+  const auto side = [](std::string_view title, const Graph& graph, const std::string& svg) {
+    return fmt::format("<figure><figcaption>{}: {} operators</figcaption>{}</figure>\n", title,
+                       operators_of_runs(graph),
+                       frame_html(svg, fmt::format("The graph {}", title == "Before" ? "before" : "after")));
+  };
+  return section_html(
+      "graph", "The whole graph",
+      fmt::format(
+          "<p>What a rewrite touched has a colour. Weights, and work on them that is done before the first run, are "
+          "left "
+          "out; of large graphs only what lies around the changes is drawn.</p>\n<div class=\"two\">{}{}</div>\n",
+          side("Before", *story.before, drawings.before), side("After", *story.after, drawings.after)));
+}
+
+/// A search that has found nearly all early is seen by the logarithm of time.
+std::string curve_section(const OptimizationStory& story) {
+  if (story.curve.size() < 2) return "";
+  const auto& curve = story.curve;
+  plot::Lines lines;
+  lines.title = fmt::format("Best cost over time, from {} to {}", microseconds(curve.front().best_us),
+                            microseconds(curve.back().best_us));
+  lines.y = "microseconds";
+  lines.steps = true;
+  double first = 0, last = 0;  // When something better than the start was found, first and last.
+  for (const auto& moment : curve) {
+    if (moment.best_us >= curve.front().best_us || !(moment.seconds > 0)) continue;
+    if (first == 0) first = moment.seconds;
+    if (moment.best_us > curve.back().best_us) last = moment.seconds;
+  }
+  lines.log_x = first > 0 && std::max(first, last) < curve.back().seconds / 5;
+  lines.log_y = curve.back().best_us > 0 && curve.front().best_us / curve.back().best_us > 20;
+  lines.x = lines.log_x ? "seconds, logarithmic" : "seconds";
+  lines.series.emplace_back();
+  for (const auto& moment : curve)
+    lines.series.back().points.emplace_back(lines.log_x ? std::max(moment.seconds, first / 2) : moment.seconds,
+                                            moment.best_us);
+  return section_html("curve", "Best cost over time",
+                      fmt::format("<p>Search {}, cost {}: {} candidates.</p>\n{}", escaped(story.search),
+                                  escaped(story.cost), grouped(curve.back().candidates), plot::lines_html(lines)));
+}
+
+std::string rewrites_section(const OptimizationStory& story, std::size_t shown) {
+  if (story.rewrites.empty()) return section_html("rewrites", "All rewrites", "<p>No rewrite makes it cheaper.</p>\n");
   std::string rows;
   for (std::size_t i = 0; i < story.rewrites.size(); ++i) {
     const auto& step = story.rewrites[i];
+    const std::string name = escaped(step.rule);
     rows += fmt::format(
         "<tr><td class=\"figure\">{}</td><td>{}<br><code>{}</code></td><td class=\"figure\">{}</td>"
-        "<td class=\"figure\">{}</td></tr>\n",
-        i + 1, escaped(step.rule), escaped(step.text), microseconds(step.before_us), microseconds(step.after_us));
+        "<td class=\"figure\">{}</td><td class=\"figure\">{}</td></tr>\n",
+        i + 1, i < shown ? fmt::format("<a href=\"#rewrite-{}\">{}</a>", i + 1, name) : name, escaped(step.text),
+        microseconds(step.before_us), microseconds(step.after_us), gain_text(step.before_us, step.after_us));
   }
-  return fmt::format(
-      "<table>\n<tr><th></th><th>rule</th><th class=\"figure\">cost before</th><th class=\"figure\">after</th></tr>\n"
-      "{}</table>\n",
-      rows);
-}
-
-Result<std::string> drawing(std::string_view title, const Graph& graph, const Graph& other) {
-  auto svg = render_svg(changes_as_dot(graph, changed_nodes(graph, other)));
-  if (!svg && svg.error().code == ErrorCode::kNotFound)
-    return fmt::format("<div><h3>{}</h3><p>{}.</p></div>\n", title, escaped(svg.error().message));
-  if (!svg) return svg.error();
-  const std::size_t start = svg->find("<svg");
-  return fmt::format("<div><h3>{}</h3><div class=\"scroll\">{}</div></div>\n", title,
-                     start == std::string::npos ? *svg : svg->substr(start));
+  return section_html(
+      "rewrites", "All rewrites",
+      table_html(
+          "All rewrites",
+          "<th scope=\"col\"><span class=\"hidden\">number</span></th><th scope=\"col\">rule</th><th scope=\"col\" "
+          "class=\"figure\">cost before</th><th scope=\"col\" class=\"figure\">after</th><th scope=\"col\" "
+          "class=\"figure\">gain</th>",
+          rows));
 }
 
 }  // namespace
 
-std::string changes_as_dot(const Graph& graph, const std::vector<bool>& marked, std::size_t most) {
-  const std::vector<bool> weight = weight_only(graph);
-  std::vector<bool> shown(weight.size());
-  for (std::size_t i = 0; i < shown.size(); ++i) shown[i] = !weight[i];
-  const auto drawn = static_cast<std::size_t>(std::ranges::count(shown, true));
-  if (drawn > most) {
-    std::vector<bool> data_marks = marked;
-    for (std::size_t i = 0; i < shown.size(); ++i) data_marks[i] = marked[i] && !weight[i];
-    const std::vector<bool> near = surroundings(graph, std::move(data_marks));
-    for (std::size_t i = 0; i < shown.size(); ++i) shown[i] = shown[i] && near[i];
-  }
-  std::string dot = "digraph {\nnode [fontname=\"Helvetica\", fontsize=11, shape=box];\nordering=in;\n";
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    if (!shown[i]) continue;
-    const Node& node = graph.nodes()[i];
-    const std::string_view style = marked[i]         ? "style=filled, fillcolor=\"#f9d29b\""
-                                   : node.is_input() ? "style=\"rounded,filled\", fillcolor=\"#dbe9f6\""
-                                                     : "style=solid";
-    dot += fmt::format("n{} [label={}, {}];\n", i, in_quotes(label_of(node)), style);
-    bool cut = false;
-    for (const Port& operand : node.inputs) {
-      const std::size_t from = operand.node.value;
-      if (shown[from]) dot += fmt::format("n{} -> n{};\n", from, i);
-      cut = cut || (!shown[from] && !weight[from]);
-    }
-    if (cut) dot += fmt::format("c{0} [label=\"...\", shape=plaintext];\nc{0} -> n{0} [style=dotted];\n", i);
-  }
-  for (std::size_t k = 0; k < graph.outputs().size(); ++k) {
-    const std::size_t from = graph.outputs()[k].node.value;
-    if (!shown[from]) continue;
-    dot += fmt::format("o{} [label=\"output {}\", shape=ellipse];\nn{} -> o{};\n", k, k, from, k);
-  }
-  return dot + "}\n";
-}
-
 Result<std::string> optimization_page(const OptimizationStory& story) {
-  std::string body = fmt::format("<h1>{}</h1>\n{}", escaped(story.model), facts_table(story));
-  if (!story.curve.empty())
-    body += fmt::format("<h2>Best cost over time</h2>\n<p>Search {}, cost {}.</p>\n{}", escaped(story.search),
-                        escaped(story.cost), curve_svg(story.curve));
-  body += "<h2>Rewrites</h2>\n" + rewrites_table(story);
-  if (story.before != nullptr && story.after != nullptr) {
-    REWRIGHT_TRY(const std::string before, drawing("Before", *story.before, *story.after));
-    REWRIGHT_TRY(const std::string after, drawing("After", *story.after, *story.before));
-    body += fmt::format(
-        "<h2>The graph</h2>\n<p>What has no counterpart on the other side is orange. Weights, and work on them that is "
-        "done before the first run, are left out; of large graphs only what lies around the changes is drawn.</p>\n"
-        "<div class=\"sides\">{}{}</div>\n",
-        before, after);
-  }
-  return fmt::format(
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-      "content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n<link rel=\"icon\" href=\"data:,\">\n"
-      "<style>{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
-      escaped(story.model), kStyle, body);
+  REWRIGHT_TRY(const OptimizationDrawings drawings, drawings_of(story));
+  std::string body = fmt::format("<h1>{}</h1>\n<p class=\"lede\">What <code>rewright optimize</code> made of it.</p>\n",
+                                 escaped(story.model));
+  body += facts_list(story) + steps_section(story, drawings) + graphs_section(story, drawings) + curve_section(story) +
+          rewrites_section(story, drawings.steps.size());
+  return page_html(story.model, body);
 }
 
 }  // namespace rewright

@@ -1,10 +1,11 @@
-// What an optimisation did to a model, as a page that is read in a browser: the rewrites in order with the cost before
-// and after each, how the best cost fell over time, the graphs before and after with what has changed marked.
+// What an optimisation did to a model, as a page that is read in a browser: the rewrites one at a time, each with its
+// rule and with both graphs in one drawing; the whole graphs; how the best cost fell.
 #pragma once
 
 #include <rewright/base/result.h>
 #include <rewright/base/visibility.h>
 #include <rewright/graph/graph.h>
+#include <rewright/rule/rule.h>
 
 #include <cstdint>
 #include <string>
@@ -19,6 +20,9 @@ struct OptimizationStory {
     std::string text;  ///< Its text form; may be empty.
     double before_us = 0;
     double after_us = 0;
+    std::string rule_class = {};   ///< What it does to floating-point numbers.
+    const Rule* drawn = nullptr;   ///< The rule; null: a step that is none.
+    const Graph* after = nullptr;  ///< The graph after it; null: not known.
   };
   struct Moment {
     double seconds = 0;
@@ -38,11 +42,5 @@ struct OptimizationStory {
 /// One HTML page; it asks for nothing over the network. Without Graphviz it says so in place of the drawings.
 /// Errors: Graphviz fails on a drawing.
 [[nodiscard]] REWRIGHT_API Result<std::string> optimization_page(const OptimizationStory& story);
-
-/// The graph's run time part as Graphviz DOT: weights and work on them are left out; nodes that are marked are
-/// coloured. Where the graph has more than `most` applications, only the marked ones and those up to two operators
-/// away are drawn.
-[[nodiscard]] REWRIGHT_API std::string changes_as_dot(const Graph& graph, const std::vector<bool>& marked,
-                                                      std::size_t most = 150);
 
 }  // namespace rewright

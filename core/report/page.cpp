@@ -1,28 +1,50 @@
 #include "report/page.h"
 
+#include "report/gallery/assets.h"
 #include "report/gallery/html.h"
+#include "report/svg_parts.h"
 
 namespace rewright {
-namespace {
 
-constexpr std::string_view kPageStyle = R"(
-:root { color-scheme: light dark; --ink: #1d2430; --soft: #5b6470; --line: #dfe3e8; --page: #fbfbfa; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ee; --soft: #9aa4b2; --line: #323842; --page: #14171c; } }
-body { margin: 0 auto; max-width: 1000px; padding: 24px 16px; background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
-table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: 5px 12px 5px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-th { color: var(--soft); font-weight: 600; } .figure { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-td:first-child { overflow-wrap: anywhere; min-width: 170px; } .soft { color: var(--soft); } .wide { overflow-x: auto; } svg { max-width: 100%; height: auto; }
-pre { overflow-x: auto; font-size: .82em; line-height: 1.35; } summary { cursor: pointer; overflow-wrap: anywhere; }
-.sides { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(300px, 100%), 1fr)); gap: 16px; }
-)";
-
-}  // namespace
+using gallery::escaped;
 
 std::string page_html(std::string_view title, std::string_view body) {
   return fmt::format(
-      "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8><meta name=viewport content=\"width=device-width,"
-      " initial-scale=1\"><title>{}</title><style>{}</style></head><body>\n{}</body></html>\n",
-      gallery::escaped(title), kPageStyle, body);
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+      "content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n<link rel=\"icon\" href=\"data:,\">\n"
+      "<style>\n{}{}</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n"
+      "<main id=\"main\">\n{}</main>\n<footer>Made by <code>rewright</code>; this file needs no other.</footer>\n"
+      "<script>\n{}</script>\n</body>\n</html>\n",
+      escaped(title), gallery::base_style(), gallery::page_style(), body, gallery::page_script());
+}
+
+std::string section_html(std::string_view id, std::string_view title, std::string_view body) {
+  return fmt::format(
+      "<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n<h2 id=\"{0}-title\">{1}</h2>\n{2}</section>\n", id, title,
+      body);
+}
+
+std::string steps_html(std::string_view id, std::string_view title, std::string_view what, std::string_view before,
+                       std::string_view steps) {
+  return fmt::format(
+      "<section id=\"{0}\" class=\"steps\" data-what=\"{1}\" aria-labelledby=\"{0}-title\">\n<h2 id=\"{0}-title\">{2}"
+      "</h2>\n{3}{4}</section>\n",
+      id, what, title, before, steps);
+}
+
+std::string frame_html(std::string svg, std::string_view name) {
+  return fmt::format(
+      "<div class=\"frame\"><div class=\"pane\" tabindex=\"0\" role=\"group\" aria-label=\"{}; arrow keys move it, "
+      "plus "
+      "and minus zoom, 0 fits it\">{}</div></div>\n",
+      escaped(name), named_drawing(std::move(svg), name));
+}
+
+std::string table_html(std::string_view name, std::string_view head, std::string_view rows) {
+  return fmt::format(
+      "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table>\n<thead><tr>{}</tr></thead>\n"
+      "<tbody>\n{}</tbody></table></div>\n",
+      escaped(name), head, rows);
 }
 
 }  // namespace rewright

@@ -1,12 +1,25 @@
-// The frame of a page that stands alone.
+// The frame of a page that stands alone, and what such pages are made of.
 #pragma once
+
+#include <rewright/base/visibility.h>
 
 #include <string>
 #include <string_view>
 
 namespace rewright {
 
-/// `body` with a style sheet: tables, figures to the right, plots, in light and in dark.
-[[nodiscard]] std::string page_html(std::string_view title, std::string_view body);
+/// `body` between a link that skips to it and a line on its origin, with style sheet and script: tables, plots, frames
+/// that zoom, steps, in light and in dark. The body starts with its <h1>.
+[[nodiscard]] REWRIGHT_API std::string page_html(std::string_view title, std::string_view body);
+
+[[nodiscard]] REWRIGHT_API std::string section_html(std::string_view id, std::string_view title, std::string_view body);
+/// The same, of <article class="step"> elements, of which the script shows one at a time. `what`: "Rewrite".
+[[nodiscard]] REWRIGHT_API std::string steps_html(std::string_view id, std::string_view title, std::string_view what,
+                                                  std::string_view before, std::string_view steps);
+/// A drawing (svg_parts.h) that is moved and zoomed; `name` says what it shows.
+[[nodiscard]] REWRIGHT_API std::string frame_html(std::string svg, std::string_view name);
+
+/// What is behind a table's head and its rows, which may be wider than a phone.
+[[nodiscard]] REWRIGHT_API std::string table_html(std::string_view name, std::string_view head, std::string_view rows);
 
 }  // namespace rewright

@@ -93,9 +93,10 @@ std::vector<double> Axis::ticks() const {
 }
 
 struct Paper {
-  static constexpr double kWidth = 720, kHeight = 340, kLeft = 84, kTop = 14, kRight = 16, kBottom = 46;
+  static constexpr double kHeight = 340, kLeft = 84, kTop = 14, kRight = 16, kBottom = 46;
+  double width = 720;
   Axis x, y;
-  [[nodiscard]] double px(double value) const { return kLeft + x.place(value) * (kWidth - kLeft - kRight); }
+  [[nodiscard]] double px(double value) const { return kLeft + x.place(value) * (width - kLeft - kRight); }
   [[nodiscard]] double py(double value) const {
     return kHeight - kBottom - y.place(value) * (kHeight - kTop - kBottom);
   }
@@ -103,14 +104,21 @@ struct Paper {
 
 std::string axes(const Lines& lines, const Paper& paper) {
   std::string content;
-  const double bottom = Paper::kHeight - Paper::kBottom, right = Paper::kWidth - Paper::kRight;
+  const double bottom = Paper::kHeight - Paper::kBottom, right = paper.width - Paper::kRight;
   for (const double at : paper.y.ticks()) {
     const double y = paper.py(at);
     content += fmt::format("<line class=\"rw-grid\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>\n",
                            Paper::kLeft, y, right, y) +
                text(Paper::kLeft - 8, y + 4, "end", number_text(at));
   }
-  for (const double at : paper.x.ticks()) content += text(paper.px(at), bottom + 18, "middle", number_text(at));
+  double taken = 0;  // Numbers on a narrow paper are left out where they would touch.
+  for (const double at : paper.x.ticks()) {
+    const std::string number = number_text(at);
+    const double half = 3.5 * static_cast<double>(number.size()), middle = std::min(paper.px(at), paper.width - half);
+    if (middle - half < taken) continue;
+    taken = middle + half + 8;
+    content += text(middle, bottom + 18, "middle", number);
+  }
   content += fmt::format("<line class=\"rw-axis\" x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{2:.1f}\" y2=\"{1:.1f}\"/>\n",
                          Paper::kLeft, bottom, right);
   content += text((Paper::kLeft + right) / 2, bottom + 38, "middle", lines.x);
@@ -138,13 +146,13 @@ std::string line(const Series& series, const Paper& paper, bool steps, std::size
 }
 
 /// In rows below the plot; `height` grows by what it takes.
-std::string legend(const Lines& lines, double& height) {
+std::string legend(const Lines& lines, double right, double& height) {
   std::string content;
   double x = Paper::kLeft;
   height += 8;
   for (std::size_t i = 0; i < lines.series.size(); ++i) {
     const double width = 40 + 6.6 * static_cast<double>(lines.series[i].name.size());
-    if (x + width > Paper::kWidth && x > Paper::kLeft) {
+    if (x + width > right && x > Paper::kLeft) {
       x = Paper::kLeft;
       height += 18;
     }
@@ -190,8 +198,9 @@ std::string as_file(std::string svg) {
   return svg;
 }
 
-std::string lines_svg(const Lines& lines) {
+std::string lines_svg(const Lines& lines, double width) {
   Paper paper;
+  paper.width = width;
   paper.x.logarithmic = lines.log_x;
   paper.y.logarithmic = lines.log_y;
   for (const Series& series : lines.series) {
@@ -207,8 +216,8 @@ std::string lines_svg(const Lines& lines) {
   std::string content = axes(lines, paper);
   for (std::size_t i = 0; i < lines.series.size(); ++i) content += line(lines.series[i], paper, lines.steps, i);
   double height = Paper::kHeight;
-  if (lines.series.size() > 1) content += legend(lines, height);
-  return svg(lines.title, Paper::kWidth, height, content);
+  if (lines.series.size() > 1) content += legend(lines, width, height);
+  return svg(lines.title, width, height, content);
 }
 
 std::string bars_svg(std::string_view title, std::span<const Bar> bars, bool logarithmic) {
@@ -233,6 +242,33 @@ std::string bars_svg(std::string_view title, std::span<const Bar> bars, bool log
     y += kLine;
   }
   return svg(title, kWidth, y, content);
+}
+
+std::string narrow_bars_svg(std::string_view title, std::span<const Bar> bars) {
+  constexpr double kWidth = 340, kLine = 40, kBar = 12, kNumbers = 110;
+  double greatest = 0, y = 4;
+  for (const Bar& bar : bars) greatest = std::max(greatest, bar.length);
+  std::string content;
+  for (const Bar& bar : bars) {
+    const double width = std::max(share(bar.length, greatest, false) * (kWidth - kNumbers), bar.length > 0 ? 1.5 : 0.0);
+    content +=
+        text(0, y + 11, "start", shortened(bar.label, 46)) +
+        fmt::format("<rect class=\"rw-bar\" x=\"0\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"2\"/>\n",
+                    y + 17, width, kBar) +
+        text(width + 6, y + 27, "start", bar.text);
+    y += kLine;
+  }
+  return svg(title, kWidth, y, content);
+}
+
+std::string lines_html(const Lines& lines) {
+  return fmt::format("<div class=\"for-desk\">{}</div><div class=\"for-phone\">{}</div>\n", lines_svg(lines),
+                     lines_svg(lines, 360));
+}
+
+std::string bars_html(std::string_view title, std::span<const Bar> bars) {
+  return fmt::format("<div class=\"for-desk\">{}</div><div class=\"for-phone\">{}</div>\n", bars_svg(title, bars),
+                     narrow_bars_svg(title, bars));
 }
 
 std::string heat_svg(const Heat& heat) {

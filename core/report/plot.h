@@ -27,8 +27,8 @@ struct Lines {
   bool steps = false;  ///< A value stands until the next one.
   std::vector<Series> series;
 };
-/// "" where no series has a point.
-[[nodiscard]] REWRIGHT_API std::string lines_svg(const Lines& lines);
+/// "" where no series has a point. `width`: in letters' pixels; what is shown on a phone has fewer.
+[[nodiscard]] REWRIGHT_API std::string lines_svg(const Lines& lines, double width = 720);
 
 struct Bar {
   std::string label;
@@ -39,6 +39,12 @@ struct Bar {
 /// bar that is not 0 is still seen.
 [[nodiscard]] REWRIGHT_API std::string bars_svg(std::string_view title, std::span<const Bar> bars,
                                                 bool logarithmic = false);
+/// The same for a phone: labels above their bars.
+[[nodiscard]] REWRIGHT_API std::string narrow_bars_svg(std::string_view title, std::span<const Bar> bars);
+
+/// A plot for a page: one drawing for a desk, one for a phone, of which the style sheet shows one.
+[[nodiscard]] REWRIGHT_API std::string lines_html(const Lines& lines);
+[[nodiscard]] REWRIGHT_API std::string bars_html(std::string_view title, std::span<const Bar> bars);
 
 struct Heat {
   std::string title;

@@ -27,18 +27,18 @@ std::string table_of(const TuningReport& report) {
   std::string rows;
   for (const TunedKernel& kernel : report.kernels) {
     rows += fmt::format(
-        "<tr><td>{}</td><td class=figure>{:.0f}</td><td class=figure>{}</td><td class=figure>{}</td><td "
-        "class=figure>{}</td>"
-        "<td class=figure>{:.2f}</td><td class=figure>{}</td></tr>\n",
+        "<tr><td>{}</td><td class=\"figure\">{:.0f}</td><td class=\"figure\">{}</td><td class=\"figure\">{}</td><td "
+        "class=\"figure\">{}</td>"
+        "<td class=\"figure\">{:.2f}</td><td class=\"figure\">{}</td></tr>\n",
         escaped(kernel.name), kernel.count, us_text(kernel.unscheduled_us), us_text(kernel.one_shot_us),
         us_text(kernel.best_us), std::isfinite(kernel.one_shot_us) ? kernel.one_shot_us / kernel.best_us : 1,
         kernel.trials);
   }
-  return "<div class=wide><table><thead><tr><th scope=col>kernel</th><th scope=col class=figure>times</th><th "
+  return "<div class=wide><table><thead><tr><th scope=col>kernel</th><th scope=col class=\"figure\">times</th><th "
          "scope=col "
-         "class=figure>us, unscheduled</th><th scope=col class=figure>us, without a search</th><th scope=col "
-         "class=figure>us, best</th><th scope=col class=figure>gain</th><th scope=col "
-         "class=figure>trials</th></tr></thead>"
+         "class=\"figure\">us, unscheduled</th><th scope=col class=\"figure\">us, without a search</th><th scope=col "
+         "class=\"figure\">us, best</th><th scope=col class=\"figure\">gain</th><th scope=col "
+         "class=\"figure\">trials</th></tr></thead>"
          "<tbody>\n" +
          rows + "</tbody></table></div>\n";
 }
@@ -90,7 +90,7 @@ std::string schedule_of(const TunedKernel& kernel) {
 
 std::string tuning_html(const TuningReport& report) {
   std::string body = fmt::format(
-      "<main><h1>{0}</h1>\n<p>{1} us of kernels without a search, <strong>{2} us</strong> with the best schedules: "
+      "<h1>{0}</h1>\n<p>{1} us of kernels without a search, <strong>{2} us</strong> with the best schedules: "
       "{3:.2f} "
       "times as fast. {4}. {5}.</p>\n<p class=soft>{6}"
       "</p>\n",
@@ -104,7 +104,7 @@ std::string tuning_html(const TuningReport& report) {
   body += "<h2>The best of each kernel so far, by its best in the end</h2>\n" + curves_of(report);
   body += "<h2>The best schedules</h2>\n";
   for (const TunedKernel& kernel : report.kernels) body += schedule_of(kernel);
-  return page_html(report.title, body + "</main>");
+  return page_html(report.title, body);
 }
 
 }  // namespace rewright

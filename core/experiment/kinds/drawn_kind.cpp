@@ -1,8 +1,8 @@
 #include "experiment/kinds/drawn_kind.h"
 
+#include "report/change_drawing.h"
 #include "report/dot.h"
 #include "report/graph_difference.h"
-#include "report/optimization.h"
 
 namespace rewright::experiment {
 namespace {

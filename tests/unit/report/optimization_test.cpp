@@ -3,12 +3,14 @@
 
 #include <gmock/gmock.h>
 
+#include "report/change_drawing.h"
 #include "report/graph_difference.h"
 #include "support/operators.h"
 
 namespace rewright::testing {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -47,7 +49,39 @@ TEST(GraphDifference, OfAGraphWithItselfIsNothing) {
 TEST(GraphDifference, CountsHowOftenSomethingIsThere) {
   const Graph once = graph_of("x = input (4)\na = tanh(x)\noutput a\n");
   const Graph thrice = graph_of("x = input (4)\na = tanh(x)\nb = tanh(a)\nc = tanh(b)\noutput c\n");
-  EXPECT_THAT(changed(thrice, once), ElementsAre("tanh")) << "the first and the last have counterparts";
+  EXPECT_THAT(changed(thrice, once), ElementsAre("tanh", "tanh")) << "no two nodes are one";
+  EXPECT_THAT(changed(once, thrice), ElementsAre());
+}
+
+TEST(GraphDifference, SeesThatANodeHasOtherWeights) {
+  const Graph before = graph_of("x = input (4, 4)\nw = weight (4, 4)\na = matmul(x, w)\nb = relu(a)\noutput b\n");
+  const Graph after =
+      graph_of("x = input (4, 4)\nw = weight (4, 4)\nu = transpose(w)\na = matmul(x, u)\nb = relu(a)\noutput b\n");
+  EXPECT_THAT(changed(before, after), ElementsAre("matmul"));
+  EXPECT_THAT(changed(after, before), ElementsAre("transpose", "matmul"));
+}
+
+TEST(GraphDifference, OfTwoChangesLeavesOutWhatLiesBetween) {
+  const Graph before = graph_of(
+      "x = input (4, 4)\na = neg(x)\nb = neg(a)\nc = relu(b)\nd = neg(c)\ne = neg(d)\nf = tanh(e)\noutput f\n");
+  const Graph after = graph_of("x = input (4, 4)\nc = relu(x)\nf = tanh(c)\noutput f\n");
+  EXPECT_THAT(changed(before, after), Not(Contains("tanh")));
+  EXPECT_THAT(changed(after, before), Not(Contains("tanh")));
+  const Graph swapped = graph_of("x = input (4, 4)\na = relu(x)\nb = tanh(a)\nc = exp(b)\noutput c\n");
+  const Graph original = graph_of("x = input (4, 4)\na = tanh(x)\nb = relu(a)\nc = exp(b)\noutput c\n");
+  EXPECT_THAT(changed(original, swapped), ElementsAre("tanh", "relu")) << "their order is what changed";
+}
+
+TEST(GraphDifference, PairsAreReversedByReversing) {
+  const Counterparts there = counterparts(kBefore, kAfter);
+  const Counterparts back = reversed(there, kAfter.nodes().size());
+  for (std::uint32_t i = 0; i < there.size(); ++i) {
+    if (there[i]) {
+      EXPECT_EQ(back[*there[i]], i);
+    }
+  }
+  EXPECT_EQ(std::ranges::count_if(back, [](const auto& pair) { return !pair; }), 2)
+      << "the sum of weights and its product";
 }
 
 TEST(OptimizationDrawing, LeavesOutWeightsAndWorkOnThem) {
@@ -73,24 +107,85 @@ TEST(OptimizationDrawing, OfALargeGraphShowsWhatLiesAroundTheChanges) {
   EXPECT_THAT(changes_as_dot(chain, marks, 5), HasSubstr("...")) << "more is before it";
 }
 
+/// How often `part` stands in `text`.
+std::size_t times(std::string_view text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) ++count;
+  return count;
+}
+
+TEST(OptimizationDrawing, OfAStepHasBothGraphsAndWhatStaysOnce) {
+  const auto dot = step_as_dot(kBefore, kAfter, counterparts(kBefore, kAfter));
+  ASSERT_TRUE(dot);
+  EXPECT_EQ(times(*dot, "class=\"op gone\""), 3u) << *dot;
+  EXPECT_EQ(times(*dot, "class=\"op new\""), 2u) << "work on weights that comes is drawn";
+  EXPECT_EQ(times(*dot, "<b>tanh</b>"), 1u);
+  EXPECT_EQ(times(*dot, "class=\"op\""), 3u) << "tanh, relu and exp have no colour";
+  EXPECT_EQ(times(*dot, "class=\"weight\""), 2u);
+}
+
+TEST(OptimizationDrawing, OfAStepThatChangesNothingIsNone) {
+  EXPECT_FALSE(step_as_dot(kBefore, kBefore, counterparts(kBefore, kBefore)));
+}
+
+TEST(OptimizationDrawing, OfAStepInALargeGraphShowsWhatLiesAround) {
+  const auto chain = [](std::string_view middle) {
+    std::string text = "x = input (4)\na0 = tanh(x)\n";
+    for (int i = 1; i < 40; ++i) text += fmt::format("a{} = {}(a{})\n", i, i == 20 ? middle : "tanh", i - 1);
+    return graph_of(text + "output a39\n");
+  };
+  const Graph before = chain("exp"), after = chain("relu");
+  const auto dot = step_as_dot(before, after, counterparts(before, after), 10);
+  ASSERT_TRUE(dot);
+  EXPECT_EQ(times(*dot, "<b>tanh</b>"), 4u);
+  EXPECT_EQ(times(*dot, " gone\""), 1u);
+  EXPECT_EQ(times(*dot, " new\""), 1u);
+}
+
 TEST(OptimizationPage, TellsTheStory) {
   OptimizationStory story{"model.onnx", "greedy", "flops", {{"equal", "yes"}}, {}, {}, &kBefore, &kAfter};
-  story.rewrites = {{"merge-two", "(x:2) relu(relu(x)) => relu(x)", 12.5, 2.5}};
+  const Rule rule = *parse_rule("(x:2) relu(relu(x)) => relu(x)", loaded());
+  story.rewrites = {{"merge-two", "(x:2) relu(relu(x)) => relu(x)", 12.5, 2.5, "exact", &rule, &kAfter}};
   story.curve = {{0, 0, 12.5}, {0.5, 10, 2.5}, {1, 1234, 2.5}};
   const auto page = optimization_page(story);
   ASSERT_TRUE(page) << page.error().message;
-  for (const char* part :
-       {"model.onnx", "merge-two", "relu(relu(x)) =&gt; relu(x)", "12.5", "1,234 candidates", "class=\"rw-plot\""})
+  for (const char* part : {"model.onnx", "merge-two", "relu(relu(x)) =&gt; relu(x)", "12.5", "1,234 candidates",
+                           "class=\"rw-plot\"", "id=\"rewrite-1\"", "href=\"#rewrite-1\"", "exact"})
     EXPECT_THAT(*page, HasSubstr(part));
   for (const char* part : {"href=\"http", "src=", "url("})
     EXPECT_THAT(*page, Not(HasSubstr(part))) << "nothing is asked for over the network";
+  EXPECT_EQ(times(*page, "<h1>"), 1u);
+  EXPECT_EQ(times(*page, "<main"), 1u);
+  EXPECT_EQ(times(*page, "class=\"pane\""), 3u) << "the step, the graph before, the graph after";
+  EXPECT_EQ(times(*page, "<figcaption>The rule&#39;s source"), 1u);
+}
+
+TEST(OptimizationPage, ColoursWhatRewritesTouchedAndNotWhatLiesBetweenThem) {
+  const Graph start =
+      graph_of("x = input (4, 4)\na = neg(x)\nb = neg(a)\nc = relu(b)\nd = exp(c)\ne = log(d)\noutput e\n");
+  const Graph middle = graph_of("x = input (4, 4)\nc = relu(x)\nd = exp(c)\ne = log(d)\noutput e\n");
+  const Graph end = graph_of("x = input (4, 4)\nc = relu(x)\noutput c\n");
+  OptimizationStory story{"m", "s", "c", {}, {}, {}, &start, &end};
+  story.rewrites = {{"one", "", 3, 2, "", nullptr, &middle}, {"two", "", 2, 1, "", nullptr, &end}};
+  const auto page = optimization_page(story);
+  ASSERT_TRUE(page) << page.error().message;
+  const std::string_view whole = std::string_view(*page).substr(page->find("<section id=\"graph\""));
+  EXPECT_EQ(times(whole.substr(0, whole.find("</section>")), "class=\"node op touched\""), 4u)
+      << "both negations, exp and log; relu stays";
+}
+
+TEST(OptimizationPage, ShowsTimeByItsLogarithmWhereAllIsFoundEarly) {
+  OptimizationStory story{"m", "s", "c", {}, {}, {{0, 0, 9}, {0.001, 5, 3}, {2, 99, 3}}, nullptr, nullptr};
+  EXPECT_THAT(*optimization_page(story), HasSubstr("seconds, logarithmic"));
+  story.curve = {{0, 0, 9}, {1, 5, 3}, {2, 99, 3}};
+  EXPECT_THAT(*optimization_page(story), Not(HasSubstr("seconds, logarithmic")));
 }
 
 TEST(OptimizationPage, EscapesWhatAModelCallsThings) {
   OptimizationStory story{"<script>alert(1)</script>", "s", "c", {}, {{"<b>", "", 1, 1}}, {}, nullptr, nullptr};
   const auto page = optimization_page(story);
   ASSERT_TRUE(page);
-  EXPECT_THAT(*page, Not(HasSubstr("<script>")));
+  EXPECT_THAT(*page, Not(HasSubstr("<script>alert")));
   EXPECT_THAT(*page, Not(HasSubstr("<b>")));
 }
 

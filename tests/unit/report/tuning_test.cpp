@@ -29,7 +29,7 @@ TEST(TuningPage, SaysWhatWasFound) {
   const std::string page = tuning_html(report());
   EXPECT_THAT(page, HasSubstr("<title>Schedules of &lt;net&gt;</title>"));
   EXPECT_THAT(page, HasSubstr("1.86 times as fast. 16 trials: 15 ok, 1 wrong. 3.0 s compiling."));
-  EXPECT_THAT(page, HasSubstr("<td>conv2d_relu</td><td class=figure>3</td>"));
+  EXPECT_THAT(page, HasSubstr("<td>conv2d_relu</td><td class=\"figure\">3</td>"));
   EXPECT_THAT(page, HasSubstr("split y.j 16"));
   EXPECT_THAT(page, HasSubstr("none: unscheduled is fastest"));
   EXPECT_THAT(page, Not(HasSubstr("inf")));
