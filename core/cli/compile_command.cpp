@@ -207,6 +207,9 @@ Result<ExitCode> compile_command(const Settings& settings, const CompileArgument
   } else {
     print_compile_report(*done, arguments.folder, seconds() - report.measuring_s);
   }
+  if (!arguments.report.empty() && report.equal())
+    REWRIGHT_CHECK(
+        write_file(arguments.report, compiling_html(page_of(*done, fs::path(arguments.model).filename().string()))));
   return report.equal() && !report.worst().is_slower() ? ExitCode::kDone : ExitCode::kNegative;
 }
 
@@ -223,6 +226,7 @@ void add_compile(Program& program) {
        "rewright compile model.onnx -o model_c --algorithms all --measure",
        "rewright compile model.onnx -o model_c --algorithm im2col --measure",
        "rewright compile model.onnx -o model_c --open batch=1..8 --dim sequence=128",
+       "rewright compile model.onnx -o model_c --measure --report kernels.html",
        "rewright compile model.onnx -o model_c --regions",
        "rewright compile model.onnx -o model_c --fuse random --fuse-option best=8 --fuse-option data=my.kernels",
        "rewright compile model.onnx -o model_c --fuse learned --fuse-option file=learned.onnx",
@@ -330,9 +334,15 @@ void add_compile(Program& program) {
   const Argument simplify =
       command.add_flag("--simplify", arguments->simplify, "Fold what is known before a run first; the default");
   command.add_flag("--no-simplify", arguments->as_it_is, "Compile the model's nodes as they are").excludes(simplify);
-  command.add_flag(
+  const Argument measure = command.add_flag(
       "--measure", arguments->measure,
       "Time code, kernels and runtime on as many threads; exit code 1 if the code, which is written, is slower");
+  command
+      .add_option("--report", arguments->report,
+                  "A page of the kernels: time and share of each, and what this machine allows")
+      .type_name("FILE")
+      .needs(measure)
+      .excludes(regions);
 }
 
 }  // namespace rewright::cli

@@ -35,6 +35,7 @@ struct CompileArguments {
   std::vector<std::string> fuse_options;
   std::string algorithm;                ///< By which all nodes that it fits are computed; empty: by none.
   std::vector<std::string> algorithms;  ///< That nodes may be computed by; "all".
+  std::string report;                   ///< A page; empty: none.
   int in_context = 0;  ///< Schedules of each kernel that are tried among the others; 0: the best alone is taken.
 };
 

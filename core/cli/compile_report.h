@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "compile/compile_regions.h"
 #include "compile/fusion_search.h"
+#include "report/compiling.h"
 
 namespace rewright::cli {
 
@@ -39,6 +40,9 @@ struct Compiled {
 /// The worst version, and each where sizes are open.
 [[nodiscard]] Json compile_json(const Compiled& compiled, double seconds);
 void print_compile_report(const Compiled& compiled, const std::string& folder, double seconds);
+
+/// For a page.
+[[nodiscard]] CompilingReport page_of(const Compiled& compiled, const std::string& model);
 
 [[nodiscard]] Json compile_json(const compile::RegionsReport& report, double seconds);
 /// `name`: of the model's files.

@@ -2,6 +2,7 @@
 #include <rewright/loop/target.h>
 #include <rewright/plugin/registry.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -10,6 +11,7 @@
 #include "cli/optimize_arguments.h"
 #include "cli/output.h"
 #include "cli/program.h"
+#include "cli/schedule_steps.h"
 #include "loop/lower.h"
 #include "loop/validator.h"
 #include "schedule/apply.h"
@@ -28,6 +30,7 @@ struct ScheduleArguments {
   std::vector<std::string> sizes;  ///< NAME=NUMBER, of the program's symbols.
   std::string dialect;             ///< Of the code to print, of target c; none: no code.
   bool loops = false;              ///< Draw the loops after each step.
+  std::string report;              ///< A page; empty: none.
 };
 
 struct Read {
@@ -157,10 +160,6 @@ Result<ExitCode> show_schedule(const Settings& settings, const std::vector<std::
   return ExitCode::kDone;
 }
 
-std::string change(std::string_view what, std::size_t before, std::size_t after) {
-  return before == after ? fmt::format("{} {}", before, what) : fmt::format("{} to {} {}", before, after, what);
-}
-
 Json json_of(const schedule::ProgramSize& size) {
   return {{"loops", size.loops}, {"stores", size.stores}, {"buffers", size.buffers}};
 }
@@ -183,11 +182,32 @@ void print_report(std::size_t number, const schedule::Step& step, const std::str
   print_line(fmt::format("   needs    {}", report.needs));
   if (report.conflict) print_line(fmt::format("   found    {}", to_string(*report.conflict)));
   if (!report.instead.empty()) print_line(fmt::format("   instead  {}", report.instead));
-  if (report.is_applied)
-    print_line(fmt::format("   gives    {}, {}, {}", change("loops", report.before.loops, report.after.loops),
-                           change("stores", report.before.stores, report.after.stores),
-                           change("buffers", report.before.buffers, report.after.buffers)));
+  if (report.is_applied) print_line(fmt::format("   gives    {}", changes_of(report)));
   if (!report.is_applied) print_line(ends ? "   the schedule ends here" : "   left out");
+}
+
+/// Of a schedule: each step, and with --code the code before and after all.
+Result<std::string> page_of(const Settings& settings, const ScheduleArguments& arguments, const Read& given,
+                            bool is_legal) {
+  std::vector<std::string> origins;
+  for (const schedule::StepText& step : given.space.steps) origins.push_back(step.origin);
+  SchedulePage page{.title = std::filesystem::path(arguments.schedule).filename().string(),
+                    .lede = {},
+                    .schedule = to_string(given.space),
+                    .steps = loop_steps_of(given.program, given.schedule, origins),
+                    .loops = schedule::loop_drawing(given.program)};
+  page.lede = fmt::format("{} of {}{}", counted(given.schedule.size(), "step"),
+                          std::filesystem::path(arguments.program).filename().string(),
+                          is_legal ? "; what it computes stays the same." : "; the last one shown does not apply.");
+  if (!arguments.dialect.empty()) {
+    REWRIGHT_TRY(const std::string before, code_of(settings, given.program, arguments.dialect));
+    page.programs.emplace_back("Code before", before);
+    if (const auto made = apply(given.program, given.schedule)) {
+      REWRIGHT_TRY(const std::string after, code_of(settings, made->program, arguments.dialect));
+      page.programs.emplace_back("Code after", after);
+    }
+  }
+  return schedule_html(page);
 }
 
 /// Exit code 1 where a step ends the schedule.
@@ -207,6 +227,10 @@ Result<ExitCode> explain_schedule(const Settings& settings, const ScheduleArgume
     print_line(code.substr(std::min(code.find("kernel("), code.size())));
   }
   if (settings.json) print_json({{"legal", is_legal}, {"steps", steps}});
+  if (!arguments.report.empty()) {
+    REWRIGHT_TRY(const std::string page, page_of(settings, arguments, given, is_legal));
+    REWRIGHT_CHECK(write_file(arguments.report, page));
+  }
   return is_legal ? ExitCode::kDone : ExitCode::kNegative;
 }
 
@@ -257,12 +281,16 @@ void add_schedule(Program& program) {
   const Command explain =
       program.command(group, "explain", "Says of each step what it needs, what it found and what it changes",
                       {"rewright schedule explain matmul.loop tiled.schedule",
-                       "rewright schedule explain matmul.loop tiled.schedule --with tj=16 --loops --code c11"},
+                       "rewright schedule explain matmul.loop tiled.schedule --with tj=16 --loops --code c11",
+                       "rewright schedule explain matmul.loop tiled.schedule --report tiled.html"},
                       [explained](const Settings& settings) { return explain_schedule(settings, *explained); });
   add_files(explain, *explained);
   explain.add_flag("--loops", explained->loops, "Draw the loops after each step");
   explain.add_option("--code", explained->dialect,
                      "Print the C after each step, in a dialect of target c: c11, vectors");
+  explain
+      .add_option("--report", explained->report, "A page that steps through the loops before and after each transform")
+      .type_name("FILE");
   auto files = std::make_shared<std::vector<std::string>>();
   auto shown = std::make_shared<ScheduleArguments>();
   const Command show = program.command(

@@ -24,14 +24,13 @@ struct TuneArguments {
   bool only_given = false, around = false, shared = false;
   std::vector<std::string> options, predictor_options;
   std::string records;
+  std::string report;  ///< A page; empty: none.
   std::int64_t trials = 64;
-  double seconds = 0;  ///< 0: any number.
+  double seconds = 0;                 ///< 0: any number.
   std::vector<std::string> transfer;  ///< Stores of records to take schedules from.
   bool strict = false;
   std::size_t transfers = 8;
-  [[nodiscard]] tune::Division division() const {
-    return strict ? tune::Division::kStrict : tune::Division::kTails;
-  }
+  [[nodiscard]] tune::Division division() const { return strict ? tune::Division::kStrict : tune::Division::kTails; }
 };
 /// `what`, a file with a loop program or a kernel as text, at `sizes`.
 [[nodiscard]] Result<tune::TuningTask> read_task(const TuneArguments& arguments, const Registry& registry);

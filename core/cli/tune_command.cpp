@@ -3,12 +3,14 @@
 #include <memory>
 #include <optional>
 
+#include "base/files.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/optimize_arguments.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/tune_arguments.h"
+#include "cli/tuned_kernel.h"
 #include "compile/child_processes.h"
 #include "tune/kernel_program.h"
 
@@ -76,6 +78,8 @@ class KernelSession {
     const Status status = tune();
     if (!status && !interrupted()) return status.error();
     settings_.json ? report_json() : report();
+    if (!arguments_.report.empty() && std::isfinite(tuning_->best_us()))
+      REWRIGHT_CHECK(write_file(arguments_.report, tuning_html(page())));
     if (interrupted()) {
       note(records_ ? "stopped; the same command goes on where this one ended" : "stopped", settings_.quiet);
       return ExitCode::kStopped;
@@ -142,6 +146,18 @@ class KernelSession {
   }
   [[nodiscard]] std::string size_text() const {
     return fmt::format("{:.3g}", static_cast<double>(tuning_->space().size()));
+  }
+  [[nodiscard]] TuningReport page() const {
+    TuningReport page{.title = "Schedules of " + tuning_->task().name,
+                      .machine = setting_.machine,
+                      .one_shot_us = tuning_->one_shot_us(),
+                      .best_us = tuning_->best_us(),
+                      .outcomes = fmt::format("{}: {}", counted(static_cast<std::uint64_t>(tuning_->trials()), "trial"),
+                                              outcome_text(tuning_->outcomes())),
+                      .times = times_text(tuning_->times())};
+    page.kernels.push_back(tuned_kernel(*tuning_));
+    page.curve = page.kernels.front().curve;
+    return page;
   }
   void report_json() const {
     const auto number = [](double us) { return std::isfinite(us) ? Json(us) : Json(); };
@@ -212,12 +228,18 @@ void add_kernel(Program& program, const Command& group) {
       group, "kernel", "Searches for the fastest schedule of a kernel",
       {"rewright tune kernel '(x:512x512, w:512x512 weight) relu(matmul(x, w))' --trials 64 --records my.store",
        "rewright tune kernel product.loop --size M=127 --size N=127 --size K=127 --tuner random",
+       "rewright tune kernel product.loop --size M=64 --size N=64 --size K=64 --report tuned.html",
        "rewright tune kernel '(x:64x64, w:64x64) matmul(x, w)' --sketch product.schedule --only-given --json"},
       [arguments](const Settings& settings) { return tune_kernel(settings, *arguments); });
   add_what(command, *arguments);
-  add_transfer_options(command, *arguments,
-                       "Stores of records of other kernels: before the search, schedules of those of the same class are "
-                       "tried");
+  add_transfer_options(
+      command, *arguments,
+      "Stores of records of other kernels: before the search, schedules of those of the same class are "
+      "tried");
+  command
+      .add_option("--report", arguments->report,
+                  "A page with the curve, the roofline and the best schedule, step by step")
+      .type_name("FILE");
   add_search_options(command, *arguments);
 }
 

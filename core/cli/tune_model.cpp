@@ -12,11 +12,10 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/tune_arguments.h"
+#include "cli/tuned_kernel.h"
 #include "compile/child_processes.h"
 #include "compile/network_tasks.h"
 #include "report/tuning.h"
-#include "schedule/apply.h"
-#include "schedule/explain.h"
 #include "tune/network_tuning.h"
 
 namespace rewright::cli {
@@ -29,7 +28,6 @@ struct ModelArguments {
   std::string objective = "sum";
   std::vector<double> targets_us;  ///< One for each model.
   std::string runtime = "onnxruntime";
-  std::string report;           ///< A page.
   bool pooled = false;          ///< Schedules of all models of --transfer.
   std::int64_t per_kernel = 0;  ///< Trials for each that can be tuned, in place of those of all; 0: not so.
   bool is_silent = false;       ///< Nothing is said of what came of it.
@@ -122,7 +120,7 @@ class ModelSession {
     if (!status && !interrupted() && !is_late()) return status.error();
     if (arguments_.is_silent) return interrupted() ? ExitCode::kStopped : ExitCode::kDone;
     settings_.json ? report_json() : report();
-    if (!arguments_.report.empty()) REWRIGHT_CHECK(write_file(arguments_.report, tuning_html(page())));
+    if (!arguments_.tune.report.empty()) REWRIGHT_CHECK(write_file(arguments_.tune.report, tuning_html(page())));
     if (interrupted()) {
       note(opened.records ? "stopped; the same command goes on where this one ended" : "stopped", settings_.quiet);
       return ExitCode::kStopped;
@@ -282,7 +280,7 @@ class ModelSession {
   [[nodiscard]] TuningReport page() const {
     TuningReport page{
         .title = "Schedules of " + names_text(),
-        .machine = setting_.machine.processor,
+        .machine = setting_.machine,
         .one_shot_us = network_->one_shot_us(),
         .best_us = network_->best_us(),
         .outcomes = fmt::format("{}: {}", counted(static_cast<std::uint64_t>(network_->trials()), "trial"),
@@ -291,23 +289,7 @@ class ModelSession {
         .times = times_text(network_->times())};
     for (const tune::NetworkPoint& point : network_->curve())
       page.curve.emplace_back(static_cast<double>(point.trials), point.objective_us);
-    for (const tune::TaskTuning* task : by_time()) {
-      TunedKernel& kernel = page.kernels.emplace_back();
-      kernel.name = task->task().name;
-      kernel.count = task->task().count;
-      kernel.unscheduled_us = task->unscheduled_us();
-      kernel.one_shot_us = task->one_shot_us();
-      kernel.best_us = task->best_us();
-      kernel.trials = task->trials();
-      for (const tune::TuningPoint& point : task->curve())
-        kernel.curve.emplace_back(static_cast<double>(point.trials), point.best_us);
-      kernel.schedule = task->best().schedule;
-      kernel.loops_before = schedule::loop_drawing(task->task().program);
-      if (const auto steps = schedule::parse_schedule(kernel.schedule)) {
-        if (const auto made = schedule::apply(task->task().program, *steps))
-          kernel.loops_after = schedule::loop_drawing(made->program);
-      }
-    }
+    for (const tune::TaskTuning* task : by_time()) page.kernels.push_back(tuned_kernel(*task));
     return page;
   }
   void report_json() const {
@@ -417,7 +399,7 @@ void add_tune_model(Program& program) {
       "Stores of records, one for each model that was tuned: before the search, schedules of kernels of the same "
       "classes are tried, of the one model that fits best");
   command.add_flag("--pooled", arguments->pooled, "With --transfer: schedules of all those models").needs(transfer);
-  command.add_option("--report", arguments->report, "A page with curves, kernels and schedules").type_name("FILE");
+  command.add_option("--report", arguments->tune.report, "A page with curves, kernels and schedules").type_name("FILE");
   add_code_options(command, arguments->tune);
   add_search_options(command, arguments->tune);
 }

@@ -83,8 +83,13 @@ std::vector<KernelTime> kernel_profile(const Graph& graph, const Kernels& kernel
   for (std::size_t k = 0; k < std::min(times.size(), kernels.calls.size()); ++k) {
     const KernelCall& call = kernels.calls[k];
     const loop::Program& program = kernels.program(call);
-    profile.push_back({kernels.functions[call.function].name, result_of(graph, program, call), times[k],
-                       limit_us(work_of(program), machine, kernels.threads), call.key});
+    const KernelWork work = work_of(program);
+    profile.push_back({.kernel = kernels.functions[call.function].name,
+                       .result = result_of(graph, program, call),
+                       .us = times[k],
+                       .limit_us = limit_us(work, machine, kernels.threads),
+                       .key = call.key,
+                       .work = work});
   }
   return profile;
 }

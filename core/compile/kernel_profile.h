@@ -21,6 +21,12 @@
 
 namespace rewright::compile {
 
+/// What a run of the program does at least.
+struct KernelWork {
+  double operations = 0;
+  double bytes = 0;
+};
+
 /// One call of a kernel.
 struct KernelTime {
   std::string kernel;  ///< The function.
@@ -29,13 +35,9 @@ struct KernelTime {
   double limit_us = 0;
   std::string key = {};      ///< As of its call.
   std::string program = {};  ///< Its id (compile/network_tasks.h), where it was scheduled.
+  KernelWork work = {};
 };
 
-/// What a run of the program does at least.
-struct KernelWork {
-  double operations = 0;
-  double bytes = 0;
-};
 [[nodiscard]] REWRIGHT_API KernelWork work_of(const loop::Program& program);
 
 [[nodiscard]] REWRIGHT_API double limit_us(const KernelWork& work, const tune::Machine& machine, int threads);

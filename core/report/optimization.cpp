@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "report/change_drawing.h"
+#include "report/compiling.h"
 #include "report/gallery/drawings.h"
 #include "report/gallery/html.h"
 #include "report/gallery/pages.h"
@@ -129,14 +130,6 @@ Result<OptimizationDrawings> drawings_of(const OptimizationStory& story) {
 
 // --- the page --------------------------------------------------------------------------------------------------------
 
-std::string facts_list(const OptimizationStory& story) {
-  std::string rows;
-  for (const auto& [what, much] : story.facts)
-    rows += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(what), escaped(much));
-  return rows.empty() ? ""
-                      : section_html("facts", "What came of it", fmt::format("<dl class=\"facts\">\n{}</dl>\n", rows));
-}
-
 std::string rule_html(const OptimizationStory::Rewrite& rewrite, const gallery::Drawing& drawing) {
   std::string html;
   if (!drawing.source.empty() && rewrite.drawn != nullptr) {
@@ -252,24 +245,18 @@ std::string curve_section(const OptimizationStory& story) {
 
 std::string rewrites_section(const OptimizationStory& story, std::size_t shown) {
   if (story.rewrites.empty()) return section_html("rewrites", "All rewrites", "<p>No rewrite makes it cheaper.</p>\n");
-  std::string rows;
+  std::vector<TableRow> rows;
   for (std::size_t i = 0; i < story.rewrites.size(); ++i) {
     const auto& step = story.rewrites[i];
     const std::string name = escaped(step.rule);
-    rows += fmt::format(
-        "<tr><td class=\"figure\">{}</td><td>{}<br><code>{}</code></td><td class=\"figure\">{}</td>"
-        "<td class=\"figure\">{}</td><td class=\"figure\">{}</td></tr>\n",
-        i + 1, i < shown ? fmt::format("<a href=\"#rewrite-{}\">{}</a>", i + 1, name) : name, escaped(step.text),
-        microseconds(step.before_us), microseconds(step.after_us), gain_text(step.before_us, step.after_us));
+    rows.push_back(
+        {fmt::format("{}", i + 1),
+         fmt::format("{}<br><code>{}</code>",
+                     i < shown ? fmt::format("<a href=\"#rewrite-{}\">{}</a>", i + 1, name) : name, escaped(step.text)),
+         microseconds(step.before_us), microseconds(step.after_us), gain_text(step.before_us, step.after_us)});
   }
-  return section_html(
-      "rewrites", "All rewrites",
-      table_html(
-          "All rewrites",
-          "<th scope=\"col\"><span class=\"hidden\">number</span></th><th scope=\"col\">rule</th><th scope=\"col\" "
-          "class=\"figure\">cost before</th><th scope=\"col\" class=\"figure\">after</th><th scope=\"col\" "
-          "class=\"figure\">gain</th>",
-          rows));
+  const TableColumn columns[] = {{"number", true}, {"rule"}, {"cost before", true}, {"after", true}, {"gain", true}};
+  return section_html("rewrites", "All rewrites", table_html("All rewrites", columns, rows));
 }
 
 }  // namespace
@@ -278,7 +265,8 @@ Result<std::string> optimization_page(const OptimizationStory& story) {
   REWRIGHT_TRY(const OptimizationDrawings drawings, drawings_of(story));
   std::string body = fmt::format("<h1>{}</h1>\n<p class=\"lede\">What <code>rewright optimize</code> made of it.</p>\n",
                                  escaped(story.model));
-  body += facts_list(story) + steps_section(story, drawings) + graphs_section(story, drawings) + curve_section(story) +
+  if (!story.facts.empty()) body += section_html("facts", "What came of it", facts_html(story.facts));
+  body += steps_section(story, drawings) + graphs_section(story, drawings) + curve_section(story) +
           rewrites_section(story, drawings.steps.size());
   return page_html(story.model, body);
 }

@@ -40,11 +40,21 @@ std::string frame_html(std::string svg, std::string_view name) {
       escaped(name), named_drawing(std::move(svg), name));
 }
 
-std::string table_html(std::string_view name, std::string_view head, std::string_view rows) {
+std::string table_html(std::string_view name, std::span<const TableColumn> columns, std::span<const TableRow> rows) {
+  const auto figure = [](const TableColumn& column) { return column.is_figure ? " class=\"figure\"" : ""; };
+  std::string head, body;
+  for (const TableColumn& column : columns)
+    head += fmt::format("<th scope=\"col\"{}>{}</th>", figure(column), escaped(column.title));
+  for (const TableRow& row : rows) {
+    body += "<tr>";
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      body += fmt::format("<td{} data-title=\"{}\">{}</td>", figure(columns[c]), escaped(columns[c].title), row[c]);
+    body += "</tr>\n";
+  }
   return fmt::format(
-      "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table>\n<thead><tr>{}</tr></thead>\n"
-      "<tbody>\n{}</tbody></table></div>\n",
-      escaped(name), head, rows);
+      "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"{}\"><table class=\"cells\">\n<thead><tr>{}</tr>"
+      "</thead>\n<tbody>\n{}</tbody></table></div>\n",
+      escaped(name), head, body);
 }
 
 }  // namespace rewright

@@ -3,8 +3,10 @@
 
 #include <rewright/base/visibility.h>
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rewright {
 
@@ -19,7 +21,13 @@ namespace rewright {
 /// A drawing (svg_parts.h) that is moved and zoomed; `name` says what it shows.
 [[nodiscard]] REWRIGHT_API std::string frame_html(std::string svg, std::string_view name);
 
-/// What is behind a table's head and its rows, which may be wider than a phone.
-[[nodiscard]] REWRIGHT_API std::string table_html(std::string_view name, std::string_view head, std::string_view rows);
+struct TableColumn {
+  std::string title;
+  bool is_figure = false;
+};
+using TableRow = std::vector<std::string>;  ///< A cell each, HTML.
+/// On a phone each row is a list of its cells below each other, with their columns' titles.
+[[nodiscard]] REWRIGHT_API std::string table_html(std::string_view name, std::span<const TableColumn> columns,
+                                                  std::span<const TableRow> rows);
 
 }  // namespace rewright

@@ -130,15 +130,18 @@ std::string axes(const Lines& lines, const Paper& paper) {
 std::string line(const Series& series, const Paper& paper, bool steps, std::size_t number) {
   const std::string_view colour = kColours[number % kColours.size()];
   std::string path, dots;
-  for (const auto& [x, y] : series.points) {
+  for (std::size_t i = 0; i < series.points.size(); ++i) {
+    const auto& [x, y] = series.points[i];
     if (!paper.x.shows(x) || !paper.y.shows(y)) continue;
     const double at_x = paper.px(x), at_y = paper.py(y);
     path += path.empty() ? fmt::format("M{:.1f} {:.1f}", at_x, at_y)
             : steps      ? fmt::format("H{:.1f}V{:.1f}", at_x, at_y)
                          : fmt::format("L{:.1f} {:.1f}", at_x, at_y);
-    if (!steps)
+    const bool is_labelled = i < series.labels.size() && !series.labels[i].empty();
+    if (!steps && (series.has_dots || !series.is_joined))
       dots += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"/>\n", at_x, at_y,
-                          series.is_joined ? "3" : "1.6", colour);
+                          series.is_joined || !series.labels.empty() ? "3.2" : "1.6", colour);
+    if (is_labelled) dots += text(at_x + 6, at_y + 4, "start", series.labels[i]);
   }
   if (!series.is_joined) return fmt::format("<g><title>{}</title>{}</g>\n", escaped(series.name), dots);
   return fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{}><title>{}</title></path>\n{}",
@@ -173,8 +176,11 @@ double share(double value, double greatest, bool logarithmic) {
   return logarithmic ? std::log1p(value) / std::log1p(greatest) : value / greatest;
 }
 
+/// The begin and the end of a long name.
 std::string shortened(const std::string& label, std::size_t most) {
-  return label.size() <= most ? label : label.substr(0, most - 3) + "...";
+  constexpr std::size_t kEnd = 8;
+  if (label.size() <= most) return label;
+  return label.substr(0, most - kEnd - 1) + "\u2026" + label.substr(label.size() - kEnd);
 }
 
 }  // namespace
@@ -212,16 +218,18 @@ std::string lines_svg(const Lines& lines, double width) {
   }
   if (paper.x.least > paper.x.most) return {};
   paper.x.widen();
+  paper.y.most *= lines.headroom;
   paper.y.widen();
   std::string content = axes(lines, paper);
-  for (std::size_t i = 0; i < lines.series.size(); ++i) content += line(lines.series[i], paper, lines.steps, i);
+  for (std::size_t i = lines.series.size(); i-- > 0;)  // The first one on top.
+    content += line(lines.series[i], paper, lines.steps, i);
   double height = Paper::kHeight;
   if (lines.series.size() > 1) content += legend(lines, width, height);
   return svg(lines.title, width, height, content);
 }
 
 std::string bars_svg(std::string_view title, std::span<const Bar> bars, bool logarithmic) {
-  constexpr double kWidth = 640, kLine = 26, kBar = 16, kNumbers = 100;
+  constexpr double kWidth = 640, kLine = 26, kBar = 16, kNumbers = 130;
   std::size_t longest = 0;
   double greatest = 0;
   for (const Bar& bar : bars) {

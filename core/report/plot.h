@@ -16,6 +16,8 @@ struct Series {
   std::string name;
   std::vector<std::pair<double, double>> points;  ///< In the order in which they are joined.
   bool is_joined = true;                          ///< Otherwise: points alone.
+  std::vector<std::string> labels = {};           ///< Beside the points, as far as there are some.
+  bool has_dots = true;                           ///< Where points are joined.
 };
 
 struct Lines {
@@ -26,6 +28,7 @@ struct Lines {
   bool log_y = false;
   bool steps = false;  ///< A value stands until the next one.
   std::vector<Series> series;
+  double headroom = 1;  ///< So many times the greatest value is where the paper ends.
 };
 /// "" where no series has a point. `width`: in letters' pixels; what is shown on a phone has fewer.
 [[nodiscard]] REWRIGHT_API std::string lines_svg(const Lines& lines, double width = 720);

@@ -6,6 +6,7 @@
 #include "report/gallery/html.h"
 #include "report/page.h"
 #include "report/plot.h"
+#include "report/roofline_plot.h"
 
 namespace rewright {
 namespace {
@@ -13,6 +14,8 @@ namespace {
 using gallery::escaped;
 
 constexpr std::size_t kMostBars = 24, kMostCurves = 8;
+/// Kernels whose schedules are shown step by step.
+constexpr std::size_t kMostStepped = 40;
 
 std::string us_text(double us) { return std::isfinite(us) ? fmt::format("{:.{}f}", us, us < 100 ? 2 : 0) : "-"; }
 
@@ -24,23 +27,19 @@ std::string short_name(const std::string& name) {
 }
 
 std::string table_of(const TuningReport& report) {
-  std::string rows;
-  for (const TunedKernel& kernel : report.kernels) {
-    rows += fmt::format(
-        "<tr><td>{}</td><td class=\"figure\">{:.0f}</td><td class=\"figure\">{}</td><td class=\"figure\">{}</td><td "
-        "class=\"figure\">{}</td>"
-        "<td class=\"figure\">{:.2f}</td><td class=\"figure\">{}</td></tr>\n",
-        escaped(kernel.name), kernel.count, us_text(kernel.unscheduled_us), us_text(kernel.one_shot_us),
-        us_text(kernel.best_us), std::isfinite(kernel.one_shot_us) ? kernel.one_shot_us / kernel.best_us : 1,
-        kernel.trials);
+  std::vector<TableRow> rows;
+  for (std::size_t k = 0; k < report.kernels.size(); ++k) {
+    const TunedKernel& kernel = report.kernels[k];
+    rows.push_back({fmt::format("<a href=\"#kernel-{}\">{}</a>", k + 1, escaped(kernel.name)),
+                    fmt::format("{:.0f}", kernel.count), us_text(kernel.unscheduled_us), us_text(kernel.one_shot_us),
+                    us_text(kernel.best_us),
+                    fmt::format("{:.2f}", std::isfinite(kernel.one_shot_us) ? kernel.one_shot_us / kernel.best_us : 1),
+                    fmt::format("{}", kernel.trials)});
   }
-  return "<div class=wide><table><thead><tr><th scope=col>kernel</th><th scope=col class=\"figure\">times</th><th "
-         "scope=col "
-         "class=\"figure\">us, unscheduled</th><th scope=col class=\"figure\">us, without a search</th><th scope=col "
-         "class=\"figure\">us, best</th><th scope=col class=\"figure\">gain</th><th scope=col "
-         "class=\"figure\">trials</th></tr></thead>"
-         "<tbody>\n" +
-         rows + "</tbody></table></div>\n";
+  const TableColumn columns[] = {
+      {"kernel"},         {"times", true}, {"us, unscheduled", true}, {"us, without a search", true},
+      {"us, best", true}, {"gain", true},  {"trials", true}};
+  return table_html("Kernels", columns, rows);
 }
 
 /// What each kernel takes of a run, all its calls together.
@@ -54,11 +53,22 @@ std::string bars_of(const TuningReport& report) {
       rest += us;
       continue;
     }
-    bars.push_back(
-        {short_name(kernel.name), us, fmt::format("{} us, {:.0f} %", us_text(us), 100 * us / report.best_us)});
+    bars.push_back({kernel.name, us, fmt::format("{} us, {:.0f} %", us_text(us), 100 * us / report.best_us)});
   }
   if (rest > 0) bars.push_back({"all others", rest, us_text(rest) + " us"});
-  return bars_svg("Where time goes, with the best schedules", bars);
+  return plot::bars_html("Where time goes, with the best schedules", bars);
+}
+
+/// Of a search whose first schedules are much slower than its best, by logarithms.
+std::string curve_of(const TuningReport& report) {
+  constexpr double kManyTimes = 8;
+  plot::Lines lines{"All kernels of a run", "trials", "us", false, false, true, {{"best so far", report.curve}}};
+  double greatest = 0;
+  for (const auto& [trials, us] : report.curve)
+    if (std::isfinite(us)) greatest = std::max(greatest, us);
+  lines.log_y = greatest > kManyTimes * report.best_us;
+  if (lines.log_y) lines.y = "us, logarithmic";
+  return plot::lines_html(lines);
 }
 
 /// By how much each kernel's best is above its last.
@@ -74,36 +84,57 @@ std::string curves_of(const TuningReport& report) {
       series.points.emplace_back(trials, us / kernel.best_us);
     }
   }
-  return lines_svg(lines);
+  return plot::lines_html(lines);
 }
 
-std::string schedule_of(const TunedKernel& kernel) {
+/// From what the search found of all kernels, those that take most in front.
+std::string roofline_of(const TuningReport& report) {
+  std::vector<RooflineKernel> points;
+  for (const TunedKernel& kernel : report.kernels)
+    points.push_back({kernel.name, kernel.best_us, kernel.operations, kernel.bytes});
+  return roofline_html(points, report.machine, report.threads);
+}
+
+std::string schedule_of(const TunedKernel& kernel, std::size_t number) {
+  const std::string text = kernel.schedule.empty() ? "none: unscheduled is fastest" : kernel.schedule;
+  std::string body;
+  if (!kernel.steps.empty() && number <= kMostStepped) {
+    body += loop_steps_html(fmt::format("kernel-{}-step", number), "Transform by transform", kernel.steps);
+    const auto [before, after] = changed_lines_html(kernel.loops, kernel.steps.back().after);
+    body += fmt::format(
+        "<div class=\"two loops\"><figure><figcaption>Loops before</figcaption><div class=\"lines\" tabindex=\"0\" "
+        "role=\"group\" aria-label=\"Loops before all steps\">{}</div></figure><figure><figcaption>Loops after all "
+        "steps</figcaption><div class=\"lines\" tabindex=\"0\" role=\"group\" aria-label=\"Loops after all steps\">{}"
+        "</div></figure></div>\n",
+        before, after);
+  }
   return fmt::format(
-      "<details><summary>{}</summary><div class=sides><section><h3>Schedule</h3><pre>{}</pre></section><section>"
-      "<h3>Loops before</h3><pre>{}</pre></section><section><h3>Loops after</h3><pre>{}</pre></section></div>"
-      "</details>\n",
-      escaped(kernel.name), escaped(kernel.schedule.empty() ? "none: unscheduled is fastest" : kernel.schedule),
-      escaped(kernel.loops_before), escaped(kernel.loops_after));
+      "<details id=\"kernel-{}\"{}><summary>{}: {} us</summary>\n{}<pre "
+      "tabindex=\"0\"><code>{}</code></pre></details>\n",
+      number, number == 1 ? " open" : "", escaped(kernel.name), us_text(kernel.best_us), body, escaped(text));
 }
 
 }  // namespace
 
 std::string tuning_html(const TuningReport& report) {
   std::string body = fmt::format(
-      "<h1>{0}</h1>\n<p>{1} us of kernels without a search, <strong>{2} us</strong> with the best schedules: "
-      "{3:.2f} "
-      "times as fast. {4}. {5}.</p>\n<p class=soft>{6}"
-      "</p>\n",
+      "<h1>{}</h1>\n<p class=\"lede\">{} us of kernels without a search, <strong>{} us</strong> with the best "
+      "schedules: "
+      "{:.2f} times as fast. {}. {}. {}</p>\n",
       escaped(report.title), us_text(report.one_shot_us), us_text(report.best_us), report.one_shot_us / report.best_us,
-      escaped(report.outcomes), escaped(report.times), escaped(report.machine));
-  body += "<h2>All kernels of a run, microseconds after so many trials</h2>\n";
-  body +=
-      plot::lines_svg({"All kernels of a run", "trials", "us", false, false, true, {{"best so far", report.curve}}});
-  body += "<h2>Where time goes, with the best schedules</h2>\n" + bars_of(report);
-  body += "<h2>Kernels</h2>\n" + table_of(report);
-  body += "<h2>The best of each kernel so far, by its best in the end</h2>\n" + curves_of(report);
-  body += "<h2>The best schedules</h2>\n";
-  for (const TunedKernel& kernel : report.kernels) body += schedule_of(kernel);
+      escaped(report.outcomes), escaped(report.times), escaped(report.machine.processor));
+  body += section_html("curve", "All kernels of a run, microseconds after so many trials", curve_of(report));
+  body += section_html("time", "Where time goes, with the best schedules", bars_of(report));
+  if (const std::string roofline = roofline_of(report); !roofline.empty())
+    body += section_html("roofline", "What the machine allows",
+                         "<p>Each point is a kernel with its best schedule; numbers are places in the table. On a roof "
+                         "the machine allows no more.</p>\n" +
+                             roofline);
+  body += section_html("kernels", "Kernels", table_of(report));
+  body += section_html("curves", "The best of each kernel so far, by its best in the end", curves_of(report));
+  std::string schedules;
+  for (std::size_t k = 0; k < report.kernels.size(); ++k) schedules += schedule_of(report.kernels[k], k + 1);
+  body += section_html("schedules", "The best schedules", schedules);
   return page_html(report.title, body);
 }
 

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <rewright/base/visibility.h>
+#include <rewright/tune/machine.h>
 
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "report/loop_steps.h"
 
 namespace rewright {
 
@@ -17,12 +20,15 @@ struct TunedKernel {
   std::int64_t trials = 0;
   std::vector<std::pair<double, double>> curve;  ///< Trials, and the best microseconds after them.
   std::string schedule;                          ///< Of the best, as text.
-  std::string loops_before, loops_after;         ///< Drawings.
+  std::string loops = {};                        ///< Unscheduled.
+  std::vector<LoopStep> steps = {};              ///< Of the schedule.
+  double operations = 0, bytes = 0;              ///< What a run does at least.
 };
 
 struct TuningReport {
   std::string title;
-  std::string machine = {};
+  tune::Machine machine = {};
+  int threads = 1;
   std::vector<TunedKernel> kernels = {};              ///< Those that take most in front.
   std::vector<std::pair<double, double>> curve = {};  ///< Trials, and microseconds of all kernels.
   double one_shot_us = 0, best_us = 0;                ///< Of all kernels.

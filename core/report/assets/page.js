@@ -180,6 +180,17 @@
     follow();
   }
 
+  // What a link leads to is open.
+  function open() {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const closed = target && target.closest('details:not([open])');
+    if (!closed) return;
+    closed.open = true;
+    target.scrollIntoView();
+  }
+
+  window.addEventListener('hashchange', open);
+  open();
   for (const frame of document.querySelectorAll('.frame')) startFrame(frame);
   for (const section of document.querySelectorAll('.steps')) startSteps(section);
 })();
