@@ -229,6 +229,16 @@ Result<std::vector<Rule>> read_rule_source(const std::string& path, const Regist
   return rules;
 }
 
+Result<std::vector<std::string>> axiom_files_of(const std::string& path) {
+  REWRIGHT_TRY(const std::string text, read_file(path));
+  std::vector<std::string> files;
+  if (!has_certificates(text)) return files;
+  REWRIGHT_TRY(const CertificateFile file, parse_file(text, path));
+  for (const std::string& name : file.axioms)
+    files.push_back((fs::path(path).parent_path() / name).lexically_normal().string());
+  return files;
+}
+
 void make_theorems(std::vector<Rule>& rules, const Registry& registry) {
   std::vector<std::string> proofs(rules.size());
   tbb::parallel_for(std::size_t{0}, rules.size(), [&](std::size_t i) {

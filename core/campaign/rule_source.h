@@ -31,8 +31,11 @@ namespace rewright {
 [[nodiscard]] REWRIGHT_API Result<std::vector<Rule>> read_rule_source(const std::string& path, const Registry& registry,
                                                                       const ParameterUses& uses = {});
 
-/// What can be proved from the operators' definitions becomes Trust::kTheorem, with that proof, which is replayed: rules
-/// that rest on axioms, on a solver, on nothing. Others stay what they are.
+/// The axiom files that a file of rules with certificates names; none of one without.
+[[nodiscard]] REWRIGHT_API Result<std::vector<std::string>> axiom_files_of(const std::string& path);
+
+/// What can be proved from the operators' definitions becomes Trust::kTheorem, with that proof, which is replayed:
+/// rules that rest on axioms, on a solver, on nothing. Others stay what they are.
 REWRIGHT_API void make_theorems(std::vector<Rule>& rules, const Registry& registry);
 
 /// Rules with their proofs as a file: each with the parameters that may be free; one that is a member of the family of

@@ -1,6 +1,8 @@
-// rewright rules gallery STORE -o DIR
+// rewright rules gallery STORE|FILE -o DIR
 #include <algorithm>
+#include <filesystem>
 
+#include "campaign/rule_source.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/rules.h"
@@ -18,7 +20,6 @@ struct RulesGalleryArguments {
 Result<ExitCode> gallery(const Settings& settings, const RulesGalleryArguments& arguments) {
   heed_interrupts();
   REWRIGHT_TRY(const Registry registry, settings.registry());
-  REWRIGHT_TRY(const auto store, Store::open(arguments.store, Store::Mode::kRead));
   ProgressLine line(settings.quiet);
   GalleryOptions options;
   options.threads = arguments.threads;
@@ -27,7 +28,17 @@ Result<ExitCode> gallery(const Settings& settings, const RulesGalleryArguments& 
     line.show("gallery", done, "pages",
               static_cast<double>(done) / static_cast<double>(std::max<std::size_t>(total, 1)));
   };
-  REWRIGHT_TRY(const GalleryReport report, write_gallery(*store, registry, arguments.folder, options));
+  const auto made = [&]() -> Result<GalleryReport> {
+    if (!std::filesystem::is_regular_file(arguments.store)) {
+      REWRIGHT_TRY(const auto store, Store::open(arguments.store, Store::Mode::kRead));
+      return write_gallery(*store, registry, arguments.folder, options);
+    }
+    GalleryRules file{std::filesystem::path(arguments.store).filename().string(), {}, {}};
+    REWRIGHT_TRY(file.rules, read_rule_source(arguments.store, registry));
+    REWRIGHT_TRY(file.axiom_files, axiom_files_of(arguments.store));
+    return write_gallery(file, registry, arguments.folder, options);
+  };
+  REWRIGHT_TRY(const GalleryReport report, made());
   line.clear();
   if (!report.drawn)
     note("Graphviz's program 'dot' is not installed, so rules are shown as text; install graphviz for drawings",
@@ -52,9 +63,10 @@ void add_rules_gallery(Program& program, const Command& group) {
   auto arguments = std::make_shared<RulesGalleryArguments>();
   const Command command = program.command(
       group, "gallery", "Writes a site of all rules, drawn, with conditions, verdicts and proofs; needs no network",
-      {"rewright rules gallery quickstart.store -o gallery"},
+      {"rewright rules gallery quickstart.store -o gallery",
+       "rewright rules gallery experiments/library/library.rules -o gallery"},
       [arguments](const Settings& settings) { return gallery(settings, *arguments); });
-  command.add_option("STORE", arguments->store, "The store").required();
+  command.add_option("STORE|FILE", arguments->store, "A store, or a file of rules, with proofs or without").required();
   command.add_option("-o,--output", arguments->folder, "The site's folder; a gallery that is there is replaced")
       .required()
       .type_name("DIR");

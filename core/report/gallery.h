@@ -1,4 +1,4 @@
-// The gallery: a static site of a store's rules, to be read from the disk, without a network.
+// The gallery: a static site of the rules of a store or a file, to be read from the disk, without a network.
 //
 //   index.html    search and filters over all rules     rules.txt   all rules as text
 //   rules/ID.html one rule: both sides drawn, its condition, verdicts, proof, what it derives, where it paid
@@ -9,10 +9,12 @@
 #include <rewright/base/result.h>
 #include <rewright/base/visibility.h>
 #include <rewright/plugin/registry.h>
+#include <rewright/rule/rule.h>
 
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "store/store.h"
 
@@ -35,6 +37,15 @@ struct GalleryReport {
 /// Makes `folder`, all of it or nothing; a gallery that is there already is replaced once the new one is whole. Errors:
 /// kUsage where something else is there; kBudget where the disk is full; the store cannot be read.
 [[nodiscard]] REWRIGHT_API Result<GalleryReport> write_gallery(Store& store, const Registry& registry,
+                                                               const std::string& folder,
+                                                               const GalleryOptions& options = {});
+/// Rules of a file, which were judged (campaign/rule_source.h), and the axioms on which their proofs rest.
+struct GalleryRules {
+  std::string name;
+  std::vector<Rule> rules;
+  std::vector<std::string> axiom_files;
+};
+[[nodiscard]] REWRIGHT_API Result<GalleryReport> write_gallery(const GalleryRules& rules, const Registry& registry,
                                                                const std::string& folder,
                                                                const GalleryOptions& options = {});
 

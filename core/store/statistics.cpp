@@ -136,9 +136,8 @@ double VerifierStatistics::seconds_within(double share) const {
   return seconds[std::min(seconds.size(), static_cast<std::size_t>(std::max(place, 1.0))) - 1];
 }
 
-Result<RuleStatistics> statistics(Store& store) {
+RuleStatistics statistics_of(std::span<const RuleText> rules) {
   RuleStatistics result;
-  REWRIGHT_TRY(const std::vector<RuleText> rules, store.rule_texts());
   result.rules = rules.size();
   for (const RuleText& rule : rules) {
     ++result.by_size[size_of(rule)];
@@ -150,6 +149,12 @@ Result<RuleStatistics> statistics(Store& store) {
     }
     for (const std::string& name : operators) ++result.by_operator[name];
   }
+  return result;
+}
+
+Result<RuleStatistics> statistics(Store& store) {
+  REWRIGHT_TRY(const std::vector<RuleText> rules, store.rule_texts());
+  RuleStatistics result = statistics_of(rules);
   REWRIGHT_CHECK(count_verdicts(store, result));
   REWRIGHT_TRY(SqlStatement used, store.database().prepare("SELECT count(DISTINCT rule) FROM uses"));
   REWRIGHT_CHECK(used.query());

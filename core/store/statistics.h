@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,5 +45,7 @@ struct RuleStatistics {
   std::vector<std::pair<std::string, std::uint64_t>> funnel;
 };
 [[nodiscard]] REWRIGHT_API Result<RuleStatistics> statistics(Store& store);
+/// What the rules alone tell.
+[[nodiscard]] REWRIGHT_API RuleStatistics statistics_of(std::span<const RuleText> rules);
 
 }  // namespace rewright

@@ -32,6 +32,7 @@ const std::vector<Source>& sources() {
        {{"store/store.h", "declares it"},
         {"store/store_rows.cpp", "defines it"},
         {"campaign/rule_source.cpp", "judges each row"},
+        {"cli/rules_list.cpp", "lists them as their rows say them"},
         {"report/gallery/gallery_site.cpp", "draws them; the page of each replays its proof"}}},
       {"a checker of certificates of its own",
        std::regex(R"(\bCertificateChecker\b(?!&))"),

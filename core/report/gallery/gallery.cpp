@@ -140,6 +140,10 @@ class Maker {
   static constexpr std::size_t kMostCases = 12;  ///< Shown of one output's proof.
 
   void explain(CertificateChecker& checker, const SiteRule& rule, RulePageInput& input) {
+    if (rule.rule.trust == Trust::kNone) {
+      input.proof_missing = "It is not proved: the file has no proof of it.";
+      return;
+    }
     if (rule.text.certificate.empty()) {
       input.proof_missing = "It rests on the word of " + (rule.proved_by.empty() ? "a solver" : rule.proved_by) +
                             ", which gives no steps.";
@@ -196,12 +200,8 @@ Status put_in_place(const std::string& made, const std::string& folder) {
   return {};
 }
 
-}  // namespace
-
-Result<GalleryReport> write_gallery(Store& store, const Registry& registry, const std::string& folder,
-                                    const GalleryOptions& options) {
-  REWRIGHT_CHECK(check_target(folder));
-  REWRIGHT_TRY(const Site site, read_site(store, registry));
+Result<GalleryReport> write_site(const Site& site, const Registry& registry, const std::string& folder,
+                                 const GalleryOptions& options) {
   GalleryReport report;
   report.rules = site.rules.size();
   report.axioms = site.axioms.size();
@@ -219,6 +219,21 @@ Result<GalleryReport> write_gallery(Store& store, const Registry& registry, cons
   std::error_code ignored;
   fs::remove_all(made, ignored);
   return status.error();
+}
+
+}  // namespace
+
+Result<GalleryReport> write_gallery(Store& store, const Registry& registry, const std::string& folder,
+                                    const GalleryOptions& options) {
+  REWRIGHT_CHECK(check_target(folder));
+  REWRIGHT_TRY(const Site site, read_site(store, registry));
+  return write_site(site, registry, folder, options);
+}
+
+Result<GalleryReport> write_gallery(const GalleryRules& rules, const Registry& registry, const std::string& folder,
+                                    const GalleryOptions& options) {
+  REWRIGHT_CHECK(check_target(folder));
+  return write_site(site_of(rules, registry), registry, folder, options);
 }
 
 }  // namespace rewright

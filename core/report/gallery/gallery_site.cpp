@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "rule/rule_interest.h"
 #include "store/derivations.h"
 #include "verify/certificate_text.h"
 
@@ -103,19 +104,49 @@ Status read_derivations(Store& store, Site& site) {
   return {};
 }
 
-// The axiom files that the store names, as far as they are there.
-void read_axioms(const Store& store, const Registry& registry, Site& site) {
-  std::vector<std::string> files;
-  std::ifstream list(store.path("axioms.txt"));
-  for (std::string line; std::getline(list, line);) {
-    if (!line.empty()) files.push_back(line);
-  }
+void read_axioms(const std::vector<std::string>& files, const Registry& registry, Site& site) {
   auto axioms = load_axioms(files, registry);
   if (axioms) {
     site.axiom_set = *std::move(axioms);
   } else {
     site.axioms_missing = axioms.error().message;
   }
+}
+
+// The axiom files that the store names, as far as they are there.
+std::vector<std::string> axiom_files_of(const Store& store) {
+  std::vector<std::string> files;
+  std::ifstream list(store.path("axioms.txt"));
+  for (std::string line; std::getline(list, line);) {
+    if (!line.empty()) files.push_back(line);
+  }
+  return files;
+}
+
+void put_in_order(Site& site) {
+  std::vector<RuleInterest> interests;
+  for (const SiteRule& rule : site.rules) interests.push_back(interest_of(rule.rule, rule.gain_us));
+  std::vector<SiteRule> sorted;
+  for (const std::size_t position : interesting_first(interests)) sorted.push_back(std::move(site.rules[position]));
+  site.rules = std::move(sorted);
+}
+
+void list_operators(Site& site) {
+  std::set<std::string> operators;
+  for (const SiteRule& rule : site.rules) {
+    for (std::string& name : operators_of(rule.text)) operators.insert(std::move(name));
+  }
+  site.operators.assign(operators.begin(), operators.end());
+}
+
+RuleText text_of(const Rule& rule) {
+  RuleText text = split_rule_text(to_text(rule));
+  text.id = rule.id;
+  text.name = rule.name;
+  text.trust = name_of(rule.trust);
+  text.example = example_text(rule);
+  text.certificate = rule.certificate;
+  return text;
 }
 
 void link_axioms(Site& site) {
@@ -150,20 +181,38 @@ Result<Site> read_site(Store& store, const Registry& registry) {
   REWRIGHT_TRY(site.statistics, statistics(store));
   REWRIGHT_TRY(std::vector<RuleText> texts, store.rule_texts());
   REWRIGHT_TRY(std::vector<Rule> rules, store.unjudged_rules(registry));
-  std::set<std::string> operators;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     SiteRule& rule = site.rules.emplace_back();
     rule.text = std::move(texts[i]);
     rule.rule = std::move(rules[i]);
     REWRIGHT_CHECK(read_verdicts(store, rule));
     rule.axioms = axioms_in(rule);
-    for (std::string& name : operators_of(rule.text)) operators.insert(std::move(name));
   }
-  site.operators.assign(operators.begin(), operators.end());
+  list_operators(site);
   REWRIGHT_CHECK(read_candidates(store, site.rules));
   REWRIGHT_CHECK(read_uses(store, site.rules));
+  put_in_order(site);
   REWRIGHT_CHECK(read_derivations(store, site));
-  read_axioms(store, registry, site);
+  read_axioms(axiom_files_of(store), registry, site);
+  link_axioms(site);
+  return site;
+}
+
+Site site_of(const GalleryRules& rules, const Registry& registry) {
+  Site site;
+  site.name = rules.name;
+  std::vector<RuleText> texts;
+  for (const Rule& rule : rules.rules) {
+    SiteRule& shown = site.rules.emplace_back();
+    shown.text = text_of(rule);
+    shown.rule = rule;
+    shown.axioms = axioms_in(shown);
+    texts.push_back(shown.text);
+  }
+  site.statistics = statistics_of(texts);
+  list_operators(site);
+  put_in_order(site);
+  read_axioms(rules.axiom_files, registry, site);
   link_axioms(site);
   return site;
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "report/gallery.h"
 #include "store/statistics.h"
 #include "store/store.h"
 
@@ -57,9 +58,9 @@ struct SiteAxiom {
 using AxiomsByName = std::map<std::string, SiteAxiom>;
 
 struct Site {
-  std::string name;  ///< The campaign's.
-  std::string store;
-  std::vector<SiteRule> rules;
+  std::string name;                    ///< The campaign's, or the file's.
+  std::string store;                   ///< Empty: a file of rules, with which come no verdicts, uses and candidates.
+  std::vector<SiteRule> rules;         ///< The most interesting first (rule/rule_interest.h).
   std::vector<std::string> operators;  ///< That occur, sorted.
   AxiomsByName axioms;                 ///< By name: those that some proof needs.
   std::vector<Derived> derived;
@@ -70,6 +71,8 @@ struct Site {
 
 /// Errors: the store cannot be read; an operator that is not loaded.
 [[nodiscard]] Result<Site> read_site(Store& store, const Registry& registry);
+/// Of rules that were judged.
+[[nodiscard]] Site site_of(const GalleryRules& rules, const Registry& registry);
 
 /// The operators of both sides, sorted, each once.
 [[nodiscard]] std::vector<std::string> operators_of(const RuleText& rule);

@@ -81,9 +81,8 @@ std::string page(const PageFrame& frame, std::string_view body) {
       "<a class=\"skip\" href=\"#main\">Skip to the content</a>\n"
       "<header class=\"bar\"><a class=\"brand\" href=\"{1}index.html\">Rewright <span>{3}</span></a>"
       "<nav aria-label=\"Site\">{4}{5}{6}</nav></header>\n<main id=\"main\">\n{7}</main>\n"
-      "<footer>Made by <code>rewright rules gallery</code>. Every rule here was proved; the page of a rule says by "
-      "what."
-      "</footer>\n</body>\n</html>\n",
+      "<footer>Made by <code>rewright rules gallery</code>. The page of a rule says what it rests "
+      "on.</footer>\n</body>\n</html>\n",
       escaped(frame.title), frame.top, scripts, escaped(frame.site), menu_entry(frame, "rules", "index.html", "Rules"),
       menu_entry(frame, "axioms", "axioms.html", "Axioms"), menu_entry(frame, "summary", "summary.html", "Summary"),
       body);

@@ -72,12 +72,14 @@ std::vector<std::string> axiom_names(const Site& site) {
 
 std::string index_page(const Site& site) {
   const RuleStatistics& stats = site.statistics;
+  const auto unproved = stats.by_trust.find(name_of(Trust::kNone));
+  const bool is_proved = unproved == stats.by_trust.end(), is_of_store = !site.store.empty();
   std::string body = fmt::format(
-      "<h1>{} proved rules</h1>\n<p class=\"lede\">Each replaces its left side by its right side in a tensor program, "
-      "wherever the left side is defined and the condition holds. {} of them hold without a condition; {} were of use "
-      "in a "
-      "model.</p>\n",
-      grouped(stats.rules), grouped(stats.rules - stats.conditional), grouped(stats.used));
+      "<h1>{} {}rules</h1>\n<p class=\"lede\">Each replaces its left side by its right side in a tensor program, "
+      "wherever the left side is defined and the condition holds. {} of them hold without a condition{}.{}</p>\n",
+      grouped(stats.rules), is_proved ? "proved " : "", grouped(stats.rules - stats.conditional),
+      is_of_store ? fmt::format("; {} were of use in a model", grouped(stats.used)) : "",
+      is_proved ? "" : fmt::format(" {} are not proved.", grouped(unproved->second)));
   body +=
       "<form id=\"filters\" role=\"search\">\n<input id=\"q\" type=\"search\" placeholder=\"Search: matmul relu(x), "
       "3f9a0c21 ...  (press /)\" aria-label=\"Search names, terms and ids\" autocomplete=\"off\" "
@@ -86,11 +88,15 @@ std::string index_page(const Site& site) {
   body += choice("trust", "Proof", "any",
                  Choices{{"theorem", "from definitions, replayed"},
                          {"certificate", "from axioms, replayed"},
-                         {"solver", "a solver's word"}});
-  body += choice("verifier", "Proved by", "any", verifiers(site));
+                         {"solver", "a solver's word"},
+                         {"none", "none"}});
+  if (is_of_store) body += choice("verifier", "Proved by", "any", verifiers(site));
   body += choice("condition", "Condition", "any", Choices{{"none", "none"}, {"some", "on sizes"}});
-  body += choice("gain", "Gain", "any", Choices{{"used", "used in a model"}, {"positive", "made a model cheaper"}});
-  body += choice("order", "Order", "of the library", Choices{{"gain", "gain"}, {"size", "size"}, {"name", "name"}});
+  if (is_of_store)
+    body += choice("gain", "Gain", "any", Choices{{"used", "used in a model"}, {"positive", "made a model cheaper"}});
+  Choices orders{{"size", "size"}, {"name", "name"}};
+  if (is_of_store) orders.insert(orders.begin(), {"gain", "gain"});
+  body += choice("order", "Order", "most interesting first", orders);
   body += fmt::format("</div>\n<fieldset><legend>with all of these operators</legend>{}</fieldset>\n</form>\n",
                       operator_boxes(site));
   body +=

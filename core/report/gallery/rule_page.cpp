@@ -43,7 +43,9 @@ std::string head(const Site& site, const SiteRule& rule, std::size_t position) {
     neighbours +=
         fmt::format("<a rel=\"next\" href=\"../{}\">next &rarr;</a>", rule_file(site.rules[position + 1].text));
   std::string badges = fmt::format("<span class=\"badge {0}\">{1}</span>", escaped(rule.text.trust),
-                                   rule.text.trust == "solver" ? "a solver&#39;s word" : "proof replayed");
+                                   rule.text.trust == "solver" ? "a solver&#39;s word"
+                                   : rule.text.trust == "none" ? "not proved"
+                                                               : "proof replayed");
   if (!rule.proved_by.empty()) badges += fmt::format("<span class=\"badge\">{}</span>", escaped(rule.proved_by));
   badges += fmt::format("<span class=\"badge\">{}</span>", counted(size_of(rule.text), "operator", "operators"));
   if (!rule.text.precondition.empty()) badges += "<span class=\"badge condition\">conditional</span>";
@@ -239,8 +241,12 @@ std::string rule_page(const Site& site, const RulePageInput& input) {
   std::string body = head(site, rule, input.position) + sides(rule, input.drawing);
   body += fmt::format("<p class=\"equation\"><code>{} <b>&rArr;</b> {}</code></p>\n", escaped(rule.text.source),
                       escaped(rule.text.target));
-  body += condition(rule) + uses(rule) + verdicts(rule) + proof(site, input) + derivations(site, rule) +
-          provenance(rule) + forms(rule);
+  const bool is_of_store = !site.store.empty();
+  body += condition(rule);
+  if (is_of_store) body += uses(rule) + verdicts(rule);
+  body += proof(site, input);
+  if (is_of_store) body += derivations(site, rule) + provenance(rule);
+  body += forms(rule);
   return page({rule.text.name, "../", "rules", "assets/gallery.js", site.name}, body);
 }
 

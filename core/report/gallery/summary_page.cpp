@@ -25,11 +25,15 @@ std::string tiles(const Site& site) {
   const auto tile = [](std::uint64_t number, std::string_view what) {
     return fmt::format("<li><b>{}</b><span>{}</span></li>\n", grouped(number), what);
   };
-  const auto solver = stats.by_trust.find("solver");
+  std::uint64_t without_proof = 0;
+  for (const char* trust : {"solver", "none"}) {
+    const auto found = stats.by_trust.find(trust);
+    if (found != stats.by_trust.end()) without_proof += found->second;
+  }
   return "<ul class=\"tiles\">\n" + tile(stats.rules, "rules") +
-         tile(stats.rules - (solver == stats.by_trust.end() ? 0 : solver->second), "with a replayed proof") +
+         tile(stats.rules - without_proof, "with a replayed proof") +
          tile(stats.rules - stats.conditional, "without a condition") + tile(site.axioms.size(), "axioms needed") +
-         tile(stats.used, "of use in a model") + "</ul>\n";
+         (site.store.empty() ? "" : tile(stats.used, "of use in a model")) + "</ul>\n";
 }
 
 std::string times(const RuleStatistics& stats) {
@@ -90,19 +94,19 @@ std::string summary_page(const Site& site) {
   const RuleStatistics& stats = site.statistics;
   Counts axioms;
   for (const auto& [name, axiom] : site.axioms) axioms.emplace_back(name, axiom.rules.size());
-  std::string body = fmt::format(
-                         "<h1>{}</h1>\n<p class=\"lede\">What the library consists of, what was left out on the "
-                         "way to it, and what it took to prove it.</p>\n",
-                         escaped(site.name)) +
-                     tiles(site);
-  body += "<h2>From graphs to rules</h2>\n" +
-          bar_chart("What is left after each phase (lengths go with the logarithm)", stats.funnel, true);
+  std::string body =
+      fmt::format("<h1>{}</h1>\n<p class=\"lede\">What the library consists of{}.</p>\n", escaped(site.name),
+                  site.store.empty() ? "" : ", what was left out on the way to it, and what it took to prove it") +
+      tiles(site);
+  if (!stats.funnel.empty())
+    body += "<h2>From graphs to rules</h2>\n" +
+            bar_chart("What is left after each phase (lengths go with the logarithm)", stats.funnel, true);
   body += "<h2>The rules</h2>\n<div class=\"plots\">\n" +
           bar_chart("Rules by operators on the larger side", counts_of(stats.by_size)) +
           bar_chart("Rules by operator", greatest_first(counts_of(stats.by_operator), 20)) +
           bar_chart("The axioms that most rules need", greatest_first(axioms, 20)) + "</div>\n";
   body += models(site);
-  body += "<h2>Proving them</h2>\n" + times(stats);
+  if (!stats.verifiers.empty()) body += "<h2>Proving them</h2>\n" + times(stats);
   return page({fmt::format("{}: summary", site.name), "", "summary", "", site.name}, body);
 }
 

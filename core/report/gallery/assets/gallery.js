@@ -199,12 +199,13 @@
     const haystack = rules.map((rule) =>
       [rule[at.name], rule[at.source], '=>', rule[at.target], rule[at.condition], rule[at.id]].join(' ').toLowerCase());
     const field = (name) => document.getElementById(name);
+    const shown = FIELDS.filter(field);  // Of a file of rules there are fewer.
     const boxes = [...document.querySelectorAll('input[name=op]')];
     let page = 1, axiom = '';
 
     function readHash() {
       const hash = new URLSearchParams(location.hash.slice(1));
-      for (const name of FIELDS) field(name).value = hash.get(name) || '';
+      for (const name of shown) field(name).value = hash.get(name) || '';
       const operators = (hash.get('op') || '').split(',');
       for (const box of boxes) box.checked = operators.includes(box.value);
       axiom = hash.get('axiom') || '';
@@ -212,7 +213,7 @@
     }
     function writeHash() {
       const hash = new URLSearchParams();
-      for (const name of FIELDS) if (field(name).value) hash.set(name, field(name).value);
+      for (const name of shown) if (field(name).value) hash.set(name, field(name).value);
       const operators = boxes.filter((box) => box.checked).map((box) => box.value);
       if (operators.length) hash.set('op', operators.join(','));
       if (axiom) hash.set('axiom', axiom);
@@ -223,7 +224,7 @@
       const words = field('q').value.toLowerCase().split(/\s+/).filter(Boolean);
       const operators = boxes.filter((box) => box.checked).map((box) => data.operators.indexOf(box.value));
       const needed = axiom ? data.axioms.indexOf(axiom) : -2;
-      const [size, trust, verifier, condition, gain] = FIELDS.slice(1, 6).map((name) => field(name).value);
+      const [size, trust, verifier, condition, gain] = FIELDS.slice(1, 6).map((name) => (field(name) ? field(name).value : ''));
       const found = [];
       rules.forEach((rule, i) => {
         if (words.some((word) => !haystack[i].includes(word))) return;
@@ -258,7 +259,8 @@
       picture.append(drawTerms(parseSide(rule[at.source]), inputs), element('span', '', '\u21d2'),
         drawTerms(parseSide(rule[at.target]), inputs));
       const badges = element('div', 'badges');
-      if (rule[at.trust] !== 'certificate') badges.append(element('span', 'badge solver', 'a solver\u2019s word'));
+      if (rule[at.trust] === 'solver') badges.append(element('span', 'badge solver', 'a solver\u2019s word'));
+      if (rule[at.trust] === 'none') badges.append(element('span', 'badge solver', 'not proved'));
       if (rule[at.condition]) badges.append(element('span', 'badge condition', `where ${rule[at.condition]}`));
       if (rule[at.uses]) badges.append(element('span', 'badge gain', `gained ${gained(rule[at.gain])}`));
       link.append(element('span', 'name', rule[at.name]), picture,
