@@ -12,6 +12,7 @@
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "report/theorem_page.h"
 #include "theorem/theorem_prover.h"
 #include "verify/rule_judge.h"
 
@@ -26,6 +27,7 @@ struct ProveOptions {
   bool show = false;
   int threads = 0;
   std::string record;  ///< Where theorems are written; empty: nowhere.
+  std::string report;  ///< A page; empty: none.
 };
 
 /// What became of an axiom.
@@ -71,9 +73,23 @@ void print_proof(const ProvedAxiom& axiom, bool certify) {
   }
 }
 
+constexpr std::size_t kMostCases = 12;  ///< Of a proof that is shown.
+
+std::string page_of(const AxiomSet& axioms, const std::vector<ProvedAxiom>& results, bool certify) {
+  std::vector<ShownTheorem> theorems;
+  for (std::size_t a = 0; a < results.size(); ++a) {
+    ShownTheorem& theorem = theorems.emplace_back();
+    theorem.axiom = &axioms.axioms()[a];
+    theorem.proof = results[a].proof;
+    theorem.counterexample = results[a].counterexample;
+    theorem.is_certified_asked = certify;
+    if (results[a].proof.proved) theorem.reading = theorem::read_proof(*theorem.axiom, kMostCases);
+  }
+  return theorems_html(theorems);
+}
+
 /// What both sides are at an index, case by case.
 void print_reading(const Axiom& axiom) {
-  constexpr std::size_t kMostCases = 12;
   const auto reading = theorem::read_proof(axiom, kMostCases);
   if (!reading) return;
   print_line(fmt::format("  at {}, at the index [{}]:", reading->at, fmt::join(reading->proof.index, ", ")));
@@ -156,6 +172,7 @@ Result<ExitCode> prove_axioms(const Settings& settings, const ProveOptions& opti
         "{}: {} proved for all sizes{}, {} open, {} false; {:.1f} s of proving", counted(results.size(), "axiom"),
         proved, proving.certify ? fmt::format(" ({} with certificates)", certified) : "", open, refuted, seconds));
   }
+  if (!options.report.empty()) REWRIGHT_CHECK(write_file(options.report, page_of(axioms, results, proving.certify)));
   if (interrupted()) return ExitCode::kStopped;
   if (!options.record.empty()) REWRIGHT_CHECK(record(axioms, results, registry, options.record));
   return open + refuted == 0 ? ExitCode::kDone : ExitCode::kNegative;
@@ -170,7 +187,8 @@ void add_axioms_prove(Program& program, const Command& group) {
       "Proves every axiom of the files for all sizes and values from the operators' definitions, at each choice of "
       "ranks and parameters that 'axioms check' tries; evaluates what stays open",
       {"rewright axioms prove axioms/*.smt2",
-       "rewright axioms prove --show --only matmul-associates axioms/linear_algebra.smt2"},
+       "rewright axioms prove --show --only matmul-associates axioms/linear_algebra.smt2",
+       "rewright axioms prove --certify --report proofs.html axioms/linear_algebra.smt2"},
       [options](const Settings& settings) { return prove_axioms(settings, *options); });
   prove.add_option("FILE", options->files, "SMT-LIB files of axioms").required();
   prove.add_option("--only", options->names, "The axioms of these names alone").repeatable();
@@ -185,6 +203,8 @@ void add_axioms_prove(Program& program, const Command& group) {
   prove.add_flag(
       "--show", options->show,
       "What both sides of an axiom are at one index, from the definitions, at the first ranks and parameters");
+  prove.add_option("--report", options->report, "A page of the proofs, step by step, as a person would write them")
+      .type_name("FILE");
   prove.add_option("--threads", options->threads, "Threads (as many as there are cores)").check(in_range(1, 1024));
 }
 

@@ -40,6 +40,31 @@ std::string as_read(std::string text) {
   return read + text;
 }
 
+/// "matmul(x, ewadd(y, z))".
+std::string term_text(const TypedAxiom& axiom, std::uint32_t term) {
+  const TypedTerm& node = axiom.terms[term];
+  if (node.variable)
+    return axiom.axiom != nullptr ? axiom.axiom->variables[*node.variable].name : fmt::format("t{}", *node.variable);
+  std::vector<std::string> operands;
+  for (const std::uint32_t operand : node.operands) operands.push_back(term_text(axiom, operand));
+  const std::string part = node.output > 0 ? fmt::format(".{}", node.output) : "";
+  return fmt::format("{}{}{}({})", node.op->name(), part, to_string(node.op->info().params, node.params),
+                     fmt::join(operands, ", "));
+}
+
+/// Each once, as text.
+std::vector<std::string> conditions_of(const TypedAxiom& axiom) {
+  std::vector<std::string> texts;
+  for (const auto* conditions : {&axiom.left_defined, &axiom.right_defined, &axiom.condition}) {
+    for (const Constraint& condition : *conditions) {
+      std::string text = to_string(condition);
+      if (condition.decided() != true && std::ranges::find(texts, text) == texts.end())
+        texts.push_back(std::move(text));
+    }
+  }
+  return texts;
+}
+
 /// One combination's proof at work.
 class InstanceProver {
  public:
@@ -69,11 +94,7 @@ class InstanceProver {
   using Verdict = InstanceProof::Verdict;
 
   Verdict attempt() {
-    if (axiom_.axiom != nullptr) {
-      std::vector<std::string> names;
-      for (const AxiomVariable& variable : axiom_.axiom->variables) names.push_back(variable.name);
-      sums_.name_tensors(std::move(names));
-    }
+    sums_.name_tensors(tensor_names());
     sizes_ = solve_sizes(axiom_, size_cases_, context_);
     if (context_.is_contradictory()) return Verdict::kVacuous;
     const SymbolicShape &left = axiom_.terms[axiom_.left].shape, &right = axiom_.terms[axiom_.right].shape;
@@ -105,25 +126,98 @@ class InstanceProver {
       Expansion expansion(axiom_.terms, sizes_, sums_);
       Matching matching(sums_, shapes_);
       const Sum left = expansion.element(axiom_.left, index_), right = expansion.element(axiom_.right, index_);
-      tell(left, right);
+      const std::size_t told = tell(left, right);
       const Sum difference = sums_.subtract(left, sums_.renamed(right));
       if (depth == 0) proof_.one_form = difference.is_zero();
+      if (difference.is_zero())
+        return because(told,
+                       "Both sides are the same sum, but for the names of bound variables and the order of factors.");
       const Sum rest = matching.cancelled(difference);
-      if (rest.is_zero()) return true;
+      if (rest.is_zero())
+        return because(
+            told,
+            "The terms of the difference cancel in pairs: each is another one with its bound variables put in "
+            "terms of that one's.");
       if (const auto written_out = sums_.written_out(rest); written_out && matching.cancelled(*written_out).is_zero())
-        return true;
+        return because(
+            told,
+            "What is left once terms cancel in pairs are sums of a known number of terms; written out, they cancel.");
       Finish finish(sums_, matching);
-      if (finish.is_zero(rest)) return true;
+      if (finish.is_zero(rest))
+        return because(
+            told,
+            "Terms of the difference cancel in pairs. What is left are functions, quotients and maxima of equal "
+            "values, or maxima of which each branch is looked at where it is the greatest; all of that is 0.");
       proof_.reason = sums_.text(rest);
       return false;
     } catch (const Split& split) {
       return prove_cases(split.guard, depth);
     }
   }
-  void tell(const Sum& left, const Sum& right) {
-    if (proof_.told.size() >= options_.told) return;
+  /// The number of the case that is told; past the end: none is.
+  std::size_t tell(const Sum& left, const Sum& right) {
+    if (proof_.told.size() >= options_.told) return options_.told;
     ProofCase one{where_, as_read(sums_.text(left)), as_read(sums_.text(right))};
+    one.left_steps = unfolded(axiom_.left);
+    one.right_steps = unfolded(axiom_.right);
     proof_.told.push_back(std::move(one));
+    return proof_.told.size() - 1;
+  }
+  bool because(std::size_t told, std::string_view sentence) {
+    if (told < proof_.told.size()) proof_.told[told].because = sentence;
+    return true;
+  }
+
+  /// Applications below a term, it first and operands after what takes them.
+  [[nodiscard]] std::vector<std::uint32_t> applications_of(std::uint32_t root) const {
+    std::vector<bool> is_below(axiom_.terms.size());
+    is_below[root] = true;
+    std::vector<std::uint32_t> found;
+    for (std::uint32_t t = root + 1; t-- > 0;) {
+      if (!is_below[t] || axiom_.terms[t].variable) continue;
+      found.push_back(t);
+      for (const std::uint32_t operand : axiom_.terms[t].operands) is_below[operand] = true;
+    }
+    return found;
+  }
+
+  /// A side as it is, then with one more operator's definition put in each time. What is not replaced yet stands as a
+  /// tensor of its own. Ends early where a definition needs cases of its own.
+  [[nodiscard]] std::vector<ProofStep> unfolded(std::uint32_t root) {
+    const std::vector<std::uint32_t> applications = applications_of(root);
+    std::vector<TypedTerm> terms = axiom_.terms;
+    std::vector<std::string> names;
+    for (std::size_t t = 0; t < terms.size(); ++t) names.push_back(term_text(axiom_, static_cast<std::uint32_t>(t)));
+    const std::size_t first = tensor_names().size();
+    for (const std::uint32_t t : applications) terms[t].variable = first + t;
+    std::vector<std::string> all = tensor_names();
+    all.insert(all.end(), names.begin(), names.end());
+    sums_.name_tensors(std::move(all));
+    std::vector<ProofStep> steps;
+    try {
+      steps.push_back({"", as_read(sums_.text(Expansion(terms, sizes_, sums_).element(root, index_)))});
+      for (const std::uint32_t t : applications) {
+        terms[t].variable.reset();
+        steps.push_back(
+            {terms[t].op->name(), as_read(sums_.text(Expansion(terms, sizes_, sums_).element(root, index_)))});
+      }
+    } catch (const Split&) {
+    } catch (const Unsupported&) {
+    }
+    sums_.name_tensors(tensor_names());
+    return steps;
+  }
+
+  [[nodiscard]] std::vector<std::string> tensor_names() const {
+    std::vector<std::string> names;
+    if (axiom_.axiom != nullptr) {
+      for (const AxiomVariable& variable : axiom_.axiom->variables) names.push_back(variable.name);
+      return names;
+    }
+    for (const TypedTerm& term : axiom_.terms)
+      if (term.variable) names.resize(std::max(names.size(), *term.variable + 1));
+    for (std::size_t i = 0; i < names.size(); ++i) names[i] = fmt::format("t{}", i);
+    return names;
   }
   bool prove_cases(const Fact& guard, int depth) {
     const std::vector<Fact> cases = cases_of(guard);
@@ -164,8 +258,9 @@ class InstanceProver {
   InstanceProof proof_;
 };
 
-std::string text_of(const AxiomRanks& ranks, const ParamBinding& binding) {
-  std::string text = fmt::format("ranks {}", fmt::join(ranks, " "));
+/// ", a = 0, d = [1, 1]".
+std::string text_of(const ParamBinding& binding) {
+  std::string text;
   for (const auto& [name, value] : binding) {
     const auto written = std::visit(
         []<class Value>(const Value& one) -> std::string {
@@ -181,6 +276,20 @@ std::string text_of(const AxiomRanks& ranks, const ParamBinding& binding) {
     text += fmt::format(", {} = {}", name, written);
   }
   return text;
+}
+
+std::string text_of(const AxiomRanks& ranks, const ParamBinding& binding) {
+  return fmt::format("ranks {}{}", fmt::join(ranks, " "), text_of(binding));
+}
+
+/// "x of rank 4, w of rank 4, a = 0".
+std::string setting_of(const Axiom& axiom, const AxiomRanks& ranks, const ParamBinding& binding) {
+  std::vector<std::string> tensors;
+  for (std::size_t i = 0; i < axiom.variables.size(); ++i)
+    if (axiom.variables[i].sort == AxiomSort::kTensor)
+      tensors.push_back(fmt::format("{} of rank {}", axiom.variables[i].name, ranks[i]));
+  const std::string text = fmt::format("{}{}", fmt::join(tensors, ", "), text_of(binding));
+  return text.starts_with(", ") ? text.substr(2) : text;
 }
 
 /// Has a parameter more values than can be tried: a stride, and not an axis?
@@ -314,7 +423,9 @@ std::optional<AxiomReading> read_proof(const Axiom& axiom, std::size_t cases) {
       if (!typed) continue;
       InstanceProof proof = prove(*typed, {.told = cases});
       if (proof.verdict == InstanceProof::Verdict::kProved && !proof.told.empty())
-        return AxiomReading{text_of(ranks, binding), std::move(proof)};
+        return AxiomReading{text_of(ranks, binding),        setting_of(axiom, ranks, binding),
+                            term_text(*typed, typed->left), term_text(*typed, typed->right),
+                            conditions_of(*typed),          std::move(proof)};
       if (proof.verdict == InstanceProof::Verdict::kOpen) return std::nullopt;
     }
   }

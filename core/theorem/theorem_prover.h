@@ -36,10 +36,18 @@ struct ProofOptions {
   std::size_t told = 0;             ///< So many cases of a proof are told.
 };
 
+/// A side once one more operator is replaced by its definition.
+struct ProofStep {
+  std::string op;  ///< Whose definition; empty: the side as it is.
+  std::string value;
+};
+
 /// A case of a proof as people read it: what both sides are at one index, from their definitions.
 struct ProofCase {
   std::vector<std::string> where;  ///< What tells the case from others: "i0 >= x.0".
   std::string left, right;         ///< Sums of products, which are equal to the names of bound variables.
+  std::vector<ProofStep> left_steps = {}, right_steps = {};  ///< From outside to inside.
+  std::string because = {};  ///< Why both are equal, a sentence; empty: by the cases that follow.
 };
 
 /// Of one combination of ranks and parameters.
@@ -62,7 +70,10 @@ struct InstanceProof {
 
 /// What a proof of it says, at the first ranks and parameters at which there is one; nothing where none is found.
 struct AxiomReading {
-  std::string at;  ///< "ranks 2 2, a = 0".
+  std::string at;                       ///< "ranks 2 2, a = 0".
+  std::string setting;                  ///< The same for people: "x and y of rank 2, a = 0".
+  std::string left, right;              ///< As terms: "matmul(x, ewadd(y, z))".
+  std::vector<std::string> conditions;  ///< Where both sides are defined and the axiom claims it, "x.1 = y.0".
   InstanceProof proof;
 };
 [[nodiscard]] REWRIGHT_API std::optional<AxiomReading> read_proof(const Axiom& axiom, std::size_t cases);

@@ -3,6 +3,7 @@
 #include "axiom/writer.h"
 #include "report/gallery/html.h"
 #include "report/gallery/pages.h"
+#include "report/theorem_page.h"
 
 namespace rewright::gallery {
 namespace {
@@ -54,7 +55,7 @@ std::string axiom_page(const Site& site, const SiteAxiom& axiom) {
   }
   if (const auto reading = axiom.axiom == nullptr ? std::nullopt : theorem::read_proof(*axiom.axiom, 6))
     body += fmt::format("<h2>From the definitions</h2>\n<p class=\"quiet\">At {}.</p>\n{}", escaped(reading->at),
-                        reading_html(reading->proof));
+                        reading_html(reading->proof, reading->left, reading->right));
   body += fmt::format(
       "<h2>{} {} it</h2>\n<p><a class=\"button\" href=\"../index.html#axiom={}\">Search among them</a></p>\n<ul "
       "class=\"rules\">\n",

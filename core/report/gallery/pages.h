@@ -21,9 +21,6 @@ namespace rewright::gallery {
 /// The steps of a proof: each term with the part that the last step made and the part that the next one takes marked.
 [[nodiscard]] std::string proof_html(const std::vector<ProofChain>& chains, const AxiomsByName& axioms);
 
-/// What both sides are at one index, case by case.
-[[nodiscard]] std::string reading_html(const theorem::InstanceProof& proof);
-
 struct RulePageInput {
   std::size_t position = 0;
   const Drawing* drawing = nullptr;  ///< Null: Graphviz is not installed.

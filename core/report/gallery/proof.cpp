@@ -96,20 +96,6 @@ std::string step_html(const ProofChain::Step& step, std::size_t number) {
 
 }  // namespace
 
-std::string reading_html(const theorem::InstanceProof& proof) {
-  std::string html;
-  for (const theorem::ProofCase& one : proof.told) {
-    const std::string where =
-        one.where.empty() ? "" : fmt::format(", where {}", escaped(fmt::format("{}", fmt::join(one.where, ", "))));
-    html += fmt::format(
-        "<p>At the index [{}]{}:</p>\n<dl class=\"reading\"><dt>source</dt><dd><code>{}</code></dd><dt>target</dt>"
-        "<dd><code>{}</code></dd></dl>\n",
-        fmt::join(proof.index, ", "), where, escaped(one.left), escaped(one.right));
-  }
-  if (proof.told.size() < static_cast<std::size_t>(proof.cases)) html += "<p class=\"quiet\">and further cases.</p>\n";
-  return html;
-}
-
 std::string proof_html(const std::vector<ProofChain>& chains, const AxiomsByName& axioms) {
   std::string html;
   for (std::size_t k = 0; k < chains.size(); ++k) {

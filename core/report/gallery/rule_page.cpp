@@ -6,6 +6,7 @@
 #include "report/gallery/html.h"
 #include "report/gallery/pages.h"
 #include "report/gallery/words.h"
+#include "report/theorem_page.h"
 
 namespace rewright::gallery {
 namespace {
@@ -136,7 +137,7 @@ std::string proof(const Site& site, const RulePageInput& input) {
         "certificate was replayed here.</p>\n";
     for (std::size_t output = 0; output < input.readings.size(); ++output) {
       if (input.readings.size() > 1) body += fmt::format("<h3>Output {}</h3>\n", output);
-      body += reading_html(input.readings[output]);
+      body += reading_html(input.readings[output], "", "");
     }
     return section("proof", "The proof", body);
   }

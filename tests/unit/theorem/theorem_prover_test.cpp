@@ -44,6 +44,51 @@ TEST(Theorems, AreTheAxiomsOfTheTree) {
   EXPECT_EQ(open_in("activation.smt2"), std::set<std::string>{"maximum-of-softplus"});
 }
 
+const Axiom& axiom_named(const AxiomSet& set, std::string_view name) {
+  const auto found = std::ranges::find(set.axioms(), name, &Axiom::name);
+  if (found == set.axioms().end()) fail(std::string(name));
+  return *found;
+}
+
+/// "matmul: SUM" of each step.
+std::vector<std::string> told(const std::vector<ProofStep>& steps) {
+  std::vector<std::string> texts;
+  for (const ProofStep& step : steps) texts.push_back(step.op + ": " + step.value);
+  return texts;
+}
+
+TEST(Theorems, AreToldDefinitionByDefinition) {
+  const AxiomSet set = test::load({test::axiom_file("linear_algebra.smt2")});
+  const auto reading = read_proof(axiom_named(set, "matmul-over-right-ewadd"), 4);
+  ASSERT_TRUE(reading);
+  EXPECT_EQ(reading->left, "matmul(x, ewadd(y, z))");
+  EXPECT_EQ(reading->right, "ewadd(matmul(x, y), matmul(x, z))");
+  EXPECT_EQ(reading->setting, "x of rank 2, y of rank 2, z of rank 2");
+  EXPECT_THAT(reading->conditions, testing::IsSupersetOf({"y.0 = z.0", "y.1 = z.1"}));
+  ASSERT_EQ(reading->proof.told.size(), 1u);
+  const ProofCase& one = reading->proof.told.front();
+  EXPECT_THAT(
+      told(one.left_steps),
+      testing::ElementsAre(": matmul(x, ewadd(y, z))[i0, i1]",
+                           "matmul: sum(k0) [k0 < z.0] [0 <= k0] x[i0, k0] ewadd(y, z)[k0, i1]", "ewadd: " + one.left));
+  ASSERT_EQ(one.right_steps.size(), 4u);
+  EXPECT_EQ(told(one.right_steps)[1], "ewadd: matmul(x, y)[i0, i1] + matmul(x, z)[i0, i1]");
+  EXPECT_EQ(one.right_steps.back().value, one.right);
+  EXPECT_THAT(one.because, testing::HasSubstr("same sum"));
+}
+
+TEST(Theorems, AreToldCaseByCase) {
+  const AxiomSet set = test::load({test::axiom_file("layout.smt2"), test::axiom_file("elementwise.smt2")});
+  const auto reading = read_proof(axiom_named(set, "relu-of-concat"), 4);
+  ASSERT_TRUE(reading);
+  ASSERT_EQ(reading->proof.told.size(), 2u);
+  for (const ProofCase& one : reading->proof.told) {
+    EXPECT_EQ(one.where.size(), 1u);
+    EXPECT_FALSE(one.because.empty());
+    EXPECT_EQ(one.left_steps.back().value, one.left);
+  }
+}
+
 TEST(Theorems, OfConvolutionsAreAllButThreeOfMaxima) {
   EXPECT_EQ(open_in("convolution.smt2"),
             (std::set<std::string>{"maximum-of-product-with-own-relu", "maximum-of-sum-with-own-relu",
