@@ -256,6 +256,18 @@ std::vector<std::string> sum_pieces(std::string_view text) {
   return pieces;
 }
 
+/// Without elements; a sum's sign is narrow, whatever stands below it.
+std::size_t letters_of(std::string_view mathml) {
+  std::size_t count = 0;
+  bool is_inside = false;
+  for (const char c : mathml) {
+    is_inside = is_inside || c == '<';
+    count += is_inside ? 0 : 1;
+    is_inside = is_inside && c != '>';
+  }
+  return mathml.starts_with("<munder>") ? 0 : count;
+}
+
 std::string sum_mathml(std::string_view text) {
   std::string html;
   for (const std::string& piece : sum_pieces(text)) html += piece;
@@ -265,9 +277,14 @@ std::string sum_mathml(std::string_view text) {
 }  // namespace
 
 std::string sum_html(std::string_view sum) {
+  constexpr std::size_t kWide = 34;  ///< Letters of a piece that a phone has no room for.
   std::string html;
-  for (const std::string& piece : sum_pieces(sum)) html += fmt::format("<math displaystyle=\"true\">{}</math> ", piece);
-  return fmt::format("<span class=\"formula\">{}</span>", html);
+  bool is_wide = false;
+  for (const std::string& piece : sum_pieces(sum)) {
+    is_wide = is_wide || letters_of(piece) > kWide;
+    html += fmt::format("<math displaystyle=\"true\">{}</math> ", piece);
+  }
+  return fmt::format("<span class=\"formula\"{}>{}</span>", is_wide ? " tabindex=\"0\"" : "", html);
 }
 
 std::string condition_html(std::string_view condition) {

@@ -33,7 +33,8 @@ std::string axioms_page(const Site& site) {
   if (!site.axioms_missing.empty())
     body += fmt::format("<p class=\"quiet\">Their statements are not shown: {}.</p>\n", escaped(site.axioms_missing));
   body += fmt::format(
-      "<div class=\"scroll\"><table><thead><tr><th>axiom</th><th>file</th><th class=\"figure\">rules that need it</th>"
+      "<div class=\"scroll\" tabindex=\"0\"><table><thead><tr><th>axiom</th><th>file</th><th class=\"figure\">rules "
+      "that need it</th>"
       "</tr></thead>\n<tbody>\n{}</tbody></table></div>\n",
       rows);
   return page({fmt::format("{}: axioms", site.name), "", "axioms", "", site.name}, body);

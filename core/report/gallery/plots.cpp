@@ -15,7 +15,8 @@ namespace {
 constexpr double kWidth = 640;
 
 std::string figure(const std::string& title, const std::string& svg) {
-  return fmt::format("<figure class=\"plot\" tabindex=\"0\"><figcaption>{}</figcaption>\n{}</figure>\n", escaped(title), svg);
+  return fmt::format("<figure class=\"plot\" tabindex=\"0\"><figcaption>{}</figcaption>\n{}</figure>\n", escaped(title),
+                     svg);
 }
 
 std::string svg(const std::string& title, double height, const std::string& content) {

@@ -18,8 +18,9 @@ std::string row(const std::vector<std::string>& cells, std::string_view element 
 }
 
 std::string table(const std::vector<std::string>& head, const std::string& rows) {
-  return fmt::format("<div class=\"scroll\"><table>\n<thead>{}</thead>\n<tbody>\n{}</tbody></table></div>\n",
-                     row(head, "th"), rows);
+  return fmt::format(
+      "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead>{}</thead>\n<tbody>\n{}</tbody></table></div>\n",
+      row(head, "th"), rows);
 }
 
 std::string section(std::string_view id, std::string_view title, const std::string& body) {

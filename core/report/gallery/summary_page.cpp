@@ -50,7 +50,8 @@ std::string times(const RuleStatistics& stats) {
                            verifier.seconds);
   }
   return fmt::format(
-             "<div class=\"scroll\"><table><thead><tr><th>verifier</th><th class=\"figure\">proved</th><th "
+             "<div class=\"scroll\" tabindex=\"0\"><table><thead><tr><th>verifier</th><th "
+             "class=\"figure\">proved</th><th "
              "class=\"figure\">refuted</th><th class=\"figure\">unknown</th><th class=\"figure\">time in all</th><th "
              "class=\"figure\">median</th><th class=\"figure\">99 % "
              "within</th></tr></thead>\n<tbody>\n{}</tbody></table>"
@@ -82,7 +83,7 @@ std::string models(const Site& site) {
         microseconds(model.after));
   return "<h2>Models</h2>\n<p>What <code>rewright optimize</code> made of models with these rules. <a "
          "href=\"index.html#gain=used&amp;order=gain\">The rules that were used</a>, by gain.</p>\n<div "
-         "class=\"scroll\">"
+         "class=\"scroll\" tabindex=\"0\">"
          "<table><thead><tr><th>model</th><th>search</th><th>cost model</th><th class=\"figure\">rules used</th><th "
          "class=\"figure\">before</th><th class=\"figure\">after</th></tr></thead>\n<tbody>\n" +
          rows + "</tbody></table></div>\n";

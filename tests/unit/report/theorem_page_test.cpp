@@ -40,7 +40,8 @@ TEST(TheoremPage, SaysStepByStepWhyBothSidesAreEqual) {
 }
 
 TEST(TheoremPage, TellsProvedOpenAndFalseApart) {
-  const auto set = load_axioms({REWRIGHT_SOURCE_DIR "/axioms/layout.smt2"}, testing::loaded());
+  const std::vector<std::string> files = {REWRIGHT_SOURCE_DIR "/axioms/layout.smt2"};
+  const auto set = load_axioms(files, testing::loaded());
   ASSERT_TRUE(set) << set.error().message;
   const Axiom& axiom = set->axioms().front();
   theorem::AxiomProof proved, open, wrong;
