@@ -174,6 +174,20 @@ TEST(OptimizationPage, ColoursWhatRewritesTouchedAndNotWhatLiesBetweenThem) {
       << "both negations, exp and log; relu stays";
 }
 
+TEST(OptimizationPage, ColoursWhatGotOtherWeightsInAnyStep) {
+  const std::string head = "x = input (4, 4)\nw = weight (4, 4)\n";
+  const Graph start = graph_of(head + "a = matmul(x, w)\nb = relu(a)\nc = relu(b)\noutput c\n");
+  const Graph middle = graph_of(head + "u = transpose(w)\na = matmul(x, u)\nb = relu(a)\nc = relu(b)\noutput c\n");
+  const Graph end = graph_of(head + "u = transpose(w)\na = matmul(x, u)\nb = relu(a)\noutput b\n");
+  OptimizationStory story{"m", "s", "c", {}, {}, {}, &start, &end};
+  story.rewrites = {{"one", "", 3, 2, "", nullptr, &middle}, {"two", "", 2, 1, "", nullptr, &end}};
+  const auto page = optimization_page(story);
+  ASSERT_TRUE(page) << page.error().message;
+  const std::string_view whole = std::string_view(*page).substr(page->find("<section id=\"graph\""));
+  EXPECT_EQ(times(whole.substr(0, whole.find("</section>")), "class=\"node op touched\""), 3u)
+      << "the product on both sides, and one relu before";
+}
+
 TEST(OptimizationPage, ShowsTimeByItsLogarithmWhereAllIsFoundEarly) {
   OptimizationStory story{"m", "s", "c", {}, {}, {{0, 0, 9}, {0.001, 5, 3}, {2, 99, 3}}, nullptr, nullptr};
   EXPECT_THAT(*optimization_page(story), HasSubstr("seconds, logarithmic"));
