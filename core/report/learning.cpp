@@ -36,7 +36,7 @@ std::string scatter(const std::vector<const PredictedKernel*>& kernels) {
   }
   if (most > 0) equal.points = {{least, least}, {most, most}};
   lines.series = {std::move(learned), std::move(roofline), std::move(equal)};
-  return plot::lines_svg(lines);
+  return plot::lines_html(lines);
 }
 
 /// Share of the kernels that lie within the range in which so many should, by a normal distribution.
@@ -55,48 +55,42 @@ std::string calibration(const std::vector<const PredictedKernel*>& kernels) {
     if (count > 0) found.points.emplace_back(std::erf(deviations / std::sqrt(2.0)), within / count);
   }
   lines.series = {std::move(found), std::move(equal)};
-  return plot::lines_svg(lines);
+  return plot::lines_html(lines);
 }
 
 std::string folds_table(const LearningReport& report) {
-  std::string rows;
+  std::vector<TableRow> rows;
   for (const HeldOut& fold : report.folds)
-    rows += fmt::format(
-        "<tr><td>{}</td><td class=\"figure\">{}</td><td class=\"figure\">{:.1f} %</td><td class=\"figure\">{:.2f}</td>"
-        "<td class=\"figure\">{:.1f} %</td></tr>\n",
-        escaped(fold.name), fold.kernels.size(), 100 * fold.error, fold.tau, 100 * fold.roofline_error);
-  return "<div class=wide><table><thead><tr><th scope=col>held out</th><th scope=col class=\"figure\">kernels</th><th "
-         "scope=col class=\"figure\">error</th><th scope=col class=\"figure\">tau</th><th scope=col "
-         "class=\"figure\">the "
-         "roofline's error</th></tr></thead><tbody>\n" +
-         rows + "</tbody></table></div>\n";
+    rows.push_back({escaped(fold.name), fmt::format("{}", fold.kernels.size()),
+                    fmt::format("{:.1f} %", 100 * fold.error), fmt::format("{:.2f}", fold.tau),
+                    fmt::format("{:.1f} %", 100 * fold.roofline_error)});
+  const TableColumn columns[] = {
+      {"held out"}, {"kernels", true}, {"error", true}, {"tau", true}, {"the roofline's error", true}};
+  return table_html("What was held out", columns, rows);
 }
 
 std::string worst_table(std::vector<const PredictedKernel*> kernels) {
   std::ranges::stable_sort(kernels, std::greater(), [](const PredictedKernel* kernel) { return off(*kernel); });
-  std::string rows;
+  std::vector<TableRow> rows;
   for (std::size_t i = 0; i < std::min(kWorst, kernels.size()); ++i)
-    rows += fmt::format(
-        "<tr><td>{}</td><td class=\"figure\">{:.2f}</td><td class=\"figure\">{:.2f} &plusmn; {:.2f}</td><td "
-        "class=\"figure\">{:.2f}</td></tr>\n",
-        escaped(kernels[i]->kernel), kernels[i]->measured_us, kernels[i]->predicted_us, kernels[i]->spread_us,
-        kernels[i]->roofline_us);
-  return "<div class=wide><table><thead><tr><th scope=col>kernel</th><th scope=col class=\"figure\">us, "
-         "measured</th><th "
-         "scope=col class=\"figure\">predicted</th><th scope=col class=\"figure\">roofline</th></tr></thead><tbody>\n" +
-         rows + "</tbody></table></div>\n";
+    rows.push_back({escaped(kernels[i]->kernel), fmt::format("{:.2f}", kernels[i]->measured_us),
+                    fmt::format("{:.2f} &plusmn; {:.2f}", kernels[i]->predicted_us, kernels[i]->spread_us),
+                    fmt::format("{:.2f}", kernels[i]->roofline_us)});
+  const TableColumn columns[] = {{"kernel"}, {"us, measured", true}, {"predicted", true}, {"roofline", true}};
+  return table_html("Kernels that it gets most wrong", columns, rows);
 }
 
 }  // namespace
 
 std::string learning_html(const LearningReport& report) {
   const std::vector<const PredictedKernel*> kernels = all_kernels(report);
-  std::string body = fmt::format("<h1>{}</h1>\n<p>{}, kernels held out by {}. {}</p>\n", escaped(report.title),
-                                 escaped(report.device), escaped(report.split), escaped(report.ceiling));
-  body += "<h2>Measured and predicted</h2>\n" + scatter(kernels);
-  body += "<h2>How true the spread is</h2>\n" + calibration(kernels);
-  body += "<h2>What was held out</h2>\n" + folds_table(report);
-  body += "<h2>Kernels that it gets most wrong</h2>\n" + worst_table(kernels);
+  std::string body =
+      fmt::format("<h1>{}</h1>\n<p class=\"lede\">{}, kernels held out by {}. {}</p>\n", escaped(report.title),
+                  escaped(report.device), escaped(report.split), escaped(report.ceiling));
+  body += section_html("scatter", "Measured and predicted", scatter(kernels));
+  body += section_html("spread", "How true the spread is", calibration(kernels));
+  body += section_html("folds", "What was held out", folds_table(report));
+  body += section_html("worst", "Kernels that it gets most wrong", worst_table(kernels));
   return page_html(report.title, body);
 }
 

@@ -130,6 +130,9 @@ INSTANTIATE_TEST_SUITE_P(
              "{ rewright compile $S/tests/models/faults/A01_matmul_add_clip.onnx -o c --force --measure --report "
              "page.html "
              "|| [ $? = 1 ]; }"},
+        Made{"learned",
+             "rewright learn eval $S/experiments/learn/onednn.kernels --predictor roofline --base none --split program "
+             "--report page.html"},
         Made{"theorems",
              "rewright axioms prove $S/axioms/linear_algebra.smt2 $S/axioms/convolution.smt2 --only matmul-associates "
              "conv-over-data-ewadd --certify --report page.html"}),
