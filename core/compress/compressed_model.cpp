@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -19,7 +22,7 @@ using model::AttributeProto;
 
 /// How nodes are written that have a size as a parameter.
 enum class SizeNodes : std::uint8_t {
-  kKept,    ///< As they were: a Flatten says none.
+  kKept,    ///< As they were, the sizes that they read being set where they are stored.
   kWritten  ///< By their operators, where the node reads a shape.
 };
 
@@ -40,6 +43,26 @@ std::set<NodeId> applications_of(const Graph& graph, const OriginNode& node) {
     waiting.insert(waiting.end(), maker.inputs.begin(), maker.inputs.end());
   }
   return made;
+}
+
+/// Stored sizes (0 and -1 among them) with the new numbers; null where they are not those.
+std::shared_ptr<const ConstantData> with_sizes(const ConstantData& stored, std::span<const std::int64_t> was,
+                                               std::span<const std::int64_t> is) {
+  const auto* bytes = std::get_if<std::vector<std::byte>>(&stored.value);
+  if (bytes == nullptr || stored.type.element != ElementType::kInt64 || bytes->size() != was.size_bytes())
+    return nullptr;
+  std::vector<std::int64_t> sizes(was.size());
+  std::memcpy(sizes.data(), bytes->data(), bytes->size());
+  for (std::size_t k = 0; k < sizes.size(); ++k) {
+    if (sizes[k] == was[k]) {
+      sizes[k] = is[k];
+    } else if (sizes[k] != 0 && sizes[k] != -1) {
+      return nullptr;
+    }
+  }
+  const auto written = std::as_bytes(std::span(sizes));
+  return std::make_shared<const ConstantData>(
+      ConstantData{stored.type, std::vector<std::byte>(written.begin(), written.end())});
 }
 
 /// The original as if it had been read with the new weights, so that export_model sees nothing to write anew.
@@ -93,16 +116,43 @@ class Reread {
     node.serialized = proto.SerializeAsString();
     return true;
   }
+  /// The shapes that a Reshape reads, where they are stored.
+  void set_stored_sizes(const OriginNode& node, std::span<const std::int64_t> was, std::span<const std::int64_t> is) {
+    for (std::size_t k = 1; k < node.input_names.size(); ++k) {
+      const std::string& name = node.input_names[k];
+      const auto stored = model_.origin.initializers.find(name);
+      if (stored != model_.origin.initializers.end()) {
+        if (auto sizes = with_sizes(*stored->second, was, is)) stored->second = std::move(sizes);
+        continue;
+      }
+      for (OriginNode& maker : model_.origin.nodes)
+        if (!maker.output_names.empty() && maker.output_names[0] == name) set_constant(maker, was, is);
+    }
+  }
+  static void set_constant(OriginNode& node, std::span<const std::int64_t> was, std::span<const std::int64_t> is) {
+    model::NodeProto proto;
+    if (!proto.ParseFromString(node.serialized) || proto.op_type() != "Constant" || proto.attribute_size() != 1) return;
+    AttributeProto& attribute = *proto.mutable_attribute(0);
+    if (!attribute.has_t()) return;
+    const auto held = model::read_tensor(attribute.t(), "");
+    const auto sizes = held ? with_sizes(*held, was, is) : nullptr;
+    if (sizes == nullptr) return;
+    *attribute.mutable_t() = model::to_proto(*sizes, attribute.t().name());
+    node.serialized = proto.SerializeAsString();
+  }
   /// Whether the node can be written as it was, with the attributes that are sizes set to the new ones.
-  bool stays(OriginNode& node, const std::set<NodeId>& made, SizeNodes size_nodes) const {
+  bool stays(OriginNode& node, const std::set<NodeId>& made, SizeNodes size_nodes) {
     for (const NodeId then : made) {
       const ApplicationNode *was = then_.node(then).application(), *is = now(then).application();
       if (was == nullptr || was->params == is->params) continue;
       for (std::size_t p = 0; p < was->params.size(); ++p) {
         if (was->params[p] == is->params[p]) continue;
-        const auto* number = std::get_if<std::int64_t>(&was->params[p]);
-        if (number != nullptr && !set_attribute(node, *number, is->params.integer(p))) return false;
-        if (number == nullptr && size_nodes == SizeNodes::kWritten && node.input_names.size() > 1) return false;
+        if (const auto* number = std::get_if<std::int64_t>(&was->params[p])) {
+          if (!set_attribute(node, *number, is->params.integer(p))) return false;
+        } else if (node.input_names.size() > 1) {
+          if (size_nodes == SizeNodes::kWritten) return false;
+          set_stored_sizes(node, was->params.sizes(p), is->params.sizes(p));
+        }
       }
     }
     return true;

@@ -15,8 +15,8 @@ namespace rewright::compress {
 /// The names of the model's nodes, by the applications that they were read as.
 [[nodiscard]] REWRIGHT_API NodeNames node_names(const ImportedModel& model);
 
-/// A serialized ModelProto. It was read again and has the graph's nodes and shapes. A node that names a size that
-/// changed, and does not say it in an attribute (the shape of a Reshape), is written by its operator under a new name.
+/// A serialized ModelProto. It was read again and has the graph's nodes and shapes. A node whose new sizes neither an
+/// attribute nor a stored shape says is written by its operator under a new name.
 /// Errors: as export_model; kUnsupported where what was written reads as something else.
 [[nodiscard]] REWRIGHT_API Result<std::string> compressed_model(const ImportedModel& original,
                                                                 const CompressedGraph& compressed,

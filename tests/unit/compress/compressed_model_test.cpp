@@ -85,9 +85,45 @@ TEST(CompressedModel, OfRandomNetworksIsWhatARuntimeComputes) {
     const auto narrow = compressed_model(*original, *fewer, loaded(), {});
     ASSERT_TRUE(narrow) << seed << ": " << narrow.error().message;
     EXPECT_LT(distance_in_runtime(fewer->graph, *narrow, runtime), 1e-4) << seed;
-    EXPECT_EQ(names_in(*narrow, "Conv"), names_in(model, "Conv")) << seed;
+    for (const char* type : {"Conv", "Reshape", "MatMul"})
+      EXPECT_EQ(names_in(*narrow, type), names_in(model, type)) << seed;
   }
   EXPECT_GT(narrowed, 20);
+}
+
+TEST(CompressedModel, SetsTheStoredSizesOfAReshapeAndLeavesTheBatchOpen) {
+  ::onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(*export_model(testing::graph_of(
+      "x = input (2, 3)\nv = weight (3, 8)\na = matmul(x, v)\nb = reshape[sizes=[2, 4, 2]](a)\nr = relu(b)\n"
+      "c = reshape[sizes=[2, 8]](r)\nw = weight (8, 5)\ny = matmul(c, w)\noutput y\n"))));
+  auto& graph = *model.mutable_graph();
+  for (auto* value : {graph.mutable_input(0), graph.mutable_output(0)})
+    value->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_param("batch");
+  int shapes = 0;
+  for (auto& tensor : *graph.mutable_initializer()) {  // Of the first, 2 becomes 0: as it is.
+    if (tensor.data_type() != ::onnx::TensorProto::INT64) continue;
+    const bool is_first = tensor.dims(0) == 3;
+    const std::vector<std::int64_t> sizes =
+        is_first ? std::vector<std::int64_t>{0, 4, 2} : std::vector<std::int64_t>{-1, 8};
+    tensor.set_raw_data(sizes.data(), sizes.size() * sizeof(std::int64_t));
+    ++shapes;
+  }
+  ASSERT_EQ(shapes, 2);
+  const std::string bytes = model.SerializeAsString();
+  ImportOptions options;
+  options.dimensions["batch"] = 2;
+  const auto original = import_model(bytes_of(bytes), loaded(), options);
+  ASSERT_TRUE(original) << original.error().message;
+  const auto fewer = without_channels(original->graph, {.share = 0.5});
+  ASSERT_TRUE(fewer) << fewer.error().message;
+  const auto narrow = compressed_model(*original, *fewer, loaded(), options);
+  ASSERT_TRUE(narrow) << narrow.error().message;
+  options.dimensions["batch"] = 3;
+  const auto other = import_model(bytes_of(*narrow), loaded(), options);
+  ASSERT_TRUE(other) << other.error().message;
+  EXPECT_EQ(other->graph.shape(other->graph.outputs()[0]), (Shape{3, 5}));
+  EXPECT_EQ(fewer->layers[0].after, (Shape{3, 4})) << "two of four blocks";
+  EXPECT_EQ(names_in(*narrow, "Reshape"), names_in(bytes, "Reshape"));
 }
 
 TEST(OutputErrors, AreThoseOfTheWeights) {
