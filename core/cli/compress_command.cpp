@@ -21,7 +21,7 @@
 #include "compress/output_error.h"
 #include "compress/weight_pruning.h"
 #include "onnx/import.h"
-#include "optimize/size_choice.h"
+#include "optimize/model_run.h"
 
 namespace rewright::cli {
 namespace {
@@ -53,24 +53,19 @@ Result<compress::CompressedGraph> compressed(const CompressArguments& arguments,
   return result;
 }
 
-/// At the first plausible sizes of what is left open, which become those of `options`. The result stays open.
-Result<ImportedModel> import_at_sizes(const std::string& model, const Registry& registry, ImportOptions& options,
-                                      bool quiet) {
+/// Where sizes are left open and not given, at plausible ones, which become those of `options`. The result stays open.
+Result<ImportedModel> import_at_sizes(const std::string& model, const Registry& registry, const Runtime* runtime,
+                                      ImportOptions& options, bool quiet) {
   const auto bytes = std::as_bytes(std::span(model));
-  REWRIGHT_TRY(const std::vector<OpenSize> open, open_sizes(bytes, options.file));
-  const auto given = options.dimensions;
-  Result<ImportedModel> imported = make_error(ErrorCode::kUsage, "no sizes");
-  for (const Sizes& sizes : plausible_sizes(open, given)) {
-    options.dimensions = sizes;
-    options.dimensions.insert(given.begin(), given.end());
-    imported = import_model(bytes, registry, options);
-    if (imported) break;
-  }
-  if (imported && options.dimensions != given)
-    note(
-        fmt::format("open sizes: {}, chosen here; --dim NAME=SIZE gives others", rewright::to_text(options.dimensions)),
-        quiet);
-  return imported;
+  auto imported = import_model(bytes, registry, options);
+  if (imported || imported.error().code != ErrorCode::kUsage) return imported;
+  const ModelSource source{model, options.file, options.directory, options.dimensions};
+  REWRIGHT_TRY(const OpenedModel opened, open_model(source, registry, runtime));
+  options.dimensions = opened.sizes.front();
+  options.dimensions.insert(source.sizes.begin(), source.sizes.end());
+  note(fmt::format("open sizes: {}, chosen here; --dim NAME=SIZE gives others", rewright::to_text(options.dimensions)),
+       quiet);
+  return import_model(bytes, registry, options);
 }
 
 /// Nodes that no operator reads run there, if it can be used.
@@ -102,7 +97,8 @@ Result<ExitCode> run(const Settings& settings, const CompressArguments& argument
   ModelFiles files{arguments.input, arguments.output, {}, options.directory};
   REWRIGHT_TRY(files.original, read_file(arguments.input));
   REWRIGHT_CHECK(check_output(files));
-  REWRIGHT_TRY(const ImportedModel original, import_at_sizes(files.original, registry, options, settings.quiet));
+  REWRIGHT_TRY(const ImportedModel original,
+               import_at_sizes(files.original, registry, how.runtime, options, settings.quiet));
   REWRIGHT_CHECK(check_given(original.graph, how.given));
   ProgressLine line(settings.quiet);
   line.show("compress");

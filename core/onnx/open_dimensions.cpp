@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "onnx/import.h"
-
 namespace rewright {
 
 using namespace model;
