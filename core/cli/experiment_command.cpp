@@ -233,7 +233,8 @@ Status update_pages(const std::vector<Findings>& all) {
       REWRIGHT_CHECK(
           update(findings.manifest->folder + "/README.md", "results", markdown(findings, experiment::Tables::kReadme)));
   const std::string folder = fs::path(all.front().manifest->folder).parent_path().string();
-  return update(folder + "/README.md", "claims", markdown(experiment::overview(all)));
+  REWRIGHT_TRY(const std::vector<experiment::Work> works, experiment::load_works(folder));
+  return update(folder + "/README.md", "claims", markdown(experiment::overview(all, works)));
 }
 
 Result<ExitCode> report(const Settings& settings, const ExperimentArguments& arguments) {
@@ -251,7 +252,9 @@ Result<ExitCode> report(const Settings& settings, const ExperimentArguments& arg
   if (!arguments.output.empty()) {
     std::vector<experiment::SiteEntry> entries;
     for (const Findings& findings : all) entries.push_back({&findings, results_folder(arguments, *findings.manifest)});
-    REWRIGHT_CHECK(write_site(entries, arguments.output));
+    const std::string folder = fs::path(manifests.front().folder).parent_path().string();
+    REWRIGHT_TRY(const std::vector<experiment::Work> works, experiment::load_works(folder));
+    REWRIGHT_CHECK(write_site(entries, works, arguments.output));
   }
   if (arguments.readme) REWRIGHT_CHECK(update_pages(all));
   if (settings.json) {
@@ -308,12 +311,14 @@ void add_experiment(Program& program) {
       .type_name("N")
       .check(in_range(1, 1024));
   const Argument fresh = run_command.add_flag("--fresh", chosen->fresh, "Forget earlier results");
-  run_command.add_flag("--any-build", chosen->any_build, "What another build of the program has done with the same files counts, too")
+  run_command
+      .add_flag("--any-build", chosen->any_build,
+                "What another build of the program has done with the same files counts, too")
       .excludes(fresh);
 
   auto reported = std::make_shared<ExperimentArguments>();
   const Command report_command = program.command(
-      group, "report", "Makes one page of the results of experiments: the claims, tables, plots, drawings",
+      group, "report", "Makes pages of the results of experiments: the claims, tables, plots, drawings",
       {"rewright experiment report --all -o site", "rewright experiment report pruning --results results -o site",
        "rewright experiment report --all --results experiments/results --readme"},
       [reported](const Settings& settings) { return report(settings, *reported); });

@@ -63,8 +63,9 @@ struct ShownTable {
 [[nodiscard]] REWRIGHT_API ShownTable shown(const Findings& findings, const TableSpec& table);
 /// Claim, source, the paper's figure, ours, the verdict with its note.
 [[nodiscard]] REWRIGHT_API ShownTable claims_table(const Findings& findings);
-/// Experiment, claim, the paper's figure, ours, the answer.
-[[nodiscard]] REWRIGHT_API ShownTable overview(std::span<const Findings> all);
+/// By what they are taken from, in the order of `works`, those of no work of the list and the project's own last: work,
+/// experiment, claim, the paper's figure, ours, the answer.
+[[nodiscard]] REWRIGHT_API ShownTable overview(std::span<const Findings> all, std::span<const Work> works);
 
 [[nodiscard]] REWRIGHT_API std::string markdown(const ShownTable& table);
 [[nodiscard]] REWRIGHT_API std::string csv(const ShownTable& table);

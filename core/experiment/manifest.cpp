@@ -209,7 +209,9 @@ Status ManifestReader::read_claim(const toml::node& node) {
   REWRIGHT_TRY(claim.id, section.text("id"));
   REWRIGHT_TRY(claim.claim, section.text("claim"));
   REWRIGHT_TRY(claim.source, section.text("source"));
+  REWRIGHT_TRY(claim.work, section.text("work", claim.source.starts_with(kOwnWork) ? kOwnWork : "other works"));
   REWRIGHT_TRY(claim.paper, section.text("paper"));
+  REWRIGHT_TRY(claim.paper_value, number(section, "paper_value"));
   REWRIGHT_TRY(claim.ours, selection(section, "ours"));
   REWRIGHT_TRY(claim.over, selection(section, "over"));
   REWRIGHT_TRY(claim.pair, section.text("pair", ""));
@@ -351,6 +353,31 @@ Result<std::vector<Manifest>> load_manifests(const std::string& folder) {
     manifests.push_back(std::move(manifest));
   }
   return manifests;
+}
+
+Result<std::vector<Work>> load_works(const std::string& folder) {
+  const std::string file = folder + "/works.toml";
+  std::vector<Work> works;
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return works;
+  REWRIGHT_TRY(const std::string text, read_file(file));
+  REWRIGHT_TRY(const toml::table document, parse_toml(text, file));
+  Section top(file, "the list of works", document);
+  REWRIGHT_TRY(const toml::array* list, top.list("works", true));
+  for (const toml::node& node : *list) {
+    REWRIGHT_TRY(const toml::table* table, as_table(file, node, "an entry of [[works]]"));
+    Section section(file, "a work", *table);
+    Work work;
+    REWRIGHT_TRY(work.name, section.text("name"));
+    REWRIGHT_TRY(work.title, section.text("title"));
+    REWRIGHT_TRY(work.by, section.text("by"));
+    REWRIGHT_CHECK(section.finish());
+    if (std::ranges::find(works, work.name, &Work::name) != works.end())
+      return section.error(node, fmt::format("two works are called '{}'", work.name));
+    works.push_back(std::move(work));
+  }
+  REWRIGHT_CHECK(top.finish());
+  return works;
 }
 
 std::vector<UnitSpec> units_of(const Manifest& manifest, bool quick) {

@@ -41,11 +41,15 @@ struct Selection {
                               ///< "distinct" (values, of any type).
 };
 
+inline constexpr const char* kOwnWork = "this project";
+
 struct Claim {
   std::string id;
   std::string claim;
   std::string source;
+  std::string work;   ///< What it is taken from, a name of works.toml; kOwnWork where it is the project's own.
   std::string paper;  ///< The figure as the source has it.
+  std::optional<double> paper_value;  ///< The same as a number in `unit`, to be drawn beside ours.
   std::optional<Selection> ours;
   std::optional<Selection> over;  ///< Ours is divided by it.
   /// Not empty: each of our rows is divided by the one of `over` that has the same value in this field, and the
@@ -99,6 +103,15 @@ struct Manifest {
 [[nodiscard]] REWRIGHT_API Result<Manifest> load_manifest(const std::string& file);
 /// Of the folder's experiments, by name. Errors: a folder without any; a manifest that cannot be read.
 [[nodiscard]] REWRIGHT_API Result<std::vector<Manifest>> load_manifests(const std::string& folder);
+
+/// A paper or thesis that claims are taken from.
+struct Work {
+  std::string name;  ///< What a claim's `work` says.
+  std::string title;
+  std::string by;  ///< Authors, place, year.
+};
+/// FOLDER/works.toml, in its order; none where there is no such file. Errors: "FILE:LINE:COLUMN: SENTENCE".
+[[nodiscard]] REWRIGHT_API Result<std::vector<Work>> load_works(const std::string& folder);
 
 struct UnitSpec {
   std::size_t run = 0;  ///< Position among the manifest's runs.

@@ -1,5 +1,6 @@
-// The page of all experiments: the claims on top, then each experiment with its tables, plots and drawings. One file
-// that asks for nothing, beside the tables as CSV and the raw results.
+// The report: a page of all claims by what they are taken from, the papers' before our own, with filters; a page for
+// each experiment with its claims, plots, tables and drawings. Pages ask for nothing and need no server; beside them
+// are the tables as CSV, the raw results, and drawings that are too large for a page.
 #pragma once
 
 #include <rewright/base/result.h>
@@ -17,9 +18,9 @@ struct SiteEntry {
   std::string results;  ///< The folder with results.jsonl and the drawings.
 };
 
-/// The whole page. Errors: a drawing that cannot be read.
-[[nodiscard]] REWRIGHT_API Result<std::string> site_page(std::span<const SiteEntry> entries);
-/// FOLDER/index.html, and for each experiment FOLDER/NAME/ with its tables, plots and results.jsonl. Errors: kIo.
-REWRIGHT_API Status write_site(std::span<const SiteEntry> entries, const std::string& folder);
+/// FOLDER/index.html, FOLDER/NAME.html for each experiment, and FOLDER/NAME/ with its tables, plots and results.jsonl.
+/// `works`: the order of what claims are taken from. Errors: kIo; a drawing that cannot be read.
+REWRIGHT_API Status write_site(std::span<const SiteEntry> entries, std::span<const Work> works,
+                               const std::string& folder);
 
 }  // namespace rewright::experiment

@@ -207,14 +207,19 @@ ShownTable claims_table(const Findings& findings) {
   return table;
 }
 
-ShownTable overview(std::span<const Findings> all) {
+ShownTable overview(std::span<const Findings> all, std::span<const Work> works) {
+  const auto rank = [&](const std::string& work) {
+    const auto at = std::ranges::find(works, work, &Work::name);
+    return std::pair(work == kOwnWork, at - works.begin());
+  };
   ShownTable table;
-  table.header = {"experiment", "claim", "paper", "here", "verdict"};
+  table.header = {"from", "experiment", "claim", "paper", "here", "verdict"};
   table.to_the_right.assign(table.header.size(), false);
   for (const Findings& findings : all)
     for (const ClaimFinding& claim : findings.claims)
-      table.cells.push_back(
-          {findings.manifest->name, claim.claim->claim, claim.claim->paper, claim.ours, name_of(claim.answer)});
+      table.cells.push_back({claim.claim->work, findings.manifest->name, claim.claim->claim, claim.claim->paper,
+                             claim.ours, name_of(claim.answer)});
+  std::ranges::stable_sort(table.cells, {}, [&](const auto& cells) { return rank(cells.front()); });
   table.raw = table.cells;
   return table;
 }

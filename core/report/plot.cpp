@@ -18,8 +18,9 @@ constexpr std::string_view kStyle =
     "<style>.rw-plot text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;fill:#5b6470}"
     ".rw-plot .rw-grid{stroke:#dfe3e8}.rw-plot .rw-axis{stroke:#9aa4b2}.rw-plot .rw-bar{fill:#1f5fbf;opacity:.85}"
     ".rw-plot .rw-cell{fill:#1f5fbf;stroke:none}.rw-plot .rw-none{fill:none;stroke:#dfe3e8}"
+    ".rw-plot .rw-number{fill:#0d1219}"
     "@media(prefers-color-scheme:dark){.rw-plot text{fill:#9aa4b2}.rw-plot .rw-grid,.rw-plot .rw-none{stroke:#323842}"
-    ".rw-plot .rw-bar,.rw-plot .rw-cell{fill:#86b4ff}}</style>\n";
+    ".rw-plot .rw-bar{fill:#86b4ff}.rw-plot .rw-cell{fill:#4a7fd0}.rw-plot .rw-number{fill:#fff}}</style>\n";
 
 // Told apart by those who do not see all colours (Okabe and Ito, Color Universal Design, 2008).
 constexpr std::array<std::string_view, 8> kColours = {"#0072b2", "#e69f00", "#009e73", "#d55e00",
@@ -301,7 +302,9 @@ std::string heat_svg(const Heat& heat) {
           nothing ? "rw-none" : "rw-cell", x + 1, y + 1, kCell - 2, kLine - 2,
           nothing ? ""
                   : fmt::format(" fill-opacity=\"{:.2f}\"", 0.15 + 0.6 * share(*value, greatest, heat.logarithmic)));
-      if (!nothing) content += text(x + kCell / 2, y + 15, "middle", number_text(*value, 2));
+      if (!nothing)
+        content += fmt::format("<text class=\"rw-number\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
+                               x + kCell / 2, y + 15, number_text(*value, 2));
     }
   }
   return svg(heat.title, kLeft + kCell * static_cast<double>(heat.columns.size()) + 70,

@@ -132,9 +132,9 @@ TEST_F(Paired, TheOverviewHasTheAnswerAlone) {
   manifest_.claims[0].source = "a source";
   const auto findings = experiment::findings_of(manifest_, results_, false);
   ASSERT_TRUE(findings) << findings.error().message;
-  const auto table = overview(std::span(&*findings, 1));
+  const auto table = overview(std::span(&*findings, 1), {});
   ASSERT_EQ(table.cells.size(), 1U);
-  EXPECT_THAT(table.cells[0], ElementsAre("paired", "", "", "5.5", "reproduced"));
+  EXPECT_THAT(table.cells[0], ElementsAre("", "paired", "", "", "5.5", "reproduced"));
   EXPECT_THAT(claims_table(*findings).cells[0], ElementsAre("", "a source", "", "5.5", "reproduced. a note"));
 }
 
@@ -189,6 +189,86 @@ TEST(Plots, NumbersAreShort) {
   EXPECT_EQ(plot::number_text(12345.6), "12,346");
 }
 
+// --- the report ------------------------------------------------------------------------------------------------------
+
+/// A claim of the project's own, one of a paper, one of a paper that works.toml does not name.
+constexpr const char* kSources = R"(
+[experiment]
+title = "Sources"
+question = "Whose?"
+minutes = 0.1
+[[runs]]
+name = "lines"
+kind = "lines"
+files = ["a.txt"]
+mark = "#"
+[[claims]]
+id = "own"
+claim = "Our own"
+source = "this project"
+paper = "-"
+because = "it is asked for"
+[[claims]]
+id = "unnamed"
+claim = "Somebody's"
+source = "somebody"
+paper = "2"
+because = "it is far away"
+[[claims]]
+id = "paper"
+claim = "The paper's"
+source = "a paper, section 2"
+work = "Paper"
+paper = "4 lines"
+paper_value = 4
+ours = { run = "lines", field = "lines", where = { row = "sum" } }
+at_least = 1
+criterion = "one at least"
+)";
+
+TEST(Report, HasPapersFirstAndFiguresAsBars) {
+  const Experiments folder;
+  folder.write("sources", "one\n", "a.txt");
+  const auto manifest = experiment::load_manifest(folder.write("sources", kSources));
+  ASSERT_TRUE(manifest) << manifest.error().message;
+  const auto outcome = run_experiment(*manifest, folder.options("sources"));
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  const auto findings = experiment::findings_of(*manifest, outcome->results, false);
+  ASSERT_TRUE(findings) << findings.error().message;
+  folder.write("", "[[works]]\nname = \"Paper\"\ntitle = \"A <paper>\"\nby = \"Somebody, 2020\"\n", "works.toml");
+  const auto works = experiment::load_works(folder.path().string());
+  ASSERT_TRUE(works) << works.error().message;
+  const auto table = overview(std::span(&*findings, 1), *works);
+  EXPECT_EQ(table.cells[0][0], "Paper");
+  EXPECT_EQ(table.cells[1][0], "other works");
+  EXPECT_EQ(table.cells[2][0], "this project");
+  const std::vector<experiment::SiteEntry> entries = {{&*findings, folder.options("sources").folder}};
+  ASSERT_TRUE(write_site(entries, *works, (folder.path() / "site").string()));
+  const std::string index = folder.read("site/index.html");
+  EXPECT_LT(index.find("<h3>Paper</h3>"), index.find("<h3>other works</h3>"));
+  EXPECT_LT(index.find("<h3>other works</h3>"), index.find("<h3>this project</h3>"));
+  EXPECT_THAT(index, HasSubstr("A &lt;paper&gt;. Somebody, 2020."));
+  EXPECT_THAT(index, HasSubstr("--long:100.0%;--limit:25.0%;--limited:block\"></i>4 lines"));
+  EXPECT_THAT(index, HasSubstr("--long:25.0%;--limit:25.0%;--limited:block\"></i>1</dd>"));
+  EXPECT_THAT(index, HasSubstr("href=\"#verdict=not-comparable-here\"><b>2</b>"));
+  EXPECT_THAT(index, HasSubstr("href=\"sources.html#paper\""));
+  EXPECT_THAT(folder.read("site/sources.html"), HasSubstr("<tr id=\"paper\">"));
+}
+
+TEST(Works, AreReadStrictly) {
+  const Experiments folder;
+  EXPECT_TRUE(experiment::load_works(folder.path().string())->empty()) << "no file, no works";
+  const std::string file = folder.write("", "[[works]]\nname = \"A\"\ntitel = \"B\"\n", "works.toml");
+  const auto misspelt = experiment::load_works(folder.path().string());
+  ASSERT_FALSE(misspelt);
+  EXPECT_THAT(misspelt.error().message, HasSubstr("works.toml:3:9: a work has no key 'titel'; did you mean 'title'?"));
+  const std::string work = "[[works]]\nname = \"A\"\ntitle = \"B\"\nby = \"C\"\n";
+  folder.write("", work + work, "works.toml");
+  const auto twice = experiment::load_works(folder.path().string());
+  ASSERT_FALSE(twice);
+  EXPECT_THAT(twice.error().message, HasSubstr("works.toml:5:1: two works are called 'A'"));
+}
+
 // --- the tree's own pages --------------------------------------------------------------------------------------------
 
 std::string read(const std::string& file) {
@@ -218,7 +298,9 @@ TEST(OwnPages, SayWhatTheKeptResultsGive) {
     EXPECT_EQ(page, *updated) << findings.manifest->name << "/README.md: " << how;
   }
   const std::string page = read(folder + "/README.md");
-  const auto updated = experiment::with_section(page, "claims", markdown(overview(all)));
+  const auto works = experiment::load_works(folder);
+  ASSERT_TRUE(works) << works.error().message;
+  const auto updated = experiment::with_section(page, "claims", markdown(overview(all, *works)));
   ASSERT_TRUE(updated) << updated.error().message;
   EXPECT_EQ(page, *updated) << how;
 }
