@@ -8,16 +8,11 @@ namespace {
 
 using gallery::escaped;
 using gallery::file_name;
+using gallery::scrolling;
 
 /// A page stays small: what is larger becomes a file beside it.
 constexpr std::size_t kDrawingBytes = 25'000;
 constexpr std::size_t kLongTable = 40;
-
-/// What is wide scrolls by itself, also with keys.
-std::string scrolling(const std::string& label, const std::string& html) {
-  return fmt::format("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">{}</div>\n",
-                     escaped(label), html);
-}
 
 std::string verdict_cell(const ClaimFinding& finding) {
   const Claim& claim = *finding.claim;
@@ -110,7 +105,7 @@ Result<std::string> drawings_html(const SiteEntry& entry, std::vector<std::pair<
       aside.emplace_back(file_name(file), std::move(svg));
     } else {
       html += fmt::format(
-          "<div><h3>{0}</h3><div class=\"drawing\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\">{1}</div></div>\n",
+          "<div><h3>{0}</h3><div class=\"drawing\" role=\"group\" tabindex=\"0\" aria-label=\"{0}\">{1}</div></div>\n",
           escaped(title), svg);
     }
   }

@@ -8,7 +8,7 @@
 //
 // REWRIGHT_PAGES_MODULES is the folder that scripts/install-dependencies --tests has put axe-core and puppeteer-core into.
 import {createRequire} from 'node:module';
-import {mkdirSync, readFileSync} from 'node:fs';
+import {existsSync, mkdirSync, readFileSync} from 'node:fs';
 import {basename, dirname, resolve} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 
@@ -26,8 +26,9 @@ if (pages[0] === '--pictures') {
   pictures = pages.shift();
   mkdirSync(pictures, {recursive: true});
 }
-if (pages.length === 0) {
-  console.error('look.mjs: no page was named');
+const missing = pages.find((page) => !existsSync(page));
+if (pages.length === 0 || missing) {
+  console.error(missing ? `look.mjs: there is no page ${missing}` : 'look.mjs: no page was named');
   process.exit(2);
 }
 

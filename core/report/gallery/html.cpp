@@ -43,6 +43,11 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
+std::string scrolling(std::string_view label, std::string_view html) {
+  return fmt::format("<div class=\"scroll\" role=\"group\" tabindex=\"0\" aria-label=\"{}\">{}</div>\n", escaped(label),
+                     html);
+}
+
 std::string json_string(std::string_view text) {
   std::string result = "\"";
   each_character(text, kReplacement, [&](std::string_view c) {

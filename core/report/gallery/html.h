@@ -19,6 +19,9 @@ namespace rewright::gallery {
 /// A name as part of a URL, percent-encoded.
 [[nodiscard]] REWRIGHT_API std::string url_part(std::string_view name);
 
+/// What may be wider than the window: it scrolls by itself, also by keys.
+[[nodiscard]] std::string scrolling(std::string_view label, std::string_view html);
+
 struct PageFrame {
   std::string title;
   std::string top;      ///< From the page to the top of the site: "" or "../".

@@ -1,0 +1,110 @@
+"""Pages as readers see them: what the program writes, in a browser (look.mjs).
+
+    pages_test.py NAME [--pictures FOLDER]    the pages of one line of pages.tsv
+    pages_test.py --broken                    small pages with a fault each: look.mjs finds it, and nothing on one that is whole
+
+Reads REWRIGHT_SOURCE_DIR and REWRIGHT_BUILD_DIR; without them the tree that it lies in, and its build/release.
+"""
+
+import glob
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = pathlib.Path(os.environ.get("REWRIGHT_SOURCE_DIR", HERE.parent.parent))
+BUILD = pathlib.Path(os.environ.get("REWRIGHT_BUILD_DIR", SOURCE / "build/release"))
+
+# A fault, what is said of it, and the page.
+STYLE = "<style>body{margin:8px} .box{width:300px} td{min-width:120px}</style>"
+TABLE = "<table><caption>Numbers</caption><tr>" + "<td>some cell</td>" * 4 + "</tr></table>"
+BROKEN = [
+    ("whole", "", "<p>A page.</p><div style='overflow:auto' tabindex=0 role=group aria-label=Numbers>" + TABLE + "</div>"),
+    ("cut table", "cut: ", f"<div class=box style='overflow:hidden'>{TABLE}</div>"),
+    ("cut text", "cut: ", "<div style='width:120px;overflow:hidden;white-space:nowrap'>a sentence that is long</div>"),
+    ("cut below", "cut: ", "<div style='height:30px;overflow:hidden'>one<br>two<br>three</div>"),
+    ("wide page", "wide: ", "<div style='width:1400px'>wide</div>"),
+    ("wide on a phone", "wide: ", f"<div style='width:500px'>{TABLE}</div>"),
+    ("text beyond a drawing", "cut: ", "<svg width=100 height=30 role=img aria-label=a><text x=60 y=20>a long label</text></svg>"),
+    ("overlap", "overlap: ", "<p>first text</p><p style='margin-top:-30px'>other text</p>"),
+    ("overlap when unfolded", "overlap: ", "<details style='height:20px'><summary>more</summary><p>one</p></details><p>other</p>"),
+    ("picture without words", "image-alt", "<img src='data:image/gif;base64,R0lGODlhAQABAAAAACw=' width=9 height=9>"),
+    ("picture that is not there", "errors: ", "<img src='no.png' alt=none>"),
+    ("headings out of order", "heading-order", "<h4>deep</h4>"),
+    ("pale text", "color-contrast", "<p style='color:#ddd'>pale</p>"),
+    ("scrolls by the mouse alone", "scrollable-region-focusable", f"<div class=box style='overflow:auto'>{TABLE}</div>"),
+    ("no sign of focus", "keys: ", "<style>a{outline:none!important}</style><p><a href='#main'>link</a></p>"),
+    ("script fails", "errors: ", "<script>null.x</script>"),
+    ("network", "errors: it asks for", "<script src='http://127.0.0.1:9/a.js'></script>"),
+]
+FRAME = "<!doctype html><html lang=en><head><meta charset=utf-8><meta name=viewport content='width=device-width'><title>t</title>{}</head><body><main id=main><h1>Page</h1>{}</main></body></html>"
+
+
+def look(pages, pictures=None):
+    command = ["node", HERE / "look.mjs", *(["--pictures", pictures] if pictures else []), *pages]
+    environment = {**os.environ, "REWRIGHT_PAGES_MODULES": str(SOURCE / ".cache/pages")}
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=1500)
+
+
+def chosen(pattern):
+    """The files of FOLDER/*.html:3, spread over all of them."""
+    pattern, _, most = pattern.partition(":")
+    files = sorted(glob.glob(pattern))
+    if not files:
+        sys.exit(f"pages_test.py: the command wrote no page '{pattern}'")
+    count = min(int(most or len(files)), len(files))
+    return [files[i * len(files) // count] for i in range(count)]
+
+
+def lines():
+    for line in (HERE / "pages.tsv").read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, command, pages = line.split("\t")
+            yield name, command, pages
+
+
+def check(name, pictures):
+    found = [(command, pages) for known, command, pages in lines() if known == name]
+    if not found:
+        sys.exit(f"pages_test.py: pages.tsv has no '{name}'; there are: {', '.join(line[0] for line in lines())}")
+    (command, pages), = found
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        environment = {**os.environ, "PATH": f"{BUILD}/bin:{os.environ['PATH']}", "SOURCE": str(SOURCE), "BUILD": str(BUILD)}
+        written = subprocess.run(["bash", "-ec", command], capture_output=True, text=True, env=environment, timeout=900)
+        if written.returncode != 0:
+            sys.exit(f"pages_test.py: {command}: exit {written.returncode}\n{written.stdout[-2000:]}{written.stderr[-2000:]}")
+        answer = look([page for pattern in pages.split() for page in chosen(pattern)], pictures)
+    print(answer.stdout + answer.stderr)
+    return answer.returncode
+
+
+def check_broken():
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        pages = []
+        for i, (_, _, body) in enumerate(BROKEN):
+            pages.append(pathlib.Path(folder) / f"page{i}.html")
+            pages[-1].write_text(FRAME.format(STYLE, body))
+        answer = look(pages)
+    print(answer.stdout + answer.stderr)
+    for i, (fault, expected, _) in enumerate(BROKEN):
+        said = [line for line in answer.stdout.splitlines() if f"page{i}.html: " in line]
+        if bool(said) != bool(expected) or expected and not any(expected in line for line in said):
+            print(f"{fault}: expected {expected or 'nothing'}, found {said}")
+            wrong += 1
+    return 1 if wrong or answer.returncode != 1 else 0
+
+
+if __name__ == "__main__":
+    arguments = sys.argv[1:]
+    pictures = None
+    if "--pictures" in arguments:
+        at = arguments.index("--pictures")
+        pictures = os.path.abspath(arguments[at + 1])
+        del arguments[at : at + 2]
+    if len(arguments) != 1:
+        sys.exit(__doc__)
+    sys.exit(check_broken() if arguments[0] == "--broken" else check(arguments[0], pictures))
