@@ -9,14 +9,9 @@
 #include <span>
 #include <string>
 
-#include "experiment/findings.h"
+#include "experiment/site_parts.h"
 
 namespace rewright::experiment {
-
-struct SiteEntry {
-  const Findings* findings = nullptr;
-  std::string results;  ///< The folder with results.jsonl and the drawings.
-};
 
 /// FOLDER/index.html, FOLDER/NAME.html for each experiment, and FOLDER/NAME/ with its tables, plots and results.jsonl.
 /// `works`: the order of what claims are taken from. Errors: kIo; a drawing that cannot be read.

@@ -1,6 +1,6 @@
 // The report's page of one experiment.
 #include "base/files.h"
-#include "experiment/site_parts.h"
+#include "experiment/site_pages.h"
 #include "report/gallery/html.h"
 
 namespace rewright::experiment {

@@ -3,7 +3,7 @@
 #include <array>
 #include <map>
 
-#include "experiment/site_parts.h"
+#include "experiment/site_pages.h"
 #include "report/gallery/html.h"
 
 namespace rewright::experiment {

@@ -4,11 +4,15 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "experiment/site.h"
+#include "experiment/findings.h"
 
 namespace rewright::experiment {
+
+struct SiteEntry {
+  const Findings* findings = nullptr;
+  std::string results;  ///< The folder with results.jsonl and the drawings.
+};
 
 [[nodiscard]] std::string_view site_style();
 [[nodiscard]] std::string_view site_script();
@@ -25,11 +29,5 @@ namespace rewright::experiment {
 [[nodiscard]] std::string counts_text(std::span<const ClaimFinding* const> claims);
 /// NAME.html.
 [[nodiscard]] std::string page_of(const Findings& findings);
-
-[[nodiscard]] std::string index_page(std::span<const SiteEntry> entries, std::span<const Work> works);
-/// `at`: the position among the entries. `aside`: drawings that became files, name and SVG. Errors: a drawing that
-/// cannot be read.
-[[nodiscard]] Result<std::string> experiment_page(std::span<const SiteEntry> entries, std::size_t at,
-                                                  std::vector<std::pair<std::string, std::string>>& aside);
 
 }  // namespace rewright::experiment
