@@ -1,6 +1,7 @@
 """Pages as readers see them: what the program writes, in a browser (look.mjs).
 
     pages_test.py NAME [--pictures FOLDER]    the pages of one line of pages.tsv
+    pages_test.py --search                    the book finds a word and quotes the page that has it
     pages_test.py --broken                    small pages with a fault each: look.mjs finds it, and nothing on one that is whole
 
 Reads REWRIGHT_SOURCE_DIR and REWRIGHT_BUILD_DIR; without them the tree that it lies in, and its build/release.
@@ -9,6 +10,7 @@ Reads REWRIGHT_SOURCE_DIR and REWRIGHT_BUILD_DIR; without them the tree that it 
 import glob
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -51,7 +53,7 @@ def look(pages, pictures=None):
 def chosen(pattern):
     """The files of FOLDER/*.html:3, spread over all of them."""
     pattern, _, most = pattern.partition(":")
-    files = sorted(glob.glob(pattern))
+    files = sorted(glob.glob(pattern, recursive=True))
     if not files:
         sys.exit(f"pages_test.py: the command wrote no page '{pattern}'")
     count = min(int(most or len(files)), len(files))
@@ -81,6 +83,19 @@ def check(name, pictures):
     return answer.returncode
 
 
+def check_search():
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([SOURCE / "scripts/book", "-o", folder], check=True, stdout=subprocess.DEVNULL, timeout=300)
+        address = f"file://{folder}/search.html?q=UndefinedBehaviorSanitizer"
+        browser = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--virtual-time-budget=5000"]
+        environment = {**os.environ, "HOME": folder}
+        dom = subprocess.run([*browser, "--dump-dom", address], capture_output=True, text=True, env=environment, timeout=120).stdout
+    found = re.search(r'<ul class="search">.*?</ul>', dom, re.S)
+    results = re.sub(r"<[^>]+>", "", found[0]) if found else ""
+    print(results)
+    return 0 if "undefinedbehaviorsanitizer" in results.lower() else 1
+
+
 def check_broken():
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -107,4 +122,5 @@ if __name__ == "__main__":
         del arguments[at : at + 2]
     if len(arguments) != 1:
         sys.exit(__doc__)
-    sys.exit(check_broken() if arguments[0] == "--broken" else check(arguments[0], pictures))
+    special = {"--broken": check_broken, "--search": check_search}.get(arguments[0])
+    sys.exit(special() if special else check(arguments[0], pictures))
