@@ -28,7 +28,7 @@ using experiment::Manifest;
 
 struct ExperimentArguments {
   std::vector<std::string> names;
-  bool all = false, quick = false, fresh = false, any_build = false, readme = false;
+  bool all = false, quick = false, fresh = false, any_build = false, readme = false, from_records = false;
   std::string experiments, results = "experiment-results", models, output;
   int threads = cores();
 };
@@ -141,6 +141,7 @@ Result<experiment::RunExperiment> run_options(const ExperimentArguments& argumen
   options.quick = arguments.quick;
   options.fresh = arguments.fresh;
   options.any_build = arguments.any_build;
+  options.from_records = arguments.from_records;
   REWRIGHT_TRY(options.lab.sources, own_data());
   options.git = commit_of(options.lab.sources);
   std::error_code ignored;
@@ -164,8 +165,10 @@ std::string word(const std::string& text) {
 std::string resume_command(const ExperimentArguments& arguments) {
   std::string command = "rewright experiment run";
   for (const std::string& name : arguments.names) command += " " + word(name);
-  for (const auto& [flag, given] :
-       {std::pair("--all", arguments.all), {"--quick", arguments.quick}, {"--any-build", arguments.any_build}}) {
+  for (const auto& [flag, given] : {std::pair("--all", arguments.all),
+                                    {"--quick", arguments.quick},
+                                    {"--any-build", arguments.any_build},
+                                    {"--from-records", arguments.from_records}}) {
     if (given) command += fmt::format(" {}", flag);
   }
   for (const auto& [option, value] : {std::pair("--experiments", arguments.experiments),
@@ -177,13 +180,23 @@ std::string resume_command(const ExperimentArguments& arguments) {
   return command;
 }
 
+/// Of a quick run, what it is too small for by the records that came with the program.
+Result<Findings> judged(const Manifest& manifest, const experiment::ResultFile& results,
+                        const ExperimentArguments& arguments, const std::map<std::string, std::string>& missing) {
+  experiment::ResultFile records;
+  if (arguments.quick) {
+    REWRIGHT_TRY(records, experiment::read_results(experiment::records_folder(manifest) + "/results.jsonl"));
+  }
+  return findings_of(manifest, results, arguments.quick, missing, arguments.quick ? &records : nullptr);
+}
+
 Result<ExitCode> run(const Settings& settings, const ExperimentArguments& arguments) {
   heed_interrupts();
   REWRIGHT_TRY(const std::vector<Manifest> manifests, chosen_manifests(arguments));
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(experiment::RunExperiment options, run_options(arguments, registry));
   std::vector<Findings> all;
-  std::size_t done = 0, known = 0;
+  std::size_t done = 0, known = 0, recorded = 0;
   bool stopped = false;
   for (const Manifest& manifest : manifests) {
     if (stopped) break;
@@ -197,8 +210,9 @@ Result<ExitCode> run(const Settings& settings, const ExperimentArguments& argume
     line.clear();
     done += outcome.done;
     known += outcome.known;
+    recorded += outcome.recorded;
     stopped = outcome.stopped;
-    REWRIGHT_TRY(Findings findings, findings_of(manifest, outcome.results, arguments.quick, outcome.missing));
+    REWRIGHT_TRY(Findings findings, judged(manifest, outcome.results, arguments, outcome.missing));
     REWRIGHT_CHECK(write_outputs(findings, options.folder));
     all.push_back(std::move(findings));
   }
@@ -208,11 +222,13 @@ Result<ExitCode> run(const Settings& settings, const ExperimentArguments& argume
     print_json({{"state", stopped ? "stopped" : "finished"},
                 {"units_done", done},
                 {"units_known", known},
+                {"units_recorded", recorded},
                 {"results", arguments.results},
                 {"claims", to_json(all)}});
   } else {
     print_claims(all);
-    print_line(fmt::format("\n{} units done, {} known before; tables, plots and raw results in {}", done, known,
+    print_line(fmt::format("\n{} units done, {} known before{}; tables, plots and raw results in {}", done, known,
+                           recorded > 0 ? fmt::format(", {} from records", recorded) : "",
                            arguments.results + (arguments.quick ? "/quick" : "")));
   }
   return stopped ? ExitCode::kStopped : exit_code_of(all);
@@ -246,7 +262,7 @@ Result<ExitCode> report(const Settings& settings, const ExperimentArguments& arg
   std::vector<Findings> all;
   for (const Manifest& manifest : manifests) {
     REWRIGHT_TRY(const auto results, experiment::read_results(results_folder(arguments, manifest) + "/results.jsonl"));
-    REWRIGHT_TRY(Findings findings, findings_of(manifest, results, arguments.quick));
+    REWRIGHT_TRY(Findings findings, judged(manifest, results, arguments, {}));
     all.push_back(std::move(findings));
   }
   if (!arguments.output.empty()) {
@@ -274,14 +290,15 @@ void add_common(const Command& command, ExperimentArguments& arguments) {
       .type_name("DIR");
 }
 
-void add_chosen(const Command& command, ExperimentArguments& arguments) {
+Argument add_chosen(const Command& command, ExperimentArguments& arguments) {
   command.add_option("NAME", arguments.names, "Experiments; see rewright experiment list");
   command.add_flag("--all", arguments.all, "All of them");
-  command.add_flag("--quick", arguments.quick, "The cut-down version of each, under a minute");
+  const Argument quick = command.add_flag("--quick", arguments.quick, "The cut-down version of each, under a minute");
   command.add_option("--results", arguments.results, "The folder with the results of all experiments")
       .type_name("DIR")
       .show_default();
   add_common(command, arguments);
+  return quick;
 }
 
 }  // namespace
@@ -302,7 +319,7 @@ void add_experiment(Program& program) {
        "rewright experiment run --all --results results --threads 2",
        "rewright experiment run mine --experiments my-experiments --fresh"},
       [chosen](const Settings& settings) { return run(settings, *chosen); });
-  add_chosen(run_command, *chosen);
+  const Argument quick = add_chosen(run_command, *chosen);
   run_command
       .add_option("--models", chosen->models,
                   "The folder with the models (default: beside the program, where the build puts them)")
@@ -315,6 +332,10 @@ void add_experiment(Program& program) {
       .add_flag("--any-build", chosen->any_build,
                 "What another build of the program has done with the same files counts, too")
       .excludes(fresh);
+  run_command
+      .add_flag("--from-records", chosen->from_records,
+                "Measure nothing: times are those that came with the program, all else is computed anew")
+      .excludes(quick);
 
   auto reported = std::make_shared<ExperimentArguments>();
   const Command report_command = program.command(

@@ -113,7 +113,7 @@ Result<ClaimFinding> judge(const Findings& findings, const Claim& claim, const s
   finding.ours = "-";
   bool not_here = false;
   if (findings.quick && !claim.quick) {
-    finding.because = "--quick is too small to say";
+    finding.because = claim.not_quick;
   } else if (const auto why = lacking(claim, open, missing, findings.quick, not_here)) {
     finding.because = *why;
     finding.answer = not_here ? Answer::kNotComparable : Answer::kNotRun;
@@ -154,12 +154,15 @@ const char* name_of(Answer answer) {
 }
 
 std::string ClaimFinding::verdict() const {
+  if (!recorded.empty()) return fmt::format("{} in the records of {}, because {}", name_of(answer), recorded, because);
   if (because.empty()) return name_of(answer);
   return fmt::format("{}, because {}", name_of(answer), because);
 }
 
 bool Findings::all_claims_hold() const {
-  return std::ranges::none_of(claims, [](const ClaimFinding& claim) { return claim.answer == Answer::kNotReproduced; });
+  return std::ranges::none_of(claims, [](const ClaimFinding& claim) {
+    return claim.answer == Answer::kNotReproduced && claim.recorded.empty();
+  });
 }
 
 std::vector<const Json*> rows_where(const Findings& findings, const std::vector<std::string>& runs, const Json& where) {
@@ -180,7 +183,7 @@ std::vector<const Json*> rows_where(const Findings& findings, const std::vector<
 }
 
 Result<Findings> findings_of(const Manifest& manifest, const ResultFile& results, bool quick,
-                             const std::map<std::string, std::string>& missing) {
+                             const std::map<std::string, std::string>& missing, const ResultFile* records) {
   Findings findings;
   findings.manifest = &manifest;
   findings.quick = quick;
@@ -210,8 +213,19 @@ Result<Findings> findings_of(const Manifest& manifest, const ResultFile& results
     }
   }
   for (const Claim& claim : manifest.claims) {
-    REWRIGHT_TRY(ClaimFinding finding, judge(findings, claim, open, missing));
+    REWRIGHT_TRY(ClaimFinding finding, judge(findings, claim.form(quick), open, missing));
     findings.claims.push_back(std::move(finding));
+  }
+  if (quick && records != nullptr) {
+    REWRIGHT_TRY(const Findings full, findings_of(manifest, *records, false));
+    for (std::size_t i = 0; i < findings.claims.size(); ++i) {
+      ClaimFinding& claim = findings.claims[i];
+      if (claim.claim->quick || claim.answer != Answer::kNotRun || full.claims[i].answer == Answer::kNotRun) continue;
+      const std::string why = claim.claim->not_quick;
+      claim = full.claims[i];
+      claim.recorded = full.last_date.substr(0, 10);
+      claim.because = why;
+    }
   }
   return findings;
 }

@@ -26,6 +26,7 @@ struct REWRIGHT_API ClaimFinding {
   std::string ours;     ///< As text; "-" where there is none.
   std::string because;  ///< Not comparable, not run: why.
   bool unexpected = false;
+  std::string recorded;  ///< Not empty: it is not of this run, but of the records of that day.
 
   /// "reproduced", "not comparable here, because ...".
   [[nodiscard]] std::string verdict() const;
@@ -45,9 +46,11 @@ struct REWRIGHT_API Findings {
   [[nodiscard]] bool all_claims_hold() const;
 };
 
-/// `missing`: by run, why it cannot be done here. Errors: a claim that asks for one row and finds several.
+/// `missing`: by run, why it cannot be done here. `records`: of a full run, for claims of which a quick run says
+/// nothing. Errors: a claim that asks for one row and finds several.
 [[nodiscard]] REWRIGHT_API Result<Findings> findings_of(const Manifest& manifest, const ResultFile& results, bool quick,
-                                                        const std::map<std::string, std::string>& missing = {});
+                                                        const std::map<std::string, std::string>& missing = {},
+                                                        const ResultFile* records = nullptr);
 
 /// Rows of these runs that have all of `where`.
 [[nodiscard]] REWRIGHT_API std::vector<const Json*> rows_where(const Findings& findings,

@@ -47,6 +47,7 @@ struct Job {
   std::function<Result<Outcome>(const Lab&)> work;
   /// Whose contents the outcome depends on, and that no parameter names.
   std::vector<std::string> files = {};
+  bool measures = false;  ///< Its figures are times of this machine, and no computation gives them again.
 };
 
 struct Kind {

@@ -72,6 +72,7 @@ class ManifestReader {
                     fmt::join(std::views::filter(all, [](const char* each) { return *each != 0; }), ", ")));
   }
   Result<std::optional<double>> number(Section& section, const std::string& key);
+  Status read_quick(Section& section, Claim& claim);
 
   std::string file_;
   Manifest manifest_;
@@ -202,6 +203,41 @@ Result<std::optional<double>> ManifestReader::number(Section& section, const std
   return std::optional(*node->value<double>());
 }
 
+/// quick = true, "why not", or { what differs from the claim }.
+Status ManifestReader::read_quick(Section& section, Claim& claim) {
+  const toml::node* node = section.find("quick");
+  if (node == nullptr) return {};
+  if (const auto* why = node->as_string()) {
+    claim.quick = false;
+    claim.not_quick = why->get();
+    if (claim.not_quick.empty())
+      return section.error(*node, "'quick' must say why a quick run says nothing of the claim");
+    return {};
+  }
+  if (node->is_boolean()) {
+    REWRIGHT_TRY(claim.quick, section.boolean("quick", true));
+    if (!claim.quick) claim.not_quick = "--quick is too small to say";
+    return {};
+  }
+  REWRIGHT_TRY(const toml::table* table, section.section("quick", true));
+  Section inner(file_, "'quick'", *table);
+  Claim form = claim;
+  form.expected.reset();
+  form.paper_value.reset();  // It is of the whole, not of what is small.
+  for (auto [key, kept] : {std::pair("ours", &form.ours), {"over", &form.over}}) {
+    REWRIGHT_TRY(std::optional<Selection> other, selection(inner, key));
+    if (other) *kept = std::move(other);
+  }
+  REWRIGHT_TRY(form.at_least, number(inner, "at_least"));
+  REWRIGHT_TRY(form.at_most, number(inner, "at_most"));
+  REWRIGHT_TRY(form.criterion, inner.text("criterion"));
+  REWRIGHT_CHECK(inner.finish());
+  if (!form.at_least && !form.at_most)
+    return section.error(*node, "'quick' needs 'at_least' or 'at_most': when the claim holds in a quick run");
+  claim.quick_form.push_back(std::move(form));
+  return {};
+}
+
 Status ManifestReader::read_claim(const toml::node& node) {
   REWRIGHT_TRY(const toml::table* table, as_table(file_, node, "an entry of [[claims]]"));
   Section section(file_, "a claim", *table);
@@ -229,7 +265,7 @@ Status ManifestReader::read_claim(const toml::node& node) {
   REWRIGHT_TRY(claim.criterion,
                section.text("criterion", claim.because.empty() ? std::nullopt : std::optional<std::string>("")));
   REWRIGHT_TRY(claim.note, section.text("note", ""));
-  REWRIGHT_TRY(claim.quick, section.boolean("quick", true));
+  REWRIGHT_CHECK(read_quick(section, claim));
   REWRIGHT_CHECK(section.finish());
   if (claim.because.empty() && (!claim.ours || (!claim.at_least && !claim.at_most)))
     return section.error(node, fmt::format("the claim '{}' needs 'ours', and 'at_least' or 'at_most'; or 'because', "
@@ -378,6 +414,10 @@ Result<std::vector<Work>> load_works(const std::string& folder) {
   }
   REWRIGHT_CHECK(top.finish());
   return works;
+}
+
+std::string records_folder(const Manifest& manifest) {
+  return (fs::path(manifest.folder).parent_path() / "results" / manifest.name).string();
 }
 
 std::vector<UnitSpec> units_of(const Manifest& manifest, bool quick) {

@@ -60,9 +60,16 @@ struct Claim {
   std::optional<double> at_least;
   std::optional<double> at_most;
   std::string criterion;
-  std::string because;  ///< Not empty: why it cannot be compared here.
-  std::string note;     ///< What a reader should know of the outcome.
-  bool quick = true;    ///< False: a quick run is too small to say anything of it.
+  std::string because;            ///< Not empty: why it cannot be compared here.
+  std::string note;               ///< What a reader should know of the outcome.
+  bool quick = true;              ///< False: a quick run says nothing of it; the records that came with the program do.
+  std::string not_quick;          ///< Why.
+  std::vector<Claim> quick_form;  ///< One or none: what is asked of a quick run in its place.
+
+  /// What is judged in a quick run, or in a full one.
+  [[nodiscard]] const Claim& form(bool in_quick) const {
+    return in_quick && !quick_form.empty() ? quick_form[0] : *this;
+  }
 };
 
 /// Columns side by side; or, where `value` is not empty, one line for each value of `rows` and one column for each of
@@ -112,6 +119,9 @@ struct Work {
 };
 /// FOLDER/works.toml, in its order; none where there is no such file. Errors: "FILE:LINE:COLUMN: SENTENCE".
 [[nodiscard]] REWRIGHT_API Result<std::vector<Work>> load_works(const std::string& folder);
+
+/// Results that came with the manifest: those of a full run, "../results/NAME/results.jsonl" from its folder.
+[[nodiscard]] REWRIGHT_API std::string records_folder(const Manifest& manifest);
 
 struct UnitSpec {
   std::size_t run = 0;  ///< Position among the manifest's runs.

@@ -66,6 +66,19 @@ class WorkFolder {
   std::string path_;
 };
 
+/// In place of what the unit gave before. Settings that nothing refers to any longer go.
+void replace(UnitResult result, const Json& setting, ResultFile& results) {
+  std::erase_if(results.units, [&](const UnitResult& old) {
+    return old.run == result.run && nlohmann::json(old.parameters) == nlohmann::json(result.parameters);
+  });
+  results.units.push_back(std::move(result));
+  if (results.setting(setting.at("id")) == nullptr) results.settings.push_back(setting);
+  std::erase_if(results.settings, [&](const Json& known) {
+    return std::ranges::none_of(
+        results.units, [&](const UnitResult& one) { return one.setting == known.at("id").get<std::string>(); });
+  });
+}
+
 Status keep(const PlannedUnit& unit, Outcome outcome, const Clock& clock, const Json& setting,
             const std::string& folder, ResultFile& results) {
   UnitResult result{unit.run->name, unit.run->kind, unit.key, setting.at("id"),       now_text(), unit.spec->parameters,
@@ -75,17 +88,29 @@ Status keep(const PlannedUnit& unit, Outcome outcome, const Clock& clock, const 
     REWRIGHT_CHECK(write_file(folder + "/" + name, drawing.svg));
     result.drawings.emplace_back(name, drawing.title);
   }
-  std::erase_if(results.units, [&](const UnitResult& old) {
-    return old.run == result.run && nlohmann::json(old.parameters) == nlohmann::json(result.parameters);
-  });
-  results.units.push_back(std::move(result));
-  // Settings that nothing refers to any longer go.
-  if (results.setting(setting.at("id")) == nullptr) results.settings.push_back(setting);
-  std::erase_if(results.settings, [&](const Json& known) {
-    return std::ranges::none_of(
-        results.units, [&](const UnitResult& one) { return one.setting == known.at("id").get<std::string>(); });
-  });
+  replace(std::move(result), setting, results);
   return write_results(folder + "/results.jsonl", results);
+}
+
+/// What another machine has measured, with its drawings. False: there is no record with these parameters.
+Result<bool> take_record(const PlannedUnit& unit, const Manifest& manifest, const ResultFile& records,
+                         const std::string& folder, RunOutcome& outcome) {
+  const UnitResult* record = records.find(manifest, *unit.spec);
+  const Json* setting = record == nullptr ? nullptr : records.setting(record->setting);
+  if (setting == nullptr) return false;
+  const UnitResult* before = outcome.results.find(manifest, *unit.spec);
+  if (before != nullptr && before->key == record->key && before->date == record->date) {
+    ++outcome.known;
+    return true;
+  }
+  for (const auto& [file, title] : record->drawings) {
+    REWRIGHT_TRY(const std::string svg, read_file(records_folder(manifest) + "/" + file));
+    REWRIGHT_CHECK(write_file(folder + "/" + file, svg));
+  }
+  replace(*record, *setting, outcome.results);
+  ++outcome.recorded;
+  REWRIGHT_CHECK(write_results(folder + "/results.jsonl", outcome.results));
+  return true;
 }
 
 Error named(const Error& error, const Manifest& manifest, const std::string& label) {
@@ -114,9 +139,21 @@ Result<RunOutcome> run_experiment(const Manifest& manifest, const RunExperiment&
   RunOutcome outcome;
   REWRIGHT_TRY(outcome.results, read_results(options.folder + "/results.jsonl"));
   if (options.fresh) outcome.results = {};
+  ResultFile records;
+  if (options.from_records) {
+    REWRIGHT_TRY(records, read_results(records_folder(manifest) + "/results.jsonl"));
+  }
 
   for (std::size_t i = 0; i < planned.size(); ++i) {
     const PlannedUnit& unit = planned[i];
+    if (options.from_records && unit.job.measures) {
+      REWRIGHT_TRY(const bool is_recorded, take_record(unit, manifest, records, options.folder, outcome));
+      if (!is_recorded)
+        outcome.missing[unit.run->name] =
+            fmt::format("'{}/results.jsonl' has no record of it, and nothing is measured with --from-records",
+                        records_folder(manifest));
+      continue;
+    }
     const UnitResult* before = outcome.results.find(manifest, *unit.spec);
     REWRIGHT_TRY(const bool known, is_known(unit, before, outcome.results, options.any_build));
     if (known) {
@@ -164,6 +201,7 @@ Json claims_json(const Findings& findings) {
                  {"ours", finding.ours},
                  {"verdict", name_of(finding.answer)},
                  {"because", finding.because},
+                 {"recorded", finding.recorded.empty() ? Json(nullptr) : Json(finding.recorded)},
                  {"value", finding.value ? Json(*finding.value) : Json(nullptr)},
                  {"criterion", claim.criterion},
                  {"note", claim.note}};

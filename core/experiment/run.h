@@ -17,17 +17,19 @@ namespace rewright::experiment {
 struct RunExperiment {
   std::string folder;  ///< Of the experiment's results; made if it is not there.
   bool quick = false;
-  bool fresh = false;      ///< Do everything again.
-  bool any_build = false;  ///< What another build of the program has done counts as done.
-  std::string git;         ///< Of the source tree, for the record.
-  Lab lab;                 ///< Without `work` and `progress`.
+  bool fresh = false;         ///< Do everything again.
+  bool any_build = false;     ///< What another build of the program has done counts as done.
+  bool from_records = false;  ///< What would be measured is taken from records_folder(); nothing is measured.
+  std::string git;            ///< Of the source tree, for the record.
+  Lab lab;                    ///< Without `work` and `progress`.
   /// Units done, units in all, what is being done, how much of it.
   std::function<void(std::size_t, std::size_t, const std::string&, double)> progress;
 };
 
 struct RunOutcome {
-  std::size_t done = 0;   ///< Units, now.
-  std::size_t known = 0;  ///< Done before.
+  std::size_t done = 0;      ///< Units, now.
+  std::size_t known = 0;     ///< Done before.
+  std::size_t recorded = 0;  ///< Taken from records, now.
   bool stopped = false;
   std::map<std::string, std::string> missing;  ///< By run: why it cannot be done here.
   ResultFile results;

@@ -18,7 +18,7 @@ std::string verdict_cell(const ClaimFinding& finding) {
   const Claim& claim = *finding.claim;
   std::string html = badge(finding.answer);
   const auto add = [&](const std::string& text) { html += fmt::format("<small>{}</small>", escaped(text)); };
-  if (!finding.because.empty()) add("because " + finding.because);
+  if (const std::string why = reason(finding); !why.empty()) add(why);
   if (finding.unexpected) add("outside what was expected");
   if (!claim.criterion.empty()) add("holds if: " + claim.criterion);
   if (!claim.note.empty()) add(claim.note);

@@ -85,8 +85,8 @@ std::string filters(std::span<const SiteEntry> entries, const std::vector<Group>
 std::string claim_row(const SourcedClaim& claim) {
   const Claim& of = *claim.finding->claim;
   const std::string& name = claim.findings->manifest->name;
-  const std::string because =
-      claim.finding->because.empty() ? "" : fmt::format("<small>{}</small>", escaped(claim.finding->because));
+  const std::string why = reason(*claim.finding);
+  const std::string because = why.empty() ? "" : fmt::format("<small>{}</small>", escaped(why));
   return fmt::format(
       "<tr data-verdict=\"{}\" data-work=\"{}\" data-experiment=\"{}\"><td><a href=\"{}#{}\">{}</a><small>{}; "
       "{}</small></td><td>{}</td><td>{}{}</td></tr>\n",

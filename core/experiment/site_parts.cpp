@@ -57,6 +57,12 @@ std::string compared(const ClaimFinding& finding) {
   return fmt::format("<dl class=\"compared\">{}{}</dl>", lines, compared_line("here", finding.ours, here, most, limit));
 }
 
+std::string reason(const ClaimFinding& finding) {
+  if (finding.because.empty()) return "";
+  const std::string records = finding.recorded.empty() ? "" : fmt::format("in the records of {}, ", finding.recorded);
+  return records + "because " + finding.because;
+}
+
 std::string counts_text(std::span<const ClaimFinding* const> claims) {
   std::string text;
   for (const Answer answer : kAnswers) {

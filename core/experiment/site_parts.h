@@ -25,6 +25,8 @@ struct SiteEntry {
 [[nodiscard]] std::string key_of(Answer answer);
 /// The paper's figure and ours, with bars where both are numbers, and a line at the limit that the claim asks for.
 [[nodiscard]] std::string compared(const ClaimFinding& finding);
+/// Why there is no verdict, or from which records it is; "" where there is nothing to say.
+[[nodiscard]] std::string reason(const ClaimFinding& finding);
 /// "3 reproduced, 1 not reproduced".
 [[nodiscard]] std::string counts_text(std::span<const ClaimFinding* const> claims);
 /// NAME.html.

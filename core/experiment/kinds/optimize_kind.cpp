@@ -389,6 +389,7 @@ Result<Job> optimize_job(Parameters& parameters, const Lab& lab) {
     for (const auto& [name, value] : *options)
       std::visit([&, key = name](const auto& known) { asked.about[key] = known; }, value);
   Job job{[asked](const Lab& place) { return work(asked, place); }};
+  job.measures = asked.rounds > 0 || !asked.price.empty() || asked.cost != "flops";
   if (!is_named && missing_model(asked.file).empty()) job.files.push_back(asked.file);
   return job;
 }

@@ -166,7 +166,9 @@ Result<Job> substitution_job(Parameters& parameters, const Lab& lab) {
   REWRIGHT_TRY(asked.rules, parameters.files("rules"));
   REWRIGHT_TRY(asked.price, parameters.texts("price"));
   REWRIGHT_TRY(asked.rounds, parameters.integer("rounds", 0, 1000, 0));
-  return Job{[asked](const Lab& place) { return work(asked, place); }};
+  Job job{[asked](const Lab& place) { return work(asked, place); }};
+  job.measures = true;
+  return job;
 }
 
 }  // namespace rewright::experiment

@@ -374,7 +374,9 @@ Result<TuneAsked> read_asked(Parameters& parameters) {
 
 Result<Job> tune_job(Parameters& parameters, const Lab& /*lab*/) {
   REWRIGHT_TRY(const TuneAsked asked, read_asked(parameters));
-  return Job{[asked](const Lab& place) { return tune_kernel(asked, place); }};
+  Job job{[asked](const Lab& place) { return tune_kernel(asked, place); }};
+  job.measures = asked.trials > 0;
+  return job;
 }
 
 Result<Job> samples_job(Parameters& parameters, const Lab& /*lab*/) {
@@ -383,7 +385,9 @@ Result<Job> samples_job(Parameters& parameters, const Lab& /*lab*/) {
   REWRIGHT_TRY(asked.other_tuner, parameters.text("other_tuner"));
   REWRIGHT_TRY(asked.before, parameters.texts("before"));
   REWRIGHT_TRY(asked.share, parameters.number("share", 0, 1, asked.share));
-  return Job{[asked](const Lab& place) { return count_samples(asked, place); }};
+  Job job{[asked](const Lab& place) { return count_samples(asked, place); }};
+  job.measures = true;
+  return job;
 }
 
 Result<Job> schedulers_job(Parameters& parameters, const Lab& lab) {
@@ -392,6 +396,7 @@ Result<Job> schedulers_job(Parameters& parameters, const Lab& lab) {
   REWRIGHT_TRY(asked.trials, parameters.integer("trials", 1, 100'000));
   REWRIGHT_TRY(asked.seed, parameters.integer("seed", 0, std::numeric_limits<std::int32_t>::max(), 1));
   Job job{[asked](const Lab& place) { return compare_schedulers(asked, place); }};
+  job.measures = true;
   if (missing_model(asked.file).empty()) job.files.push_back(asked.file);
   return job;
 }

@@ -86,6 +86,125 @@ TEST(Run, WhatAnotherBuildDidCountsWithTheSameFilesAlone) {
   EXPECT_EQ(run_experiment(manifest, options)->done, 2U);
 }
 
+/// Two searches for schedules; of the first there is a record, of another machine and day.
+constexpr const char* kSearching = R"toml(
+[experiment]
+title = "Searching"
+question = "How fast?"
+minutes = 0.1
+[[runs]]
+name = "one"
+kind = "tune"
+kernel = "(a:8x8, b:8x8) matmul(a, b)"
+trials = 4
+[runs.quick]
+trials = 1
+[[runs]]
+name = "two"
+kind = "tune"
+kernel = "(a:8x8, b:8x8) matmul(a, b)"
+trials = 5
+[runs.quick]
+skip = true
+[[runs]]
+name = "lines"
+kind = "lines"
+files = ["a.txt"]
+mark = "#"
+[[claims]]
+id = "fast"
+claim = "It is fast"
+source = "a paper"
+paper = "1 us"
+ours = { run = "one", field = "best_us" }
+at_most = 1
+criterion = "at most 1 us"
+quick = "one trial is no search"
+[[claims]]
+id = "faster"
+claim = "It is faster"
+source = "a paper"
+paper = "1 us"
+ours = { run = "two", field = "best_us" }
+at_most = 1
+criterion = "at most 1 us"
+quick = "it takes an hour"
+[[claims]]
+id = "short"
+claim = "It is short"
+source = "a paper"
+paper = "1"
+ours = { run = "lines", field = "lines", where = { row = "sum" } }
+at_most = 0
+criterion = "no line"
+quick = { at_most = 5, criterion = "at most five lines" }
+)toml";
+
+Manifest searching(const Experiments& folder) {
+  folder.write("searching", "one\n", "a.txt");
+  auto manifest = load_manifest(folder.write("searching", kSearching));
+  EXPECT_TRUE(manifest) << manifest.error().message;
+  experiment::ResultFile records;
+  records.settings.push_back(
+      {{"record", "setting"}, {"id", "there"}, {"build", "old"}, {"machine", {{"processor", "slow"}}}});
+  experiment::UnitResult unit;
+  unit.run = "one";
+  unit.kind = "tune";
+  unit.key = "key";
+  unit.setting = "there";
+  unit.date = "2020-02-02T20:20:02Z";
+  unit.parameters = {{"trials", 4}, {"kernel", "(a:8x8, b:8x8) matmul(a, b)"}};
+  unit.rows.push_back({{"row", "sum"}, {"best_us", 7}});
+  records.units.push_back(unit);
+  folder.write("results/searching", "", "results.jsonl");
+  EXPECT_TRUE(write_results(experiment::records_folder(*manifest) + "/results.jsonl", records));
+  return *manifest;
+}
+
+TEST(Run, MeasuresNothingFromRecords) {
+  const Experiments folder;
+  const Manifest manifest = searching(folder);
+  RunExperiment options = folder.options("elsewhere");
+  options.from_records = true;
+  const auto outcome = run_experiment(manifest, options);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->recorded, 1U);
+  EXPECT_EQ(outcome->done, 1U) << "lines are counted, not taken from anywhere";
+  const Findings findings = found(manifest, *outcome);
+  EXPECT_EQ(findings.claims[0].ours, "7");
+  EXPECT_EQ(findings.claims[0].verdict(), "not reproduced");
+  EXPECT_THAT(findings.claims[1].verdict(),
+              HasSubstr("has no record of it, and nothing is measured with --from-records"));
+  EXPECT_EQ(findings.claims[2].verdict(), "not reproduced");
+  EXPECT_EQ(findings.settings.size(), 2U) << "the record's machine is named, too";
+  const auto again = run_experiment(manifest, options);
+  EXPECT_EQ(again->recorded, 0U);
+  EXPECT_EQ(again->known, 2U);
+}
+
+TEST(Run, AQuickOneIsJudgedByItsOwnFormOrByRecords) {
+  const Experiments folder;
+  const Manifest manifest = searching(folder);
+  const auto records = experiment::read_results(experiment::records_folder(manifest) + "/results.jsonl");
+  ASSERT_TRUE(records) << records.error().message;
+  experiment::ResultFile results;
+  experiment::UnitResult lines;
+  lines.run = "lines";
+  lines.kind = "lines";
+  lines.parameters = {{"files", {"a.txt"}}, {"mark", "#"}};
+  lines.rows.push_back({{"row", "sum"}, {"lines", 3}});
+  results.units.push_back(lines);
+  const auto findings = findings_of(manifest, results, true, {}, &*records);
+  ASSERT_TRUE(findings) << findings.error().message;
+  EXPECT_EQ(findings->claims[0].verdict(),
+            "not reproduced in the records of 2020-02-02, because one trial is no search");
+  EXPECT_EQ(findings->claims[1].verdict(), "not run, because it takes an hour") << "the records lack it";
+  EXPECT_EQ(findings->claims[2].verdict(), "reproduced") << "3 is at most 5";
+  EXPECT_EQ(findings->claims[2].claim->criterion, "at most five lines");
+  EXPECT_TRUE(findings->all_claims_hold()) << "what a record says is no answer of this run";
+  EXPECT_EQ(findings_of(manifest, results, true)->claims[0].verdict(), "not run, because one trial is no search");
+}
+
 TEST(Run, KeepsWhatWasDoneWhenItIsStopped) {
   const Experiments folder;
   const Manifest manifest = counting(folder);
