@@ -293,7 +293,8 @@ void add_common(const Command& command, ExperimentArguments& arguments) {
 Argument add_chosen(const Command& command, ExperimentArguments& arguments) {
   command.add_option("NAME", arguments.names, "Experiments; see rewright experiment list");
   command.add_flag("--all", arguments.all, "All of them");
-  const Argument quick = command.add_flag("--quick", arguments.quick, "The cut-down version of each, under a minute");
+  const Argument quick =
+      command.add_flag("--quick", arguments.quick, "The cut-down version of each: all of them in minutes");
   command.add_option("--results", arguments.results, "The folder with the results of all experiments")
       .type_name("DIR")
       .show_default();
@@ -317,6 +318,7 @@ void add_experiment(Program& program) {
       group, "run", "Runs experiments and says which claims hold; what is done already is not done again",
       {"rewright experiment run pruning", "rewright experiment run --all --quick",
        "rewright experiment run --all --results results --threads 2",
+       "rewright experiment run matmap tuning --from-records",
        "rewright experiment run mine --experiments my-experiments --fresh"},
       [chosen](const Settings& settings) { return run(settings, *chosen); });
   const Argument quick = add_chosen(run_command, *chosen);
