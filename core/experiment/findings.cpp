@@ -223,7 +223,10 @@ Result<Findings> findings_of(const Manifest& manifest, const ResultFile& results
       if (claim.claim->quick || claim.answer != Answer::kNotRun || full.claims[i].answer == Answer::kNotRun) continue;
       const std::string why = claim.claim->not_quick;
       claim = full.claims[i];
-      claim.recorded = full.last_date.substr(0, 10);
+      std::string date;
+      for (const UnitResult& unit : records->units)
+        if (claim.claim->ours && unit.run == claim.claim->ours->run) date = std::max(date, unit.date);
+      claim.recorded = date.substr(0, 10);
       claim.because = why;
     }
   }
