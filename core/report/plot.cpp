@@ -128,9 +128,31 @@ std::string axes(const Lines& lines, const Paper& paper) {
                      (Paper::kTop + bottom) / 2, escaped(lines.y));
 }
 
+/// Labels beside points, one above the other where points lie together.
+class Labels {
+ public:
+  std::string place(double x, double y, const std::string& words) {
+    constexpr double kLetter = 7.5, kHeight = 14;
+    const double width = kLetter * static_cast<double>(words.size()) + 2;
+    const auto is_taken = [&](const Placed& other) {
+      return x < other.x + other.width && other.x < x + width && std::abs(y - other.y) < kHeight;
+    };
+    for (int tries = 0; tries < 12 && std::ranges::any_of(placed_, is_taken); ++tries) y -= kHeight;
+    placed_.push_back({x, y, width});
+    return text(x, y, "start", words);
+  }
+
+ private:
+  struct Placed {
+    double x = 0, y = 0, width = 0;
+  };
+  std::vector<Placed> placed_;
+};
+
 std::string line(const Series& series, const Paper& paper, bool steps, std::size_t number) {
   const std::string_view colour = kColours[number % kColours.size()];
   std::string path, dots;
+  Labels labels;
   for (std::size_t i = 0; i < series.points.size(); ++i) {
     const auto& [x, y] = series.points[i];
     if (!paper.x.shows(x) || !paper.y.shows(y)) continue;
@@ -142,7 +164,7 @@ std::string line(const Series& series, const Paper& paper, bool steps, std::size
     if (!steps && (series.has_dots || !series.is_joined))
       dots += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"/>\n", at_x, at_y,
                           series.is_joined || !series.labels.empty() ? "3.2" : "1.6", colour);
-    if (is_labelled) dots += text(at_x + 6, at_y + 4, "start", series.labels[i]);
+    if (is_labelled) dots += labels.place(at_x + 6, at_y + 4, series.labels[i]);
   }
   if (!series.is_joined) return fmt::format("<g><title>{}</title>{}</g>\n", escaped(series.name), dots);
   return fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{}><title>{}</title></path>\n{}",
@@ -237,7 +259,7 @@ std::string bars_svg(std::string_view title, std::span<const Bar> bars, bool log
     longest = std::max(longest, std::min<std::size_t>(bar.label.size(), 34));
     greatest = std::max(greatest, bar.length);
   }
-  const double left = std::min(240.0, 12 + 7.2 * static_cast<double>(longest));
+  const double left = std::min(260.0, 16 + 7.2 * static_cast<double>(longest));
   std::string content;
   double y = 4;
   for (const Bar& bar : bars) {

@@ -99,7 +99,8 @@ std::string schedule_of(const TunedKernel& kernel, std::size_t number) {
   const std::string text = kernel.schedule.empty() ? "none: unscheduled is fastest" : kernel.schedule;
   std::string body;
   if (!kernel.steps.empty() && number <= kMostStepped) {
-    body += loop_steps_html(fmt::format("kernel-{}-step", number), "Transform by transform", kernel.steps);
+    body += loop_steps_html(fmt::format("kernel-{}-step", number),
+                            fmt::format("Kernel {}, transform by transform", number), kernel.steps);
     const auto [before, after] = changed_lines_html(kernel.loops, kernel.steps.back().after);
     body += fmt::format(
         "<div class=\"two loops\"><figure><figcaption>Loops before</figcaption><div class=\"lines\" tabindex=\"0\" "

@@ -122,6 +122,8 @@
     for (let j = i + 1; j < texts.length && texts[j].top < a.bottom - 1; j += 1) {
       const b = texts[j];
       if (a.node === b.node) continue;
+      // What is drawn twice at one place looks like once.
+      if (a.node.data === b.node.data && Math.abs(a.left - b.left) < 1 && Math.abs(a.top - b.top) < 1) continue;
       const width = Math.min(a.right, b.right) - Math.max(a.left, b.left);
       const height = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
       if (width <= slack || height <= slack) continue;
