@@ -56,7 +56,8 @@ std::map<std::string, std::string> kept_verdicts(const Scratch& scratch, const s
       scratch.program("report " + name + " --results '" REWRIGHT_SOURCE_DIR "/experiments/results' -o kept --json"), 0)
       << scratch.read("err.txt");
   std::map<std::string, std::string> verdicts;
-  for (const nlohmann::json& claim : scratch.last_line().at("claims")) verdicts[claim.at("id")] = claim.at("verdict");
+  const nlohmann::json answer = scratch.last_line();
+  for (const nlohmann::json& claim : answer.at("claims")) verdicts[claim.at("id")] = claim.at("verdict");
   return verdicts;
 }
 
