@@ -27,7 +27,8 @@ foreach(file IN ITEMS
     lib/rewright/verifiers/verifier-worker
     include/rewright/operator/operator.h lib/cmake/Rewright/RewrightConfig.cmake
     share/rewright/axioms/linear_algebra.smt2 share/rewright/experiments/library/library.rules
-    share/rewright/experiments/quickstart/campaign.toml share/rewright/models/quickstart.onnx
+    share/rewright/experiments/quickstart/campaign.toml share/rewright/experiments/results/matmap/results.jsonl
+    share/rewright/models/quickstart.onnx
     share/rewright/plugins/templates/operator/README.md share/rewright/plugins/examples/energy.cpp
     share/man/man1/rewright.1 share/man/man1/rewright-campaign-run.1
     share/bash-completion/completions/rewright share/zsh/vendor-completions/_rewright)

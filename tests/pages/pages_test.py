@@ -41,6 +41,7 @@ BROKEN = [
     ("script fails", "errors: ", "<script>null.x</script>"),
     ("network", "errors: it asks for", "<script src='http://127.0.0.1:9/a.js'></script>"),
 ]
+MOST_BYTES = {"report": 300_000}
 FRAME = "<!doctype html><html lang=en><head><meta charset=utf-8><meta name=viewport content='width=device-width'><title>t</title>{}</head><body><main id=main><h1>Page</h1>{}</main></body></html>"
 
 
@@ -78,9 +79,11 @@ def check(name, pictures):
         written = subprocess.run(["bash", "-ec", command], capture_output=True, text=True, env=environment, timeout=900)
         if written.returncode != 0:
             sys.exit(f"pages_test.py: {command}: exit {written.returncode}\n{written.stdout[-2000:]}{written.stderr[-2000:]}")
-        answer = look([page for pattern in pages.split() for page in chosen(pattern)], pictures)
-    print(answer.stdout + answer.stderr)
-    return answer.returncode
+        files = [page for pattern in pages.split() for page in chosen(pattern)]
+        large = [f"{file}: {os.path.getsize(file)} bytes" for file in files if os.path.getsize(file) > MOST_BYTES.get(name, 1e9)]
+        answer = look(files, pictures)
+    print(answer.stdout + answer.stderr + "\n".join(large))
+    return 1 if large else answer.returncode
 
 
 def check_search():
