@@ -199,7 +199,9 @@ Result<Job> order_job(Parameters& parameters, const Lab&) {
   REWRIGHT_TRY(const std::int64_t seed, parameters.integer("seed", 0, 1'000'000, 1));
   asked.recipe.seed = static_cast<std::uint64_t>(seed);
   REWRIGHT_TRY(asked.label, parameters.text("label", asked.recipe.predictor));
-  return Job{[asked](const Lab& place) { return learn_and_order(asked, place); }};
+  Job job{[asked](const Lab& place) { return learn_and_order(asked, place); }};
+  job.measures = asked.recipe.predictor == "roofline";  // The roofs are this machine's.
+  return job;
 }
 
 }  // namespace rewright::experiment
