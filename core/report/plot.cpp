@@ -137,7 +137,13 @@ class Labels {
     const auto is_taken = [&](const Placed& other) {
       return x < other.x + other.width && other.x < x + width && std::abs(y - other.y) < kHeight;
     };
-    for (int tries = 0; tries < 12 && std::ranges::any_of(placed_, is_taken); ++tries) y -= kHeight;
+    for (int tries = 0; tries < 12 && std::ranges::any_of(placed_, is_taken); ++tries) {
+      if (y > 2 * kHeight) {
+        y -= kHeight;
+      } else {
+        x += width;  // There is no room above.
+      }
+    }
     placed_.push_back({x, y, width});
     return text(x, y, "start", words);
   }
