@@ -5,13 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "base/files.h"
 #include "cli/commands.h"
 #include "cli/graph_compare.h"
+#include "cli/graph_convert.h"
 #include "cli/optimize_arguments.h"
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/reading.h"
+#include "graph/graph_file.h"
 #include "onnx/import.h"
 #include "report/dot.h"
 
@@ -59,10 +60,7 @@ Result<ReadGraph> read_graph(const GraphArguments& arguments, const Registry& re
     return make_error(ErrorCode::kUsage,
                       "--dim {}: '{}' is no ONNX model (*.onnx); graphs in the text form leave no size open",
                       arguments.dims.front(), file);
-  REWRIGHT_TRY(const std::string text, read_file(file));
-  Result<Graph> graph = parse_graph(text, registry);
-  if (!graph) return make_error(graph.error().code, "'{}': {}", file, graph.error().message);
-  read.graph = *std::move(graph);
+  REWRIGHT_TRY(read.graph, read_graph_file(file, registry));
   return read;
 }
 
@@ -100,6 +98,7 @@ void add_graph(Program& program) {
   show.add_option("--format", arguments->format, "text; dot, for Graphviz; or svg, drawn by Graphviz")
       .check(one_of({"text", "dot", "svg"}));
   show.add_option("--dim", arguments->dims, "NAME=SIZE: a size that the model leaves open (repeatable)").repeatable();
+  add_graph_convert(program, group);
   add_graph_compare(program, group);
 }
 

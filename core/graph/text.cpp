@@ -5,6 +5,9 @@
 //     e = opaque "Einsum"(x, y) -> (2, 4), int64 (3)   nodes that no operator knows: type, operands, types of outputs
 //     one = constant_one[sizes=[2, 4]]                 no operands
 //     output e, result = one                           the one last line; outputs may have names of their own
+//     b = weight (3) [1, -2.5, 0]                      a weight may have values: text_values.h
+//
+// Files have more: graph_file.h.
 //
 // Empty lines, and what follows # at the start of a line, are passed over.
 #include <rewright/graph/graph.h>
@@ -17,6 +20,7 @@
 #include <utility>
 
 #include "base/scanner.h"
+#include "graph/text_form.h"
 
 namespace rewright {
 
@@ -27,11 +31,27 @@ std::string text_of(const TensorType& type) {
   return fmt::format("{} {}", name_of(type.element), to_string(type.shape));
 }
 
+/// In quotes, every byte that is not printable ASCII as \xNN.
+std::string bytes_in_quotes(std::string_view bytes) {
+  std::string text = "\"";
+  for (const char c : bytes) {
+    if (c == '"' || c == '\\') text += '\\';
+    if (c >= ' ' && c <= '~') {
+      text += c;
+    } else {
+      text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    }
+  }
+  return text + "\"";
+}
+
 // --- writing -------------------------------------------------------------------------------------------------
 
 class GraphWriter {
  public:
-  explicit GraphWriter(const Graph& graph) : graph_(graph), names_(graph.nodes().size()) {
+  /// `file`: where long values go; null: no values are written.
+  explicit GraphWriter(const Graph& graph, WeightFile* file = nullptr)
+      : graph_(graph), file_(file), names_(graph.nodes().size()) {
     for (const NodeId id : graph.inputs()) {
       names_[id.value] = {graph.node(id).name};
       taken_.insert(graph.node(id).name);
@@ -42,7 +62,7 @@ class GraphWriter {
   }
 
   [[nodiscard]] std::string text() const {
-    std::string text;
+    std::string text = frame();
     for (std::size_t i = 0; i < names_.size(); ++i) {
       for (std::size_t output = 0; output < names_[i].size(); ++output)
         text += (output == 0 ? "" : ", ") + written(names_[i][output]);
@@ -82,10 +102,24 @@ class GraphWriter {
 
   [[nodiscard]] std::string name_of(Port port) const { return written(names_[port.node.value][port.output]); }
 
+  /// The line of what opaque nodes need of their model.
+  [[nodiscard]] std::string frame() const {
+    if (file_ == nullptr) return {};
+    for (const Node& node : graph_.nodes()) {
+      if (node.opaque() && node.opaque()->frame) return "model " + bytes_in_quotes(*node.opaque()->frame) + "\n";
+    }
+    return {};
+  }
+
   [[nodiscard]] std::string definition(const Node& node) const {
-    if (node.is_input()) return (node.is_weight() ? "weight " : "input ") + text_of(node.outputs.front());
+    if (node.is_input()) {
+      std::string text = (node.is_weight() ? "weight " : "input ") + text_of(node.outputs.front());
+      if (file_ != nullptr && node.constant()) text += text_of_value(*node.constant(), *file_);
+      return text;
+    }
     const OpaqueNode* opaque = node.opaque();
     std::string text = opaque ? "opaque " + in_quotes(opaque->type) : to_string(*node.application());
+    if (opaque && file_ != nullptr) text += " " + bytes_in_quotes(opaque->serialized);
     if (!node.inputs.empty() || !text.ends_with(']')) {
       text += "(";
       for (std::size_t i = 0; i < node.inputs.size(); ++i) text += (i == 0 ? "" : ", ") + name_of(node.inputs[i]);
@@ -98,6 +132,7 @@ class GraphWriter {
   }
 
   const Graph& graph_;
+  WeightFile* file_;
   std::vector<std::vector<std::string>> names_;
   std::set<std::string> taken_;
 };
@@ -106,7 +141,8 @@ class GraphWriter {
 
 class GraphReader {
  public:
-  GraphReader(std::string_view text, const Registry& registry) : registry_(registry), builder_(&registry) {
+  GraphReader(std::string_view text, const Registry& registry, const WeightReader& read)
+      : registry_(registry), read_weight_(read), builder_(&registry) {
     while (!text.empty()) {
       const std::string_view line = text.substr(0, text.find('\n'));
       text.remove_prefix(std::min(line.size() + 1, text.size()));
@@ -120,6 +156,8 @@ class GraphReader {
       Scanner scanner(lines_[line_], line_ + 1);
       if (scanner.at_end() || scanner.sees("#")) continue;
       if (ended) return scanner.expected("nothing more after the outputs");
+      REWRIGHT_TRY(const bool is_frame, take_frame(scanner));
+      if (is_frame) continue;
       ended = take_output(scanner);
       REWRIGHT_CHECK(ended ? read_outputs(scanner) : read_node(scanner));
       if (!scanner.at_end()) return scanner.expected("the end of the line");
@@ -143,6 +181,20 @@ class GraphReader {
     if (scanner.identifier(true) == std::optional<std::string_view>("output")) return true;
     scanner.set_position(start);
     return false;
+  }
+
+  /// The line `model "..."`.
+  Result<bool> take_frame(Scanner& scanner) {
+    const std::size_t start = scanner.position();
+    const bool is_model = scanner.identifier(true) == std::optional<std::string_view>("model");
+    if (!is_model || !scanner.sees("\"")) {
+      scanner.set_position(start);
+      return false;
+    }
+    REWRIGHT_TRY(std::string frame, scanner.name("a serialized model, in quotes"));
+    if (!scanner.at_end()) return scanner.expected("the end of the line");
+    frame_ = std::make_shared<const std::string>(std::move(frame));
+    return true;
   }
 
   static Result<std::vector<Place>> read_names(Scanner& scanner) {
@@ -185,13 +237,21 @@ class GraphReader {
 
   Result<std::vector<Port>> read_input(Scanner& scanner, std::span<const Place> names, InputKind kind) {
     REWRIGHT_TRY(TensorType type, read_type(scanner));
-    const auto port = builder_.input(names.front().name, std::move(type), kind);
+    std::shared_ptr<const ConstantData> value;
+    if (kind == InputKind::kWeight) {
+      REWRIGHT_TRY(value, read_value(scanner, type, read_weight_));
+    }
+    const auto port = builder_.input(names.front().name, std::move(type), kind, std::move(value));
     if (!port) return scanner.error_at(names.front().position, port.error().code, port.error().message);
     return std::vector<Port>{*port};
   }
 
   Result<std::vector<Port>> read_opaque(Scanner& scanner) {
     REWRIGHT_TRY(std::string type, scanner.name("the type of the opaque node, in quotes"));
+    std::string serialized;
+    if (scanner.sees("\"")) {
+      REWRIGHT_TRY(serialized, scanner.name("a serialized node, in quotes"));
+    }
     REWRIGHT_TRY(std::vector<Port> operands, read_operands(scanner));
     std::vector<TensorType> outputs;
     if (scanner.take("->")) {
@@ -200,7 +260,7 @@ class GraphReader {
         outputs.push_back(std::move(output));
       } while (scanner.take(","));
     }
-    return builder_.opaque({std::move(type), {}}, std::move(operands), std::move(outputs));
+    return builder_.opaque({std::move(type), std::move(serialized), frame_}, std::move(operands), std::move(outputs));
   }
 
   Result<std::vector<Port>> read_application(Scanner& scanner, std::string_view name, std::size_t position,
@@ -330,7 +390,9 @@ class GraphReader {
   }
 
   const Registry& registry_;
+  const WeightReader& read_weight_;
   GraphBuilder builder_;
+  std::shared_ptr<const std::string> frame_;
   std::vector<std::string_view> lines_;
   std::size_t line_ = 0;
   std::map<std::string, Port, std::less<>> ports_;
@@ -339,9 +401,11 @@ class GraphReader {
 }  // namespace
 
 std::string to_text(const Graph& graph) { return GraphWriter(graph).text(); }
+std::string to_text(const Graph& graph, WeightFile& file) { return GraphWriter(graph, &file).text(); }
 
-Result<Graph> parse_graph(std::string_view text, const Registry& registry) {
-  return GraphReader(text, registry).read();
+Result<Graph> parse_graph(std::string_view text, const Registry& registry) { return parse_graph(text, registry, {}); }
+Result<Graph> parse_graph(std::string_view text, const Registry& registry, const WeightReader& read) {
+  return GraphReader(text, registry, read).read();
 }
 
 }  // namespace rewright

@@ -30,6 +30,7 @@ Result<std::string> Exporter::run() {
   REWRIGHT_TRY(const std::vector<Unit> units, plan_kept_units());
   count_uses(units);
   REWRIGHT_CHECK(write_units(units));
+  grant_wishes();
   REWRIGHT_CHECK(write_outputs());
   REWRIGHT_CHECK(choose_opset());
   return assemble();
@@ -61,6 +62,7 @@ void Exporter::reserve_names() {
     for (const OriginNode& node : origin_.origin.nodes) reserve(node.serialized);
   for (const Node& node : graph_.nodes())
     if (const OpaqueNode* opaque = node.opaque()) reserve(opaque->serialized);
+  if (options_.as_written) reserve_wishes();
 }
 
 void Exporter::count_uses(const std::vector<Unit>& units) {
@@ -171,7 +173,7 @@ Status Exporter::write_application(NodeId id) {
     in.push_back(std::move(name));
     shapes.push_back(graph_.shape(port));
   }
-  if (write_as_bias(id, in)) return {};
+  if (write_as_bias(id, in)) return wish_names(id), Status();
   element_ = node.outputs.front().element;
   const auto& [op, params] = *node.application();
   auto names = op->to_onnx(params, in, shapes, *this);
@@ -182,6 +184,7 @@ Status Exporter::write_application(NodeId id) {
                       node.outputs.size());
   }
   for (std::uint32_t i = 0; i < names->size(); ++i) names_[Port{id, i}] = (*names)[i];
+  wish_names(id);
   return {};
 }
 

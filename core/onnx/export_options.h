@@ -11,6 +11,9 @@ namespace rewright {
 struct ExportOptions {
   /// Nodes that no rewrite touched are written as they were; otherwise the operators write all that they read.
   bool keep_original = true;
+  /// A graph that no model was the origin of is written as it stands: each weight is an initializer under its name, no
+  /// work on weights is done here, and what an application makes has the application's name.
+  bool as_written = false;
   /// No sum is taken in another order: biases stay nodes of their own.
   bool exact = false;
   /// Bytes that folding may add to the file beyond the weights that it replaces.

@@ -15,6 +15,8 @@ namespace {
 
 /// Smaller constants are written out even if they repeat one number.
 constexpr std::int64_t kFilledElements = 1024;
+/// The same where weights are to be initializers.
+constexpr std::int64_t kFilledAsWritten = std::int64_t{1} << 20;
 
 }  // namespace
 
@@ -72,22 +74,27 @@ std::string Exporter::filled(const ConstantData& value, double number, std::stri
   return node.output(0);
 }
 
-/// An initializer; equal small ones are one. A large tensor of one repeated number becomes a ConstantOfShape node.
+/// A large tensor of one repeated number becomes a ConstantOfShape node.
+std::string Exporter::initializer(const ConstantData& value, std::string_view hint) {
+  const std::int64_t most = options_.as_written ? kFilledAsWritten : kFilledElements;
+  const auto* number = std::get_if<double>(&value.value);
+  if (number != nullptr && value.type.shape.elements() > most && value.type.element != ElementType::kBFloat16)
+    return filled(value, *number, hint);
+  initializers_.push_back(to_proto(value, fresh(hint)));
+  return initializers_.back().name();
+}
+
+/// An initializer; equal small ones are one.
 std::string Exporter::named_constant(const ConstantData& value, std::string_view hint) {
   const std::int64_t elements = value.type.shape.elements();
-  const auto* number = std::get_if<double>(&value.value);
-  if (number != nullptr && elements > kFilledElements && value.type.element != ElementType::kBFloat16)
-    return filled(value, *number, hint);
-  TensorProto tensor = to_proto(value, "");
   const bool small = elements <= kFilledElements && hint != "weight";
-  const std::string key = small ? tensor.SerializeAsString() : std::string();
+  const std::string key = small ? to_proto(value, "").SerializeAsString() : std::string();
   if (small) {
     if (const auto found = constants_.find(key); found != constants_.end()) return found->second;
   }
-  tensor.set_name(fresh(hint));
-  if (small) constants_.emplace(key, tensor.name());
-  initializers_.push_back(std::move(tensor));
-  return initializers_.back().name();
+  std::string name = initializer(value, hint);
+  if (small) constants_.emplace(key, name);
+  return name;
 }
 
 /// The name of a tensor; weights and folded values are written when they are first needed.
@@ -111,7 +118,7 @@ std::string Exporter::weight(const Node& node) {
   if (original != origin_.origin.initializers.end() && original->second == node.constant()) return given(node.name);
   if (const auto* number = std::get_if<double>(&node.constant()->value))
     note_loss(node.constant()->type.element, *number, node.name);
-  return named_constant(*node.constant(), node.name);
+  return options_.as_written ? weight_as_written(node) : named_constant(*node.constant(), node.name);
 }
 
 /// A tensor of the original that no node makes; an initializer is written with its first use.

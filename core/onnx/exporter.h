@@ -59,6 +59,9 @@ class Exporter final : public OnnxWriter {
   using Place = std::pair<std::uint32_t, std::uint32_t>;
 
   void reserve_names();
+  void reserve_wishes();
+  void wish_names(NodeId id);
+  void grant_wishes();
   void count_uses(const std::vector<Unit>& units);
   std::string fresh(std::string_view hint);
 
@@ -75,6 +78,8 @@ class Exporter final : public OnnxWriter {
   std::string weight(const Node& node);
   std::string given(const std::string& name);
   std::string named_constant(const ConstantData& value, std::string_view hint);
+  std::string initializer(const ConstantData& value, std::string_view hint);
+  std::string weight_as_written(const Node& node);
   void note_loss(ElementType type, double number, std::string_view what) const;
   void note_attribute_loss(double number, std::string_view attribute) const;
   std::string filled(const ConstantData& value, double number, std::string_view hint);
@@ -115,6 +120,8 @@ class Exporter final : public OnnxWriter {
   std::unordered_map<std::string, model::TensorProto> values_;  ///< Small ones, for conversions between opsets.
   std::unordered_map<std::string, model::KnownTensor> known_;
   ElementType element_ = ElementType::kFloat32;  ///< Of the application at hand.
+  std::map<Port, std::string> wishes_;           ///< Names that no other tensor gets, for what applications make.
+  std::unordered_map<std::string, std::string> wished_;  ///< By the name that a tensor was given at first.
 };
 
 }  // namespace rewright

@@ -83,7 +83,7 @@ void Folder::find_known() {
     for (const Port& port : node.inputs) ++users_[port.node.value];
     if (node.is_input()) {
       known_[i] = external_.contains(node.name) || (node.constant() && is_floating(node.constant()->type.element));
-    } else if (node.application()) {
+    } else if (node.application() && !options_.as_written) {
       known_[i] = std::all_of(node.inputs.begin(), node.inputs.end(), [&](Port p) { return known_[p.node.value]; });
     }
   }
