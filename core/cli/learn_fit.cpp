@@ -9,6 +9,7 @@
 #include "cli/learn_arguments.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "learn/held_out_fit.h"
 #include "learn/program_data.h"
 #include "report/learning.h"
 
@@ -18,6 +19,10 @@ namespace {
 using learn::Accuracy;
 using learn::FoldReport;
 
+void show_folds(ProgressLine& progress, std::size_t done, std::size_t folds) {
+  progress.show("fit", done, "folds", static_cast<double>(done) / static_cast<double>(folds));
+}
+
 Result<std::vector<FoldReport>> evaluated(const Settings& settings, const learn::DataSet& data,
                                           const std::string& split, const learn::Recipe& recipe,
                                           const Registry& registry) {
@@ -25,25 +30,9 @@ Result<std::vector<FoldReport>> evaluated(const Settings& settings, const learn:
   heed_interrupts();
   ProgressLine progress(settings.quiet);
   return learn::evaluate(data, folds, recipe, registry, [&](std::size_t done) {
-    progress.show("fit", done, "folds", static_cast<double>(done) / static_cast<double>(folds.size()));
+    show_folds(progress, done, folds.size());
     return !interrupted();
   });
-}
-
-/// Twenty kernels with their times, short ones and long ones: to be measured where the model is used.
-std::string kernels_to_check(const learn::DataSet& data) {
-  constexpr std::size_t kKernels = 20;
-  std::vector<const learn::Sample*> judged;
-  for (const learn::Sample& sample : data.samples) {
-    if (sample.label_us() >= learn::kJudgedUs) judged.push_back(&sample);
-  }
-  std::ranges::stable_sort(judged, {}, [](const learn::Sample* sample) { return sample->label_us(); });
-  Json kernels = Json::array();
-  for (std::size_t i = 0; i < kKernels && !judged.empty(); ++i) {
-    const learn::Sample& sample = *judged[i * (judged.size() - 1) / (kKernels - 1)];
-    kernels.push_back({{"kernel", sample.kernel}, {"us", sample.label_us()}});
-  }
-  return kernels.dump();
 }
 
 struct FitCommand {
@@ -56,20 +45,16 @@ Result<ExitCode> fit_model(const Settings& settings, const FitCommand& arguments
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(const learn::DataSet data, arguments.data.read(registry));
   REWRIGHT_TRY(const learn::Recipe recipe, arguments.recipe.read());
-  std::vector<std::size_t> all(data.samples.size());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-  REWRIGHT_TRY(learn::LearnedModel model, learn::fit(data, all, recipe, registry));
-  Accuracy accuracy;
-  if (arguments.split != "none") {
-    REWRIGHT_TRY(const auto folds, evaluated(settings, data, arguments.split, recipe, registry));
-    accuracy = learn::median_of(folds, &FoldReport::model);
-    model.spread_factor *= learn::spread_correction(folds);
-    model.facts["accuracy"] =
-        Json({{"split", arguments.split}, {"error", accuracy.error}, {"tau", accuracy.tau}}).dump();
-  }
-  model.facts["check"] = kernels_to_check(data);
-  model.facts["seed"] = fmt::format("{}", recipe.seed);
-  model.facts["options"] = fmt::format("{}", fmt::join(arguments.recipe.options, " "));
+  if (arguments.split != "none") heed_interrupts();
+  ProgressLine progress(settings.quiet);
+  REWRIGHT_TRY(learn::HeldOutFit fitted,
+               learn::fit_held_out(data, recipe, arguments.split, registry, [&](std::size_t done, std::size_t folds) {
+                 show_folds(progress, done, folds);
+                 return !interrupted();
+               }));
+  progress.clear();
+  const auto& [model, accuracy] = fitted;
+  fitted.model.facts["options"] = fmt::format("{}", fmt::join(arguments.recipe.options, " "));
   REWRIGHT_TRY(const std::string bytes, model.to_file());
   REWRIGHT_CHECK(write_file(arguments.output, bytes));
   if (settings.json) {

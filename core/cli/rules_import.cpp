@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "campaign/import_rules.h"
+#include "campaign/rule_verdict.h"
 #include "cli/interrupt.h"
 #include "cli/own_files.h"
 #include "cli/rules.h"
@@ -21,15 +22,6 @@ struct RulesImportArguments {
   std::uint64_t work = 2'000'000;
   int threads = cores();
 };
-
-/// Those that are loaded, of the usual order: refute first, then proofs with certificates, then a solver.
-std::vector<std::string> default_verifiers(const Registry& registry) {
-  std::vector<std::string> names;
-  for (const char* name : {"evaluate", "egraph", "z3"}) {
-    if (registry.find<Verifier>(name) != nullptr) names.emplace_back(name);
-  }
-  return names;
-}
 
 Json to_json(const RuleImportReport& report) {
   Json json = {{"index", report.index},

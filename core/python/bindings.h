@@ -1,6 +1,7 @@
 // What the parts of the Python module share: errors, plugins, objects that keep their plugins alive, long work.
 #pragma once
 
+#include <rewright/axiom/axiom.h>
 #include <rewright/base/result.h>
 #include <rewright/plugin/registry.h>
 #include <rewright/rule/rule.h>
@@ -123,9 +124,33 @@ class LongWork {
   std::exception_ptr failure_;
 };
 
+/// One output of a node, as Python has it: a value, of no graph in particular.
+struct TensorHandle {
+  Port port;
+  TensorType type;
+};
+
+/// A node, and the graph that it is of.
+struct NodeHandle {
+  std::shared_ptr<const OwnedGraph> graph;
+  NodeId id;
+  [[nodiscard]] const Node& get() const { return graph->graph.node(id); }
+};
+
+struct OwnedAxioms {
+  Plugins plugins;
+  std::shared_ptr<const AxiomSet> set;
+};
+
 void bind_plugins(py::module_& module);
+void bind_nodes(py::module_& module);
 void bind_graphs(py::module_& module);
 void bind_rules(py::module_& module);
+void bind_matches(py::module_& module);
+void bind_axioms(py::module_& module);
+void bind_proofs(py::module_& module);
+void bind_compiling(py::module_& module);
+void bind_learning(py::module_& module);
 void bind_campaigns(py::module_& module);
 void bind_optimization(py::module_& module);
 

@@ -5,7 +5,10 @@
 
 #include <span>
 
+#include "base/files.h"
+#include "graph/graph_file.h"
 #include "onnx/export.h"
+#include "onnx/graph_model.h"
 #include "python/bindings.h"
 #include "report/dot.h"
 
@@ -38,10 +41,103 @@ std::vector<std::tuple<std::string, std::vector<std::int64_t>>> inputs_of(const 
   return inputs;
 }
 
+using SharedGraph = std::shared_ptr<OwnedGraph>;
+
+bool is_model(const std::string& path) { return path.ends_with(".onnx"); }
+
+OwnedGraph load(const std::string& path, const std::map<std::string, std::int64_t>& dimensions,
+                const std::optional<Plugins>& plugins) {
+  const Plugins owner = plugins_or_own(plugins);
+  if (!is_model(path)) return {owner, value_of(read_graph_file(path, *owner)), nullptr};
+  ImportOptions options;
+  options.dimensions = dimensions;
+  auto imported = std::make_shared<ImportedModel>(value_of(import_model_file(path, *owner, std::move(options))));
+  return {owner, imported->graph, imported};
+}
+
+/// As `rewright graph convert` writes them.
+void save(const OwnedGraph& graph, const std::string& path, std::uint64_t seed) {
+  const Graph alone = graph.origin ? value_of(graph_alone(*graph.origin)) : graph.graph;
+  if (is_model(path)) {
+    check(write_file(path, value_of(graph_as_model(alone, seed)).model));
+  } else {
+    (void)value_of(write_graph_file(path, alone));
+  }
+}
+
+NodeHandle node_at(const SharedGraph& graph, std::int64_t index) {
+  const auto count = static_cast<std::int64_t>(graph->graph.nodes().size());
+  const std::int64_t at = index < 0 ? index + count : index;
+  if (at < 0 || at >= count) throw py::index_error(fmt::format("the graph has {} nodes, and none at {}", count, index));
+  return {graph, NodeId{static_cast<std::uint32_t>(at)}};
+}
+
+NodeHandle node_named(const SharedGraph& graph, const std::string& name) {
+  for (std::uint32_t i = 0; i < graph->graph.nodes().size(); ++i)
+    if (graph->graph.nodes()[i].name == name) return {graph, NodeId{i}};
+  throw py::key_error(fmt::format("no node of the graph is named '{}'", name));
+}
+
+std::vector<NodeHandle> nodes_of(const SharedGraph& graph) {
+  std::vector<NodeHandle> nodes;
+  for (std::uint32_t i = 0; i < graph->graph.nodes().size(); ++i) nodes.push_back({graph, NodeId{i}});
+  return nodes;
+}
+
+/// By user, then by operand.
+std::vector<std::tuple<TensorHandle, NodeHandle, std::size_t>> edges_of(const SharedGraph& graph) {
+  std::vector<std::tuple<TensorHandle, NodeHandle, std::size_t>> edges;
+  for (const NodeHandle& node : nodes_of(graph))
+    for (std::size_t k = 0; k < node.get().inputs.size(); ++k)
+      edges.emplace_back(TensorHandle{node.get().inputs[k], graph->graph.type(node.get().inputs[k])}, node, k);
+  return edges;
+}
+
+std::vector<TensorHandle> outputs_of(const OwnedGraph& graph) {
+  std::vector<TensorHandle> outputs;
+  for (const Port& port : graph.graph.outputs()) outputs.push_back({port, graph.graph.type(port)});
+  return outputs;
+}
+
+template <class Class>
+void bind_access(Class& graph) {
+  graph.def_property_readonly("nodes", &nodes_of, "All nodes, operands first.")
+      .def_property_readonly("edges", &edges_of,
+                             "(tensor, node, operand): the node reads the tensor as its operand of this number.")
+      .def_property_readonly("outputs", &outputs_of, "The tensors that the graph computes, in order.")
+      .def_property_readonly(
+          "output_names",
+          [](const OwnedGraph& owned) {
+            return std::vector<std::string>(owned.graph.output_names().begin(), owned.graph.output_names().end());
+          },
+          "One for each output, '' where it has none of its own.")
+      .def("__len__", [](const OwnedGraph& owned) { return owned.graph.nodes().size(); })
+      .def("__iter__", [](const SharedGraph& owned) { return py::iter(py::cast(nodes_of(owned))); })
+      .def("__getitem__", &node_at, py::arg("index"))
+      .def("__getitem__", &node_named, py::arg("name"))
+      .def("__eq__", [](const OwnedGraph& a,
+                        const OwnedGraph& b) { return structural_hash(a.graph) == structural_hash(b.graph); })
+      .def("__hash__", [](const OwnedGraph& owned) { return structural_hash(owned.graph).low; })
+      .def_static("load", &load, py::arg("path"), py::kw_only(),
+                  py::arg("dimensions") = std::map<std::string, std::int64_t>(), py::arg("plugins") = py::none(),
+                  "Reads an ONNX model (*.onnx) or a file in the text form; `dimensions` are sizes that a model leaves "
+                  "open, by name. Raises Error with the file and the place of what is wrong.")
+      .def("save", &save, py::arg("path"), py::kw_only(), py::arg("seed") = 1,
+           "Writes an ONNX model (*.onnx) or the text form, values of weights included, as rewright graph convert. "
+           "`seed`: of the numbers that weights without values get in a model.");
+}
+
 }  // namespace
 
 void bind_graphs(py::module_& module) {
-  py::class_<OwnedGraph>(module, "Graph", "A graph of operator applications over named input tensors.")
+  py::class_<OwnedGraph, SharedGraph> graph(
+      module, "Graph",
+      "A graph of operator applications over named input tensors. Immutable; len() and iteration are over its nodes, "
+      "graph[3] and graph['x'] are nodes. Graphs are equal if their structure is: operators, parameters, shapes, "
+      "wiring, "
+      "not names nor values.");
+  bind_access(graph);
+  graph
       .def_static(
           "from_onnx", &from_onnx, py::arg("model"), py::kw_only(),
           py::arg("dimensions") = std::map<std::string, std::int64_t>(), py::arg("folder") = "",
@@ -55,7 +151,7 @@ void bind_graphs(py::module_& module) {
             return OwnedGraph{owner, value_of(parse_graph(text, *owner)), nullptr};
           },
           py::arg("text"), py::kw_only(), py::arg("plugins") = py::none(), "Reads the text form.")
-      .def("to_onnx", &to_onnx, "The graph as a serialized ONNX model.")
+      .def("to_onnx", &to_onnx, "The graph as a serialized ONNX model; weights without values are inputs of it.")
       .def(
           "to_dot", [](const OwnedGraph& graph) { return to_dot(graph.graph); }, "A drawing, for Graphviz.")
       .def(

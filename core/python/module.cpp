@@ -41,8 +41,14 @@ PYBIND11_MODULE(_native, module) {
   module.attr("__version__") = REWRIGHT_VERSION;
   bind_error(module);
   bind_plugins(module);
+  bind_nodes(module);
   bind_graphs(module);
   bind_rules(module);
+  bind_matches(module);
+  bind_axioms(module);
+  bind_proofs(module);
   bind_campaigns(module);
   bind_optimization(module);
+  bind_compiling(module);
+  bind_learning(module);
 }

@@ -25,7 +25,10 @@ std::string svg_of(const OwnedRule& rule) { return value_of(render_svg(to_dot(ru
 }  // namespace
 
 void bind_rules(py::module_& module) {
-  py::class_<OwnedRule>(module, "Rule", "A substitution source => target, and where it holds.")
+  py::class_<OwnedRule>(
+      module, "Rule",
+      "A substitution source => target, and where it holds. Rules are equal if their ids are: their texts, names of "
+      "inputs aside.")
       .def_property_readonly(
           "id", [](const OwnedRule& rule) { return rule.rule.id; }, "32 hexadecimal digits, from its canonical form.")
       .def_property_readonly(
@@ -43,7 +46,7 @@ void bind_rules(py::module_& module) {
           "What must hold of sizes, beyond the source's being defined; '' if nothing.")
       .def_property_readonly(
           "trust", [](const OwnedRule& rule) { return name_of(rule.rule.trust); },
-          "What its correctness rests on: 'certificate', 'solver' or 'none'.")
+          "What its correctness rests on: 'theorem', 'certificate', 'solver' or 'none'.")
       .def_property_readonly(
           "certificate", [](const OwnedRule& rule) { return rule.rule.certificate; },
           "The proof, as the checker replays it; '' if there is none.")
@@ -51,6 +54,16 @@ void bind_rules(py::module_& module) {
           "to_dot", [](const OwnedRule& rule) { return to_dot(rule.rule); }, "Both sides drawn, for Graphviz.")
       .def("to_svg", &svg_of, "Both sides drawn as SVG, by Graphviz's program dot.")
       .def("_repr_svg_", &svg_of)
+      .def_static(
+          "from_graphs",
+          [](const OwnedGraph& source, const OwnedGraph& target) {
+            return OwnedRule{source.plugins, value_of(generalise(source.graph, target.graph))};
+          },
+          py::arg("source"), py::arg("target"),
+          "The rule of two graphs with equal inputs, of the same plugins; sizes become variables. It is not proved. "
+          "Raises Error: inputs or outputs differ ('mismatch'), a size that nothing determines ('unsupported').")
+      .def("__eq__", [](const OwnedRule& a, const OwnedRule& b) { return a.rule.id == b.rule.id; })
+      .def("__hash__", [](const OwnedRule& rule) { return std::hash<std::string>()(rule.rule.id); })
       .def("__str__", [](const OwnedRule& rule) { return to_text(rule.rule); })
       .def("__repr__", [](const OwnedRule& rule) { return fmt::format("<rewright.Rule {}>", rule.rule.name); });
 
