@@ -253,9 +253,11 @@ Result<std::vector<OperatorChoice>> read_operator_choices(const std::string& fil
       std::vector<std::string> names;
       for (const Operator* known : registry.all<Operator>()) names.push_back(known->name());
       const std::optional<std::string> near = nearest(name, names);
-      return toml_error(file, *node,
-                        fmt::format("there is no operator '{}'; {}rewright operators list shows them all", name,
-                                    near ? fmt::format("did you mean '{}'? ", *near) : ""));
+      return toml_error(
+          file, *node,
+          fmt::format("there is no operator '{}'; {}rewright operators list shows them all, and --plugin FILE.so "
+                      "loads others",
+                      name, near ? fmt::format("did you mean '{}'? ", *near) : ""));
     }
     const toml::array* tables = node->as_array();
     if (tables == nullptr) {

@@ -19,6 +19,18 @@ Result<std::vector<OtherVersion>> other_versions(Store& store, const Registry& r
   return others;
 }
 
+std::vector<std::string> missing_plugins(const std::string& folder, const Registry& registry) {
+  std::vector<std::string> missing;
+  const auto store = Store::open(folder, Store::Mode::kRead);
+  if (!store) return missing;
+  const auto made_with = (*store)->plugins();
+  if (!made_with) return missing;
+  for (const Ingredient& plugin : *made_with)
+    if (std::ranges::find(registry.plugins(), plugin.name, &LoadedPlugin::name) == registry.plugins().end())
+      missing.push_back(plugin.name + " " + plugin.version);
+  return missing;
+}
+
 void distrust(std::vector<Rule>& rules, std::span<const OtherVersion> others) {
   const auto is_other = [&](const PatternNode& node) {
     return std::ranges::find(others, node.op->name(), &OtherVersion::op) != others.end();

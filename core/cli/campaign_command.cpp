@@ -2,10 +2,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 
 #include "campaign/config.h"
+#include "campaign/operator_versions.h"
 #include "campaign/runner.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
@@ -25,6 +28,7 @@ struct RunArguments {
   double checkpoint_seconds = 5;
   bool resume = false;
   bool fresh = false;
+  bool until_enumerated = false;
 };
 
 Json to_json(const CampaignSummary& summary) {
@@ -165,20 +169,44 @@ Result<RunOptions> run_options(const RunArguments& arguments, ProgressLine& line
   return options;
 }
 
+/// Stops at the first phase that one process does alone.
+void stop_once_enumerated(RunOptions& options, const std::shared_ptr<std::atomic<bool>>& enumerated) {
+  options.stop = [stop = options.stop, enumerated] { return *enumerated || stop(); };
+  options.progress = [show = options.progress, enumerated](const CampaignProgress& at) {
+    show(at);
+    if (at.phase != "enumerate") *enumerated = true;
+  };
+}
+
+/// The campaign; where it cannot be read, the plugins that the store had and that are not there may be why.
+Result<CampaignConfig> campaign_for(const RunArguments& arguments, const Registry& registry) {
+  Result<CampaignConfig> config = load_campaign(arguments.file, registry);
+  if (config || !std::filesystem::is_directory(arguments.store)) return config;
+  const std::vector<std::string> missing = missing_plugins(arguments.store, registry);
+  if (missing.empty()) return config;
+  return make_error(config.error().code,
+                    "{}; '{}' was made with {}, not loaded now: give the file with --plugin FILE.so, or its folder in "
+                    "REWRIGHT_PLUGIN_PATH",
+                    config.error().message, arguments.store, fmt::join(missing, " and "));
+}
+
 Result<ExitCode> run(const Settings& settings, RunArguments arguments) {
   heed_interrupts();
   REWRIGHT_TRY(const Registry registry, settings.registry());
-  REWRIGHT_TRY(const CampaignConfig config, load_campaign(arguments.file, registry));
+  REWRIGHT_TRY(const CampaignConfig config, campaign_for(arguments, registry));
   if (arguments.store.empty()) arguments.store = config.store;
   if (arguments.store.empty()) {
     return make_error(ErrorCode::kUsage,
                       "where should the results go? Give --store DIR, or 'store' in [campaign] of {}", arguments.file);
   }
   ProgressLine line(settings.quiet);
-  REWRIGHT_TRY(const RunOptions options, run_options(arguments, line));
-  const Result<CampaignSummary> summary = run_campaign(config, registry, options);
+  REWRIGHT_TRY(RunOptions options, run_options(arguments, line));
+  const auto enumerated = std::make_shared<std::atomic<bool>>(false);
+  if (arguments.until_enumerated) stop_once_enumerated(options, enumerated);
+  Result<CampaignSummary> summary = run_campaign(config, registry, options);
   line.clear();
   if (!summary) return summary.error();
+  if (*enumerated && !interrupted()) summary->stopped_by = "its graphs are enumerated";
   if (options.rank > 0)
     return summary->state == CampaignSummary::State::kStopped ? ExitCode::kStopped : ExitCode::kDone;
   const bool stopped = summary->state == CampaignSummary::State::kStopped;
@@ -267,6 +295,8 @@ void add_run(Program& program, const Command& group) {
       .check(not_negative());
   const Argument resume =
       command.add_flag("--resume", arguments->resume, "Go on with the unfinished run in the store, if there is one");
+  command.add_flag("--until-enumerated", arguments->until_enumerated,
+                   "Stop, resumable, where processes that were started together have no more to share");
   command.add_flag("--fresh", arguments->fresh, "Forget what the store holds and start over").excludes(resume);
 }
 

@@ -27,6 +27,7 @@ constexpr std::array kKinds = {
     Kind{"pruner", "pruners", "A pruner of candidates: a project of one source file that works as it is"},
     Kind{"search", "searches", "A search strategy: a project of one source file that works as it is"},
     Kind{"cost", "costs", "A cost model: a project of one source file that works as it is"},
+    Kind{"tuner", "tuners", "A tuner of schedules: a project of one source file that works as it is"},
 };
 
 struct NewArguments {
