@@ -57,6 +57,7 @@ Json to_json(const CampaignSummary& summary) {
   }
   return {{"name", summary.name},
           {"store", summary.store},
+          {"phases", summary.phases_done},
           {"graphs", summary.graphs},
           {"classes", summary.classes},
           {"candidates", summary.candidates},
