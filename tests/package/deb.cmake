@@ -37,6 +37,11 @@ foreach(file IN ITEMS
     message(FATAL_ERROR "the package does not hold /usr/${file}")
   endif()
 endforeach()
+# scripts/package makes the book; a test of cpack alone has it where it was made before.
+string(FIND "${contents}" "./usr/share/doc/rewright/book/plugins/TUTORIAL.html" book)
+if(book EQUAL -1 AND NOT BUILD)
+  message(FATAL_ERROR "the package does not hold the book, /usr/share/doc/rewright/book")
+endif()
 if(contents MATCHES "libonnxruntime" AND NOT contents MATCHES "doc/rewright/ONNXRUNTIME-LICENCE")
   message(FATAL_ERROR "the package holds ONNX Runtime without its licence")
 endif()
