@@ -26,8 +26,8 @@ Result<RuleVerdict> verify_rule(const Rule& rule, const AxiomSet& axioms, std::s
   if (result.verdict.kind != VerdictKind::kProved) return result;
   REWRIGHT_TRY(result.rule, with_conditions(rule, result.verdict.conditions));
   result.rule.certificate = result.verdict.certificate;
-  result.rule.trust = trust_by(result.rule.certificate);
   if (!result.rule.certificate.empty()) REWRIGHT_CHECK(judge.prove(result.rule, result.rule.certificate));
+  result.rule.trust = trust_by(result.rule.certificate);
   return result;
 }
 

@@ -65,8 +65,9 @@ std::string text_of(const ProofTerm& term) {
 }
 
 std::vector<ProofChain> explain(const OwnedRule& rule, const OwnedAxioms& axioms) {
-  CertificateChecker checker(axioms.set->axioms(), *rule.plugins);
-  return value_of(checker.explain(rule.rule, rule.rule.certificate));
+  RuleJudge judge(*axioms.set, *rule.plugins);
+  check(judge.prove(rule.rule, rule.rule.certificate));
+  return value_of(judge.checker().explain(rule.rule, rule.rule.certificate));
 }
 
 void save_rules(const std::string& path, const std::vector<OwnedRule>& rules, const OwnedAxioms& axioms) {

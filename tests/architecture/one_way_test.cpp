@@ -48,6 +48,7 @@ const std::vector<Source>& sources() {
         {"verify/rule_judge.cpp", "judges"},
         {"cli/axioms_command.cpp", "is the command 'axioms check'"},
         {"cli/axioms_prove.cpp", "evaluates what stays open"},
+        {"python/axioms_binding.cpp", "is Axioms.audit(), which is that command"},
         {"discover/judge.h", "looks for axioms; they are audited again when used"},
         {"experiment/kinds/axioms_kind.cpp", "measures the audit"}}},
       {"the word that a rule has a certificate",
@@ -58,6 +59,7 @@ const std::vector<Source>& sources() {
         {"campaign/library.cpp", "of general forms, which the judge takes or leaves out"},
         {"campaign/verify_phase.cpp", "after the portfolio's check"},
         {"campaign/import_rules.cpp", "after the portfolio's check"},
+        {"campaign/rule_verdict.cpp", "after the judge"},
         {"discover/axiom_rules.cpp", "after the judge"}}},
   };
   return all;
