@@ -47,7 +47,7 @@ class BiasAdd final : public OperatorOf<BiasAdd> {
     for (const auto& [x, bias] : {std::pair(in[0], other), std::pair(other, in[0])}) {
       const int axis = axis_of(graph.shape(bias), graph.shape(x));
       if (axis < 0) continue;
-      REWRIGHT_TRY(const Port vector, vector_of(graph, bias));
+      REWRIGHT_TRY(const Port vector, reshaped(graph, bias, Shape{graph.shape(bias).elements()}));
       return graph.apply(*this, Params({std::int64_t{axis}}), {x, vector}, node.name);
     }
     return unsupported("no operand is a vector along one axis of the other");
@@ -61,13 +61,6 @@ class BiasAdd final : public OperatorOf<BiasAdd> {
   }
 
  private:
-  /// The vector that the bias was made of, as to_onnx() does, where that is so.
-  static Result<Port> vector_of(GraphBuilder& graph, Port bias) {
-    const Shape vector{graph.shape(bias).elements()};
-    const Node& made = graph.node(bias.node);
-    if (made.applies("reshape") && graph.shape(made.inputs[0]) == vector) return made.inputs[0];
-    return reshaped(graph, bias, vector);
-  }
   /// The axis of x along which `bias`, all ones but there, is repeated nowhere; -1 if there is none.
   static int axis_of(const Shape& bias, const Shape& x) {
     int found = -1;

@@ -181,7 +181,9 @@ std::string difference(const Graph& graph, const Graph& written) {
   const auto applications = [](const Graph& of) {
     std::multiset<std::string> texts;
     for (const Node& node : of.nodes()) {
-      if (node.is_input()) continue;
+      // A weight may be written in the shape that its reader asks for.
+      const bool is_weight_reshaped = node.applies("reshape") && of.node(node.inputs[0].node).is_weight();
+      if (node.is_input() || is_weight_reshaped) continue;
       std::string text = node.application() ? to_string(*node.application()) : node.opaque()->type;
       for (const Port& port : node.inputs) text += to_string(of.shape(port));
       for (const TensorType& type : node.outputs) text += "->" + to_string(type.shape);
@@ -190,9 +192,11 @@ std::string difference(const Graph& graph, const Graph& written) {
     return texts;
   };
   const auto wanted = applications(graph), found = applications(written);
-  std::vector<std::string> missing;
+  std::vector<std::string> missing, added;
   std::ranges::set_difference(wanted, found, std::back_inserter(missing));
-  return missing.empty() ? (found.size() > wanted.size() ? "it has more nodes" : "") : "it lacks " + missing.front();
+  std::ranges::set_difference(found, wanted, std::back_inserter(added));
+  if (!missing.empty()) return "it lacks " + missing.front();
+  return added.empty() ? "" : "it has " + added.front() + ", too";
 }
 
 }  // namespace

@@ -136,6 +136,15 @@ ImportedModel origin_of(const Graph& graph) {
   return origin;
 }
 
+/// What two reshapes behind each other leave as it was: a bias that Add takes in more dimensions.
+Port without_reshapes(const Graph& graph, Port port) {
+  const Node& last = graph.node(port.node);
+  if (!last.applies("reshape")) return port;
+  const Node& first = graph.node(last.inputs[0].node);
+  const bool is_back = first.applies("reshape") && graph.shape(first.inputs[0]) == graph.shape(port);
+  return is_back ? first.inputs[0] : port;
+}
+
 }  // namespace
 
 Result<Graph> graph_alone(const ImportedModel& model) {
@@ -155,6 +164,7 @@ Result<Graph> graph_alone(const ImportedModel& model) {
       [&](NodeId id, Node& node) {
         if (const auto found = names.find(id.value); found != names.end() && !node.is_input())
           node.name = found->second;
+        if (node.applies("bias_add")) node.inputs[1] = without_reshapes(model.graph, node.inputs[1]);
       },
       output_names_of(model.graph));
 }
