@@ -48,7 +48,9 @@ std::string matrix_of(const StudyReport& report) {
                         expected ? fmt::format("{:.2f}x", *expected) : "-",
                         row.error ? plot::number_text(*row.error) : "-");
   }
-  return "<h2>Each cell: times as fast as the network's fastest dense cell, and a run's time</h2>\n<div class=wide>"
+  return "<h2>Each cell: times as fast as the network's fastest dense cell, and a run's time</h2>\n<div class=wide "
+         "role=group tabindex=0 "
+         "aria-label=\"What became of each cell\">"
          "<table><thead>" +
          head + "</thead><tbody>\n" + rows + "</tbody></table></div>\n";
 }
@@ -94,21 +96,11 @@ std::string fronts_of(const StudyReport& report, const std::string& title, const
   return plots.empty() ? "" : "<h2>" + escaped(title) + "</h2>\n" + plots;
 }
 
-std::string heat_of(const StudyReport& report) {
-  plot::Heat heat{"Times as fast as dense", {}, report.columns, {}, true};
-  for (const StudyRow& row : report.rows) {
-    heat.rows.push_back(name_of_row(row));
-    auto& values = heat.values.emplace_back();
-    for (const StudyCell& cell : row.cells) values.push_back(cell.achieved);
-  }
-  return heat_svg(heat);
-}
-
 }  // namespace
 
 std::string study_html(const StudyReport& report) {
   std::string body = fmt::format("<h1>{}</h1>\n<p>{}</p>\n", escaped(report.title), escaped(report.machine));
-  body += matrix_of(report) + heat_of(report) + reasons_of(report);
+  body += matrix_of(report) + reasons_of(report);
   body += fronts_of(report, "What time costs in error", "error by the greatest output",
                     [](const StudyRow& row, const StudyCell&) { return row.error; });
   body += fronts_of(report, "What time costs in memory", "MiB at most",
