@@ -336,7 +336,7 @@ void add_experiment(Program& program) {
       .excludes(fresh);
   run_command
       .add_flag("--from-records", chosen->from_records,
-                "Measure nothing: times are those that came with the program, all else is computed anew")
+                "Measure nothing: times are those that came with the program, all else is computed again")
       .excludes(quick);
 
   auto reported = std::make_shared<ExperimentArguments>();

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compile/layout_choice.h"
+#include "compile/parallel_loops.h"
 #include "compile/reciprocals.h"
 #include "compile/sparse_weights.h"
 #include "compile/storage.h"
@@ -71,37 +72,6 @@ Program with_packed_weight(Program program, const schedule::Pack& pack) {
   });
   program.buffers[weight.value].sizes = program.buffers[copy.value].sizes;
   return schedule::without_buffer(std::move(program), copy);
-}
-
-/// Stores, as far as extents are numbers.
-std::int64_t work_in(const loop::Body& body) {
-  std::int64_t work = 0;
-  for (const loop::Statement& statement : body) {
-    const std::int64_t inside = work_in(loop::body_of(statement));
-    const loop::Loop* loop = statement.loop();
-    work += statement.store() != nullptr ? 1 : loop != nullptr ? inside * loop->extent.number().value_or(1) : inside;
-  }
-  return work;
-}
-
-/// Of each nest the outermost loop that may run in parallel, if that pays.
-Program in_parallel(Program program) {
-  constexpr std::int64_t kLeastWork = 1 << 15;
-  for (std::size_t i = 0; i < program.body.size(); ++i) {
-    if (work_in({program.body[i]}) < kLeastWork) continue;
-    const loop::Loop* loop = program.body[i].loop();
-    while (loop != nullptr) {
-      const schedule::Mark mark{*loop::parse_loop_name(loop->axis.name), loop::LoopKind::kParallel};
-      const bool is_single = loop->extent.number().value_or(1) < 2;
-      auto made = schedule::apply(program, schedule::Transform(mark));
-      if (!is_single && loop->kind == loop::LoopKind::kSerial && std::holds_alternative<Program>(made)) {
-        program = std::get<Program>(std::move(made));
-        break;
-      }
-      loop = loop->body.size() == 1 ? loop->body[0].loop() : nullptr;
-    }
-  }
-  return program;
 }
 
 /// Layouts are the same on every machine: what is recorded of kernels on one is found on others.
@@ -466,7 +436,7 @@ class KernelScheduling {
                                   : chosen       ? *std::move(chosen)
                                                  : schedule::one_shot(prepared, unit_);
     scheduled.program = with_conditions_outside(scheduled.program);
-    if (result_.threads > 1) scheduled.program = in_parallel(std::move(scheduled.program));
+    if (result_.threads > 1) scheduled.program = with_parallel_loops(std::move(scheduled.program));
     const std::string name =
         fmt::format("{}_{}", is_copy(call) ? "copy" : kernels_.functions[call.function].name, result_.functions.size());
     if (const auto valid = loop::validate(scheduled.program, kWalkedSteps);
