@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "compile/sparse_weights.h"
+#include "compile/sparse_parts.h"
 #include "onnx/imported_model.h"
 
 namespace rewright::compile {

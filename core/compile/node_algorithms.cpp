@@ -7,7 +7,7 @@
 #include <cstring>
 #include <optional>
 
-#include "compile/sparse_weights.h"
+#include "compile/sparse_parts.h"
 
 namespace rewright::compile {
 namespace {

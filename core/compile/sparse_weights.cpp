@@ -3,8 +3,8 @@
 #include <rewright/loop/linear_index.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
-#include <numeric>
 #include <tuple>
 
 #include "loop/accesses.h"
@@ -26,13 +26,15 @@ using loop::Store;
 using loop::StoreKind;
 using schedule::Nest;
 
-/// Vectors that one element of the weight serves: more find less of what they read in the first cache.
-constexpr std::int64_t kVectors = 4;
-constexpr double kBeyond = 1.13;  ///< What a vector costs where there are more.
+/// Vectors that one element of the weight serves, at most: of lines, and of places that are one line.
+constexpr std::int64_t kMostVectors = 8, kVectors = 4;
 constexpr double kElement = 0.3;  ///< What an element costs beside, in vectors.
-constexpr std::int64_t kMostVectors = 8;
 /// Of columns that are computed, so many at most are used by none: one for each that is used.
 constexpr std::int64_t kMostWaste = 2;
+/// Bytes of the other buffer that all rows read before the next block: of a first cache, what sums leave.
+constexpr std::int64_t kNearBytes = 28 << 10;
+/// Of a row in a block, at least: sums are read and stored for each.
+constexpr std::int64_t kLeastElements = 8;
 
 std::int64_t extent(const Loop& loop) { return *loop.extent.number(); }
 
@@ -63,6 +65,11 @@ class SparseNest {
   const Loop* line = nullptr;       ///< Of places; moves it by `apart`; null: there is but one.
   std::int64_t apart = 0;
 
+  /// Of the weight.
+  [[nodiscard]] std::int64_t size_of(std::size_t dimension) const {
+    return *program_[weight_].sizes[dimension].number();
+  }
+
  private:
   SparseNest(const Program& program, Nest nest, BufferId weight)
       : nest(std::move(nest)), program_(program), weight_(weight) {}
@@ -85,7 +92,7 @@ class SparseNest {
     for (std::size_t d = 0; d < weight.indices().size(); ++d) {
       const IndexExpr& index = weight.indices()[d];
       const auto sum = std::ranges::find_if(nest.reduced, [&](const Loop* each) { return index == each->axis; });
-      const std::int64_t size = *program_[weight_].sizes[d].number();
+      const std::int64_t size = size_of(d);
       if (sum != nest.reduced.end()) {
         if (extent(**sum) != size || std::ranges::find(met, *sum) != met.end()) return false;
         met.push_back(*sum);
@@ -114,8 +121,12 @@ class SparseNest {
       const std::int64_t step = form->coefficient(column);
       if (step < 0) return false;
       steps.push_back(step);
-      farthest += step * (*program_[weight_].sizes[d].number() - 1);
+      farthest += step * (size_of(d) - 1);
       start.add(column, -step);
+    }
+    if (const auto last = std::ranges::max_element(steps); last != steps.end()) {
+      std::iter_swap(columns.begin(), columns.begin() + (last - steps.begin()));
+      std::iter_swap(steps.begin(), last);
     }
     return std::ranges::none_of(start.terms, [&](const auto& term) {
       return std::ranges::any_of(nest.reduced,
@@ -167,7 +178,7 @@ std::int64_t best_block(const SparseNest& nest, std::int64_t lanes, std::int64_t
   }
   const auto cost_of = [&](std::int64_t lines) {
     const std::int64_t count = vectors((lines - 1) * nest.apart + places);
-    return lines == 0 ? 0.0 : static_cast<double>(count) * (count > kVectors ? kBeyond : 1) + kElement;
+    return lines == 0 ? 0.0 : static_cast<double>(count) + kElement;
   };
   std::int64_t best = 1;
   double least = std::numeric_limits<double>::infinity();
@@ -178,6 +189,22 @@ std::int64_t best_block(const SparseNest& nest, std::int64_t lanes, std::int64_t
     if (cost < least) best = lines, least = cost;
   }
   return best;
+}
+
+/// Indices of the first column of which `width` places, of all others, stay near.
+std::int64_t block_of_columns(const SparseNest& nest, std::int64_t width, std::int64_t elements) {
+  if (nest.columns.empty()) return 1;
+  std::int64_t beside = 1, reach = 0;
+  for (std::size_t c = 1; c < nest.columns.size(); ++c) {
+    beside *= nest.size_of(nest.columns[c]);
+    reach += nest.steps[c] * (nest.size_of(nest.columns[c]) - 1);
+  }
+  const std::int64_t count = nest.size_of(nest.columns[0]);
+  const auto bytes = static_cast<std::int64_t>(sizeof(float)) * count * std::min(reach + width, beside * width);
+  const std::int64_t most = elements / (nest.row_count * kLeastElements);
+  const std::int64_t blocks =
+      std::clamp<std::int64_t>((bytes + kNearBytes - 1) / kNearBytes, 1, std::max<std::int64_t>(most, 1));
+  return (count + blocks - 1) / blocks;
 }
 
 /// Puts the arrays in place of the weight.
@@ -195,9 +222,12 @@ class SparseProgramMaker {
     const std::string weight = program_[nest_.weight.buffer()].name;
     values_ = add(weight + "_values", {elements_}, ElementType::kFloat32, BufferRole::kWeight);
     places_ = add(weight + "_places", {elements_}, ElementType::kInt32, BufferRole::kWeight);
-    rows_ = add(weight + "_rows", {nest_.row_count + 1}, ElementType::kInt32, BufferRole::kWeight);
     const std::int64_t count = extent(block_axis());
     const std::int64_t block = best_block(nest_, unit_.lanes, unit_.registers);
+    const std::int64_t columns = nest_.columns.empty() ? 1 : nest_.size_of(nest_.columns[0]);
+    const std::int64_t near = block_of_columns(nest_, width_of(block), elements_);
+    parts_ = (columns + near - 1) / near;
+    rows_ = add(weight + "_rows", {parts_ * nest_.row_count + 1}, ElementType::kInt32, BufferRole::kWeight);
     Body body = blocks(0, count / block, block, is_apart ? *nest.result : *nest.update);
     if (count % block != 0) {
       const Body rest = blocks(count / block * block, 1, count % block, is_apart ? *nest.result : *nest.update);
@@ -213,7 +243,7 @@ class SparseProgramMaker {
     for (const auto& [buffer, kind] :
          {std::pair(values_, SparsePart::Kind::kValues), std::pair(places_, SparsePart::Kind::kPlaces),
           std::pair(rows_, SparsePart::Kind::kRows)})
-      made.parts.emplace_back(program_[buffer].name, SparsePart{kind, nest_.rows, nest_.columns, nest_.steps});
+      made.parts.emplace_back(program_[buffer].name, SparsePart{kind, nest_.rows, nest_.columns, nest_.steps, near});
     for (const Statement& statement : body)
       if (statement.loop() != nullptr) made.nests.push_back(statement.loop()->axis.name);
     const auto [first, last] =
@@ -268,36 +298,82 @@ class SparseProgramMaker {
     return body;
   }
 
+  [[nodiscard]] std::span<const Loop* const> rows() const { return std::span(nest_.around).subspan(nest_.batch); }
+  /// Of places that `size` lines, or places, take.
+  [[nodiscard]] std::int64_t width_of(std::int64_t size) const {
+    return nest_.line != nullptr ? (size - 1) * nest_.apart + extent(*nest_.place) : size;
+  }
+  BufferId add_sums(const std::string& what, std::vector<std::int64_t> sizes) {
+    return add(program_[nest_.nest.update->buffer].name + what, std::move(sizes), ElementType::kFloat32,
+               BufferRole::kTemporary);
+  }
+  /// to[l] = value(l), over `width` lanes.
+  Statement set_lanes(int part, std::int64_t width, const std::function<Store(const IndexExpr&)>& store) {
+    const Loop lanes = loop_of("lanes", {part}, width, LoopKind::kVector);
+    return in(lanes, store(lanes.axis))[0];
+  }
+
   /// Blocks of `size` lines, or places, from `first` on: of each all rows of the weight.
   Body blocks(std::int64_t first, std::int64_t count, std::int64_t size, const Store& result) {
+    if (count == 1) return rows_of(first, size, result);
     Loop loop = loop_of("blocks", {}, count);
-    const IndexExpr from = first + IndexExpr(loop.axis) * IndexExpr(size);
-    loop.body = around(std::span(nest_.around).subspan(nest_.batch), row_of(from, size, result));
+    loop.body = rows_of(first + IndexExpr(loop.axis) * IndexExpr(size), size, result);
     return Body(1, Statement(std::move(loop)));
+  }
+  Body rows_of(const IndexExpr& from, std::int64_t size, const Store& result) {
+    return parts_ == 1 ? around(rows(), row_of(from, size, result)) : rows_by_parts(from, size, result);
   }
   /// Of one row of the weight: a register tile, and what is made of it.
   Body row_of(const IndexExpr& from, std::int64_t size, const Store& result) {
-    const bool has_lines = nest_.line != nullptr;
-    const std::int64_t places = extent(*nest_.place);
-    const std::int64_t width = has_lines ? (size - 1) * nest_.apart + places : size;
-    const std::string name = program_[nest_.nest.update->buffer].name;
-    const BufferId tile = add(name + "_tile", {width}, ElementType::kFloat32, BufferRole::kTemporary);
-    Body body = sums_in(tile, width, has_lines ? from * IndexExpr(nest_.apart) : from);
-    const auto copies_tile = [&](BufferId to) {
-      const Loop lanes = loop_of("lanes", {2}, width, LoopKind::kVector);
-      body.push_back(in(lanes, Store{to, {lanes.axis}, StoreKind::kSet, ValueExpr::load(tile, {lanes.axis})})[0]);
-      return to;
+    const std::int64_t width = width_of(size);
+    const BufferId tile = add_sums("_tile", {width});
+    const auto set_zeros = [&](const IndexExpr& lane) {
+      return Store{tile, {lane}, StoreKind::kSet, ValueExpr::from_integer(0)};
     };
-    // Lines begin anywhere in the tile, whose vectors are in registers.
-    const BufferId sums =
-        has_lines && size > 1
-            ? copies_tile(add(name + "_lines", {width}, ElementType::kFloat32, BufferRole::kTemporary))
-            : tile;
-    Loop line = loop_of("line", {}, size), lane = loop_of("place", {}, has_lines ? places : size);
+    Body body = {set_lanes(0, width, set_zeros), sums_in(tile, width, from, nest_.row)};
+    BufferId sums = tile;
+    if (nest_.line != nullptr && size > 1) {  // Lines begin anywhere in the tile, whose vectors are in registers.
+      sums = add_sums("_lines", {width});
+      body.push_back(set_lanes(2, width, [&](const IndexExpr& lane) {
+        return Store{sums, {lane}, StoreKind::kSet, ValueExpr::load(tile, {lane})};
+      }));
+    }
+    body.push_back(results(from, size, result, [&](const IndexExpr& at) { return ValueExpr::load(sums, {at}); }));
+    return body;
+  }
+  /// By blocks of the first column, the sums of all rows are in a buffer meanwhile.
+  Body rows_by_parts(const IndexExpr& from, std::int64_t size, const Store& result) {
+    const std::int64_t width = width_of(size);
+    const BufferId sums = add_sums("_rows", {nest_.row_count, width}), tile = add_sums("_tile", {width});
+    const Body zeros = around(rows(), {set_lanes(0, width, [&](const IndexExpr& lane) {
+                                return Store{sums, {nest_.row, lane}, StoreKind::kSet, ValueExpr::from_integer(0)};
+                              })});
+    Loop part = loop_of("parts", {}, parts_);
+    part.body = around(
+        rows(), {set_lanes(1, width,
+                           [&](const IndexExpr& lane) {
+                             return Store{tile, {lane}, StoreKind::kSet, ValueExpr::load(sums, {nest_.row, lane})};
+                           }),
+                 sums_in(tile, width, from, IndexExpr(part.axis) * IndexExpr(nest_.row_count) + nest_.row),
+                 set_lanes(2, width, [&](const IndexExpr& lane) {
+                   return Store{sums, {nest_.row, lane}, StoreKind::kSet, ValueExpr::load(tile, {lane})};
+                 })});
+    const Body stores = around(rows(), {results(from, size, result, [&](const IndexExpr& at) {
+                                 return ValueExpr::load(sums, {nest_.row, at});
+                               })});
+    return {copies_.copy(zeros, 3)[0], Statement(std::move(part)), copies_.copy(stores, 4)[0]};
+  }
+  /// What the nest stores of each sum of a row.
+  Statement results(const IndexExpr& from, std::int64_t size, const Store& result,
+                    const std::function<ValueExpr(const IndexExpr&)>& sum) {
+    const bool has_lines = nest_.line != nullptr;
+    Loop line = loop_of("line", {}, size), lane = loop_of("place", {}, has_lines ? extent(*nest_.place) : size);
+    const bool has_more = has_lines && size > 1;
     const IndexExpr place = has_lines ? IndexExpr(lane.axis) : from + IndexExpr(lane.axis);
-    const IndexExpr at = has_lines ? IndexExpr(line.axis) * IndexExpr(nest_.apart) + IndexExpr(lane.axis) : lane.axis;
-    Store store = result_of(result, ValueExpr::load(sums, {size > 1 ? at : IndexExpr(lane.axis)}));
-    const IndexExpr lines = size > 1 ? from + IndexExpr(line.axis) : from;
+    const IndexExpr at =
+        has_more ? IndexExpr(line.axis) * IndexExpr(nest_.apart) + IndexExpr(lane.axis) : IndexExpr(lane.axis);
+    const IndexExpr lines = has_more ? from + IndexExpr(line.axis) : from;
+    Store store = result_of(result, sum(at));
     const Substitution places_in_block{.axis = [&](const Axis& axis) -> std::optional<IndexExpr> {
       if (axis == nest_.place->axis) return place;
       return has_lines && axis == nest_.line->axis ? std::optional(lines) : std::nullopt;
@@ -306,27 +382,25 @@ class SparseProgramMaker {
     store.value = substitute(store.value, places_in_block);
     if (schedule::stride_of(program_, store.buffer, store.at, lane.axis, {}) == 1) lane.kind = LoopKind::kVector;
     Body results = in(lane, std::move(store));
-    if (has_lines && size > 1) line.body = std::move(results), results = Body(1, Statement(std::move(line)));
-    body.push_back(results[0]);
-    return body;
+    if (has_more) line.body = std::move(results), results = Body(1, Statement(std::move(line)));
+    return results[0];
   }
-  /// tile[p] = the sum over the row's elements, for `width` places from `first` on.
-  Body sums_in(BufferId tile, std::int64_t width, const IndexExpr& first) {
-    const auto lanes = [&](int part) { return loop_of("lanes", {part}, width, LoopKind::kVector); };
-    const Loop zeros = lanes(0), adds = lanes(1);
-    Body body = in(zeros, Store{tile, {zeros.axis}, StoreKind::kSet, ValueExpr::from_integer(0)});
-    const auto start_of = [&](const IndexExpr& row) { return IndexExpr::data(rows_, {row}, 0, elements_ + 1); };
-    const IndexExpr from = start_of(nest_.row);
-    Loop elements = loop_of("elements", {}, start_of(nest_.row + IndexExpr(1)) - from);
-    const IndexExpr element = from + IndexExpr(elements.axis);
+  /// tile[p] += the sum over the elements of row `row`, for `width` places.
+  Statement sums_in(BufferId tile, std::int64_t width, const IndexExpr& from, const IndexExpr& row) {
+    const IndexExpr first = nest_.line != nullptr ? from * IndexExpr(nest_.apart) : from;
+    const auto start_of = [&](const IndexExpr& of) { return IndexExpr::data(rows_, {of}, 0, elements_ + 1); };
+    const IndexExpr begin = start_of(row);
+    Loop elements = loop_of("elements", {}, start_of(row + IndexExpr(1)) - begin);
+    const IndexExpr element = begin + IndexExpr(elements.axis);
     const IndexExpr place = IndexExpr::data(places_, {element}, 0, nest_.farthest + 1);
-    const IndexExpr at = nest_.start.index() + place + first + IndexExpr(adds.axis);
-    elements.body = in(adds, Store{tile,
-                                   {adds.axis},
-                                   StoreKind::kAdd,
-                                   ValueExpr::load(nest_.other.buffer(), {at}) * ValueExpr::load(values_, {element})});
-    body.emplace_back(std::move(elements));
-    return body;
+    elements.body = {set_lanes(3, width, [&](const IndexExpr& lane) {
+      const IndexExpr at = nest_.start.index() + place + first + lane;
+      return Store{tile,
+                   {lane},
+                   StoreKind::kAdd,
+                   ValueExpr::load(nest_.other.buffer(), {at}) * ValueExpr::load(values_, {element})};
+    })};
+    return Statement(std::move(elements));
   }
   /// What the nest stores, of a sum.
   [[nodiscard]] Store result_of(const Store& store, const ValueExpr& sum) const {
@@ -345,32 +419,8 @@ class SparseProgramMaker {
   std::int64_t elements_;
   const schedule::VectorUnit& unit_;
   BufferId values_, places_, rows_;
+  std::int64_t parts_ = 1;  ///< Blocks of the weight's first column.
 };
-
-/// Calls `visit` with each element that is not 0 and its index, rows first.
-template <class Visit>
-void for_each_nonzero(const SparsePart& part, std::span<const float> weight, std::span<const std::int64_t> sizes,
-                      const Visit& visit) {
-  std::vector<std::size_t> order = part.rows;
-  order.insert(order.end(), part.columns.begin(), part.columns.end());
-  std::vector<std::int64_t> strides(sizes.size(), 1), at(sizes.size(), 0);
-  for (std::size_t d = sizes.size(); d-- > 1;) strides[d - 1] = strides[d] * sizes[d];
-  for (std::size_t i = 0; i < weight.size(); ++i) {
-    std::int64_t from = 0;
-    for (std::size_t d = 0; d < at.size(); ++d) from += at[d] * strides[d];
-    if (weight[static_cast<std::size_t>(from)] != 0) visit(weight[static_cast<std::size_t>(from)], at);
-    for (std::size_t k = order.size(); k-- > 0;) {
-      if (++at[order[k]] < sizes[order[k]]) break;
-      at[order[k]] = 0;
-    }
-  }
-}
-
-template <class T>
-std::vector<std::byte> as_bytes(const std::vector<T>& numbers) {
-  const auto bytes = std::as_bytes(std::span(numbers));
-  return {bytes.begin(), bytes.end()};
-}
 
 }  // namespace
 
@@ -384,38 +434,6 @@ std::optional<SparseProgram> with_sparse_weight(const loop::Program& program, Bu
       return SparseProgramMaker(program, *nest, elements, unit).run(root);
   }
   return std::nullopt;
-}
-
-std::int64_t count_nonzeros(std::span<const float> weight) {
-  return std::ranges::count_if(weight, [](float number) { return number != 0; });
-}
-
-std::vector<std::byte> bytes_of(const SparsePart& part, std::span<const float> weight,
-                                std::span<const std::int64_t> sizes) {
-  if (part.kind == SparsePart::Kind::kValues) {
-    std::vector<float> values;
-    for_each_nonzero(part, weight, sizes, [&](float value, const auto&) { values.push_back(value); });
-    return as_bytes(values);
-  }
-  if (part.kind == SparsePart::Kind::kPlaces) {
-    std::vector<std::int32_t> places;
-    for_each_nonzero(part, weight, sizes, [&](float, const std::vector<std::int64_t>& at) {
-      std::int64_t place = 0;
-      for (std::size_t c = 0; c < part.columns.size(); ++c) place += at[part.columns[c]] * part.steps[c];
-      places.push_back(static_cast<std::int32_t>(place));
-    });
-    return as_bytes(places);
-  }
-  std::int64_t count = 1;
-  for (const std::size_t d : part.rows) count *= sizes[d];
-  std::vector<std::int32_t> starts(static_cast<std::size_t>(count) + 1, 0);
-  for_each_nonzero(part, weight, sizes, [&](float, const std::vector<std::int64_t>& at) {
-    std::int64_t row = 0;
-    for (const std::size_t d : part.rows) row = row * sizes[d] + at[d];
-    ++starts[static_cast<std::size_t>(row) + 1];
-  });
-  std::partial_sum(starts.begin(), starts.end(), starts.begin());
-  return as_bytes(starts);
 }
 
 }  // namespace rewright::compile

@@ -6,38 +6,25 @@
 //     ->   for i { for o { for j { a[j] = 0 }; for q < rows[o + 1] - rows[o] { for j {
 //            a[j] += x[i W + j + places[rows[o] + q]] * values[rows[o] + q] } }; for j { y[o, i, j] = f(a[j]) } } }
 //
-// where W is the distance of lines in x; where lines are short, several at once, with what lies between them. It
-// follows from the definition by leaving out what is multiplied with 0: x must be finite there. Compressed sparse rows,
-// with places of 32 bits; a vector over the image: Gibson, Compiler-centric across-stack deep learning acceleration,
-// 2023, section 2.4.3.
+// where W is the distance of lines in x; where lines are short, several at once, with what lies between them. Where
+// these lines of all channels are more than the first cache holds, the elements lie, and are added to the sums, by
+// blocks of channels. It follows from the definition by leaving out what is multiplied with 0: x must be finite there.
+// Compressed sparse rows, with places of 32 bits; a vector over the image: Gibson, Compiler-centric across-stack deep
+// learning acceleration, 2023, section 2.4.3.
 #pragma once
 
 #include <rewright/loop/loop_program.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "compile/sparse_parts.h"
 #include "schedule/vector_unit.h"
 
 namespace rewright::compile {
-
-/// One of the arrays that stand for a sparse weight.
-struct SparsePart {
-  enum class Kind : std::uint8_t {
-    kValues,  ///< What is not 0, in the order of the weight, rows first.
-    kPlaces,  ///< Of each, int32: the sum of its columns' indices times their steps.
-    kRows     ///< Of each row, int32: where it begins; and where the last ends.
-  };
-  Kind kind = Kind::kValues;
-  std::vector<std::size_t> rows, columns;  ///< Dimensions of the weight; together all.
-  std::vector<std::int64_t> steps = {};    ///< By column.
-  friend bool operator==(const SparsePart&, const SparsePart&) = default;
-};
 
 /// A program over the arrays in place of a weight.
 struct SparseProgram {
@@ -52,11 +39,5 @@ struct SparseProgram {
 [[nodiscard]] REWRIGHT_API std::optional<SparseProgram> with_sparse_weight(const loop::Program& program,
                                                                            BufferId weight, std::int64_t elements,
                                                                            const schedule::VectorUnit& unit);
-
-/// Elements of a weight that are not 0; of float32 numbers.
-[[nodiscard]] REWRIGHT_API std::int64_t count_nonzeros(std::span<const float> weight);
-/// The bytes of a part of a weight of these sizes.
-[[nodiscard]] REWRIGHT_API std::vector<std::byte> bytes_of(const SparsePart& part, std::span<const float> weight,
-                                                           std::span<const std::int64_t> sizes);
 
 }  // namespace rewright::compile

@@ -139,6 +139,25 @@ TEST(SparseWeights, AreOfManyLinesTogetherWhereTheseAreShort) {
   EXPECT_THAT(to_string(made->program), ::testing::HasSubstr("sum_tile[61]"));  // 6 lines of 9, and one of 7.
 }
 
+TEST(SparseWeights, AreByBlocksOfChannelsWhereAllAreMoreThanACacheHolds) {
+  Random random(7);
+  const schedule::VectorUnit unit{.lanes = 16, .registers = 32};
+  for (const bool is_direct : {false, true})
+    for (const std::int64_t groups : {1, 2})
+      expect_the_same(
+          {.groups = groups, .in = 130 * groups, .out = 2 * groups, .rows = 7, .columns = 14, .is_direct = is_direct},
+          random, unit);
+  const Convolution many{.in = 130, .out = 2, .rows = 7, .columns = 14};
+  const auto parts = [&](std::int64_t elements) {
+    const auto made = with_sparse_weight(program_of(many.text()), {1}, elements, unit);
+    EXPECT_TRUE(made);
+    return made ? *made->program[named(made->program, "w_rows")].sizes[0].number() / 2 : 0;
+  };
+  EXPECT_EQ(parts(200), 3);
+  EXPECT_EQ(parts(40), 2);  // Sums are read and stored for too few.
+  EXPECT_EQ(parts(20), 1);
+}
+
 TEST(SparseWeights, MayHaveEmptyRowsAndOneElement) {
   const Convolution convolution{.is_direct = true};
   const loop::Program plain = program_of(convolution.text());
