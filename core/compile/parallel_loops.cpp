@@ -21,23 +21,29 @@ std::int64_t work_in(const Program& program, const loop::Body& body) {
   return work;
 }
 
+/// Marks, of each nest of the body, the outermost loop that may be parallel.
+void mark(Program& program, const loop::Body& body) {
+  for (const loop::Statement& statement : body) {
+    const loop::Loop* loop = statement.loop();
+    if (loop == nullptr || loop->kind != loop::LoopKind::kSerial || work_in(program, {statement}) < kLeastWork)
+      continue;
+    const schedule::Mark parallel{*loop::parse_loop_name(loop->axis.name), loop::LoopKind::kParallel};
+    if (loop->extent.number().value_or(1) > 1) {
+      auto made = schedule::apply(program, schedule::Transform(parallel));
+      if (std::holds_alternative<Program>(made)) {
+        program = std::get<Program>(std::move(made));
+        continue;
+      }
+    }
+    mark(program, loop->body);
+  }
+}
+
 }  // namespace
 
 Program with_parallel_loops(Program program) {
-  for (std::size_t i = 0; i < program.body.size(); ++i) {
-    if (work_in(program, {program.body[i]}) < kLeastWork) continue;
-    const loop::Loop* loop = program.body[i].loop();
-    while (loop != nullptr) {
-      const schedule::Mark mark{*loop::parse_loop_name(loop->axis.name), loop::LoopKind::kParallel};
-      const bool is_single = loop->extent.number().value_or(1) < 2;
-      auto made = schedule::apply(program, schedule::Transform(mark));
-      if (!is_single && loop->kind == loop::LoopKind::kSerial && std::holds_alternative<Program>(made)) {
-        program = std::get<Program>(std::move(made));
-        break;
-      }
-      loop = loop->body.size() == 1 ? loop->body[0].loop() : nullptr;
-    }
-  }
+  const loop::Body body = program.body;
+  mark(program, body);
   return program;
 }
 

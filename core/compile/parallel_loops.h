@@ -6,6 +6,6 @@
 namespace rewright::compile {
 
 /// Of each nest the outermost loop that may run in parallel, where there is much to do.
-[[nodiscard]] loop::Program with_parallel_loops(loop::Program program);
+[[nodiscard]] REWRIGHT_API loop::Program with_parallel_loops(loop::Program program);
 
 }  // namespace rewright::compile

@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "compile/parallel_loops.h"
 #include "loop/interpreter.h"
 #include "loop/validator.h"
 #include "support/random_definitions.h"
@@ -153,6 +154,8 @@ TEST(SparseWeights, AreByBlocksOfChannelsWhereAllAreMoreThanACacheHolds) {
     EXPECT_TRUE(made);
     return made ? *made->program[named(made->program, "w_rows")].sizes[0].number() / 2 : 0;
   };
+  const auto made = with_sparse_weight(program_of(many.text()), {1}, 4000, unit);
+  EXPECT_THAT(to_string(with_parallel_loops(made->program)), ::testing::HasSubstr("for y.o 2 parallel"));
   EXPECT_EQ(parts(200), 3);
   EXPECT_EQ(parts(40), 2);  // Sums are read and stored for too few.
   EXPECT_EQ(parts(20), 1);
