@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "compile/border_zeros.h"
+#include "compile/copies.h"
 #include "compile/layout_choice.h"
 #include "compile/parallel_loops.h"
 #include "compile/reciprocals.h"
@@ -16,6 +18,7 @@
 #include "schedule/apply.h"
 #include "schedule/nest.h"
 #include "schedule/places.h"
+#include "schedule/read_box.h"
 #include "tune/features.h"
 
 namespace rewright::compile {
@@ -286,24 +289,6 @@ class KernelScheduling {
     for (const auto& [port, buffer] : handed_out)
       if (!first_of.contains(port)) copy(last_of.at(port), port, buffer);
   }
-  static Program copying(const Buffer& of) {
-    Program program{{{"x", of.sizes, of.element, BufferRole::kInput}, {"y", of.sizes, of.element, BufferRole::kOutput}},
-                    {}};
-    std::vector<IndexExpr> at;
-    std::vector<loop::Loop> loops;
-    for (std::uint32_t d = 0; d < of.sizes.size(); ++d) {
-      loops.push_back({{d, fmt::format("y.i{}", d)}, of.sizes[d]});
-      at.emplace_back(loops.back().axis);
-    }
-    loop::Body body(1, loop::Statement(loop::Store{{1}, at, loop::StoreKind::kSet, ValueExpr::load({0}, at)}));
-    for (std::size_t d = loops.size(); d-- > 0;) {
-      loops[d].body = std::move(body);
-      body = loop::Body(1, loop::Statement(loops[d]));
-    }
-    program.body = std::move(body);
-    return program;
-  }
-
   void choose_halos() {
     for (std::size_t k = 0; k < calls_.size(); ++k) add_halos(k, storage_);
     std::erase_if(storage_, [](const auto& each) { return is_plain(each.second); });
@@ -390,17 +375,6 @@ class KernelScheduling {
     const auto is_zero = [](std::int64_t width) { return width == 0; };
     return !std::ranges::all_of(storage.before, is_zero) || !std::ranges::all_of(storage.after, is_zero);
   }
-  /// A copy to or from channels last, places as one dimension: y[n, c, p] = x[n, p, c], or the other way round.
-  static Program transposing(const std::vector<IndexExpr>& sizes, bool from_last) {
-    const std::vector<IndexExpr> first = {sizes[0], sizes[1], sizes[2] * sizes[3]},
-                                 last = {first[0], first[2], first[1]};
-    Program program = copying({"y", from_last ? first : last, ElementType::kFloat32, BufferRole::kOutput});
-    program.buffers[0].sizes = from_last ? last : first;
-    program.body = schedule::with_places(program.body, {0}, {0}, [](std::span<const IndexExpr> at, const auto&) {
-      return std::vector<IndexExpr>{at[0], at[2], at[1]};
-    });
-    return program;
-  }
   struct SparseParts {
     /// By name of a buffer: of which of the call's weights it is, and what of it.
     std::map<std::string, std::pair<std::size_t, SparsePart>> parts;
@@ -426,6 +400,16 @@ class KernelScheduling {
     std::erase_if(others, [&](const loop::LoopName& name) { return nests.contains(to_string(name)); });
     return schedule::one_shot({{}, program}, others, unit_);
   }
+  [[nodiscard]] Program with_zeros_inside(Program program, std::size_t k) const {
+    for (std::size_t b = 0; b < calls_[k].tensors.size(); ++b) {
+      const Buffer& buffer = programs_[k].buffers[b];
+      const auto storage = calls_[k].tensors[b] ? storage_.find(*calls_[k].tensors[b]) : storage_.end();
+      if (buffer.role != BufferRole::kOutput || storage == storage_.end()) continue;
+      const BufferId stored = schedule::buffer_named(program, buffer.name);
+      program = compile::with_zeros_inside(std::move(program), stored, storage->second);
+    }
+    return program;
+  }
   Status add_function(std::size_t k) {
     const KernelCall& call = calls_[k];
     Program program = stored(k, storage_);
@@ -436,6 +420,7 @@ class KernelScheduling {
                                   : chosen       ? *std::move(chosen)
                                                  : schedule::one_shot(prepared, unit_);
     scheduled.program = with_conditions_outside(scheduled.program);
+    scheduled.program = with_zeros_inside(std::move(scheduled.program), k);
     if (result_.threads > 1) scheduled.program = with_parallel_loops(std::move(scheduled.program));
     const std::string name =
         fmt::format("{}_{}", is_copy(call) ? "copy" : kernels_.functions[call.function].name, result_.functions.size());

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "compile/border_zeros.h"
 #include "loop/bounds.h"
 #include "schedule/nest.h"
 #include "schedule/places.h"
@@ -138,32 +139,6 @@ class Walk {
   std::vector<const Loop*> around_;
 };
 
-/// Stores of 0 to what lies around, in boxes that do not overlap.
-Body zeros_around(Program& program, BufferId buffer, const std::vector<std::int64_t>& before,
-                  const std::vector<std::int64_t>& after) {
-  schedule::Copies copies(program);
-  const auto& sizes = program[buffer].sizes;
-  Body all;
-  for (std::size_t d = 0; d < sizes.size(); ++d) {
-    for (const bool is_after : {false, true}) {
-      const std::int64_t width = is_after ? after[d] : before[d];
-      if (width == 0) continue;
-      schedule::ReadBox box;
-      for (std::size_t e = 0; e < sizes.size(); ++e) {
-        const std::int64_t size = *sizes[e].number();
-        const std::int64_t first = e < d ? before[e] : e == d && is_after ? size - after[e] : 0;
-        box.push_back({loop::LinearIndex{first}, e < d ? size - before[e] - after[e] : e == d ? width : size});
-      }
-      const std::string name = fmt::format("{}_zeros{}{}", program[buffer].name, d, is_after ? "b" : "a");
-      const auto loops = schedule::loops_over(copies, box, name, 'd');
-      const Body nest = schedule::nested(
-          loops, Store{buffer, schedule::places_in_buffer(loops, box), StoreKind::kSet, ValueExpr::from_integer(0)});
-      all.insert(all.end(), nest.begin(), nest.end());
-    }
-  }
-  return all;
-}
-
 }  // namespace
 
 std::string to_string(const Storage& storage) {
@@ -179,12 +154,8 @@ Program with_storage(const Program& program, BufferId buffer, const Storage& sto
   Program result = program;
   result.body = Walk(program, buffer, is_positive).without_conditions(program.body);
   std::vector<IndexExpr> sizes;
-  std::vector<std::int64_t> before, after;
-  for (const std::size_t d : storage.order) {
-    before.push_back(storage.before[d]);
-    after.push_back(storage.after[d]);
+  for (const std::size_t d : storage.order)
     sizes.emplace_back(*program[buffer].sizes[d].number() + storage.before[d] + storage.after[d]);
-  }
   result.buffers[buffer.value].sizes = std::move(sizes);
   result.body = schedule::with_places(
       result.body, buffer, buffer, [&](std::span<const IndexExpr> at, const loop::AxisRanges& ranges) {
@@ -194,7 +165,7 @@ Program with_storage(const Program& program, BufferId buffer, const Storage& sto
         return places;
       });
   if (program[buffer].role != BufferRole::kOutput) return result;
-  Body front = zeros_around(result, buffer, before, after);
+  Body front = zeros_around(result, buffer, storage);
   front.insert(front.end(), result.body.begin(), result.body.end());
   result.body = std::move(front);
   return result;

@@ -28,7 +28,7 @@ struct Halo {
 
 /// The program with the buffer so stored. Conditions that the zeros make needless are gone; who writes it writes the
 /// zeros, too.
-[[nodiscard]] loop::Program with_storage(const loop::Program& program, BufferId buffer, const Storage& storage,
-                                         bool is_positive);
+[[nodiscard]] REWRIGHT_API loop::Program with_storage(const loop::Program& program, BufferId buffer,
+                                                      const Storage& storage, bool is_positive);
 
 }  // namespace rewright::compile
