@@ -21,6 +21,13 @@ std::optional<std::int64_t> stride(const Program& program, const ValueExpr& load
   return stride_of(program, load.buffer(), load.indices(), loop.axis, nest.loops());
 }
 
+/// floor((8 a + b) / 8) does not follow b < 8.
+bool follows(const ValueExpr& load, const Loop& loop, const Nest& nest) {
+  const std::vector<const Loop*> loops = nest.loops();
+  return std::ranges::any_of(load.indices(), [&](const IndexExpr& index) {
+    return names_axis(index, loop.axis) && names_axis(loop::simplified(index, loop::ranges_of(loops)), loop.axis);
+  });
+}
 /// The loop that moves by 1 what lanes would gather, if it has more iterations than a vector has lanes.
 const Loop* across_of(const Program& program, const Nest& nest, const Loop& lanes, std::int64_t width) {
   for (const ValueExpr& load : loads_in(nest.result->value)) {
@@ -141,29 +148,41 @@ std::optional<Split> split_in_groups(const Nest& nest, const Loop& lanes) {
 
 const Loop* places_of(const Program& program, const Nest& nest, const Loop* lanes) {
   const auto loads = loads_in(nest.update->value);
-  const std::vector<const Loop*> loops = nest.loops();
-  const loop::AxisRanges ranges = loop::ranges_of(loops);
-  const auto names = [&](const ValueExpr& load, const Loop& loop) {  // floor((8 a + b) / 8) does not name b < 8.
-    return std::ranges::any_of(load.indices(), [&](const IndexExpr& index) {
-      return names_axis(index, loop.axis) && names_axis(loop::simplified(index, ranges), loop.axis);
-    });
-  };
   // Vectors that all places of a tile read alike are loaded once; what is different is one number for all lanes.
   const auto shares_vectors = [&](const Loop& loop) {
-    return lanes != nullptr &&
-           std::ranges::none_of(loads, [&](const ValueExpr& load) { return names(load, *lanes) && names(load, loop); });
+    return lanes != nullptr && std::ranges::none_of(loads, [&](const ValueExpr& load) {
+             return follows(load, *lanes, nest) && follows(load, loop, nest);
+           });
   };
   const Loop* places = nullptr;
   std::pair<bool, std::int64_t> least;
   for (const Loop* loop : nest.outer) {
     const auto moved = stride(program, nest.stored(), *loop, nest);
-    const auto follows = [&](const ValueExpr& load) { return names(load, *loop); };
-    const bool is_shared = loads.size() < 2 || !std::ranges::all_of(loads, follows);
-    if (loop == lanes || extent(*loop) < 2 || !moved || !is_shared || std::ranges::none_of(loads, follows)) continue;
+    const auto moves = [&](const ValueExpr& load) { return follows(load, *loop, nest); };
+    const bool is_shared = loads.size() < 2 || !std::ranges::all_of(loads, moves);
+    if (loop == lanes || extent(*loop) < 2 || !moved || !is_shared || std::ranges::none_of(loads, moves)) continue;
     const std::pair rank(!shares_vectors(*loop), *moved);
     if (places == nullptr || rank < least) places = loop, least = rank;
   }
   return places;
+}
+
+RowsOfTile rows_of(const Program& program, const Nest& nest, const Loop& lanes, const Loop& places) {
+  const auto loads = loads_in(nest.update->value);
+  const auto is_shared = [&](const ValueExpr& load) {
+    return follows(load, lanes, nest) && !follows(load, places, nest);
+  };
+  const auto shared = std::ranges::find_if(loads, is_shared);
+  if (loads.size() != 2 || shared == loads.end() || std::ranges::all_of(loads, is_shared)) return {};
+  const ValueExpr& other = *shared == loads[0] ? loads[1] : loads[0];
+  for (const Loop* rows : nest.outer) {
+    if (rows == &lanes || rows == &places || extent(*rows) < 2 || follows(other, *rows, nest)) continue;
+    if (!stride(program, nest.stored(), *rows, nest) || !stride(program, *shared, *rows, nest)) continue;
+    for (const IndexExpr& index : shared->indices())
+      for (const Loop* sum : nest.reduced)
+        if (extent(*sum) > 1 && names_axis(index, rows->axis) && names_axis(index, sum->axis)) return {rows, sum};
+  }
+  return {};
 }
 
 Panels panels_of(const Program& program, const Nest& nest, const Loop& lanes, std::int64_t width, bool is_read_again) {
@@ -330,6 +349,10 @@ bool NestScheduling::schedule_tile(const TileLoops& loops) {
     if (!distribute(*loops.places, &parts.unrolled)) return false;
     parts.unrolled.push_back(*loops.places);
   }
+  if (loops.rows) {
+    if (!distribute(*loops.rows, &parts.unrolled)) return false;
+    parts.unrolled.push_back(*loops.rows);
+  }
   for (std::size_t i = loops.blocks.size(); i-- > 0;) {
     if (!distribute(loops.blocks[i], nullptr)) return false;
   }
@@ -339,7 +362,8 @@ bool NestScheduling::schedule_tile(const TileLoops& loops) {
   Reorder order;
   for (const auto* names : {&loops.outer_sums, &loops.blocks, &loops.sums})
     order.loops.insert(order.loops.end(), names->begin(), names->end());
-  if (loops.places) order.loops.push_back(*loops.places);
+  for (const auto& name : {loops.rows, loops.places})
+    if (name) order.loops.push_back(*name);
   order.loops.push_back(innermost);
   if (order.loops.size() > 1 && !apply(order)) return false;
 

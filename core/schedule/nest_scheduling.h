@@ -26,6 +26,13 @@ namespace rewright::schedule {
 /// The loop that some of what is multiplied follows and other does not; of these one whose iterations read the same
 /// vectors, then the one that moves the result least.
 [[nodiscard]] const Loop* places_of(const Program& program, const Nest& nest, const Loop* lanes);
+/// Another loop that some of what is multiplied follows along a dimension that a sum moves, too, and other does not:
+/// iterations beside each other read the same vectors, at other steps of the sum. And that sum. Null: there is none.
+struct RowsOfTile {
+  const Loop* rows = nullptr;
+  const Loop* sum = nullptr;
+};
+[[nodiscard]] RowsOfTile rows_of(const Program& program, const Nest& nest, const Loop& lanes, const Loop& places);
 /// The sums of a nest: the one that moves what is not a weight most is outermost.
 [[nodiscard]] std::vector<const Loop*> order_of_sums(const Program& program, const Nest& nest);
 
@@ -86,15 +93,16 @@ class NestScheduling {
   void vectorise_inner(const LoopName& root);
   /// A loop of one iteration around it, which owns its tile.
   bool split_whole(const LoopName& name) { return apply(Split{name, extent(*loop_named(name))}); }
-  /// Loops of a nest, each alone in the one before: blocks, places, lanes; then the sums.
+  /// Loops of a nest, each alone in the one before: blocks, rows, places, lanes; then the sums.
   struct TileLoops {
     LoopName lanes;
     std::optional<LoopName> places = std::nullopt;
-    std::vector<LoopName> sums;             ///< For each tile, outermost first.
-    std::vector<LoopName> outer_sums = {};  ///< For all blocks; what they have so far is kept between.
-    std::vector<LoopName> blocks = {};      ///< Tiles.
-    bool in_place = false;                  ///< They are kept where the result is, or in a buffer of its size.
-    std::vector<LoopName> whole = {};       ///< Loops around, where there is such a buffer.
+    std::optional<LoopName> rows = std::nullopt;  ///< Other places.
+    std::vector<LoopName> sums;                   ///< For each tile, outermost first.
+    std::vector<LoopName> outer_sums = {};        ///< For all blocks; what they have so far is kept between.
+    std::vector<LoopName> blocks = {};            ///< Tiles.
+    bool in_place = false;                        ///< They are kept where the result is, or in a buffer of its size.
+    std::vector<LoopName> whole = {};             ///< Loops around, where there is such a buffer.
   };
   /// A tile of places, and of lanes in them, in registers.
   bool schedule_tile(const TileLoops& loops);

@@ -14,6 +14,8 @@ constexpr std::int64_t kLoop = 1;     ///< What a step costs beside, in multiply
 constexpr std::int64_t kRowVectors = 4;
 constexpr std::int64_t kMostVectors = 4;
 constexpr std::int64_t kMostGuarded = 8;
+/// Vectors of a tile of rows, and updates in the body of its loops, at most.
+constexpr std::int64_t kRowsTile = 16, kMostUpdates = 64;
 
 struct Tile {
   std::int64_t places = 1;
@@ -121,6 +123,9 @@ class Scheduling : private NestScheduling {
     const std::int64_t width = std::min(tile.vectors * unit().lanes, extent(*lanes));
     const Panels panels = panels_of(program(), nest, *lanes, width, places != nullptr);
     if (panels.gathers) return false;
+    if (places != nullptr && panels.packs.empty() && tile.places == extent(*places) &&
+        schedule_rows(nest, *lanes, *places))
+      return true;
 
     // Weights that stay in the cache: all of them for some places before the next; otherwise panel by panel.
     std::int64_t weights = 0;
@@ -143,21 +148,60 @@ class Scheduling : private NestScheduling {
     if (places_name) order.loops.push_back(*places_name);
     if (order.loops.size() > 1 && !apply(order)) return false;
 
-    const std::set<std::string> before = names();
-    if (!apply(Split{lanes_name, width, Tail::kCut})) return false;
-    std::vector<LoopName> parts = {extended(lanes_name, 1)};
-    for (const LoopName& added : names_since(before)) {
-      if (added == parts[0] || added == extended(lanes_name, 0)) continue;
-      parts.push_back(added);  // The first is the tail; loops in it are copies.
-      break;
-    }
-    for (const LoopName& part : parts) {
+    const auto parts = split_lanes(lanes_name, width);
+    if (!parts) return false;
+    for (const LoopName& part : *parts) {
       if (!schedule_panel(part, tile.places)) return false;
     }
     for (const Pack& pack : panels.packs) {
       if (!apply(pack)) return false;
     }
     return true;
+  }
+  /// Tiles of one vector, all places, and some rows; the sum along them is innermost, and unrolled.
+  bool schedule_rows(const Nest& nest, const Loop& lanes, const Loop& places) {
+    const RowsOfTile of = rows_of(program(), nest, lanes, places);
+    if (of.rows == nullptr) return false;
+    std::int64_t rows = std::min(kRowsTile / extent(places), extent(*of.rows));
+    while (rows > 1 && (extent(*of.rows) % rows != 0 || rows * extent(places) * extent(*of.sum) > kMostUpdates)) --rows;
+    if (rows < 2) return false;
+    const LoopName lanes_name = name_of_loop(lanes), rows_name = name_of_loop(*of.rows),
+                   places_name = name_of_loop(places);
+    Reorder order;
+    for (const Loop* loop : nest.outer)
+      if (loop != &lanes && loop != &places && loop != of.rows) order.loops.push_back(name_of_loop(*loop));
+    order.loops.insert(order.loops.end(), {rows_name, lanes_name, places_name});
+    return attempt([&] {
+      if (!apply(order) || !apply(Split{rows_name, rows}) || !apply(Reorder{{lanes_name, extended(rows_name, 1)}}))
+        return false;
+      const auto parts = split_lanes(lanes_name, std::min(unit().lanes, extent(*loop_named(lanes_name))));
+      if (!parts || !schedule_rows(parts->front())) return false;
+      return parts->size() == 1 || (split_whole(parts->back()) && schedule_rows(extended(parts->back(), 1)));
+    });
+  }
+  /// Of one vector of lanes, around rows and places.
+  bool schedule_rows(const LoopName& lanes) {
+    const Nest nest = *nest_at(*loop_named(lanes));
+    TileLoops loops{
+        .lanes = lanes, .places = name_of_loop(*nest.outer[2]), .rows = name_of_loop(*nest.outer[1]), .sums = {}};
+    const LoopName sum = name_of_loop(*rows_of(program(), nest, *nest.outer[0], *nest.outer[2]).sum);
+    for (const Loop* each : order_of_sums(program(), nest))
+      if (name_of_loop(*each) != sum) loops.sums.push_back(name_of_loop(*each));
+    loops.sums.push_back(sum);
+    return apply(Reorder{{*loops.rows, *loops.places, lanes}}) && NestScheduling::schedule_tile(loops) &&
+           apply(Mark{sum, loop::LoopKind::kUnroll});
+  }
+  /// Lanes of vectors, and those of the tail; nothing: they cannot be split.
+  std::optional<std::vector<LoopName>> split_lanes(const LoopName& lanes, std::int64_t width) {
+    const std::set<std::string> before = names();
+    if (!apply(Split{lanes, width, Tail::kCut})) return std::nullopt;
+    std::vector<LoopName> parts = {extended(lanes, 1)};
+    for (const LoopName& added : names_since(before)) {
+      if (added == parts[0] || added == extended(lanes, 0)) continue;
+      parts.push_back(added);  // The first is the tail; loops in it are copies.
+      break;
+    }
+    return parts;
   }
   /// Tiles of one panel: the loop of its lanes, around the other loops.
   bool schedule_panel(const LoopName& lanes, std::int64_t most_places) {
@@ -185,7 +229,7 @@ class Scheduling : private NestScheduling {
     return split_whole(tail[0]) && schedule_tile(tail[1], extended(tail[0], 1));
   }
   bool schedule_tile(const LoopName& lanes, const std::optional<LoopName>& places = std::nullopt) {
-    TileLoops loops{lanes, places, {}};
+    TileLoops loops{.lanes = lanes, .places = places, .sums = {}};
     for (const Loop* sum : order_of_sums(program(), *nest_at(*loop_named(lanes))))
       loops.sums.push_back(name_of_loop(*sum));
     return NestScheduling::schedule_tile(loops);
