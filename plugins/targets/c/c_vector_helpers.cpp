@@ -58,6 +58,20 @@ static inline void store_part_VEC(ELEM *p, VEC x, int64_t n) {
   for (int64_t l = 0; l < n; ++l) p[l] = x[l];
 }
 )"},
+    Template{"load_even", "f32", "load_part",
+             R"(/* n lanes, 0 < n <= LANES, of every second element; the others are 0. */
+static inline VEC load_even_VEC(const ELEM *p, int64_t n) {
+#if defined(__GNUC__) && !defined(__clang__)
+  const VEC low = load_part_VEC(p, 2 * n - 1 < LANES ? 2 * n - 1 : LANES);
+  const VEC high = 2 * n > LANES ? load_part_VEC(p + LANES - 1, 2 * n - LANES) : (VEC){0};
+  return __builtin_shuffle(low, high, lanes_INT * 2 - (lanes_INT >= LANES / 2));
+#else
+  VEC x = {0};
+  for (int64_t l = 0; l < n; ++l) x[l] = p[2 * l];
+  return x;
+#endif
+}
+)"},
     Template{"fma", "f32", "", R"(/* a b + c, rounded once where the processor can. */
 static inline VEC fma_VEC(VEC a, VEC b, VEC c) {
 #if defined(__AVX512F__) && !defined(__clang__) && LANES == 16

@@ -328,6 +328,14 @@ std::optional<std::string> VectorWriter::shuffled(BufferId buffer, const IndexEx
                      expressions_.index(first), fmt::join(places, ", "));
 }
 
+std::optional<std::string> VectorWriter::every_second(BufferId buffer, const IndexExpr& flat, ElementType type) {
+  if (type != ElementType::kFloat32 || stride(flat) != std::int64_t{2} || registers_.holds(buffer)) return std::nullopt;
+  registers_.touch(buffer, std::nullopt, {});
+  const IndexExpr first = simplified(at_lane(flat, 0), expressions_.ranges());
+  return fmt::format("{}(&{}[{}], {})", helpers_.use("load_even", type), program_[buffer].name,
+                     expressions_.index(first), live_.text());
+}
+
 std::string VectorWriter::scalar(const ValueExpr& value, ElementType type, int lane) {
   lane_ = lane;
   return expressions_.value(at_lane(value, lane), type);
@@ -361,8 +369,9 @@ std::string VectorWriter::text(const ValueExpr& value, ElementType type) {
       const IndexExpr flat = expressions_.flat(value.buffer(), value.indices());
       if (owns(value.buffer()) || stride(flat) == std::int64_t{1}) return loaded(value.buffer(), flat, type);
       if (is_one_place(flat)) return fmt::format("{}({})", helpers_.use("splat", type), scalar(value, type, 0));
-      const auto moved = shuffled(value.buffer(), flat, type);
-      return moved ? *moved : by_lanes(value, type);
+      if (const auto moved = shuffled(value.buffer(), flat, type)) return *moved;
+      if (const auto even = every_second(value.buffer(), flat, type)) return *even;
+      return by_lanes(value, type);
     }
     case Kind::kIndex: {
       const auto numbers = type == ElementType::kFloat32 || type == ElementType::kInt32 ? indices(value) : std::nullopt;

@@ -73,6 +73,9 @@ class VectorWriter {
   /// Lanes that lie within one vector of memory, in another order; nothing if they do not.
   [[nodiscard]] std::optional<std::string> shuffled(BufferId buffer, const IndexExpr& flat, ElementType type);
 
+  /// Lanes two elements apart; nothing if they are not.
+  [[nodiscard]] std::optional<std::string> every_second(BufferId buffer, const IndexExpr& flat, ElementType type);
+
   [[nodiscard]] std::string text(const ValueExpr& value, ElementType type);
   [[nodiscard]] std::string arithmetic(const ValueExpr& value, ElementType type);
   [[nodiscard]] std::string selected(const ValueExpr& value, ElementType type);
