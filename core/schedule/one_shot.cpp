@@ -14,8 +14,7 @@ constexpr std::int64_t kLoop = 1;     ///< What a step costs beside, in multiply
 constexpr std::int64_t kRowVectors = 4;
 constexpr std::int64_t kMostVectors = 4;
 constexpr std::int64_t kMostGuarded = 8;
-/// Vectors of a tile of rows, and updates in the body of its loops, at most.
-constexpr std::int64_t kRowsTile = 16, kMostUpdates = 64;
+constexpr std::int64_t kMostUpdates = 64;  ///< In the body of a loop around a tile of rows.
 
 struct Tile {
   std::int64_t places = 1;
@@ -158,11 +157,12 @@ class Scheduling : private NestScheduling {
     }
     return true;
   }
-  /// Tiles of one vector, all places, and some rows; the sum along them is innermost, and unrolled.
+  /// Tiles of one vector, all places, and some rows, in half the registers: what rows share takes others. The sum along
+  /// them is innermost, and unrolled.
   bool schedule_rows(const Nest& nest, const Loop& lanes, const Loop& places) {
     const RowsOfTile of = rows_of(program(), nest, lanes, places);
     if (of.rows == nullptr) return false;
-    std::int64_t rows = std::min(kRowsTile / extent(places), extent(*of.rows));
+    std::int64_t rows = std::min(unit().registers / 2 / extent(places), extent(*of.rows));
     while (rows > 1 && (extent(*of.rows) % rows != 0 || rows * extent(places) * extent(*of.sum) > kMostUpdates)) --rows;
     if (rows < 2) return false;
     const LoopName lanes_name = name_of_loop(lanes), rows_name = name_of_loop(*of.rows),

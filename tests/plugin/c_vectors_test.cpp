@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <bit>
 #include <cmath>
@@ -355,6 +357,40 @@ TEST(CVectors, MaskTailsAndConditionsOnTheLane) {
     for (int i = 0; i < 21; ++i)
       EXPECT_EQ(found[1][static_cast<std::size_t>(i)], i % 16 < 3 ? i + 1 : 20 - i) << dialect << " " << i;
   }
+}
+
+// Lanes two apart are what two vectors hold: not an element beyond the last is touched.
+TEST(CVectors, LanesTwoApartAreReadUpToTheLast) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* const mapped = mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  auto* const pages = static_cast<std::byte*>(mapped);
+  ASSERT_EQ(mprotect(pages + page, page, PROT_NONE), 0);
+  for (const int count : {1, 2, 7, 8, 9, 15, 16, 17, 24, 25, 40}) {
+    const int size = 2 * count - 1;
+    const auto program = parse_program(fmt::format(
+        "buffer x[{}] float32 in\nbuffer y[{}] float32 out\nfor y.i {} vector {{ store y[y.i] = x[2 * y.i] + 1 }}",
+        size, count, count));
+    ASSERT_TRUE(program) << program.error().message;
+    if (count > 1) {
+      EXPECT_THAT(source_of(*program, "vectors-avx512"), HasSubstr("load_even_v16f32(&x["));
+    }
+    for (const char* dialect : kDialects) {
+      TargetOptions options;
+      options.dialect = dialect;
+      const auto code = compile_one(c_target(), *program, options);
+      ASSERT_TRUE(code) << code.error().message;
+      std::vector<float> x(static_cast<std::size_t>(size)), y(static_cast<std::size_t>(count));
+      for (int i = 0; i < size; ++i) x[static_cast<std::size_t>(i)] = static_cast<float>(i % 2 == 0 ? i : -1000);
+      std::byte* const last = pages + page - x.size() * sizeof(float);
+      std::memcpy(last, x.data(), x.size() * sizeof(float));
+      std::byte* const buffers[] = {last, std::as_writable_bytes(std::span(y)).data()};
+      ASSERT_TRUE((*code)->run(buffers));
+      for (int i = 0; i < count; ++i)
+        EXPECT_EQ(y[static_cast<std::size_t>(i)], static_cast<float>(2 * i + 1)) << dialect << " " << count;
+    }
+  }
+  munmap(mapped, 2 * page);
 }
 
 // Groups of lanes read one place each: as many as a vector has are one number, fewer are moved within a vector.

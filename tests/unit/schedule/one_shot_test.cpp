@@ -97,6 +97,25 @@ TEST(OneShot, OutputsOfAGroupShareVectorsOfColumns) {
   test_support::expect_equal(made.program, plain, 1, steps);
 }
 
+// Few outputs a group: rows beside each other read the same vectors, at other steps of the sum along them.
+TEST(OneShot, RowsOfFewOutputsAreATile) {
+  for (const auto& [columns, step] : {std::pair(32, 1), std::pair(37, 1), std::pair(7, 1), std::pair(21, 2)}) {
+    const loop::Program plain = test_support::program_of(fmt::format(
+        "buffer x[8, {0}, {1}] float32 in\nbuffer w[8, 2, 3, 3] float32 weight\nbuffer y[8, 8, {2}] float32 out\n"
+        "for y.o 8 serial {{ for y.i 8 serial {{ for y.j {2} serial {{ store y[y.o, y.i, y.j] = 0\n"
+        "for y.c 2 serial {{ for y.s 3 serial {{ for y.t 3 serial {{\n"
+        "store y[y.o, y.i, y.j] += x[floor(y.o / 2)*2 + y.c, {3} * y.i + y.s, {3} * y.j + y.t] * w[y.o, y.c, y.s, "
+        "y.t]\n"
+        "}} }} }} }} }} }}",
+        step * 7 + 3, step * (columns - 1) + 3, columns, step));
+    const OneShot made = one_shot(plain, {8, 16});
+    const std::string steps = to_string(made.steps);
+    for (const char* part : {"split y.o 2\n", "split y.i 4\n", "unroll y.i/1\n", "unroll y.o/1\n", "unroll y.s\n"})
+      EXPECT_NE(steps.find(part), std::string::npos) << part << " in\n" << steps;
+    test_support::expect_equal(made.program, plain, 1, steps);
+  }
+}
+
 TEST(OneShot, OfLoopsThatDependOnEachOtherIsNothing) {
   const loop::Program sums = program_of(
       "buffer x[9] float32 in\nbuffer y[9] float32 out\nstore y[0] = x[0]\n"
