@@ -21,15 +21,20 @@ Result<ExitCode> show_machine(const Settings& settings, bool again) {
       caches.push_back({{"name", name_of_level(cache)}, {"bytes", cache.bytes}});
       bandwidths[name_of_level(cache)] = cache.read_gb_s;
     }
+    Json peaks = {{"gflops", machine.peak_gflops}};
+    for (const tune::DotPeak& peak : machine.dot_peaks)
+      peaks[peak.element + "_gops"] = peak.gops > 0 ? Json(peak.gops) : Json();
+    peaks["read_gb_s"] = std::move(bandwidths);
     print_json({{"processor", machine.processor},
                 {"fingerprint", machine.fingerprint},
                 {"instructions", machine.instructions},
                 {"caches", std::move(caches)},
-                {"peaks", {{"gflops", machine.peak_gflops}, {"read_gb_s", std::move(bandwidths)}}}});
+                {"peaks", std::move(peaks)}});
     return ExitCode::kDone;
   }
   print_line(fmt::format("{}, fingerprint {}", machine.processor, machine.fingerprint));
   print_line(fmt::format("{}; one core: {:.1f} GFLOP/s", fmt::join(machine.instructions, ", "), machine.peak_gflops));
+  for (const tune::DotPeak& peak : machine.dot_peaks) print_line(to_string(peak));
   Table table({"memory", "size", "GB/s read"});
   table.align_right({1, 2});
   for (const tune::CacheLevel& cache : machine.caches) {
@@ -45,7 +50,8 @@ Result<ExitCode> show_machine(const Settings& settings, bool again) {
 void add_machine(Program& program) {
   auto again = std::make_shared<bool>(false);
   const Command command = program.command(
-      program.root(), "machine", "What one core of this machine can do at most: arithmetic, and reading memory",
+      program.root(), "machine",
+      "What one core of this machine can do at most: arithmetic in float32, bfloat16 and int8, and reading memory",
       {"rewright machine", "rewright machine --again --json"},
       [again](const Settings& settings) { return show_machine(settings, *again); });
   command.add_flag("--again", *again, "Measure it, though it was measured before");

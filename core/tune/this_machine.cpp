@@ -66,7 +66,12 @@ Json to_json(const Machine& machine) {
   for (const CacheLevel& cache : machine.caches) {
     caches.push_back({{"level", cache.level}, {"bytes", cache.bytes}, {"read_gb_s", cache.read_gb_s}});
   }
-  return {{"fingerprint", machine.fingerprint}, {"peak_gflops", machine.peak_gflops}, {"caches", std::move(caches)}};
+  Json dots = Json::object();
+  for (const DotPeak& peak : machine.dot_peaks) dots[peak.element] = peak.gops;
+  return {{"fingerprint", machine.fingerprint},
+          {"peak_gflops", machine.peak_gflops},
+          {"dot_peaks", std::move(dots)},
+          {"caches", std::move(caches)}};
 }
 
 /// False where the text is not what to_json() wrote for this machine.
@@ -75,6 +80,11 @@ bool read_measured(const std::string& text, Machine& machine) {
   if (!json.is_object() || json.value("fingerprint", "") != machine.fingerprint) return false;
   if (!json.contains("caches") || json["caches"].size() != machine.caches.size()) return false;
   machine.peak_gflops = json.value("peak_gflops", 0.0);
+  const Json dots = json.value("dot_peaks", Json::object());
+  for (DotPeak& peak : machine.dot_peaks) {
+    if (!dots.contains(peak.element)) return false;
+    peak.gops = dots.value(peak.element, 0.0);
+  }
   for (std::size_t i = 0; i < machine.caches.size(); ++i) {
     machine.caches[i].read_gb_s = json["caches"][i].value("read_gb_s", 0.0);
   }
@@ -98,6 +108,7 @@ Status probe(Machine& machine) {
   REWRIGHT_TRY(const CommandOutcome outcome, run_command(words, kProbeSeconds));
   std::istringstream numbers(outcome.text);
   numbers >> machine.peak_gflops;
+  for (DotPeak& peak : machine.dot_peaks) numbers >> peak.gops;
   for (CacheLevel& cache : machine.caches) numbers >> cache.read_gb_s;
   if (outcome.exit_code == 0 && numbers && machine.peak_gflops > 0) return {};
   return make_error(ErrorCode::kUnsupported, "the peak of this machine cannot be measured: the probe {} (\"{}\")",
@@ -117,6 +128,7 @@ Machine described_machine() {
   Machine machine;
   machine.processor = processor_name();
   machine.caches = cache_levels();
+  machine.dot_peaks = {{"bfloat16", "AVX512_BF16"}, {"int8", "AVX512_VNNI"}};
   const std::set<std::string> flags = processor_flags();
   for (const auto& [flag, name] : {std::pair("avx2", "AVX2"), {"avx512f", "AVX-512"}, {"fma", "FMA"}}) {
     if (flags.contains(flag)) machine.instructions.emplace_back(name);
@@ -125,6 +137,11 @@ Machine described_machine() {
   for (const CacheLevel& cache : machine.caches) text += fmt::format("|{}:{}", cache.level, cache.bytes);
   machine.fingerprint = content_hash(text).substr(0, 16);
   return machine;
+}
+
+std::string to_string(const DotPeak& peak) {
+  if (peak.gops <= 0) return fmt::format("{}: none, as this processor has no {}", peak.element, peak.instructions);
+  return fmt::format("{}: {:.1f} GOP/s by {}", peak.element, peak.gops, peak.instructions);
 }
 
 Result<Machine> measured_machine(bool again) {

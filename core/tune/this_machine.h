@@ -1,6 +1,7 @@
 // What this machine can do at most, measured once and kept in the user's cache folder.
 //
 //   peak       2 * lanes * multiply-adds a second, of one core, by vectors of the widest kind that the processor has
+//   dot peak   the same of dot products of bfloat16 and int8 by vectors of AVX-512; tiles (AMX) are not counted
 //   bandwidth  bytes read a second, of one core, out of a buffer that fits each cache, and one that fits none
 //
 // Units: GFLOP/s and GB/s of 10^9; sizes in bytes. Both are greatest values: noise only makes them smaller.
@@ -12,12 +13,15 @@
 
 namespace rewright::tune {
 
-/// Without measuring: peak and bandwidths are 0.
+/// Without measuring: peaks and bandwidths are 0.
 [[nodiscard]] REWRIGHT_API Machine described_machine();
-/// Out of the cache folder if it is there, else measured, which takes about two seconds; `again`: measured in any case,
-/// as a virtual machine may run faster or slower than it did. Errors: no compiler, a cache folder that cannot be
+/// Out of the cache folder if it is there, else measured, which takes about three seconds; `again`: measured in any
+/// case, as a virtual machine may run faster or slower than it did. Errors: no compiler, a cache folder that cannot be
 /// written.
 [[nodiscard]] REWRIGHT_API Result<Machine> measured_machine(bool again = false);
+
+/// "int8: 945.1 GOP/s by AVX512_VNNI", "bfloat16: none, as this processor has no AVX512_BF16".
+[[nodiscard]] REWRIGHT_API std::string to_string(const DotPeak& peak);
 
 /// More than this share of the peak is a fault of measuring.
 inline constexpr double kMostOfPeak = 1.03;
