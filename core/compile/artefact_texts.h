@@ -68,7 +68,8 @@ void @name@_close(@name@_weights *weights);
 /* 0, or 1 + the number of the first input that has not so many bytes@open{; -1: there is no such version@}. */
 int @name@_check(@version_first@const size_t *input_bytes);
 
-/* 0, or 1 where an index in an input was out of its range: then the outputs say nothing.@open{ 2: no such version.@} */
+/* 0, or what was out of its range, so that the outputs say nothing: 1, an index in an input; 4, one in the weights, whose
+ * file is damaged; both added up.@open{ 2: no such version.@} */
 int @name@_run(@version_first@const @name@_weights *weights, const void *const *inputs, void *const *outputs,
     void *memory);
 
@@ -302,10 +303,10 @@ int main(int argc, char **argv) {
   for (int i = 0; i < @name@_output_count; ++i) outputs[i] = block(@name@_output(@with_number@i)->bytes);
   for (int i = 0; i <= repeats; ++i) {
     const long long before = now_ns();
-    if (@name@_run(@with_number@&weights, (const void *const *)inputs, outputs, memory) != 0) {
-      fprintf(stderr, "an index in an input is out of its range\n");
-      return 1;
-    }
+    const int fault = @name@_run(@with_number@&weights, (const void *const *)inputs, outputs, memory);
+    if ((fault & 4) != 0) fprintf(stderr, "%s: an index in it is out of its range: the file is damaged\n", files[0]);
+    if ((fault & 1) != 0) fprintf(stderr, "an index in an input is out of its range\n");
+    if (fault != 0) return 1;
     const double time = (double)(now_ns() - before) * 1e-3;
     if (i == 0 || time < least) least = time;
   }

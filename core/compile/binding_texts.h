@@ -68,7 +68,10 @@ class @name@ {
     const std::unique_ptr<void, decltype(&std::free)> memory(
         std::aligned_alloc(64, (@name@_memory_bytes(@only_number@) + 64) / 64 * 64), &std::free);
     if (!memory) throw std::bad_alloc();
-    if (@name@_run(@with_number@&weights_, data.data(), places.data(), memory.get()) != 0)
+    const int fault = @name@_run(@with_number@&weights_, data.data(), places.data(), memory.get());
+    if ((fault & 4) != 0)
+      throw std::runtime_error("@name@: an index in the weights is out of its range: their file is damaged");
+    if (fault != 0)
       throw std::out_of_range("@name@: an index in an input is out of its range");
     return outputs;
   }
@@ -149,8 +152,11 @@ class Model:
         memory = ctypes.create_string_buffer(self._library.@name@_memory_bytes(*self._version) + 64)
         start = (ctypes.addressof(memory) + 63) // 64 * 64
         pointers = lambda buffers: (ctypes.c_void_p * (len(buffers) + 1))(*[ctypes.addressof(b) for b in buffers])
-        if self._library.@name@_run(*self._version, ctypes.byref(self._weights), pointers(given),
-                                    pointers(results), ctypes.c_void_p(start)) != 0:
+        fault = self._library.@name@_run(*self._version, ctypes.byref(self._weights), pointers(given),
+                                         pointers(results), ctypes.c_void_p(start))
+        if fault & 4:
+            raise RuntimeError("an index in the weights is out of its range: their file is damaged")
+        if fault:
             raise ValueError("an index in an input is out of its range")
         return [self._array(tensor, result.raw[:tensor.bytes]) for tensor, result in zip(self.outputs, results)]
 
@@ -392,7 +398,8 @@ static status compute(void *given, void *context) {
   else
     free(memory);
   if (fault == 0) return NULL;
-  return self->api->create_status(ORT_INVALID_ARGUMENT, "@name@: an index in an input is out of its range");
+  return fault & 4 ? self->api->create_status(ORT_FAIL, "@name@: an index in the weights is out of its range: their file is damaged")
+                   : self->api->create_status(ORT_INVALID_ARGUMENT, "@name@: an index in an input is out of its range");
 }
 
 static int type_of(const @name@_tensor *tensor) {

@@ -55,11 +55,25 @@ std::string ExpressionWriter::data(const IndexExpr& index) {
   const auto low = parts[0].number(), high = parts[1].number();
   if (program_[index.buffer()].role == BufferRole::kWeight && low && high) {
     const IndexRange range{*low, *high - 1};
-    if (checked_.emplace(index.buffer().value, range).first->second == range)
+    if (checked_.emplace(index.buffer().value, WeightCheck{range}).first->second.range == range)
       return fmt::format("(int64_t){}", place(index.buffer(), parts.subspan(2)));
   }
   return fmt::format("{}((int64_t){}, {}, {}, &fault)", helpers_.use("data_in"),
                      place(index.buffer(), parts.subspan(2)), text(parts[0], kLowest), text(parts[1], kLowest));
+}
+
+/// The length of a row, as where the next begins by where it does.
+std::string ExpressionWriter::difference(const IndexExpr& index, int around) {
+  std::string written = infix(index, "-", kSum, around);
+  const auto parts = index.operands();
+  using Kind = IndexExpr::Kind;
+  if (parts[0].kind() != Kind::kData || parts[1].kind() != Kind::kData) return written;
+  const auto check = checked_.find(parts[0].buffer().value);
+  const auto end = parts[0].operands().subspan(2), begin = parts[1].operands().subspan(2);
+  const bool is_row = parts[0].buffer() == parts[1].buffer() && end.size() == 1 &&
+                      loop::simplified(end[0] - begin[0], ranges()).number() == 1;
+  if (is_row && check != checked_.end()) check->second.is_ascending = true;
+  return written;
 }
 
 std::string ExpressionWriter::text(const IndexExpr& index, int around) {
@@ -68,7 +82,7 @@ std::string ExpressionWriter::text(const IndexExpr& index, int around) {
     case Kind::kNumber: return parenthesised(std::to_string(*index.number()), *index.number() < 0 && around > kLowest);
     case Kind::kAxis: return loops_.at(index.axis().id).name;
     case Kind::kAdd: return infix(index, "+", kSum, around);
-    case Kind::kSubtract: return infix(index, "-", kSum, around);
+    case Kind::kSubtract: return difference(index, around);
     case Kind::kMultiply: return infix(index, "*", kProduct, around);
     case Kind::kData: return data(index);
     default: return divided(index, around);

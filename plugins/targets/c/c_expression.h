@@ -49,8 +49,12 @@ class ExpressionWriter {
 
   void add_variable(BufferId buffer) { variables_.insert(buffer.value); }
   [[nodiscard]] bool reads_data() const { return reads_data_; }
-  /// Weights whose numbers are read as indices: all of them are to lie there, which is asked once.
-  [[nodiscard]] const std::map<std::uint32_t, IndexRange>& checked() const { return checked_; }
+  /// Of a weight whose numbers are read as indices, all of which is asked once.
+  struct WeightCheck {
+    IndexRange range;           ///< They are to lie there.
+    bool is_ascending = false;  ///< Each is where a row ends and the next begins.
+  };
+  [[nodiscard]] const std::map<std::uint32_t, WeightCheck>& checked() const { return checked_; }
 
  private:
   enum Precedence { kLowest, kConditional, kOr, kAnd, kEquality, kRelation, kSum, kProduct, kUnary, kAtom };
@@ -63,6 +67,7 @@ class ExpressionWriter {
   [[nodiscard]] std::string infix(const IndexExpr& index, const char* sign, int own, int around);
   [[nodiscard]] std::string divided(const IndexExpr& index, int around);
   [[nodiscard]] std::string data(const IndexExpr& index);
+  [[nodiscard]] std::string difference(const IndexExpr& index, int around);
 
   [[nodiscard]] std::string text(const ValueExpr& value, ElementType type, int around);
   [[nodiscard]] std::string number(const ValueExpr& value, ElementType type, int around) const;
@@ -83,7 +88,7 @@ class ExpressionWriter {
   std::set<std::uint32_t> variables_;
   Naming naming_ = [](BufferId, const IndexExpr&) { return std::nullopt; };
   bool reads_data_ = false;
-  std::map<std::uint32_t, IndexRange> checked_;
+  std::map<std::uint32_t, WeightCheck> checked_;
 };
 
 }  // namespace rewright::c

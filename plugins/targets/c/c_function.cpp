@@ -168,13 +168,16 @@ std::string FunctionWriter::write() {
   const std::string head = fmt::format("static int {}({}) {{\n", name_, fmt::join(declared, ", "));
   const bool faults = expressions_.reads_data();
   std::string checks = faults ? "  int fault = 0;\n" : "";
-  for (const auto& [buffer, range] : expressions_.checked()) {
+  for (const auto& [buffer, check] : expressions_.checked()) {
     std::int64_t count = 1;
     for (const IndexExpr& size : program_[{buffer}].sizes) count *= *size.number();
     checks += fmt::format("  for (int64_t at = 0; at < {0}; ++at) fault |= {1}[at] < {2} || {1}[at] > {3};\n", count,
-                          program_[{buffer}].name, range.low, range.high);
+                          program_[{buffer}].name, check.range.low, check.range.high);
+    if (check.is_ascending)
+      checks += fmt::format("  for (int64_t at = 1; at < {0}; ++at) fault |= {1}[at] < {1}[at - 1];\n", count,
+                            program_[{buffer}].name);
   }
-  if (!expressions_.checked().empty()) checks += "  if (fault) return fault;\n";
+  if (!expressions_.checked().empty()) checks += "  if (fault) return 4;\n";
   return fmt::format("{}{}{}{}  return {};\n}}\n", before_, head, checks, text_, faults ? "fault" : "0");
 }
 

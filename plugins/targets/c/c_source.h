@@ -1,4 +1,5 @@
-// Loop programs as C11: a function for each, over pointers to its parameters, that returns whether data was at fault.
+// Loop programs as C11: a function for each, over pointers to its parameters, that returns 0,
+// 1 where an index in data was out of its range, or 4 where one in a weight was.
 #pragma once
 
 #include <rewright/loop/target.h>
