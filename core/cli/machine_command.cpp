@@ -14,7 +14,7 @@ std::string name_of_level(const tune::CacheLevel& cache) {
 }
 
 Result<ExitCode> show_machine(const Settings& settings, bool again) {
-  REWRIGHT_TRY(const tune::Machine machine, tune::measured_machine(again));
+  REWRIGHT_TRY(const tune::MeasuredMachine machine, tune::measured_machine(again));
   if (settings.json) {
     Json caches = Json::array(), bandwidths = Json::object();
     for (const tune::CacheLevel& cache : machine.caches) {

@@ -61,7 +61,7 @@ std::vector<CacheLevel> cache_levels() {
   return levels;
 }
 
-Json to_json(const Machine& machine) {
+Json to_json(const MeasuredMachine& machine) {
   Json caches = Json::array();
   for (const CacheLevel& cache : machine.caches) {
     caches.push_back({{"level", cache.level}, {"bytes", cache.bytes}, {"read_gb_s", cache.read_gb_s}});
@@ -75,7 +75,7 @@ Json to_json(const Machine& machine) {
 }
 
 /// False where the text is not what to_json() wrote for this machine.
-bool read_measured(const std::string& text, Machine& machine) {
+bool read_measured(const std::string& text, MeasuredMachine& machine) {
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object() || json.value("fingerprint", "") != machine.fingerprint) return false;
   if (!json.contains("caches") || json["caches"].size() != machine.caches.size()) return false;
@@ -98,7 +98,7 @@ std::vector<std::int64_t> probed_bytes(const Machine& machine) {
   return sizes;
 }
 
-Status probe(Machine& machine) {
+Status probe(MeasuredMachine& machine) {
   REWRIGHT_TRY(const TemporaryFolder folder, TemporaryFolder::make());
   const std::string source = folder.path() + "/probe.c", program = folder.path() + "/probe";
   REWRIGHT_CHECK(write_file(source, probe_source(probed_bytes(machine))));
@@ -128,7 +128,6 @@ Machine described_machine() {
   Machine machine;
   machine.processor = processor_name();
   machine.caches = cache_levels();
-  machine.dot_peaks = {{"bfloat16", "AVX512_BF16"}, {"int8", "AVX512_VNNI"}};
   const std::set<std::string> flags = processor_flags();
   for (const auto& [flag, name] : {std::pair("avx2", "AVX2"), {"avx512f", "AVX-512"}, {"fma", "FMA"}}) {
     if (flags.contains(flag)) machine.instructions.emplace_back(name);
@@ -144,8 +143,8 @@ std::string to_string(const DotPeak& peak) {
   return fmt::format("{}: {:.1f} GOP/s by {}", peak.element, peak.gops, peak.instructions);
 }
 
-Result<Machine> measured_machine(bool again) {
-  Machine machine = described_machine();
+Result<MeasuredMachine> measured_machine(bool again) {
+  MeasuredMachine machine{described_machine(), {{"bfloat16", "AVX512_BF16"}, {"int8", "AVX512_VNNI"}}};
   REWRIGHT_TRY(const std::string folder, user_cache());
   const std::string file = fmt::format("{}/machine-{}.json", folder, machine.fingerprint);
   if (const auto text = read_file(file); !again && text && read_measured(*text, machine)) return machine;

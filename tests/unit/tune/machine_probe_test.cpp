@@ -17,7 +17,6 @@ namespace {
 using namespace rewright;
 using namespace rewright::tune;
 using testing::ElementsAre;
-using testing::Eq;
 
 /// Lines of what the probe shows of its dot products.
 std::vector<std::string> shown(const std::vector<std::string>& options = {}) {
@@ -72,7 +71,6 @@ TEST(MachineProbe, OfAnotherKindOfProcessorHasNoDotProducts) {
 TEST(MachineProbe, SaysWhatIsMissing) {
   EXPECT_EQ(to_string(DotPeak{"int8", "AVX512_VNNI", 945.06}), "int8: 945.1 GOP/s by AVX512_VNNI");
   EXPECT_EQ(to_string(DotPeak{"bfloat16", "AVX512_BF16", 0}), "bfloat16: none, as this processor has no AVX512_BF16");
-  for (const DotPeak& peak : described_machine().dot_peaks) EXPECT_THAT(peak.gops, Eq(0));
 }
 
 }  // namespace

@@ -15,20 +15,12 @@ struct CacheLevel {
   double read_gb_s = 0;  ///< By one core, in 10^9 bytes a second.
 };
 
-/// Of products of a narrow type that are summed in 32 bits: two operations each.
-struct DotPeak {
-  std::string element;       ///< "bfloat16", "int8".
-  std::string instructions;  ///< That do it: "AVX512_BF16".
-  double gops = 0;           ///< Of one core, in 10^9 operations a second. 0: the processor has no such instructions.
-};
-
 struct Machine {
   std::string fingerprint;  ///< 16 hexadecimal digits, of the three below.
   std::string processor;
   std::vector<std::string> instructions;  ///< "AVX2", "AVX-512", "FMA".
   std::vector<CacheLevel> caches;         ///< Smallest first, memory last.
-  double peak_gflops = 0;                 ///< Of one core, in 10^9 operations a second, in single precision.
-  std::vector<DotPeak> dot_peaks;
+  double peak_gflops = 0;                 ///< Of one core, in 10^9 operations a second.
   /// Of the largest cache.
   [[nodiscard]] REWRIGHT_API std::int64_t last_cache_bytes() const;
 };
