@@ -4,7 +4,6 @@
 // kernels were fastest there. What comes of that is timed as a whole beside the others.
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "cli/compile_ways.h"
 #include "cli/interrupt.h"
@@ -15,35 +14,14 @@ namespace {
 
 const std::string kUsual = "usual";
 
-/// The node and those behind it up to one whose result a kernel stores.
-std::set<std::string> joined_results(const Graph& graph, const std::string& name, const std::set<std::string>& stored) {
-  std::set<std::string> names = {name};
-  std::uint32_t at = 0;
-  for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
-    if (graph.nodes()[i].name == name) at = i;
-  }
-  for (std::string last = name; !stored.contains(last);) {
-    std::vector<std::uint32_t> readers;
-    for (std::uint32_t i = at + 1; i < graph.nodes().size(); ++i) {
-      if (std::ranges::any_of(graph.nodes()[i].inputs, [&](const Port& port) { return port.node.value == at; }))
-        readers.push_back(i);
-    }
-    if (readers.size() != 1) break;
-    at = readers[0];
-    last = graph.nodes()[at].name;
-    names.insert(last);
-  }
-  return names;
-}
-
 /// Of the kernels that a node has become, and of those that it has joined. What has no name, as it makes or takes a
 /// copy, is for the next that has one.
-double node_us(const compile::CompileReport& report, const std::string& name, const std::set<std::string>& results) {
+double node_us(const compile::CompileReport& report, const std::string& name) {
   double us = 0, before = 0;
   for (const compile::KernelTime& time : report.profile) {
     before += time.us;
     if (time.result.empty()) continue;
-    if (results.contains(time.result) || time.result.starts_with(name + "/")) us += before;
+    if (std::ranges::find(time.nodes, name) != time.nodes.end() || time.result.starts_with(name + "/")) us += before;
     before = 0;
   }
   return us;
@@ -61,8 +39,6 @@ Result<Compiled> computed_in_several_ways(const Settings& settings, const Compil
   REWRIGHT_CHECK(add(kUsual, {}));
   const compile::CompileReport usual = ways->last();
   if (!usual.equal()) return Compiled{usual};
-  std::set<std::string> stored;
-  for (const compile::KernelTime& time : usual.profile) stored.insert(time.result);
   std::vector<std::string> names = arguments.algorithms;
   if (std::ranges::find(names, "all") != names.end()) names = compile::algorithm_names();
   std::map<std::string, NodeAlgorithm> nodes;
@@ -78,14 +54,13 @@ Result<Compiled> computed_in_several_ways(const Settings& settings, const Compil
       continue;
     }
     for (const auto& [node, algorithm] : all) {
-      const std::set<std::string> results = joined_results(graph, node, stored);
       NodeAlgorithm& best = nodes.try_emplace(node).first->second;
       if (best.node.empty()) {
         best.node = node;
         best.algorithm = kUsual;
-        best.us = best.usual_us = node_us(usual, node, results);
+        best.us = best.usual_us = node_us(usual, node);
       }
-      const double us = node_us(report, node, results);
+      const double us = node_us(report, node);
       if (us < best.us) best.us = us, best.algorithm = name;
     }
   }

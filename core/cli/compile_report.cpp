@@ -179,7 +179,11 @@ Json compile_json(const Compiled& compiled, double seconds) {
   for (const auto& [node, reason] : report.not_compiled) not_compiled.push_back({{"node", node}, {"reason", reason}});
   Json profile = Json::array();
   for (const compile::KernelTime& time : report.profile)
-    profile.push_back({{"kernel", time.kernel}, {"result", time.result}, {"us", time.us}, {"limit_us", time.limit_us}});
+    profile.push_back({{"kernel", time.kernel},
+                       {"result", time.result},
+                       {"nodes", time.nodes},
+                       {"us", time.us},
+                       {"limit_us", time.limit_us}});
   const compile::VersionReport worst = report.versions.empty() ? compile::VersionReport() : report.worst();
   Json json = {{"kernels", worst.kernels},
                {"rewrites", report.rewrites},

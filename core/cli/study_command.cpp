@@ -1,7 +1,7 @@
 // rewright study run PLAN.toml -o DIR
 //
 // Each cell is compiled, compared and measured by a process of its own, one after the other; what became of it is kept
-// at once, so that the same command goes on where a study was stopped.
+// at once, so that the same command goes on where a study was stopped. So are convolutions alone, after the cells.
 #include <rewright/base/command.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
@@ -22,6 +23,7 @@
 #include "compile/child_processes.h"
 #include "report/study.h"
 #include "study/cells.h"
+#include "study/network_layers.h"
 #include "tune/this_machine.h"
 
 namespace rewright::cli {
@@ -38,6 +40,7 @@ constexpr int kCompressSeconds = 600;
 struct StudyArguments {
   std::string file, folder, models;
   bool preview = false, fresh = false;
+  std::optional<int> alone;  ///< Seconds for convolutions alone.
 };
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -72,6 +75,7 @@ struct CompressedNetwork {
   std::string why = {};              ///< It is not there: why.
   double left = 1;                   ///< Of its multiply-adds; of its weights what is not 0, where those have zeros.
   std::optional<double> error = {};  ///< Of its outputs, by the greatest of the original's.
+  std::vector<study::LoneLayer> convolutions = {};
 };
 
 class Study {
@@ -91,8 +95,10 @@ class Study {
                           network, file_of(network));
     fs::create_directories(fs::path(arguments_.folder) / "models", code);
     if (code) return make_error(ErrorCode::kIo, "'{}' cannot be made: {}", arguments_.folder, code.message());
-    if (arguments_.fresh) fs::remove(cells_file(), code);
+    if (arguments_.fresh)
+      for (const std::string& file : {cells_file(), alone_file()}) fs::remove(file, code);
     REWRIGHT_TRY(results_, study::read_cells(cells_file()));
+    REWRIGHT_TRY(alone_, study::read_cells(alone_file()));
     if (arguments_.preview) return preview();
     const StopInTime stop_in_time([this] { say_stopped(); });
     const std::vector<Cell> cells = cells_of(plan_);
@@ -103,6 +109,7 @@ class Study {
                 static_cast<double>(i) / static_cast<double>(cells.size()));
       REWRIGHT_CHECK(do_cell(cells[i]));
     }
+    if (!interrupted()) REWRIGHT_CHECK(time_alone(line));
     line.clear();
     if (interrupted()) {
       say_stopped();
@@ -114,6 +121,7 @@ class Study {
  private:
   [[nodiscard]] std::string file_of(const std::string& network) const { return models_ + "/" + network + ".onnx"; }
   [[nodiscard]] std::string cells_file() const { return arguments_.folder + "/cells.jsonl"; }
+  [[nodiscard]] std::string alone_file() const { return arguments_.folder + "/alone.jsonl"; }
   void say_stopped() const {
     compile::end_child_processes();
     note(fmt::format("stopped; {} of {} cells are kept in {}; the same command goes on", known().size(),
@@ -204,7 +212,7 @@ class Study {
     CellResult result{name, network->hash, "unsupported", network->why};
     if (network->why.empty()) {
       const auto start = std::chrono::steady_clock::now();
-      REWRIGHT_TRY(result, measured(cell, *network));
+      REWRIGHT_TRY(result, measured({name, network->hash, network->file, computed_by(plan_, cell)}, cell));
       result.seconds = seconds_since(start);
     }
     if (interrupted()) return {};  // It was ended, not done.
@@ -213,19 +221,22 @@ class Study {
     return {};
   }
 
-  [[nodiscard]] Result<CellResult> measured(const Cell& cell, const CompressedNetwork& network) const {
+  struct Compilation {
+    std::string name, hash, file, algorithm;
+  };
+  /// On as many threads and with such schedules as the cell.
+  [[nodiscard]] Result<CellResult> measured(const Compilation& what, const Cell& cell) const {
     REWRIGHT_TRY(const TemporaryFolder folder, TemporaryFolder::make());
-    std::vector<std::string> words = {program_,    "compile", network.file, "-o",        folder.path() + "/code",
-                                      "--measure", "--json",  "--quiet",    "--threads", std::to_string(cell.threads)};
-    const std::string algorithm = computed_by(plan_, cell);
-    if (algorithm == "cost") {
+    std::vector<std::string> words = {program_,    "compile", what.file, "-o",        folder.path() + "/code",
+                                      "--measure", "--json",  "--quiet", "--threads", std::to_string(cell.threads)};
+    if (what.algorithm == "cost") {
       words.insert(words.end(), {"--algorithms", "all"});
-    } else if (algorithm != "usual") {
-      words.insert(words.end(), {"--algorithm", algorithm});
+    } else if (what.algorithm != "usual") {
+      words.insert(words.end(), {"--algorithm", what.algorithm});
     }
     if (cell.schedules == "tuned") words.insert(words.end(), {"--effort", "1"});
     REWRIGHT_TRY(const CommandOutcome outcome, run_command(words, static_cast<int>(plan_.seconds)));
-    CellResult result{to_string(plan_, cell), network.hash, "failed"};
+    CellResult result{what.name, what.hash, "failed"};
     const Json answer = answer_of(outcome);
     if (outcome.timed_out) {
       result.state = "over budget";
@@ -251,6 +262,85 @@ class Study {
       if (result.why.find("fits no convolution") != std::string::npos) result.state = "unsupported";
     }
     return result;
+  }
+
+  // --- convolutions alone ----------------------------------------------------------------------------------------
+
+  [[nodiscard]] bool has_alone() const { return arguments_.alone || !alone_.empty(); }
+  /// By which a convolution is computed in the cell; nothing where nodes differ in it.
+  [[nodiscard]] std::optional<std::string> algorithm_of(const Cell& cell, const study::LoneLayer& layer) const {
+    const std::string algorithm = computed_by(plan_, cell);
+    if (algorithm == "cost") return std::nullopt;
+    return layer.algorithms.contains(algorithm) ? algorithm : "usual";
+  }
+  static std::string name_of(const Cell& cell, const study::LoneLayer& layer, const std::string& algorithm) {
+    return fmt::format("{}, {}, {} threads, {}", layer.key, algorithm, cell.threads, cell.schedules);
+  }
+  [[nodiscard]] const CellResult* alone_of(const std::string& name) const {
+    const auto at = std::ranges::find(alone_.rbegin(), alone_.rend(), name, &CellResult::cell);
+    return at == alone_.rend() ? nullptr : &*at;
+  }
+
+  /// Of each cell that is ok the convolutions that were not timed yet, as long as there is time.
+  Status time_alone(ProgressLine& line) {
+    if (!has_alone()) return {};
+    REWRIGHT_TRY(const Registry registry, settings_.registry());
+    const auto start = std::chrono::steady_clock::now();
+    const auto done = known();
+    std::size_t left = 0;
+    for (const Cell& cell : cells_of(plan_)) {
+      const auto result = done.find(to_string(plan_, cell));
+      if (result == done.end() || !result->second->is_ok()) continue;
+      CompressedNetwork& network = networks_.at(cell.network + ", " + plan_.compressions[cell.compression].name);
+      if (network.convolutions.empty()) {
+        REWRIGHT_TRY(network.convolutions, study::lone_convolutions(network.file, registry));
+      }
+      for (const study::LoneLayer& layer : network.convolutions) {
+        const auto algorithm = algorithm_of(cell, layer);
+        if (!algorithm || alone_of(name_of(cell, layer, *algorithm)) != nullptr) continue;
+        if (seconds_since(start) >= arguments_.alone.value_or(0)) {
+          ++left;
+          continue;
+        }
+        line.show(fmt::format("alone: {} of {}", layer.node, to_string(plan_, cell)), alone_.size(), "layers", 0);
+        REWRIGHT_CHECK(time_alone(layer, *algorithm, cell));
+        if (interrupted()) return {};
+      }
+    }
+    if (left > 0 && arguments_.alone)
+      note(fmt::format("{} convolutions are not timed alone yet; the same command goes on", left), settings_.quiet);
+    return {};
+  }
+  Status time_alone(const study::LoneLayer& layer, const std::string& algorithm, const Cell& cell) {
+    REWRIGHT_TRY(const TemporaryFolder folder, TemporaryFolder::make());
+    const std::string file = folder.path() + "/layer.onnx";
+    REWRIGHT_CHECK(write_file(file, layer.model));
+    const auto start = std::chrono::steady_clock::now();
+    REWRIGHT_TRY(CellResult result,
+                 measured({name_of(cell, layer, algorithm), content_hash(layer.model), file, algorithm}, cell));
+    if (interrupted()) return {};
+    result.seconds = seconds_since(start);
+    result.profile = Json::array();
+    REWRIGHT_CHECK(study::add_cell(alone_file(), result));
+    alone_.push_back(std::move(result));
+    return {};
+  }
+
+  /// In the order of a run; of those that hold a convolution what that takes alone.
+  [[nodiscard]] std::vector<StudyLayer> layers_of(const Cell& cell, const CellResult& result) const {
+    std::vector<StudyLayer> layers;
+    const auto network = networks_.find(cell.network + ", " + plan_.compressions[cell.compression].name);
+    for (const study::LayerTime& time : study::layers_of(result.profile)) {
+      StudyLayer& made = layers.emplace_back(StudyLayer{time.layer, time.us});
+      if (network == networks_.end()) continue;
+      for (const study::LoneLayer& layer : network->second.convolutions) {
+        const auto algorithm = algorithm_of(cell, layer);
+        if (!algorithm || std::ranges::find(time.nodes, layer.node) == time.nodes.end()) continue;
+        const CellResult* alone = alone_of(name_of(cell, layer, *algorithm));
+        if (alone != nullptr && alone->us) made.alone_us = made.alone_us.value_or(0) + *alone->us;
+      }
+    }
+    return layers;
   }
 
   // --- what came of it -------------------------------------------------------------------------------------------
@@ -290,6 +380,7 @@ class Study {
       if (result->second->limit_us && made.us) made.of_limit = *result->second->limit_us / *made.us / cell.threads;
       made.achieved = standings.at(to_string(plan_, cell)).achieved;
       made.expected = standings.at(to_string(plan_, cell)).expected;
+      made.layers = layers_of(cell, *result->second);
     }
     return report;
   }
@@ -324,6 +415,12 @@ class Study {
     if (cell.of_limit) json["of_limit"] = *cell.of_limit;
     if (row.error) json["error"] = *row.error;
     if (!cell.why.empty()) json["why"] = cell.why;
+    Json layers = Json::array();
+    for (const StudyLayer& layer : cell.layers) {
+      layers.push_back({{"layer", layer.name}, {"us", layer.us}});
+      if (layer.alone_us) layers.back()["alone_us"] = *layer.alone_us;
+    }
+    if (!layers.empty()) json["layers"] = std::move(layers);
     return json;
   }
   static void print_matrix(const StudyReport& made, const std::map<std::string, std::size_t>& states,
@@ -357,7 +454,7 @@ class Study {
   const StudyArguments& arguments_;
   Plan plan_;
   std::string program_, models_;
-  std::vector<CellResult> results_;
+  std::vector<CellResult> results_, alone_;            ///< Of cells; of convolutions alone.
   std::map<std::string, CompressedNetwork> networks_;  ///< By "NETWORK, COMPRESSION".
 };
 
@@ -386,6 +483,9 @@ void add_study(Program& program) {
       .required();
   run.add_option("--models", arguments->models, "The folder of NETWORK.onnx (default: models beside the program)");
   run.add_flag("--preview", arguments->preview, "Say what is to be done and about how long that takes, and do nothing");
+  run.add_option("--alone", arguments->alone,
+                 "Seconds in which convolutions of the cells are then timed alone, too; the same command goes on")
+      .check(in_range(1, 1'000'000));
   run.add_flag("--fresh", arguments->fresh, "Forget what was done");
 }
 

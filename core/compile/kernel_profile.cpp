@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "loop/bounds.h"
 #include "loop/interpreter.h"
@@ -69,6 +70,24 @@ std::string result_of(const Graph& graph, const loop::Program& program, const Ke
   return "";
 }
 
+/// Named nodes by the stored result that they go into: their own, or the first behind them where each has one reader.
+std::map<std::string, std::vector<std::string>> nodes_by_result(const Graph& graph,
+                                                                const std::vector<KernelTime>& profile) {
+  std::set<std::string> stored;
+  for (const KernelTime& time : profile) stored.insert(time.result);
+  std::vector<std::set<std::uint32_t>> readers(graph.nodes().size());
+  for (std::uint32_t i = 0; i < graph.nodes().size(); ++i)
+    for (const Port& port : graph.nodes()[i].inputs) readers[port.node.value].insert(i);
+  std::map<std::string, std::vector<std::string>> found;
+  for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
+    if (graph.nodes()[i].is_input() || graph.nodes()[i].name.empty()) continue;
+    std::uint32_t at = i;
+    while (!stored.contains(graph.nodes()[at].name) && readers[at].size() == 1) at = *readers[at].begin();
+    if (stored.contains(graph.nodes()[at].name)) found[graph.nodes()[at].name].push_back(graph.nodes()[i].name);
+  }
+  return found;
+}
+
 }  // namespace
 
 KernelWork work_of(const loop::Program& program) { return Count(program).work(); }
@@ -91,6 +110,9 @@ std::vector<KernelTime> kernel_profile(const Graph& graph, const Kernels& kernel
                        .key = call.key,
                        .work = work});
   }
+  const auto nodes = nodes_by_result(graph, profile);
+  for (KernelTime& time : profile)
+    if (const auto at = nodes.find(time.result); at != nodes.end()) time.nodes = at->second;
   return profile;
 }
 

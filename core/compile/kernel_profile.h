@@ -36,6 +36,8 @@ struct KernelTime {
   std::string key = {};      ///< As of its call.
   std::string program = {};  ///< Its id (compile/network_tasks.h), where it was scheduled.
   KernelWork work = {};
+  /// Named nodes that it computes: that of its result, and those that have joined it.
+  std::vector<std::string> nodes = {};
 };
 
 [[nodiscard]] REWRIGHT_API KernelWork work_of(const loop::Program& program);

@@ -55,6 +55,48 @@ std::string matrix_of(const StudyReport& report) {
          head + "</thead><tbody>\n" + rows + "</tbody></table></div>\n";
 }
 
+/// "12.3 us, alone 10.1 us", by a layer's name.
+std::map<std::string, std::string> layer_texts(const StudyCell& cell) {
+  std::map<std::string, std::string> texts;
+  for (const StudyLayer& layer : cell.layers)
+    texts[layer.name] =
+        fmt::format("{:.1f} us{}", layer.us, layer.alone_us ? fmt::format("<br>alone {:.1f} us", *layer.alone_us) : "");
+  return texts;
+}
+
+/// A table for each network and compression that opens: layers in the order in which they run.
+std::string layers_of(const StudyReport& report) {
+  std::string tables;
+  for (const StudyRow& row : report.rows) {
+    std::vector<std::string> names;
+    std::vector<std::map<std::string, std::string>> texts;
+    std::string head = "<tr><th scope=col>layer</th>";
+    for (std::size_t c = 0; c < row.cells.size(); ++c) {
+      head += "<th scope=col class=figure>" + escaped(report.columns[c]) + "</th>";
+      texts.push_back(layer_texts(row.cells[c]));
+      for (const StudyLayer& layer : row.cells[c].layers)
+        if (std::ranges::find(names, layer.name) == names.end()) names.push_back(layer.name);
+    }
+    if (names.empty()) continue;
+    std::string lines;
+    for (const std::string& name : names) {
+      lines += fmt::format("<tr><th scope=row>{}</th>", escaped(name));
+      for (const auto& cell : texts)
+        lines += fmt::format("<td class=figure>{}</td>", cell.contains(name) ? cell.at(name) : "-");
+      lines += "</tr>\n";
+    }
+    tables += fmt::format(
+        "<details><summary>{}</summary>\n<div class=wide role=group tabindex=0 aria-label=\"Layers of {}\"><table>"
+        "<thead>{}</tr></thead><tbody>\n{}</tbody></table></div></details>\n",
+        escaped(name_of_row(row)), escaped(name_of_row(row)), head, lines);
+  }
+  return tables.empty() ? ""
+                        : "<h2>Each layer among the others, and convolutions alone</h2>\n<p>A layer is what makes one "
+                          "result, with what has joined it. Alone: a network of the convolution, which reads and "
+                          "writes images with channels first.</p>\n" +
+                              tables;
+}
+
 /// What is not ok, with its sentence.
 std::string reasons_of(const StudyReport& report) {
   std::string items;
@@ -100,7 +142,7 @@ std::string fronts_of(const StudyReport& report, const std::string& title, const
 
 std::string study_html(const StudyReport& report) {
   std::string body = fmt::format("<h1>{}</h1>\n<p>{}</p>\n", escaped(report.title), escaped(report.machine));
-  body += matrix_of(report) + reasons_of(report);
+  body += matrix_of(report) + reasons_of(report) + layers_of(report);
   body += fronts_of(report, "What time costs in error", "error by the greatest output",
                     [](const StudyRow& row, const StudyCell&) { return row.error; });
   body += fronts_of(report, "What time costs in memory", "MiB at most",

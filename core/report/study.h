@@ -9,12 +9,19 @@
 
 namespace rewright {
 
+/// What makes one result, in a network.
+struct StudyLayer {
+  std::string name;
+  double us = 0;                        ///< Among the others.
+  std::optional<double> alone_us = {};  ///< Of a network of its convolution alone.
+};
 struct StudyCell {
   std::string state;     ///< "ok", "unsupported", ...
   std::string why = {};  ///< Of others than "ok": a sentence.
   std::optional<double> us = {}, onnxruntime_us = {}, peak_bytes = {};
   std::optional<double> achieved = {}, expected = {};  ///< Times as fast as dense.
   std::optional<double> of_limit = {};                 ///< The time that the machine allows, by its own.
+  std::vector<StudyLayer> layers = {};
 };
 struct StudyRow {
   std::string network, compression;

@@ -63,4 +63,23 @@ TEST(KernelProfile, NamesKernelsAndResults) {
   EXPECT_TRUE(kernel_profile(model.graph, kernels, {}, machine()).empty());
 }
 
+TEST(KernelProfile, NamesTheNodesThatAreComputedInAKernel) {
+  GraphBuilder builder(&loaded());
+  const auto apply = [&](const char* op, const std::vector<Port>& operands, const char* name) {
+    return (*builder.apply(op, std::vector<NamedParam>(), operands, name))[0];
+  };
+  const Port x = *builder.input("x", floats({4, 4})), w = *builder.input("w", floats({4, 4}));
+  const Port p = apply("relu", {apply("matmul", {x, w}, "product")}, "positive");
+  builder.output(apply("matmul", {p, w}, "first"), "y");
+  builder.output(apply("matmul", {w, p}, "second"), "z");
+  const ImportedModel model = model_of(builder.finish());
+  const Kernels kernels = kernels_of_model(model);
+  const auto profile = kernel_profile(model.graph, kernels, std::vector<double>(kernels.calls.size(), 1), machine());
+  ASSERT_EQ(profile.size(), 3U);
+  const auto found = std::ranges::find(profile, "positive", &KernelTime::result);
+  ASSERT_NE(found, profile.end());
+  EXPECT_THAT(found->nodes, ::testing::ElementsAre("product", "positive"));
+  EXPECT_THAT(std::ranges::find(profile, "second", &KernelTime::result)->nodes, ::testing::ElementsAre("second"));
+}
+
 }  // namespace
