@@ -104,8 +104,10 @@ Result<LoadedModel::Call> LoadedModel::prepare(std::span<const RuntimeTensor> in
 }
 
 Status LoadedModel::run(const Call& call) const {
-  if (run_(&weights_, call.inputs.data(), call.places.data(), call.memory.get()) == 0) return {};
-  return shape_error("an index that was read from an input lay outside of its range");
+  const int fault = run_(&weights_, call.inputs.data(), call.places.data(), call.memory.get());
+  if (fault == 0) return {};
+  return shape_error("an index that was read from {} lay outside of its range",
+                     (fault & 4) != 0 ? "a weight" : "an input");
 }
 
 Result<std::vector<RuntimeTensor>> LoadedModel::run(std::span<const RuntimeTensor> inputs) const {
