@@ -230,6 +230,10 @@ Result<ExitCode> run(const Settings& settings, const ExperimentArguments& argume
     print_line(fmt::format("\n{} units done, {} known before{}; tables, plots and raw results in {}", done, known,
                            recorded > 0 ? fmt::format(", {} from records", recorded) : "",
                            arguments.results + (arguments.quick ? "/quick" : "")));
+    if (arguments.from_records && !arguments.fresh && done > 0)
+      print_line(fmt::format("Computed here, with this machine's times: {} {}. The records have no such unit, or are of "
+                             "other files.",
+                             done, done == 1 ? "unit" : "units"));
   }
   return stopped ? ExitCode::kStopped : exit_code_of(all);
 }
@@ -318,7 +322,7 @@ void add_experiment(Program& program) {
       group, "run", "Runs experiments and says which claims hold; what is done already is not done again",
       {"rewright experiment run pruning", "rewright experiment run --all --quick",
        "rewright experiment run --all --results results --threads 2",
-       "rewright experiment run matmap tuning --from-records",
+       "rewright experiment run learn tuning --from-records",
        "rewright experiment run mine --experiments my-experiments --fresh"},
       [chosen](const Settings& settings) { return run(settings, *chosen); });
   const Argument quick = add_chosen(run_command, *chosen);
@@ -336,7 +340,8 @@ void add_experiment(Program& program) {
       .excludes(fresh);
   run_command
       .add_flag("--from-records", chosen->from_records,
-                "Measure nothing: times are those that came with the program, all else is computed again")
+                "Measure nothing: take from the records that came with the program what was measured, and what was computed "
+                "from the same files; compute the rest again (with --fresh: all that is not measured)")
       .excludes(quick);
 
   auto reported = std::make_shared<ExperimentArguments>();

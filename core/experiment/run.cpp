@@ -117,14 +117,19 @@ Error named(const Error& error, const Manifest& manifest, const std::string& lab
   return {error.code, fmt::format("experiment {}, {}: {}", manifest.name, label, error.message)};
 }
 
-/// Done already: by this build, or with the same files by another.
-Result<bool> is_known(const PlannedUnit& unit, const UnitResult* before, const ResultFile& results, bool any_build) {
-  if (before == nullptr || before->key == unit.key || !any_build) return before != nullptr && before->key == unit.key;
-  const Json* setting = results.setting(before->setting);
+/// Whether some build has done it with the files as they are.
+Result<bool> has_these_files(const PlannedUnit& unit, const UnitResult* before, const ResultFile& results) {
+  const Json* setting = before == nullptr ? nullptr : results.setting(before->setting);
   if (setting == nullptr) return false;
   REWRIGHT_TRY(const std::string key,
                key_of(unit.run->kind, unit.spec->parameters, unit.files, setting->value("build", "")));
   return before->key == key;
+}
+
+/// Done already: by this build, or with the same files by another.
+Result<bool> is_known(const PlannedUnit& unit, const UnitResult* before, const ResultFile& results, bool any_build) {
+  if (before == nullptr || before->key == unit.key || !any_build) return before != nullptr && before->key == unit.key;
+  return has_these_files(unit, before, results);
 }
 
 }  // namespace
@@ -146,7 +151,11 @@ Result<RunOutcome> run_experiment(const Manifest& manifest, const RunExperiment&
 
   for (std::size_t i = 0; i < planned.size(); ++i) {
     const PlannedUnit& unit = planned[i];
-    if (options.from_records && unit.job.measures) {
+    bool takes_record = options.from_records && unit.job.measures;
+    if (options.from_records && !options.fresh && !takes_record) {
+      REWRIGHT_TRY(takes_record, has_these_files(unit, records.find(manifest, *unit.spec), records));
+    }
+    if (takes_record) {
       REWRIGHT_TRY(const bool is_recorded, take_record(unit, manifest, records, options.folder, outcome));
       if (!is_recorded)
         outcome.missing[unit.run->name] =

@@ -17,11 +17,13 @@ namespace rewright::experiment {
 struct RunExperiment {
   std::string folder;  ///< Of the experiment's results; made if it is not there.
   bool quick = false;
-  bool fresh = false;         ///< Do everything again.
-  bool any_build = false;     ///< What another build of the program has done counts as done.
-  bool from_records = false;  ///< What would be measured is taken from records_folder(); nothing is measured.
-  std::string git;            ///< Of the source tree, for the record.
-  Lab lab;                    ///< Without `work` and `progress`.
+  bool fresh = false;      ///< Do everything again.
+  bool any_build = false;  ///< What another build of the program has done counts as done.
+  /// What would be measured is taken from records_folder(), and so is, unless `fresh`, what was computed from the files
+  /// as they are. Nothing is measured.
+  bool from_records = false;
+  std::string git;  ///< Of the source tree, for the record.
+  Lab lab;          ///< Without `work` and `progress`.
   /// Units done, units in all, what is being done, how much of it.
   std::function<void(std::size_t, std::size_t, const std::string&, double)> progress;
 };

@@ -116,6 +116,7 @@ Result<Job> program_job(Parameters& parameters, const Lab& lab) {
   }
   asked.file = path_of(asked.program, lab);
   Job job{[asked](const Lab& place) { return work(asked, place); }};
+  job.measures = true;
   if (!asked.file.empty()) job.files.push_back(asked.file);
   return job;
 }

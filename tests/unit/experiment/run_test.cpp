@@ -182,6 +182,36 @@ TEST(Run, MeasuresNothingFromRecords) {
   EXPECT_EQ(again->known, 2U);
 }
 
+TEST(Run, WhatWasComputedFromTheSameFilesIsTakenFromRecords) {
+  const Experiments folder;
+  const Manifest manifest = counting(folder);
+  RunExperiment options = folder.options("counting");
+  options.folder = experiment::records_folder(manifest);
+  auto records = run_experiment(manifest, options)->results;
+  ASSERT_EQ(records.units.size(), 2U);
+  for (experiment::UnitResult& unit : records.units)
+    for (auto& row : unit.rows) row["lines"] = 50;
+  ASSERT_TRUE(write_results(options.folder + "/results.jsonl", records));
+  options.folder = (folder.path() / "elsewhere").string();
+  options.from_records = true;
+  const auto taken = run_experiment(manifest, options);
+  ASSERT_TRUE(taken) << taken.error().message;
+  EXPECT_EQ(taken->recorded, 2U);
+  EXPECT_EQ(taken->done, 0U);
+  EXPECT_EQ(found(manifest, *taken).claims[0].ours, "50") << "as the records say";
+  EXPECT_EQ(run_experiment(manifest, options)->known, 2U);
+  options.fresh = true;
+  const auto computed = run_experiment(manifest, options);
+  EXPECT_EQ(computed->done, 2U);
+  EXPECT_EQ(found(manifest, *computed).claims[0].ours, "3") << "counted again";
+  options.fresh = false;
+  folder.write("counting", "four\nfive\n", "b.txt");
+  const auto changed = run_experiment(manifest, options);
+  EXPECT_EQ(changed->recorded, 0U) << "the records are of other files";
+  EXPECT_EQ(changed->done, 2U);
+  EXPECT_EQ(found(manifest, *changed).claims[0].ours, "4");
+}
+
 TEST(Run, AQuickOneIsJudgedByItsOwnFormOrByRecords) {
   const Experiments folder;
   const Manifest manifest = searching(folder);
