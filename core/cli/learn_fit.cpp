@@ -85,7 +85,8 @@ struct EvalCommand {
 /// The page of the last seed.
 Status write_page(const EvalCommand& arguments, const learn::DataSet& data, const std::vector<FoldReport>& folds,
                   const std::string& ceiling) {
-  LearningReport page{fmt::format("{} on {}", arguments.recipe.predictor, arguments.recipe.base),
+  const std::string& base = arguments.recipe.base;
+  LearningReport page{"Costs by " + arguments.recipe.predictor + (base.empty() || base == "none" ? "" : " on " + base),
                       data.device,
                       arguments.split,
                       ceiling,

@@ -148,11 +148,12 @@ class KernelSession {
     return fmt::format("{:.3g}", static_cast<double>(tuning_->space().size()));
   }
   [[nodiscard]] TuningReport page() const {
-    TuningReport page{.title = "Schedules of " + tuning_->task().name,
+    TuningReport page{.title = "Schedules of " + shown_name(tuning_->task().name),
                       .machine = setting_.machine,
                       .one_shot_us = tuning_->one_shot_us(),
                       .best_us = tuning_->best_us(),
-                      .outcomes = fmt::format("{}: {}", counted(static_cast<std::uint64_t>(tuning_->trials()), "trial"),
+                      .outcomes = fmt::format("{}; {}, first schedules included",
+                                              counted(static_cast<std::uint64_t>(tuning_->trials()), "trial"),
                                               outcome_text(tuning_->outcomes())),
                       .times = times_text(tuning_->times())};
     page.kernels.push_back(tuned_kernel(*tuning_));

@@ -278,15 +278,15 @@ class ModelSession {
     return names;
   }
   [[nodiscard]] TuningReport page() const {
-    TuningReport page{
-        .title = "Schedules of " + names_text(),
-        .machine = setting_.machine,
-        .one_shot_us = network_->one_shot_us(),
-        .best_us = network_->best_us(),
-        .outcomes = fmt::format("{}: {}", counted(static_cast<std::uint64_t>(network_->trials()), "trial"),
-                                outcome_text(network_->outcomes())) +
-                    transfer_text(),
-        .times = times_text(network_->times())};
+    TuningReport page{.title = "Schedules of " + names_text(),
+                      .machine = setting_.machine,
+                      .one_shot_us = network_->one_shot_us(),
+                      .best_us = network_->best_us(),
+                      .outcomes = fmt::format("{}; {}, each kernel's first schedules included",
+                                              counted(static_cast<std::uint64_t>(network_->trials()), "trial"),
+                                              outcome_text(network_->outcomes())) +
+                                  transfer_text(),
+                      .times = times_text(network_->times())};
     for (const tune::NetworkPoint& point : network_->curve())
       page.curve.emplace_back(static_cast<double>(point.trials), point.objective_us);
     for (const tune::TaskTuning* task : by_time()) page.kernels.push_back(tuned_kernel(*task));

@@ -1,14 +1,20 @@
 #include "cli/tuned_kernel.h"
 
+#include <filesystem>
+
 #include "cli/schedule_steps.h"
 #include "tune/kernel_program.h"
 
 namespace rewright::cli {
 
+std::string shown_name(const std::string& task) {
+  return task.ends_with(".loop") ? std::filesystem::path(task).filename().string() : task;
+}
+
 TunedKernel tuned_kernel(const tune::TaskTuning& task) {
   const loop::Program& program = task.task().program;
   TunedKernel kernel;
-  kernel.name = task.task().name;
+  kernel.name = shown_name(task.task().name);
   kernel.count = task.task().count;
   kernel.unscheduled_us = task.unscheduled_us();
   kernel.one_shot_us = task.one_shot_us();

@@ -1,4 +1,6 @@
 // The report's page of one experiment.
+#include <regex>
+
 #include "base/files.h"
 #include "experiment/site_pages.h"
 #include "report/gallery/html.h"
@@ -94,6 +96,12 @@ std::string tables_html(const Findings& findings) {
   return html;
 }
 
+/// Graphviz names the parts of each drawing alike; in a page an id is there once.
+std::string without_ids(const std::string& svg) {
+  static const std::regex id(R"re((<g) id="[^"]*")re");
+  return std::regex_replace(svg, id, "$1");
+}
+
 Result<std::string> drawings_html(const SiteEntry& entry, std::vector<std::pair<std::string, std::string>>& aside) {
   std::string html;
   const std::string folder = file_name(entry.findings->manifest->name);
@@ -106,7 +114,7 @@ Result<std::string> drawings_html(const SiteEntry& entry, std::vector<std::pair<
     } else {
       html += fmt::format(
           "<div><h3>{0}</h3><div class=\"drawing\" role=\"group\" tabindex=\"0\" aria-label=\"{0}\">{1}</div></div>\n",
-          escaped(title), svg);
+          escaped(title), without_ids(svg));
     }
   }
   return html.empty() ? html : "<div class=\"pair\">\n" + html + "</div>\n";

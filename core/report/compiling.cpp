@@ -93,7 +93,7 @@ std::string compiling_html(const CompilingReport& report) {
   if (const std::string roofline = roofline_html(points, report.machine, report.threads); !roofline.empty())
     body += section_html("roofline", "What the machine allows",
                          fmt::format("<p>Each point is a kernel; numbers are those of the table. On a roof the machine "
-                                     "allows no more. {}</p>\n{}",
+                                     "allows no more. Machine: {}.</p>\n{}",
                                      escaped(report.machine.processor), roofline));
   body +=
       section_html("kernels", "Kernels",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
 
 #include "report/gallery/html.h"
 #include "report/page.h"
@@ -13,6 +14,25 @@ namespace {
 using gallery::escaped;
 
 constexpr std::size_t kWorst = 20;
+
+/// "conv2d[groups=2] of data (1, 8, 7, 7), weight (8, 4, 3, 3), then relu", of a key
+/// "|conv2d[groups=2]|data(1, 8, 7, 7)weight(8, 4, 3, 3)+0|relu|data(1, 8, 7, 7)".
+std::string kernel_text(const std::string& key) {
+  static const std::regex application(R"((?:^|\+)[0-9,. ]*\|([^|]+)\|((?:[a-z]+\([0-9, ]*\))*))");
+  static const std::regex tensor(R"(([a-z]+)(\([0-9, ]*\)))");
+  std::string text;
+  for (std::sregex_iterator at(key.begin(), key.end(), application), end; at != end; ++at) {
+    if (!text.empty()) {
+      text += ", then " + at->str(1);
+      continue;
+    }
+    const std::string inputs = at->str(2);
+    text = at->str(1);
+    for (std::sregex_iterator input(inputs.begin(), inputs.end(), tensor), last; input != last; ++input)
+      text += (text == at->str(1) ? " of " : ", ") + input->str(1) + " " + input->str(2);
+  }
+  return text.empty() ? key : text;
+}
 
 std::vector<const PredictedKernel*> all_kernels(const LearningReport& report) {
   std::vector<const PredictedKernel*> all;
@@ -73,9 +93,10 @@ std::string worst_table(std::vector<const PredictedKernel*> kernels) {
   std::ranges::stable_sort(kernels, std::greater(), [](const PredictedKernel* kernel) { return off(*kernel); });
   std::vector<TableRow> rows;
   for (std::size_t i = 0; i < std::min(kWorst, kernels.size()); ++i)
-    rows.push_back({escaped(kernels[i]->kernel), fmt::format("{:.2f}", kernels[i]->measured_us),
-                    fmt::format("{:.2f} &plusmn; {:.2f}", kernels[i]->predicted_us, kernels[i]->spread_us),
-                    fmt::format("{:.2f}", kernels[i]->roofline_us)});
+    rows.push_back(
+        {escaped(kernel_text(kernels[i]->kernel)), plot::number_text(kernels[i]->measured_us),
+         plot::number_text(kernels[i]->predicted_us) + " &plusmn; " + plot::number_text(kernels[i]->spread_us),
+         plot::number_text(kernels[i]->roofline_us)});
   const TableColumn columns[] = {{"kernel"}, {"us, measured", true}, {"predicted", true}, {"roofline", true}};
   return table_html("Kernels that it gets most wrong", columns, rows);
 }
@@ -84,12 +105,23 @@ std::string worst_table(std::vector<const PredictedKernel*> kernels) {
 
 std::string learning_html(const LearningReport& report) {
   const std::vector<const PredictedKernel*> kernels = all_kernels(report);
-  std::string body =
-      fmt::format("<h1>{}</h1>\n<p class=\"lede\">{}, kernels held out by {}. {}</p>\n", escaped(report.title),
-                  escaped(report.device), escaped(report.split), escaped(report.ceiling));
+  std::string device = report.device;
+  if (const std::size_t bar = device.find('|'); bar != std::string::npos) device.replace(bar, 1, ": ");
+  std::string body = fmt::format(
+      "<h1>{}</h1>\n<p class=\"lede\">Learned from measured kernels, asked about others: those held out by {}. "
+      "Measured by "
+      "{}. {}</p>\n",
+      escaped(report.title), escaped(report.split), escaped(device), escaped(report.ceiling));
   body += section_html("scatter", "Measured and predicted", scatter(kernels));
-  body += section_html("spread", "How true the spread is", calibration(kernels));
-  body += section_html("folds", "What was held out", folds_table(report));
+  body += section_html("spread", "How true the spread is",
+                       "<p>The share of kernels within a range of the prediction: by the model's own spread, and as "
+                       "measured.</p>\n" +
+                           calibration(kernels));
+  body +=
+      section_html("folds", "What was held out",
+                   "<p>Errors are means of |predicted - measured| by measured; tau is Kendall's: 1 where all kernels "
+                   "are in their order.</p>\n" +
+                       folds_table(report));
   body += section_html("worst", "Kernels that it gets most wrong", worst_table(kernels));
   return page_html(report.title, body);
 }

@@ -58,6 +58,8 @@ std::string name_mathml(std::string_view name) {
       std::ranges::all_of(name.substr(letters), [](unsigned char c) { return std::isdigit(c) != 0; });
   if (is_numbered)
     return fmt::format("<msub><mi>{}</mi><mn>{}</mn></msub>", name.substr(0, letters), name.substr(letters));
+  if (name.size() == 1 && std::isalpha(static_cast<unsigned char>(name[0])) != 0)
+    return fmt::format("<mi>{}</mi>", name);
   return fmt::format("<mi mathvariant=\"normal\">{}</mi>", escaped(name));
 }
 
@@ -238,8 +240,11 @@ std::vector<std::string> product_pieces(std::string_view term) {
     pieces.push_back(factor_mathml(factors[begin++]));
   if (!variables.empty()) pieces.push_back(sign_of_sum(variables, guards));
   for (const std::string_view guard : guards) pieces.push_back(mrow(mo("[") + expression_mathml(guard) + mo("]")));
-  for (std::size_t i = begin; i < factors.size(); ++i)
+  for (std::size_t i = begin; i < factors.size(); ++i) {
+    const std::size_t first = pieces.size();
     for (std::string& piece : factor_pieces(factors[i])) pieces.push_back(std::move(piece));
+    if (i > begin) pieces[first] = mrow("<mspace width=\"0.2em\"/>" + pieces[first]);
+  }
   return pieces;
 }
 

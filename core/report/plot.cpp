@@ -19,6 +19,7 @@ constexpr std::string_view kStyle =
     ".rw-plot .rw-grid{stroke:#dfe3e8}.rw-plot .rw-axis{stroke:#9aa4b2}.rw-plot .rw-bar{fill:#1f5fbf;opacity:.85}"
     ".rw-plot .rw-cell{fill:#1f5fbf;stroke:none}.rw-plot .rw-none{fill:none;stroke:#dfe3e8}"
     ".rw-plot .rw-number{fill:#0d1219}"
+    ".rw-plot .rw-label{paint-order:stroke;stroke:var(--card,Canvas);stroke-width:4px;stroke-linejoin:round}"
     "@media(prefers-color-scheme:dark){.rw-plot text{fill:#9aa4b2}.rw-plot .rw-grid,.rw-plot .rw-none{stroke:#323842}"
     ".rw-plot .rw-bar{fill:#86b4ff}.rw-plot .rw-cell{fill:#4a7fd0}.rw-plot .rw-number{fill:#fff}}</style>\n";
 
@@ -29,9 +30,9 @@ constexpr std::array<std::string_view, 3> kDashes = {"", " stroke-dasharray=\"6 
 
 std::string svg(std::string_view title, double width, double height, const std::string& content) {
   return fmt::format(
-      "<svg class=\"rw-plot\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" "
+      "<svg class=\"rw-plot\" style=\"max-width:{:.0f}px\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" "
       "aria-label=\"{}\">\n{}{}</svg>\n",
-      width, height, escaped(title), kStyle, content);
+      1.1 * width, width, height, escaped(title), kStyle, content);
 }
 
 std::string text(double x, double y, std::string_view anchor, std::string_view words) {
@@ -128,37 +129,75 @@ std::string axes(const Lines& lines, const Paper& paper) {
                      (Paper::kTop + bottom) / 2, escaped(lines.y));
 }
 
-/// Labels beside points, one above the other where points lie together.
+/// Labels beside points: where points lie together one label names them all; no label lies on a point or on another
+/// label, and where there is no room beside it there is none.
 class Labels {
  public:
-  std::string place(double x, double y, const std::string& words) {
-    constexpr double kLetter = 7.5, kHeight = 14;
-    const double width = kLetter * static_cast<double>(words.size()) + 2;
-    const auto is_taken = [&](const Placed& other) {
-      return x < other.x + other.width && other.x < x + width && std::abs(y - other.y) < kHeight;
-    };
-    for (int tries = 0; tries < 12 && std::ranges::any_of(placed_, is_taken); ++tries) {
-      if (y > 2 * kHeight) {
-        y -= kHeight;
-      } else {
-        x += width;  // There is no room above.
-      }
-    }
-    placed_.push_back({x, y, width});
-    return text(x, y, "start", words);
+  void add(double x, double y, const std::string& words) {
+    points_.push_back({x, y});
+    if (words.empty()) return;
+    constexpr double kTogether = 9;
+    const auto near = std::ranges::find_if(
+        groups_, [&](const Group& group) { return std::hypot(x - group.x, y - group.y) < kTogether; });
+    if (near == groups_.end())
+      groups_.push_back({x, y, words});
+    else if (near->words != words)
+      near->words += ", " + words;
+  }
+  [[nodiscard]] std::string texts(double right) {
+    std::string content;
+    for (const Group& group : groups_) content += placed(group, right);
+    return content;
   }
 
  private:
-  struct Placed {
+  static constexpr double kHeight = 14, kRadius = 4, kLowest = Paper::kHeight - Paper::kBottom - 4;
+  struct Group {
+    double x = 0, y = 0;
+    std::string words;
+  };
+  /// Of a text: `y` is where its letters stand.
+  struct Box {
     double x = 0, y = 0, width = 0;
   };
-  std::vector<Placed> placed_;
+  [[nodiscard]] bool is_free(const Box& box, double right) const {
+    if (box.x < Paper::kLeft || box.x + box.width > right || box.y < kHeight || box.y > kLowest) return false;
+    const auto touches = [&](const Box& other) {
+      return box.x < other.x + other.width && other.x < box.x + box.width && std::abs(box.y - other.y) < kHeight;
+    };
+    const auto covers = [&](const std::pair<double, double>& point) {
+      return point.first > box.x - kRadius && point.first < box.x + box.width + kRadius &&
+             point.second > box.y - kHeight + 2 - kRadius && point.second < box.y + 2 + kRadius;
+    };
+    return std::ranges::none_of(placed_, touches) && std::ranges::none_of(points_, covers);
+  }
+  /// "" where there is no room.
+  std::string placed(const Group& group, double right) {
+    constexpr double kLetter = 7.5;
+    const double width = kLetter * static_cast<double>(group.words.size()) + 2;
+    for (const double away : {0.0, 12.0, 24.0, 36.0}) {
+      for (const Box& box :
+           {Box{group.x + 7 + away, group.y + 4, width}, Box{group.x - 7 - away - width, group.y + 4, width},
+            Box{group.x - width / 2, group.y - 8 - away, width}, Box{group.x - width / 2, group.y + 19 + away, width},
+            Box{group.x + 5, group.y - 7 - away, width}, Box{group.x - 5 - width, group.y - 7 - away, width},
+            Box{group.x + 5, group.y + 15 + away, width}, Box{group.x - 5 - width, group.y + 15 + away, width}}) {
+        if (!is_free(box, right)) continue;
+        placed_.push_back(box);
+        return fmt::format("<text class=\"rw-label\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", box.x, box.y,
+                           escaped(group.words));
+      }
+    }
+    return {};
+  }
+
+  std::vector<std::pair<double, double>> points_;
+  std::vector<Group> groups_;
+  std::vector<Box> placed_;
 };
 
-std::string line(const Series& series, const Paper& paper, bool steps, std::size_t number) {
+std::string line(const Series& series, const Paper& paper, bool steps, std::size_t number, Labels& labels) {
   const std::string_view colour = kColours[number % kColours.size()];
   std::string path, dots;
-  Labels labels;
   for (std::size_t i = 0; i < series.points.size(); ++i) {
     const auto& [x, y] = series.points[i];
     if (!paper.x.shows(x) || !paper.y.shows(y)) continue;
@@ -166,11 +205,10 @@ std::string line(const Series& series, const Paper& paper, bool steps, std::size
     path += path.empty() ? fmt::format("M{:.1f} {:.1f}", at_x, at_y)
             : steps      ? fmt::format("H{:.1f}V{:.1f}", at_x, at_y)
                          : fmt::format("L{:.1f} {:.1f}", at_x, at_y);
-    const bool is_labelled = i < series.labels.size() && !series.labels[i].empty();
-    if (!steps && (series.has_dots || !series.is_joined))
+    if (!series.is_joined || (!steps && series.has_dots))
       dots += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"/>\n", at_x, at_y,
                           series.is_joined || !series.labels.empty() ? "3.2" : "1.6", colour);
-    if (is_labelled) dots += labels.place(at_x + 6, at_y + 4, series.labels[i]);
+    labels.add(at_x, at_y, i < series.labels.size() ? series.labels[i] : "");
   }
   if (!series.is_joined) return fmt::format("<g><title>{}</title>{}</g>\n", escaped(series.name), dots);
   return fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{}><title>{}</title></path>\n{}",
@@ -188,12 +226,15 @@ std::string legend(const Lines& lines, double right, double& height) {
       x = Paper::kLeft;
       height += 18;
     }
+    const std::string_view colour = kColours[i % kColours.size()];
     content +=
-        fmt::format(
-            "<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{2:.1f}\" y2=\"{1:.1f}\" stroke=\"{3}\" "
-            "stroke-width=\"3\"{4}/>\n",
-            x, height - 4, x + 20, kColours[i % kColours.size()], kDashes[i / kColours.size() % kDashes.size()]) +
-        text(x + 25, height, "start", lines.series[i].name);
+        lines.series[i].is_joined
+            ? fmt::format(
+                  "<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{2:.1f}\" y2=\"{1:.1f}\" stroke=\"{3}\" "
+                  "stroke-width=\"3\"{4}/>\n",
+                  x, height - 4, x + 20, colour, kDashes[i / kColours.size() % kDashes.size()])
+            : fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.2\" fill=\"{}\"/>\n", x + 14, height - 4, colour);
+    content += text(x + 25, height, "start", lines.series[i].name);
     x += width;
   }
   height += 8;
@@ -250,8 +291,10 @@ std::string lines_svg(const Lines& lines, double width) {
   paper.y.most *= lines.headroom;
   paper.y.widen();
   std::string content = axes(lines, paper);
+  Labels labels;
   for (std::size_t i = lines.series.size(); i-- > 0;)  // The first one on top.
-    content += line(lines.series[i], paper, lines.steps, i);
+    content += line(lines.series[i], paper, lines.steps, i, labels);
+  content += labels.texts(width - Paper::kRight);
   double height = Paper::kHeight;
   if (lines.series.size() > 1) content += legend(lines, width, height);
   return svg(lines.title, width, height, content);

@@ -39,14 +39,13 @@ std::string roofline_html(std::span<const RooflineKernel> kernels, const tune::M
       "Kernels under the machine's roofs", "operations a byte", "10^9 operations a second", true, true, false, {}};
   lines.headroom = 1.3;
   lines.series.push_back(std::move(points));
+  lines.series.push_back(
+      {fmt::format("arithmetic, {:.0f} x 10^9", peak), {{least, peak}, {most, peak}}, true, {}, false});
   for (const tune::CacheLevel& level : machine.caches) {
     const double bandwidth = level.read_gb_s * threads;
-    if (bandwidth <= 0) continue;
-    const double ridge = peak / bandwidth;
-    plot::Series roof{cache_name(level), {{least, std::min(peak, least * bandwidth)}}, true, {}, false};
-    if (ridge > least && ridge < most) roof.points.emplace_back(ridge, peak);
-    roof.points.emplace_back(most, std::min(peak, most * bandwidth));
-    lines.series.push_back(std::move(roof));
+    if (bandwidth <= 0 || peak / bandwidth <= least) continue;  // Arithmetic is the lower roof everywhere.
+    const double end = std::min(most, peak / bandwidth);
+    lines.series.push_back({cache_name(level), {{least, least * bandwidth}, {end, end * bandwidth}}, true, {}, false});
   }
   return plot::lines_html(lines);
 }

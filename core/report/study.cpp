@@ -24,35 +24,36 @@ std::string shade_of(double achieved) {
 }
 
 std::string cell_html(const StudyCell& cell) {
-  if (cell.state != "ok") return fmt::format("<td title=\"{}\">{}</td>", escaped(cell.why), escaped(cell.state));
-  std::string text = cell.us ? fmt::format("{:.0f} us", *cell.us) : "ok";
+  if (cell.state != "ok") return fmt::format("<span title=\"{}\">{}</span>", escaped(cell.why), escaped(cell.state));
+  std::string text = cell.us ? fmt::format("{} us", plot::number_text(*cell.us)) : "ok";
   if (cell.achieved) text = fmt::format("<b>{:.2f}x</b><br>{}", *cell.achieved, text);
   if (cell.of_limit) text += fmt::format("<br>{:.0f} % of limit", 100 * *cell.of_limit);
-  return fmt::format("<td class=figure style=\"{}\">{}</td>", shade_of(cell.achieved.value_or(1)), text);
+  return fmt::format("<span class=\"shade\" style=\"{}\">{}</span>", shade_of(cell.achieved.value_or(1)), text);
 }
 
 std::string matrix_of(const StudyReport& report) {
-  std::string head = "<tr><th scope=col>network</th><th scope=col>compression</th>";
-  for (const std::string& column : report.columns) head += "<th scope=col class=figure>" + escaped(column) + "</th>";
-  head += "<th scope=col class=figure>expected</th><th scope=col class=figure>error</th></tr>";
-  std::string rows;
+  std::vector<TableColumn> columns{{"network"}, {"compression"}};
+  for (const std::string& algorithm : report.columns) columns.push_back({algorithm, true});
+  columns.insert(columns.end(), {{"expected", true}, {"error", true}});
+  std::vector<TableRow> rows;
   for (const StudyRow& row : report.rows) {
-    rows += fmt::format("<tr><th scope=row>{}</th><td>{}</td>", escaped(row.network),
-                        escaped(row.compression + (row.setting.empty() ? "" : ", " + row.setting)));
+    TableRow& cells = rows.emplace_back();
+    cells = {"<b>" + escaped(row.network) + "</b>",
+             escaped(row.compression + (row.setting.empty() ? "" : ", " + row.setting))};
     std::optional<double> expected;
     for (const StudyCell& cell : row.cells) {
-      rows += cell_html(cell);
+      cells.push_back(cell_html(cell));
       if (cell.expected) expected = cell.expected;
     }
-    rows += fmt::format("<td class=figure>{}</td><td class=figure>{}</td></tr>\n",
-                        expected ? fmt::format("{:.2f}x", *expected) : "-",
-                        row.error ? plot::number_text(*row.error) : "-");
+    cells.push_back(expected ? fmt::format("{:.2f}x", *expected) : "-");
+    cells.push_back(row.error ? plot::number_text(*row.error) : "-");
   }
-  return "<h2>Each cell: times as fast as the network's fastest dense cell, and a run's time</h2>\n<div class=wide "
-         "role=group tabindex=0 "
-         "aria-label=\"What became of each cell\">"
-         "<table><thead>" +
-         head + "</thead><tbody>\n" + rows + "</tbody></table></div>\n";
+  return section_html(
+      "cells", "Each network, compression and algorithm",
+      "<p>Bold: times as fast as the network's fastest dense cell; green is faster, red slower. Limit: the "
+      "time that the machine allows. Expected: if time went with the multiply-adds that are left. Error: "
+      "how far outputs are off, by the original's greatest output.</p>\n" +
+          table_html("What became of each cell", columns, rows));
 }
 
 /// "12.3 us, alone 10.1 us", by a layer's name.
@@ -70,31 +71,29 @@ std::string layers_of(const StudyReport& report) {
   for (const StudyRow& row : report.rows) {
     std::vector<std::string> names;
     std::vector<std::map<std::string, std::string>> texts;
-    std::string head = "<tr><th scope=col>layer</th>";
+    std::vector<TableColumn> columns{{"layer"}};
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
-      head += "<th scope=col class=figure>" + escaped(report.columns[c]) + "</th>";
+      columns.push_back({report.columns[c], true});
       texts.push_back(layer_texts(row.cells[c]));
       for (const StudyLayer& layer : row.cells[c].layers)
         if (std::ranges::find(names, layer.name) == names.end()) names.push_back(layer.name);
     }
     if (names.empty()) continue;
-    std::string lines;
+    std::vector<TableRow> lines;
     for (const std::string& name : names) {
-      lines += fmt::format("<tr><th scope=row>{}</th>", escaped(name));
-      for (const auto& cell : texts)
-        lines += fmt::format("<td class=figure>{}</td>", cell.contains(name) ? cell.at(name) : "-");
-      lines += "</tr>\n";
+      TableRow& line = lines.emplace_back();
+      line.push_back(escaped(name));
+      for (const auto& cell : texts) line.push_back(cell.contains(name) ? cell.at(name) : "-");
     }
-    tables += fmt::format(
-        "<details><summary>{}</summary>\n<div class=wide role=group tabindex=0 aria-label=\"Layers of {}\"><table>"
-        "<thead>{}</tr></thead><tbody>\n{}</tbody></table></div></details>\n",
-        escaped(name_of_row(row)), escaped(name_of_row(row)), head, lines);
+    const std::string network = name_of_row(row);
+    tables += fmt::format("<details><summary>{}</summary>\n{}</details>\n", escaped(network),
+                          table_html("Layers of " + network, columns, lines));
   }
   return tables.empty() ? ""
-                        : "<h2>Each layer among the others, and convolutions alone</h2>\n<p>A layer is what makes one "
-                          "result, with what has joined it. Alone: a network of the convolution, which reads and "
-                          "writes images with channels first.</p>\n" +
-                              tables;
+                        : section_html("layers", "Each layer among the others, and convolutions alone",
+                                       "<p>A layer is what makes one result, with what has joined it. Alone: a network "
+                                       "of the convolution, which reads and writes images with channels first.</p>\n" +
+                                           tables);
 }
 
 /// What is not ok, with its sentence.
@@ -105,7 +104,7 @@ std::string reasons_of(const StudyReport& report) {
       if (row.cells[c].state != "ok")
         items += fmt::format("<li>{}, {}: {}. {}</li>\n", escaped(name_of_row(row)), escaped(report.columns[c]),
                              escaped(row.cells[c].state), escaped(row.cells[c].why));
-  return items.empty() ? "" : "<h2>Cells that have no time</h2>\n<ul>\n" + items + "</ul>\n";
+  return items.empty() ? "" : section_html("reasons", "Cells that have no time", "<ul>\n" + items + "</ul>\n");
 }
 
 struct Point {
@@ -120,32 +119,52 @@ std::vector<std::pair<double, double>> front_of(std::vector<Point> points) {
   return front;
 }
 
-/// A plot a network: all cells, and the front of them.
+/// A plot a network: all cells, a colour a compression, and the front of them.
 template <class Other>
-std::string fronts_of(const StudyReport& report, const std::string& title, const std::string& y, const Other& other) {
-  std::map<std::string, std::vector<Point>> points;
-  for (const StudyRow& row : report.rows)
-    for (const StudyCell& cell : row.cells)
-      if (const auto value = other(row, cell); cell.us && value) points[row.network].push_back({*cell.us, *value});
-  std::string plots;
-  for (const auto& [network, all] : points) {
-    plot::Lines lines{network, "us a run", y, true, false, true, {}};
-    plot::Series& cells = lines.series.emplace_back(plot::Series{"cells", {}, false});
-    for (const Point& point : all) cells.points.emplace_back(point.us, point.other);
-    lines.series.push_back({"no other is better in both", front_of(all)});
-    plots += lines_svg(lines);
+std::string fronts_of(const StudyReport& report, const std::string& id, const std::string& title, const std::string& y,
+                      const Other& other) {
+  std::map<std::string, std::pair<plot::Lines, std::vector<Point>>> networks;
+  for (const StudyRow& row : report.rows) {
+    plot::Series cells{row.compression + (row.setting.empty() ? "" : ", " + row.setting), {}, false};
+    for (std::size_t c = 0; c < row.cells.size(); ++c) {
+      const auto value = other(row, row.cells[c]);
+      if (!row.cells[c].us || !value) continue;
+      cells.points.emplace_back(*row.cells[c].us, *value);
+      cells.labels.push_back(report.columns[c]);
+    }
+    if (cells.points.empty()) continue;
+    auto& [lines, points] = networks[row.network];
+    for (const auto& [us, value] : cells.points) points.push_back({us, value});
+    lines.series.push_back(std::move(cells));
   }
-  return plots.empty() ? "" : "<h2>" + escaped(title) + "</h2>\n" + plots;
+  std::string plots;
+  for (auto& [network, drawn] : networks) {
+    auto& [lines, points] = drawn;
+    lines.title = network + ": " + title;
+    lines.x = "us a run";
+    lines.y = y;
+    lines.log_x = lines.steps = true;
+    lines.headroom = 1.1;
+    lines.series.push_back({"no other is better in both", front_of(points)});
+    plots += "<h3>" + escaped(network) + "</h3>\n" + lines_html(lines);
+  }
+  return plots.empty()
+             ? ""
+             : section_html(id, title,
+                            "<p>A point is a cell, named by its algorithm where there is room.</p>\n" + plots);
 }
 
 }  // namespace
 
 std::string study_html(const StudyReport& report) {
-  std::string body = fmt::format("<h1>{}</h1>\n<p>{}</p>\n", escaped(report.title), escaped(report.machine));
+  std::string body = fmt::format(
+      "<h1>{}</h1>\n<p class=\"lede\">What each network, compressed and compiled in each way, takes a run. "
+      "Machine: {}</p>\n",
+      escaped(report.title), escaped(report.machine));
   body += matrix_of(report) + reasons_of(report) + layers_of(report);
-  body += fronts_of(report, "What time costs in error", "error by the greatest output",
+  body += fronts_of(report, "error", "What time costs in error", "error by the greatest output",
                     [](const StudyRow& row, const StudyCell&) { return row.error; });
-  body += fronts_of(report, "What time costs in memory", "MiB at most",
+  body += fronts_of(report, "memory", "What time costs in memory", "MiB at most",
                     [](const StudyRow&, const StudyCell& cell) -> std::optional<double> {
                       return cell.peak_bytes ? std::optional(*cell.peak_bytes / (1 << 20)) : std::nullopt;
                     });

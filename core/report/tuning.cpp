@@ -121,7 +121,7 @@ std::string tuning_html(const TuningReport& report) {
   std::string body = fmt::format(
       "<h1>{}</h1>\n<p class=\"lede\">{} us of kernels without a search, <strong>{} us</strong> with the best "
       "schedules: "
-      "{:.2f} times as fast. {}. {}. {}</p>\n",
+      "{:.2f} times as fast. {}. {}. Machine: {}.</p>\n",
       escaped(report.title), us_text(report.one_shot_us), us_text(report.best_us), report.one_shot_us / report.best_us,
       escaped(report.outcomes), escaped(report.times), escaped(report.machine.processor));
   body += section_html("curve", "All kernels of a run, microseconds after so many trials", curve_of(report));

@@ -195,16 +195,5 @@ TEST_F(GalleryTest, ABrowserDrawsEveryStepOfAProof) {
   EXPECT_GT(count(dom, "part-made"), 0U);
 }
 
-TEST_F(GalleryTest, ABrowserPaintsThePagesAtDeskAndPhoneWidth) {
-  const auto [name, text] = rule_page("matmul(matmul(x, y), z)");
-  for (const std::string& page : {std::string("index.html"), name, std::string("summary.html")}) {
-    for (const char* size : {"1280,1000", "390,1000"}) {
-      browser(page, std::string("--hide-scrollbars --screenshot=shot.png --window-size=") + size);
-      EXPECT_GT(read("shot.png").size(), 5'000U) << page << " at " << size << " is empty";
-      fs::remove(*folder_ / "shot.png");
-    }
-  }
-}
-
 }  // namespace
 }  // namespace rewright

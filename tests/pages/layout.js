@@ -3,7 +3,8 @@
 //   wide      the page scrolls sideways
 //   cut       text, or a part of a drawing, reaches beyond a box that hides what does not fit, or beyond the window,
 //             where nothing scrolls there
-//   overlap   two texts lie on one another
+//   overlap   two texts lie on one another, or a text and a point of a plot
+//   small     letters below 8 pixels, where nothing enlarges them
 //
 // Text that is meant for screen readers alone (clipped away whole, or left of the page) is left out.
 () => {
@@ -68,6 +69,8 @@
     const in_drawing = element.ownerSVGElement != null && element.closest('foreignObject') == null;
     const matrix = in_drawing ? element.getScreenCTM() : null;
     const is_turned = matrix != null && (Math.abs(matrix.b) > 1e-3 || Math.abs(matrix.c) > 1e-3);
+    const letters = parseFloat(style_of(element).fontSize) * (matrix ? Math.hypot(matrix.a, matrix.b) : 1);
+    if (letters < 8 && !element.closest('.pane, .drawing, .tree')) say(`small: ${quote(node.data)} has letters of ${letters.toFixed(1)} pixels in ${place(element)}`);
     const rects = in_drawing ? [element.getBoundingClientRect()] : [...range.getClientRects()];
     for (const rect of rects) {
       if (rect.width < 1 || rect.height < 1) continue;
@@ -112,6 +115,15 @@
       say(`cut: ${place(element)} reaches beyond ${place(scrolling.element)}, which hides the rest`);
     if (element.localName === 'img' && element.complete && element.naturalWidth === 0)
       say(`cut: the picture ${element.getAttribute('src').slice(0, 80)} is not there`);
+  }
+
+  // Texts on points of plots.
+  for (const {node, element, left, right, top, bottom} of texts) {
+    if (!element.ownerSVGElement || !element.ownerSVGElement.classList.contains('rw-plot')) continue;
+    for (const point of element.ownerSVGElement.querySelectorAll('circle')) {
+      const box = point.getBoundingClientRect(), x = box.left + box.width / 2, y = box.top + box.height / 2;
+      if (x > left && x < right && y > top + 2 && y < bottom - 2) say(`overlap: ${quote(node.data)} and a point of ${place(element)}`);
+    }
   }
 
   // Texts on texts: pairs that share more than a quarter of the smaller one.

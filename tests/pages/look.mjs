@@ -2,21 +2,18 @@
 // dark, as it is and with all that folds open; prints a line for each fault and ends with 1 where there is one.
 //
 //   layout      layout.js: wide, cut, overlap
+//   frame       one heading of the page, ids that are there once, a link past the head to the page's matter, a language, a footer;
+//               no link to the network (the book has some)
 //   rules       axe-core: WCAG 2.2 A and AA, and its best practices (headings in order, landmarks, names, contrast, focus)
 //   keys        Tab goes to at most 40 places, and each shows that it has the focus
 //   errors      an exception of a script, an error on the console, a file that is not there, a request over the network
-//
-// REWRIGHT_PAGES_MODULES is the folder that scripts/install-dependencies --tests has put axe-core and puppeteer-core into.
-import {createRequire} from 'node:module';
 import {existsSync, mkdirSync, readFileSync} from 'node:fs';
 import {basename, dirname, resolve} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
+import {open_browser, require_module} from './browser.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const modules = process.env.REWRIGHT_PAGES_MODULES || resolve(here, '../../.cache/pages');
-const require = createRequire(modules + '/');
-const puppeteer = require('puppeteer-core');
-const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const axe = readFileSync(require_module.resolve('axe-core/axe.min.js'), 'utf8');
 const layout = readFileSync(resolve(here, 'layout.js'), 'utf8');
 
 const pages = process.argv.slice(2);
@@ -45,6 +42,36 @@ function note(page, view, fault) {
 
 async function settle(tab) {
   await tab.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+}
+
+// The first three windows of the page.
+async function picture(tab, size, path) {
+  const height = await tab.evaluate(() => document.documentElement.scrollHeight);
+  await tab.screenshot({path, clip: {x: 0, y: 0, width: size.width, height: Math.min(height, 3 * size.height)}, captureBeyondViewport: true});
+}
+
+async function check_frame(tab, page, view) {
+  const faults = await tab.evaluate(() => {
+    const found = [];
+    const all = (selector) => [...document.querySelectorAll(selector)];
+    const headings = all('h1').length;
+    if (headings !== 1) found.push(`${headings} headings h1, and a page has one`);
+    const ids = all('[id]').map((e) => e.id);
+    for (const id of new Set(ids.filter((each, i) => ids.indexOf(each) !== i))) found.push(`the id '${id}' is there more than once`);
+    const matter = document.querySelector('main, [role=main]');
+    const goals = all('a[href^="#"]').map((link) => document.getElementById(link.hash.slice(1)));
+    if (!matter) found.push('there is no main');
+    else if (!goals.some((goal) => goal && goal.contains(matter))) found.push('no link leads past the head to the main part');
+    if (!document.documentElement.lang) found.push('the language is not named');
+    if (!document.querySelector('meta[name=viewport]')) found.push('a phone is not told the width (viewport)');
+    if (!document.querySelector('footer, .footer, [role=contentinfo]')) found.push('there is no footer');
+    const is_book = document.querySelector('meta[name=generator][content*=Docutils], .sphinxsidebar, .bd-main, .sidebar-drawer');
+    if (!is_book) for (const link of all('a[href^="http"], link[href^="http"]')) found.push(`it names ${link.href}`);
+    for (const cell of all('h1, h2, h3, summary, th, td, svg text'))
+      if (/(^|\s)\/\w[\w.-]*\/[\w./-]+/.test(cell.textContent)) found.push(`it names a file of this machine: ${cell.textContent.trim().slice(0, 80)}`);
+    return [...new Set(found)];
+  });
+  for (const fault of faults) note(page, view, `frame: ${fault}`);
 }
 
 async function check_rules(tab, page, view) {
@@ -91,8 +118,9 @@ async function look(browser, file) {
       await tab.setViewport({width: size.width, height: size.height, isMobile: false});
       await tab.goto(pathToFileURL(resolve(file)).href, {waitUntil: 'load', timeout: 60_000});
       await settle(tab);
-      if (pictures) await tab.screenshot({path: `${pictures}/${page.replace(/\W+/g, '-')}-${size.name}-${scheme}.png`});
+      if (pictures) await picture(tab, size, `${pictures}/${page.replace(/\W+/g, '-')}-${size.name}-${scheme}.png`);
       for (const fault of await tab.evaluate(`(${layout})()`)) note(page, view, fault);
+      await check_frame(tab, page, view);
       await tab.evaluate(axe);
       await check_rules(tab, page, view);
       if (scheme === 'light') await check_keys(tab, page, view);
@@ -111,11 +139,7 @@ async function look(browser, file) {
   }
 }
 
-const browser = await puppeteer.launch({
-  executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
-  headless: true,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--allow-file-access-from-files', '--hide-scrollbars'],
-});
+const browser = await open_browser();
 try {
   for (const file of pages) await look(browser, file);
 } finally {

@@ -55,7 +55,7 @@ std::string axiom_page(const Site& site, const SiteAxiom& axiom) {
                         site.axioms_missing.empty() ? "" : ": ", escaped(site.axioms_missing));
   }
   if (const auto reading = axiom.axiom == nullptr ? std::nullopt : theorem::read_proof(*axiom.axiom, 6))
-    body += fmt::format("<h2>From the definitions</h2>\n<p class=\"quiet\">At {}.</p>\n{}", escaped(reading->at),
+    body += fmt::format("<h2>From the definitions</h2>\n<p class=\"quiet\">For {}.</p>\n{}", escaped(reading->setting),
                         reading_html(reading->proof, reading->left, reading->right));
   body += fmt::format(
       "<h2>{} {} it</h2>\n<p><a class=\"button\" href=\"../index.html#axiom={}\">Search among them</a></p>\n<ul "

@@ -47,6 +47,17 @@ TEST(CompilingPage, OfKernelsThatWereNotTimedSaysSo) {
   EXPECT_THAT(compiling_html(untimed), HasSubstr("Kernels were not timed one by one"));
 }
 
+TEST(RooflinePlot, HasTheRoofsThatAreTheLowestSomewhere) {
+  tune::Machine machine;
+  machine.peak_gflops = 50;
+  machine.caches = {{1, 0, 1000}, {0, 0, 10}};
+  const RooflineKernel product{"product", 1, 1e4, 1e4};
+  const std::string plot = roofline_html({&product, 1}, machine, 1);
+  EXPECT_THAT(plot, HasSubstr("arithmetic, 50 x 10^9"));
+  EXPECT_THAT(plot, HasSubstr("memory, 10 GB/s"));
+  EXPECT_THAT(plot, Not(HasSubstr("L1"))) << "beyond half an operation a byte arithmetic is lower";
+}
+
 TEST(RooflinePlot, LeavesOutWhatComputesNothing) {
   tune::Machine machine;
   machine.peak_gflops = 50;

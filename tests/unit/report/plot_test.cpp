@@ -3,7 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <regex>
 #include <string>
+#include <vector>
 
 namespace rewright::plot {
 namespace {
@@ -33,6 +35,49 @@ TEST(Plot, OfOneValueHasItInTheMiddle) {
     EXPECT_THAT(three, HasSubstr(one.substr(at, end - at)));
   }
   EXPECT_THAT(drawn({{0, 0}}), AllOf(HasSubstr("<path"), Not(HasSubstr("nan"))));
+}
+
+struct Drawn {
+  double x = 0, y = 0;
+  std::string words;
+};
+
+/// The circles of a plot, and its texts that begin at a place.
+std::vector<Drawn> found(const std::string& svg, const std::regex& what) {
+  std::vector<Drawn> all;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), what), end; at != end; ++at)
+    all.push_back({std::stod(at->str(1)), std::stod(at->str(2)), at->size() > 3 ? at->str(3) : ""});
+  return all;
+}
+
+TEST(Plot, LabelsLieOnNoPointAndPointsThatLieTogetherShareOne) {
+  Lines lines{"title", "x", "y", false, false, false, {}};
+  Series points{"points", {}, false};
+  for (int i = 0; i < 8; ++i) {  // Two heaps of four, one beside the other, and corners that stretch the axes.
+    points.points.emplace_back(5 + 0.01 * (i % 4) + (i < 4 ? 0.0 : 0.35), 5);
+    points.labels.push_back(std::to_string(i + 1));
+  }
+  points.points.insert(points.points.end(), {{0, 0}, {10, 10}});
+  lines.series.push_back(points);
+  const std::string svg = lines_svg(lines);
+  const auto dots = found(svg, std::regex(R"re(<circle cx="([0-9.]+)" cy="([0-9.]+)")re"));
+  const auto labels = found(svg, std::regex(R"re(<text class="rw-label" x="([0-9.]+)" y="([0-9.]+)">([0-9, ]+)<)re"));
+  ASSERT_EQ(dots.size(), 10U);
+  ASSERT_EQ(labels.size(), 2U);
+  EXPECT_EQ(labels[0].words, "1, 2, 3, 4");
+  EXPECT_EQ(labels[1].words, "5, 6, 7, 8");
+  for (const Drawn& label : labels)
+    for (const Drawn& dot : dots)
+      EXPECT_FALSE(dot.x > label.x && dot.x < label.x + 7 * static_cast<double>(label.words.size()) &&
+                   dot.y > label.y - 10 && dot.y < label.y)
+          << label.words << " lies on a point";
+}
+
+TEST(Plot, PointsAreDrawnBesideStepsToo) {
+  const std::string svg = lines_svg(
+      {"title", "x", "y", false, false, true, {{"cells", {{1, 2}, {2, 1}}, false}, {"front", {{1, 2}, {2, 1}}}}});
+  EXPECT_EQ(found(svg, std::regex(R"re(<circle cx="([0-9.]+)" cy="([0-9.]+)")re")).size(), 3U)
+      << "two, and the legend's";
 }
 
 TEST(Plot, ALegendThatDoesNotFitALineGoesOnInTheNext) {
