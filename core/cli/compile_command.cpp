@@ -28,6 +28,7 @@
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "compile/compile_model.h"
+#include "compile/compile_page.h"
 #include "compile/compile_regions.h"
 
 namespace rewright::cli {
@@ -42,18 +43,6 @@ Result<std::unique_ptr<CostModel>> primitives(const CompileArguments& arguments,
   auto model = found->clone();
   REWRIGHT_CHECK(model->configure({}, registry));
   return model;
-}
-
-/// Of all nodes that the algorithm fits.
-Result<compile::Algorithms> algorithm_of_all(const CompileArguments& arguments, const OpenedModel& model) {
-  compile::Algorithms algorithms;
-  if (arguments.algorithm.empty()) return algorithms;
-  for (const std::string& node : compile::nodes_for(arguments.algorithm, model.start().graph))
-    algorithms[node] = arguments.algorithm;
-  if (algorithms.empty())
-    return make_error(ErrorCode::kUsage, "--algorithm {}: it fits no convolution of '{}'; choose another one",
-                      arguments.algorithm, arguments.model);
-  return algorithms;
 }
 
 /// In these folders. Nothing where the models that it would compile are `known` from before.
@@ -83,7 +72,8 @@ Result<std::optional<compile::CompileReport>> compiled_in(const Folders& folders
   compile::CompileOptions options = options_of(arguments, folders, line);
   REWRIGHT_TRY(const std::unique_ptr<CostModel> beside, primitives(arguments, registry));
   options.beside = beside.get();
-  REWRIGHT_TRY(options.algorithms, algorithm_of_all(arguments, *opened.front().model));
+  REWRIGHT_TRY(options.algorithms,
+               compile::algorithm_of_all(arguments.algorithm, opened.front().model->start().graph, arguments.model));
   if (!records.empty()) {
     REWRIGHT_TRY(options.records, ScheduleRecords::read(records));
   }
@@ -208,8 +198,8 @@ Result<ExitCode> compile_command(const Settings& settings, const CompileArgument
     print_compile_report(*done, arguments.folder, seconds() - report.measuring_s);
   }
   if (!arguments.report.empty() && report.equal())
-    REWRIGHT_CHECK(
-        write_file(arguments.report, compiling_html(page_of(*done, fs::path(arguments.model).filename().string()))));
+    REWRIGHT_CHECK(write_file(arguments.report, compiling_html(compile::page_of(
+                                                    done->report, fs::path(arguments.model).filename().string()))));
   return report.equal() && !report.worst().is_slower() ? ExitCode::kDone : ExitCode::kNegative;
 }
 

@@ -8,7 +8,6 @@
 
 #include "cli/optimize_outcome.h"
 #include "cli/output.h"
-#include "tune/this_machine.h"
 
 namespace rewright::cli {
 namespace {
@@ -110,10 +109,10 @@ const char* what_differs(const Compiled& compiled) {
   return compiled.in_context ? "schedules" : "optimize";
 }
 
-void print_algorithms(const AlgorithmChoice& found) {
+void print_algorithms(const compile::AlgorithmChoice& found) {
   Table table({"node", "fastest by", "us", "as usual", "gain"});
   table.align_right({2, 3, 4});
-  for (const NodeAlgorithm& node : found.nodes)
+  for (const compile::NodeAlgorithm& node : found.nodes)
     table.add({node.node, node.algorithm, microseconds(node.us), microseconds(node.usual_us),
                fmt::format("{:.2f}", node.usual_us / node.us)});
   if (found.nodes.empty()) return print_line("No node is one that these algorithms are for.");
@@ -224,7 +223,7 @@ Json compile_json(const Compiled& compiled, double seconds) {
     json["in_context"] = {{"programs", found->programs}, {"others", found->others}, {"kernels_us", found->kernels_us}};
   if (const auto& found = compiled.algorithms) {
     Json nodes = Json::array();
-    for (const NodeAlgorithm& node : found->nodes)
+    for (const compile::NodeAlgorithm& node : found->nodes)
       nodes.push_back(
           {{"node", node.node}, {"algorithm", node.algorithm}, {"us", node.us}, {"usual_us", node.usual_us}});
     json["algorithms"] = {{"nodes", std::move(nodes)}, {"refused", found->refused}};
@@ -232,28 +231,6 @@ Json compile_json(const Compiled& compiled, double seconds) {
   json["not_compiled"] = std::move(not_compiled);
   if (const std::string reason = reason_of(worst.equivalence); !reason.empty()) json["reason"] = reason;
   return json;
-}
-
-CompilingReport page_of(const Compiled& compiled, const std::string& model) {
-  const compile::CompileReport& report = compiled.report;
-  const compile::VersionReport& worst = report.worst();
-  CompilingReport page{.model = model, .threads = report.threads};
-  if (worst.ours_us)
-    page.lede = fmt::format("{} us a run; {} takes {} us, {:.2f} times as long.", microseconds(*worst.ours_us),
-                            report.runtime, microseconds(*worst.runtime_us), worst.runtime_by_ours());
-  if (worst.turns)
-    page.facts.emplace_back("turn by turn", fmt::format("{:.2f} times, from {:.2f} to {:.2f} with 95 % confidence",
-                                                        worst.turns->median, worst.turns->low, worst.turns->high));
-  page.facts.emplace_back("threads", fmt::format("{}", report.threads));
-  page.facts.emplace_back("kernels", fmt::format("{}", worst.kernels));
-  if (report.rewrites > 0) page.facts.emplace_back("rewrites by rules", fmt::format("{}", report.rewrites));
-  page.facts.emplace_back("code and weights", bytes(static_cast<std::uint64_t>(report.artefact.bytes())));
-  page.facts.emplace_back("memory of a run", bytes(static_cast<std::uint64_t>(report.artefact.memory_bytes())));
-  page.facts.emplace_back("equal", sentence_of_equality(worst.equivalence));
-  if (const auto machine = tune::measured_machine()) page.machine = *machine;
-  for (const compile::KernelTime& time : report.profile)
-    page.kernels.push_back({{time.kernel, time.us, time.work.operations, time.work.bytes}, time.result, time.limit_us});
-  return page;
 }
 
 void print_compile_report(const Compiled& compiled, const std::string& folder, double seconds) {

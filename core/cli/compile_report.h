@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "cli/output.h"
+#include "compile/algorithm_choice.h"
 #include "compile/compile_regions.h"
 #include "compile/fusion_search.h"
-#include "report/compiling.h"
 
 namespace rewright::cli {
 
@@ -19,30 +19,18 @@ struct InContext {
   double kernels_us = 0;   ///< What that brought, kernel by kernel.
 };
 
-/// By what a node is fastest among the others.
-struct NodeAlgorithm {
-  std::string node, algorithm;
-  double us = 0, usual_us = 0;  ///< Of its kernels, by that and as usual.
-};
-struct AlgorithmChoice {
-  std::vector<NodeAlgorithm> nodes;  ///< That some algorithm fits.
-  std::vector<std::string> refused;  ///< Algorithms with which the model was not found equal.
-};
-
 struct Compiled {
   compile::CompileReport report;
   std::vector<compile::WayToCompile> ways = {};      ///< Of several, which were timed in turn.
   std::optional<compile::FusionReport> fusion = {};  ///< Where they differ in what is fused: by name the usual, 1, ...
   std::optional<InContext> in_context = {};          ///< Where they differ in schedules: alone, 2, ..., in-context.
-  std::optional<AlgorithmChoice> algorithms = {};    ///< Where they differ in these: usual, each for all, chosen.
+  std::optional<compile::AlgorithmChoice> algorithms =
+      {};  ///< Where they differ in these: usual, each for all, chosen.
 };
 
 /// The worst version, and each where sizes are open.
 [[nodiscard]] Json compile_json(const Compiled& compiled, double seconds);
 void print_compile_report(const Compiled& compiled, const std::string& folder, double seconds);
-
-/// For a page.
-[[nodiscard]] CompilingReport page_of(const Compiled& compiled, const std::string& model);
 
 [[nodiscard]] Json compile_json(const compile::RegionsReport& report, double seconds);
 /// `name`: of the model's files.

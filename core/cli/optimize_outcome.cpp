@@ -171,11 +171,6 @@ void count_rules(std::span<const Rule> rules, OptimizeOutcome& outcome) {
   for (const Rule& rule : rules) ++outcome.rules[rule.trust];
 }
 
-std::string sentence_of_equality(const Equivalence& equivalence) {
-  return fmt::format("Equal to the original in {}; greatest difference {:.3g} (noise floor {:.3g}).",
-                     fmt::join(equivalence.runs, " and in "), equivalence.max_abs_error, equivalence.tolerance);
-}
-
 std::map<std::string, RuleClass> classes_of(const SearchResult& search, const std::vector<Rule>& rules) {
   std::map<std::string, RuleClass> classes;
   for (const RewriteStep& step : search.path) {

@@ -49,8 +49,6 @@ struct OptimizeOutcome {
 /// The classes of the rules that the path names.
 [[nodiscard]] std::map<std::string, RuleClass> classes_of(const SearchResult& search, const std::vector<Rule>& rules);
 
-/// "Equal to the original in ...".
-[[nodiscard]] std::string sentence_of_equality(const Equivalence& equivalence);
 /// What the rules of a search rest on.
 void count_rules(std::span<const Rule> rules, OptimizeOutcome& outcome);
 void print_outcome(const OptimizeArguments& arguments, const OptimizeOutcome& outcome);

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "compile/algorithm_choice.h"
 #include "compile/compile_model.h"
 #include "optimize/model_run.h"
 
@@ -21,14 +23,23 @@ struct CompileRequest {
   std::string dialect = "vectors";
   int threads = 1;
   bool measure = false;
-  int seconds = 300;    ///< For the compiler, and for a run.
-  std::string records;  ///< A store of schedules, of which each kernel takes its best; "": none.
+  int seconds = 300;                         ///< For the compiler, and for a run.
+  std::string records;                       ///< A store of schedules, of which each kernel takes its best; "": none.
+  std::string algorithm = {};                ///< By which all convolutions that it fits are computed; "": none.
+  std::vector<std::string> algorithms = {};  ///< Of which each node takes the fastest (compile/algorithm_choice.h).
+  std::string page = {};                     ///< A file for a page of the kernels; "": none.
   std::function<bool(const std::string& step)> goes_on = {};
 };
 
-/// The folder is made only where the report says that the artefact is equal to the model. Errors: as compile_model;
-/// kUsage, the folder is there.
-[[nodiscard]] REWRIGHT_API Result<CompileReport> compile_to_folder(const CompileRequest& request,
-                                                                   const Registry& registry);
+struct CompiledFolder {
+  CompileReport report;
+  AlgorithmChoice algorithms = {};  ///< Where there were several to choose from.
+};
+
+/// The folder and the page are made only where the report says that the artefact is equal to the model. Several
+/// algorithms, and a page, have code measured. Errors: as compile_model and algorithm_of_all; kUsage, the folder is
+/// there, or both one algorithm and several are asked for.
+[[nodiscard]] REWRIGHT_API Result<CompiledFolder> compile_to_folder(const CompileRequest& request,
+                                                                    const Registry& registry);
 
 }  // namespace rewright::compile

@@ -401,4 +401,9 @@ Result<Culprit> find_culprit(std::size_t rewrites, const std::function<Result<Eq
   return Culprit{equal, {}};
 }
 
+std::string sentence_of_equality(const Equivalence& equivalence) {
+  return fmt::format("Equal to the original in {}; greatest difference {:.3g} (noise floor {:.3g}).",
+                     fmt::join(equivalence.runs, " and in "), equivalence.max_abs_error, equivalence.tolerance);
+}
+
 }  // namespace rewright

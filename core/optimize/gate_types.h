@@ -68,5 +68,7 @@ struct Equivalence {
   std::string reason;          ///< Not comparable: one sentence.
   [[nodiscard]] bool equal() const { return verdict == GateVerdict::kEqual; }
 };
+/// "Equal to the original in ...".
+[[nodiscard]] REWRIGHT_API std::string sentence_of_equality(const Equivalence& equivalence);
 
 }  // namespace rewright

@@ -16,12 +16,14 @@ using tune::FoundSchedule;
 struct Compiled {
   std::string folder;
   CompileReport report;
+  compile::AlgorithmChoice algorithms;
 };
 
 Compiled compile_model(const py::bytes& model, const std::string& folder, const std::string& name,
                        const std::map<std::string, std::int64_t>& dimensions, const std::string& dialect, int threads,
-                       bool measure, int seconds, const std::string& records, bool force, const py::object& progress,
-                       const std::optional<Plugins>& plugins) {
+                       bool measure, int seconds, const std::string& records, bool force, const std::string& algorithm,
+                       const std::vector<std::string>& algorithms, const std::string& report,
+                       const py::object& progress, const std::optional<Plugins>& plugins) {
   const Plugins owner = plugins_or_own(plugins);
   LongWork work;
   compile::CompileRequest request;
@@ -34,11 +36,15 @@ Compiled compile_model(const py::bytes& model, const std::string& folder, const 
   request.measure = measure;
   request.seconds = seconds;
   request.records = records;
+  request.algorithm = algorithm;
+  request.algorithms = algorithms;
+  request.page = report;
   request.goes_on = [&](const std::string& step) {
     work.tell(progress, step);
     return !work.stopped();
   };
-  return {folder, value_of(work.run([&] { return compile::compile_to_folder(request, *owner); }))};
+  compile::CompiledFolder made = value_of(work.run([&] { return compile::compile_to_folder(request, *owner); }));
+  return {folder, std::move(made.report), std::move(made.algorithms)};
 }
 
 FoundSchedule tune_kernel(const std::string& kernel, std::int64_t trials, const std::string& tuner,
@@ -119,6 +125,27 @@ void bind_compile(py::module_& module) {
           "runtime_us",
           [](const Compiled& compiled) { return us_of(compiled.report, &compile::VersionReport::runtime_us); },
           "The same of the runtime, on as many threads, in turn.")
+      .def_property_readonly(
+          "kernel_times",
+          [](const Compiled& compiled) {
+            std::vector<std::tuple<std::string, std::string, double, double>> times;
+            for (const compile::KernelTime& time : compiled.report.profile)
+              times.emplace_back(time.kernel, time.result, time.us, time.limit_us);
+            return times;
+          },
+          "Of each call, where it was measured: (function, first tensor that it writes, us among the others, us that "
+          "this machine allows for it alone).")
+      .def_property_readonly(
+          "algorithms",
+          [](const Compiled& compiled) {
+            std::vector<std::tuple<std::string, std::string, double, double>> nodes;
+            for (const compile::NodeAlgorithm& node : compiled.algorithms.nodes)
+              nodes.emplace_back(node.node, node.algorithm, node.us, node.usual_us);
+            return nodes;
+          },
+          "Of each node that some algorithm fits, where there were several to choose from: (node, the fastest, us of "
+          "its "
+          "kernels by that, us as usual).")
       .def("__repr__", [](const Compiled& compiled) {
         const CompileReport& report = compiled.report;
         return fmt::format("<rewright.Compiled {}: {}>", report.artefact.name,
@@ -130,13 +157,17 @@ void bind_compile(py::module_& module) {
       "compile", &compile_model, py::arg("model"), py::arg("folder"), py::kw_only(), py::arg("name") = "model",
       py::arg("dimensions") = std::map<std::string, std::int64_t>(), py::arg("dialect") = "vectors",
       py::arg("threads") = 1, py::arg("measure") = false, py::arg("seconds") = 300, py::arg("records") = "",
-      py::arg("force") = false, py::arg("progress") = py::none(), py::arg("plugins") = py::none(),
+      py::arg("force") = false, py::arg("algorithm") = "", py::arg("algorithms") = std::vector<std::string>(),
+      py::arg("report") = "", py::arg("progress") = py::none(), py::arg("plugins") = py::none(),
       "Compiles a serialized ONNX model to C that computes the same, into a new folder, as rewright compile. The code "
       "is "
       "built, run and compared with the model before it is there. `dialect`: 'c11' or 'vectors'; `seconds`: for the "
       "compiler, and for a run; `records`: a store of schedules, as tune() writes them; `measure`: time the code "
       "beside "
-      "the runtime. `progress(step)` is called with each step. Raises Error: a folder that is there ('usage'), no "
+      "the runtime. `algorithm`: by which all convolutions that it fits are computed, such as 'im2col'; `algorithms`: "
+      "names, or ['all'], of which each node takes the one by which it is fastest in the model; `report`: a file for a "
+      "page of the kernels. The last two measure. `progress(step)` is called with each step. Raises Error: a folder "
+      "that is there ('usage'), no "
       "compiler or runtime ('not found', 'unsupported').");
 }
 

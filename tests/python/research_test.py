@@ -255,6 +255,33 @@ class Kernels(unittest.TestCase):
                 rewright.compile(tiny_model(), folder + "/code")
             self.assertEqual(raised.exception.code, "usage")
 
+    def test_a_convolution_is_compiled_by_algorithms(self):
+        with tempfile.TemporaryDirectory() as folder:
+            model = convolution_model()
+            page = folder + "/kernels.html"
+            one = rewright.compile(model, folder + "/one", algorithm="im2col", report=page)
+            self.assertTrue(one.equal)
+            self.assertGreater(one.us, 0)
+            self.assertEqual(len(one.kernel_times), one.kernels)
+            self.assertTrue(all(name and us > 0 and limit >= 0 for name, _, us, limit in one.kernel_times))
+            self.assertEqual(one.algorithms, [])
+            self.assertIn("<h1>", pathlib.Path(page).read_text())
+            several = rewright.compile(model, folder + "/several", algorithms=["direct", "im2col"])
+            self.assertTrue(several.equal)
+            self.assertGreater(several.us, 0)
+            ((node, algorithm, us, usual_us),) = several.algorithms
+            self.assertIn(algorithm, ("usual", "direct", "im2col"))
+            self.assertLessEqual(us, usual_us)
+            self.assertTrue(node)
+            for wrong, code in (({"algorithm": "fft"}, "not found"), ({"algorithm": "im2col", "algorithms": ["all"]}, "usage"),
+                                ({"algorithms": ["fft"]}, "not found")):
+                with self.assertRaises(rewright.Error) as raised:
+                    rewright.compile(model, folder + "/wrong", **wrong)
+                self.assertEqual(raised.exception.code, code)
+            with self.assertRaisesRegex(rewright.Error, "fits no convolution") as raised:
+                rewright.compile(tiny_model(), folder + "/wrong", algorithm="im2col")
+            self.assertFalse(os.path.exists(folder + "/wrong"))
+
     def test_ctrl_c_ends_a_search(self):
         with self.assertRaises(KeyboardInterrupt):
             rewright.tune(
@@ -266,6 +293,13 @@ class Kernels(unittest.TestCase):
             rewright.tune("(x:8x4, w:5x6) matmul(x, w)", trials=1)
         with self.assertRaisesRegex(rewright.Error, "divination"):
             rewright.tune("(x:8x4) relu(x)", trials=1, tuner="divination")
+
+
+def convolution_model() -> bytes:
+    text = "x = input (1, 8, 12, 12)\nw = weight (8, 8, 3, 3)\ny = conv2d(x, w)\nz = relu(y)\noutput z\n"
+    with tempfile.TemporaryDirectory() as folder:
+        rewright.Graph.parse(text).save(folder + "/convolution.onnx")
+        return pathlib.Path(folder, "convolution.onnx").read_bytes()
 
 
 def tiny_model() -> bytes:

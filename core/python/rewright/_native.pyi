@@ -261,6 +261,10 @@ class Compiled:
     @property
     def difference(self) -> str: ...
     @property
+    def kernel_times(self) -> list[tuple[str, str, float, float]]: ...
+    @property
+    def algorithms(self) -> list[tuple[str, str, float, float]]: ...
+    @property
     def us(self) -> float | None: ...
     @property
     def runtime_us(self) -> float | None: ...
@@ -472,6 +476,9 @@ def compile(
     seconds: int = 300,
     records: str = "",
     force: bool = False,
+    algorithm: str = "",
+    algorithms: Sequence[str] = ...,
+    report: str = "",
     progress: Callable[[str], object] | None = None,
     plugins: Plugins | None = None,
 ) -> Compiled: ...
