@@ -79,8 +79,13 @@ struct ShownTable {
 /// "cost before" of cost_before_us.
 [[nodiscard]] std::string words(std::string field);
 
-/// The plots of the manifest that have something to show: title and SVG.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> plots_of(const Findings& findings);
+struct Plotted {
+  std::string title;
+  std::string svg;   ///< For a file.
+  std::string html;  ///< For a page: one drawing for a desk, one for a phone.
+};
+/// The plots of the manifest that have something to show.
+[[nodiscard]] std::vector<Plotted> plots_of(const Findings& findings);
 
 enum class Tables { kAll, kReadme };  ///< kReadme: without tables that say `readme = false`.
 /// Claims, tables and where they come from, as Markdown.

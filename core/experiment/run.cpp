@@ -230,7 +230,7 @@ Status write_outputs(const Findings& findings, const std::string& folder) {
         write_file(fmt::format("{}/table-{}.csv", folder, i + 1), csv(shown(findings, findings.manifest->tables[i]))));
   const auto plots = plots_of(findings);
   for (std::size_t i = 0; i < plots.size(); ++i)
-    REWRIGHT_CHECK(write_file(fmt::format("{}/plot-{}.svg", folder, i + 1), plot::as_file(plots[i].second)));
+    REWRIGHT_CHECK(write_file(fmt::format("{}/plot-{}.svg", folder, i + 1), plot::as_file(plots[i].svg)));
   return {};
 }
 

@@ -77,11 +77,9 @@ std::string where_from(const Findings& findings) {
 
 std::string plots_html(const Findings& findings) {
   std::string html;
-  for (const auto& [title, svg] : plots_of(findings)) {
-    const bool is_wide = svg.find("rw-cell") != std::string::npos;
-    html += fmt::format("<figure class=\"plot{}\" tabindex=\"0\"><figcaption>{}</figcaption>\n{}</figure>\n",
-                        is_wide ? " wide" : "", escaped(title), svg);
-  }
+  for (const Plotted& plotted : plots_of(findings))
+    html += fmt::format("<figure class=\"plot\" tabindex=\"0\"><figcaption>{}</figcaption>\n{}</figure>\n",
+                        escaped(plotted.title), plotted.html);
   return html;
 }
 

@@ -106,7 +106,7 @@ std::optional<double> number(const Json& value) {
   return value.get<double>();
 }
 
-std::string lines_plot(const std::vector<const Json*>& rows, const PlotSpec& spec) {
+Plotted lines_plot(const std::vector<const Json*>& rows, const PlotSpec& spec) {
   plot::Lines lines{spec.title, words(spec.x), words(spec.y), spec.log_x, spec.log_y, spec.steps, {}};
   for (const Json* row : rows) {
     const auto x = number(field_of(*row, spec.x)), y = number(field_of(*row, spec.y));
@@ -116,20 +116,21 @@ std::string lines_plot(const std::vector<const Json*>& rows, const PlotSpec& spe
     if (series == lines.series.end()) series = lines.series.insert(series, {name, {}});
     series->points.emplace_back(*x, *y);
   }
-  return plot::lines_svg(lines);
+  return {lines.title, plot::lines_svg(lines), plot::lines_html(lines)};
 }
 
-std::string bars_plot(const std::vector<const Json*>& rows, const PlotSpec& spec) {
+Plotted bars_plot(const std::vector<const Json*>& rows, const PlotSpec& spec) {
   std::vector<plot::Bar> bars;
   for (const Json* row : rows) {
     const Json& value = field_of(*row, spec.value);
     if (const auto length = number(value))
       bars.push_back({value_text(spec.rows, field_of(*row, spec.rows)), *length, value_text(spec.value, value)});
   }
-  return bars.empty() ? "" : plot::bars_svg(spec.title, bars, spec.log_y);
+  if (bars.empty()) return {};
+  return {spec.title, plot::bars_svg(spec.title, bars, spec.log_y), plot::bars_html(spec.title, bars, spec.log_y)};
 }
 
-std::string heat_plot(const std::vector<const Json*>& rows, const PlotSpec& spec) {
+Plotted heat_plot(const std::vector<const Json*>& rows, const PlotSpec& spec) {
   plot::Heat heat{spec.title, {}, {}, {}, spec.log_y};
   const std::vector<Json> lines = distinct(rows, spec.rows), columns = distinct(rows, spec.across);
   for (const Json& column : columns) heat.columns.push_back(value_text(spec.across, column));
@@ -143,7 +144,8 @@ std::string heat_plot(const std::vector<const Json*>& rows, const PlotSpec& spec
         cells[static_cast<std::size_t>(column - columns.begin())] = value;
     }
   }
-  return lines.empty() ? "" : plot::heat_svg(heat);
+  if (lines.empty()) return {};
+  return {spec.title, plot::heat_svg(heat), plot::heat_html(heat)};
 }
 
 }  // namespace
@@ -238,14 +240,14 @@ std::string csv(const ShownTable& table) {
   return text;
 }
 
-std::vector<std::pair<std::string, std::string>> plots_of(const Findings& findings) {
-  std::vector<std::pair<std::string, std::string>> plots;
+std::vector<Plotted> plots_of(const Findings& findings) {
+  std::vector<Plotted> plots;
   for (const PlotSpec& spec : findings.manifest->plots) {
     const std::vector<const Json*> rows = rows_where(findings, spec.runs, spec.where);
-    std::string svg = spec.kind == PlotSpec::Kind::kLines  ? lines_plot(rows, spec)
+    Plotted plotted = spec.kind == PlotSpec::Kind::kLines  ? lines_plot(rows, spec)
                       : spec.kind == PlotSpec::Kind::kBars ? bars_plot(rows, spec)
                                                            : heat_plot(rows, spec);
-    if (!svg.empty()) plots.emplace_back(spec.title, std::move(svg));
+    if (!plotted.svg.empty()) plots.push_back(std::move(plotted));
   }
   return plots;
 }

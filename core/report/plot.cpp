@@ -324,13 +324,14 @@ std::string bars_svg(std::string_view title, std::span<const Bar> bars, bool log
   return svg(title, kWidth, y, content);
 }
 
-std::string narrow_bars_svg(std::string_view title, std::span<const Bar> bars) {
+std::string narrow_bars_svg(std::string_view title, std::span<const Bar> bars, bool logarithmic) {
   constexpr double kWidth = 340, kLine = 40, kBar = 12, kNumbers = 110;
   double greatest = 0, y = 4;
   for (const Bar& bar : bars) greatest = std::max(greatest, bar.length);
   std::string content;
   for (const Bar& bar : bars) {
-    const double width = std::max(share(bar.length, greatest, false) * (kWidth - kNumbers), bar.length > 0 ? 1.5 : 0.0);
+    const double width =
+        std::max(share(bar.length, greatest, logarithmic) * (kWidth - kNumbers), bar.length > 0 ? 1.5 : 0.0);
     content +=
         text(0, y + 11, "start", shortened(bar.label, 46)) +
         fmt::format("<rect class=\"rw-bar\" x=\"0\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"2\"/>\n",
@@ -346,40 +347,62 @@ std::string lines_html(const Lines& lines) {
                      lines_svg(lines, 360));
 }
 
-std::string bars_html(std::string_view title, std::span<const Bar> bars) {
-  return fmt::format("<div class=\"for-desk\">{}</div><div class=\"for-phone\">{}</div>\n", bars_svg(title, bars),
-                     narrow_bars_svg(title, bars));
+std::string bars_html(std::string_view title, std::span<const Bar> bars, bool logarithmic) {
+  return fmt::format("<div class=\"for-desk\">{}</div><div class=\"for-phone\">{}</div>\n",
+                     bars_svg(title, bars, logarithmic), narrow_bars_svg(title, bars, logarithmic));
 }
 
-std::string heat_svg(const Heat& heat) {
-  constexpr double kCell = 44, kLine = 22, kLeft = 350, kTop = 120;
+namespace {
+
+/// How large a heat map is: labels of `letters` letters.
+struct HeatPaper {
+  double cell, left;
+  std::size_t letters;
+  [[nodiscard]] double width(const Heat& heat) const {
+    return left + cell * static_cast<double>(heat.columns.size()) + 70;
+  }
+};
+constexpr HeatPaper kHeatForDesk{44, 350, 46}, kHeatForPhone{28, 150, 17};
+
+std::string heat_on(const Heat& heat, const HeatPaper& paper) {
+  constexpr double kLine = 22, kTop = 120;
+  const double cell = paper.cell, left = paper.left;
   double greatest = 0;
   for (const auto& row : heat.values)
     for (const auto& value : row) greatest = std::max(greatest, value.value_or(0));
   std::string content;
   for (std::size_t c = 0; c < heat.columns.size(); ++c)
     content += fmt::format("<text transform=\"translate({:.1f} {:.1f}) rotate(-55)\">{}</text>\n",
-                           kLeft + kCell * (static_cast<double>(c) + 0.45), kTop - 8, escaped(heat.columns[c]));
+                           left + cell * (static_cast<double>(c) + 0.45), kTop - 8, escaped(heat.columns[c]));
   for (std::size_t r = 0; r < heat.rows.size(); ++r) {
     const double y = kTop + kLine * static_cast<double>(r);
     content += fmt::format("<g><title>{}</title>", escaped(heat.rows[r])) +
-               text(kLeft - 8, y + 15, "end", shortened(heat.rows[r], 46)) + "</g>\n";
+               text(left - 8, y + 15, "end", shortened(heat.rows[r], paper.letters)) + "</g>\n";
     for (std::size_t c = 0; c < heat.columns.size(); ++c) {
-      const double x = kLeft + kCell * static_cast<double>(c);
+      const double x = left + cell * static_cast<double>(c);
       const std::optional<double> value = heat.values[r][c];
       const bool nothing = !value || *value <= 0;
       content += fmt::format(
           "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"{}/>\n",
-          nothing ? "rw-none" : "rw-cell", x + 1, y + 1, kCell - 2, kLine - 2,
+          nothing ? "rw-none" : "rw-cell", x + 1, y + 1, cell - 2, kLine - 2,
           nothing ? ""
                   : fmt::format(" fill-opacity=\"{:.2f}\"", 0.15 + 0.6 * share(*value, greatest, heat.logarithmic)));
       if (!nothing)
         content += fmt::format("<text class=\"rw-number\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
-                               x + kCell / 2, y + 15, number_text(*value, 2));
+                               x + cell / 2, y + 15, number_text(*value, 2));
     }
   }
-  return svg(heat.title, kLeft + kCell * static_cast<double>(heat.columns.size()) + 70,
-             kTop + kLine * static_cast<double>(heat.rows.size()) + 8, content);
+  return svg(heat.title, paper.width(heat), kTop + kLine * static_cast<double>(heat.rows.size()) + 8, content);
+}
+
+}  // namespace
+
+std::string heat_svg(const Heat& heat) { return heat_on(heat, kHeatForDesk); }
+
+std::string heat_html(const Heat& heat) {
+  return fmt::format(
+      "<div class=\"for-desk\">{}</div><div class=\"for-phone\"><div style=\"min-width:{:.0f}px\">{}</div></div>\n",
+      heat_svg(heat), kHeatForPhone.width(heat), heat_on(heat, kHeatForPhone));
 }
 
 }  // namespace rewright::plot

@@ -43,11 +43,13 @@ struct Bar {
 [[nodiscard]] REWRIGHT_API std::string bars_svg(std::string_view title, std::span<const Bar> bars,
                                                 bool logarithmic = false);
 /// The same for a phone: labels above their bars.
-[[nodiscard]] REWRIGHT_API std::string narrow_bars_svg(std::string_view title, std::span<const Bar> bars);
+[[nodiscard]] REWRIGHT_API std::string narrow_bars_svg(std::string_view title, std::span<const Bar> bars,
+                                                       bool logarithmic = false);
 
 /// A plot for a page: one drawing for a desk, one for a phone, of which the style sheet shows one.
 [[nodiscard]] REWRIGHT_API std::string lines_html(const Lines& lines);
-[[nodiscard]] REWRIGHT_API std::string bars_html(std::string_view title, std::span<const Bar> bars);
+[[nodiscard]] REWRIGHT_API std::string bars_html(std::string_view title, std::span<const Bar> bars,
+                                                 bool logarithmic = false);
 
 struct Heat {
   std::string title;
@@ -57,6 +59,7 @@ struct Heat {
   bool logarithmic = false;                                ///< Shades go with the logarithm.
 };
 [[nodiscard]] REWRIGHT_API std::string heat_svg(const Heat& heat);
+[[nodiscard]] REWRIGHT_API std::string heat_html(const Heat& heat);
 
 /// For a file of its own: names the language, which a page has no need of.
 [[nodiscard]] REWRIGHT_API std::string as_file(std::string svg);

@@ -4,7 +4,7 @@
 //   cut       text, or a part of a drawing, reaches beyond a box that hides what does not fit, or beyond the window,
 //             where nothing scrolls there
 //   overlap   two texts lie on one another, or a text and a point of a plot
-//   small     letters below 8 pixels, where nothing enlarges them
+//   small     letters below 7 pixels, where nothing enlarges them
 //
 // Text that is meant for screen readers alone (clipped away whole, or left of the page) is left out.
 () => {
@@ -70,7 +70,7 @@
     const matrix = in_drawing ? element.getScreenCTM() : null;
     const is_turned = matrix != null && (Math.abs(matrix.b) > 1e-3 || Math.abs(matrix.c) > 1e-3);
     const letters = parseFloat(style_of(element).fontSize) * (matrix ? Math.hypot(matrix.a, matrix.b) : 1);
-    if (letters < 8 && !element.closest('.pane, .drawing, .tree')) say(`small: ${quote(node.data)} has letters of ${letters.toFixed(1)} pixels in ${place(element)}`);
+    if (letters < 7 && !element.closest('.pane, .drawing, .tree')) say(`small: ${quote(node.data)} has letters of ${letters.toFixed(1)} pixels in ${place(element)}`);
     const rects = in_drawing ? [element.getBoundingClientRect()] : [...range.getClientRects()];
     for (const rect of rects) {
       if (rect.width < 1 || rect.height < 1) continue;

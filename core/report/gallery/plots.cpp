@@ -43,7 +43,7 @@ double length(std::uint64_t count, std::uint64_t greatest) {
 std::string bar_chart(const std::string& title, const Counts& counts, bool logarithmic) {
   std::vector<plot::Bar> bars;
   for (const auto& [label, count] : counts) bars.push_back({label, static_cast<double>(count), grouped(count)});
-  return figure(title, plot::bars_svg(title, bars, logarithmic));
+  return figure(title, plot::bars_html(title, bars, logarithmic));
 }
 
 std::string time_histogram(const std::string& title, std::span<const double> seconds) {
