@@ -14,7 +14,7 @@ Result<Compiled> computed_in_several_ways(const Settings& settings, const Compil
     REWRIGHT_CHECK(ways->add(name, [&](compile::CompileOptions& options) { options.algorithms = algorithms; }));
     return &ways->last();
   };
-  REWRIGHT_TRY(compile::AlgorithmChoice choice, choose_algorithms(ways->graph(), arguments.algorithms, add));
+  REWRIGHT_TRY(compile::AlgorithmChoice choice, choose_algorithms(ways->model(), arguments.algorithms, add));
   REWRIGHT_TRY(Compiled compiled, fastest(std::move(*ways).take(), workplace));
   if (compiled.report.equal()) compiled.algorithms = std::move(choice);
   return compiled;

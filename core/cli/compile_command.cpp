@@ -73,7 +73,7 @@ Result<std::optional<compile::CompileReport>> compiled_in(const Folders& folders
   REWRIGHT_TRY(const std::unique_ptr<CostModel> beside, primitives(arguments, registry));
   options.beside = beside.get();
   REWRIGHT_TRY(options.algorithms,
-               compile::algorithm_of_all(arguments.algorithm, opened.front().model->start().graph, arguments.model));
+               compile::algorithm_of_all(arguments.algorithm, opened.front().model->start(), arguments.model));
   if (!records.empty()) {
     REWRIGHT_TRY(options.records, ScheduleRecords::read(records));
   }

@@ -42,7 +42,7 @@ class SeveralWays {
                                                                const Workplace& workplace);
   /// `change`: of the usual options, with all records.
   Status add(const std::string& name, const std::function<void(compile::CompileOptions&)>& change);
-  [[nodiscard]] const Graph& graph() const { return version_.opened->start().graph; }
+  [[nodiscard]] const ImportedModel& model() const { return version_.opened->start(); }
   [[nodiscard]] const compile::CompileReport& last() const { return ways_.back().report; }
   [[nodiscard]] std::vector<compile::WayToCompile> take() && { return std::move(ways_); }
 

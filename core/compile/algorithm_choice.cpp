@@ -31,7 +31,7 @@ Status check_algorithm(const std::string& name) {
 
 }  // namespace
 
-Result<AlgorithmChoice> choose_algorithms(const Graph& graph, std::vector<std::string> names,
+Result<AlgorithmChoice> choose_algorithms(const ImportedModel& model, std::vector<std::string> names,
                                           const CompileWay& compile) {
   if (std::ranges::find(names, "all") != names.end()) names = algorithm_names();
   for (const std::string& name : names) REWRIGHT_CHECK(check_algorithm(name));
@@ -42,7 +42,7 @@ Result<AlgorithmChoice> choose_algorithms(const Graph& graph, std::vector<std::s
   std::map<std::string, NodeAlgorithm> nodes;
   for (const std::string& name : names) {
     Algorithms all;
-    for (const std::string& node : nodes_for(name, graph)) all[node] = name;
+    for (const std::string& node : nodes_for(name, model.graph, model.external)) all[node] = name;
     if (all.empty()) continue;
     REWRIGHT_TRY(const CompileReport* report, compile(name, all));
     if (report == nullptr) return choice;
@@ -70,14 +70,14 @@ Result<AlgorithmChoice> choose_algorithms(const Graph& graph, std::vector<std::s
   return choice;
 }
 
-Result<Algorithms> algorithm_of_all(const std::string& algorithm, const Graph& graph, const std::string& model) {
+Result<Algorithms> algorithm_of_all(const std::string& algorithm, const ImportedModel& model, const std::string& file) {
   Algorithms algorithms;
   if (algorithm.empty()) return algorithms;
   REWRIGHT_CHECK(check_algorithm(algorithm));
-  for (const std::string& node : nodes_for(algorithm, graph)) algorithms[node] = algorithm;
+  for (const std::string& node : nodes_for(algorithm, model.graph, model.external)) algorithms[node] = algorithm;
   if (algorithms.empty())
     return make_error(ErrorCode::kUsage, "the algorithm {} fits no convolution of '{}'; choose another one", algorithm,
-                      model);
+                      file);
   return algorithms;
 }
 

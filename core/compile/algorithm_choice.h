@@ -26,12 +26,13 @@ struct AlgorithmChoice {
 using CompileWay = std::function<Result<const CompileReport*>(const std::string& name, const Algorithms& algorithms)>;
 
 /// The ways are "usual", each of the names, and "chosen". `names`: of algorithms; "all" is all of them.
-[[nodiscard]] REWRIGHT_API Result<AlgorithmChoice> choose_algorithms(const Graph& graph, std::vector<std::string> names,
+[[nodiscard]] REWRIGHT_API Result<AlgorithmChoice> choose_algorithms(const ImportedModel& model,
+                                                                     std::vector<std::string> names,
                                                                      const CompileWay& compile);
 
 /// All nodes that the algorithm fits, by it; "": none. Errors: kUsage, it fits none; kNotFound, there is no such
 /// algorithm.
-[[nodiscard]] REWRIGHT_API Result<Algorithms> algorithm_of_all(const std::string& algorithm, const Graph& graph,
-                                                               const std::string& model);
+[[nodiscard]] REWRIGHT_API Result<Algorithms> algorithm_of_all(const std::string& algorithm, const ImportedModel& model,
+                                                               const std::string& file);
 
 }  // namespace rewright::compile

@@ -86,7 +86,7 @@ Result<CompiledFolder> fastest_of_algorithms(const CompileRequest& request, cons
     ways.push_back({name, std::move(report)});
     return &ways.back().report;
   };
-  REWRIGHT_TRY(AlgorithmChoice choice, choose_algorithms(opened.start().graph, request.algorithms, add));
+  REWRIGHT_TRY(AlgorithmChoice choice, choose_algorithms(opened.start(), request.algorithms, add));
   if (!ways.front().report.equal()) return CompiledFolder{std::move(ways.front().report)};
   std::erase_if(ways, [](const WayToCompile& way) { return !way.report.equal(); });
   REWRIGHT_CHECK(time_in_turn(ways, [&] { return !is_to_stop(); }));
@@ -104,7 +104,7 @@ Result<CompiledFolder> compiled(const CompileRequest& request, const Tools& tool
   if (request.simplified) simplify(opened);
   if (!request.algorithms.empty()) return fastest_of_algorithms(request, tools, opened, staged, built);
   REWRIGHT_TRY(CompileOptions options, options_of(request, staged, built));
-  REWRIGHT_TRY(options.algorithms, algorithm_of_all(request.algorithm, opened.start().graph, request.name));
+  REWRIGHT_TRY(options.algorithms, algorithm_of_all(request.algorithm, opened.start(), request.name));
   const OpenedVersion version{&opened};
   REWRIGHT_TRY(CompileReport report, compile_model({&version, 1}, *tools.target, *tools.runtime, options));
   return CompiledFolder{std::move(report)};

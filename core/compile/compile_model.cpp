@@ -140,7 +140,7 @@ Result<Equivalence> compare(const OpenedModel& model, ArtefactSession& session, 
 Result<Graph> made_graph(const OpenedModel& model, const Algorithms& algorithms) {
   const ImportedModel& start = model.start();
   if (algorithms.empty()) return with_known_weights(start.graph, start);
-  REWRIGHT_TRY(const Graph graph, with_algorithms(start.graph, algorithms, *model.registry));
+  REWRIGHT_TRY(const Graph graph, with_algorithms(start.graph, algorithms, *model.registry, start.external));
   return with_known_weights(graph, start);
 }
 
@@ -164,7 +164,7 @@ Result<Kernels> kernels_of_version(const Graph& graph, const OpenedModel& model,
                                    asked.push_back(program_id(program));
                                    return recorded(program);
                                  },
-                                 weight_wishes(graph, options.algorithms)));
+                                 weight_wishes(graph, options.algorithms, compiled.external)));
   for (std::size_t f = 0; f < std::min(asked.size(), made.functions.size()); ++f)
     ids[made.functions[f].name] = asked[f];
   return made;

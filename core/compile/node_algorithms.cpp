@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "compile/sparse_parts.h"
+#include "onnx/external_data.h"
 
 namespace rewright::compile {
 namespace {
@@ -121,19 +122,26 @@ Result<Port> by_winograd(Made made, const PlainConvolution& convolution, const S
 }
 
 /// Elements that are not 0 of a weight that is known; nothing for others.
-std::optional<std::int64_t> nonzeros_of(const Graph& graph, Port port) {
-  const auto& constant = graph.node(port.node).constant();
-  if (constant == nullptr || constant->type.element != ElementType::kFloat32) return std::nullopt;
-  const auto* bytes = std::get_if<std::vector<std::byte>>(&constant->value);
-  if (bytes == nullptr) return std::nullopt;
-  std::vector<float> numbers(bytes->size() / sizeof(float));
-  std::memcpy(numbers.data(), bytes->data(), bytes->size());
-  return count_nonzeros(numbers);
+std::optional<std::int64_t> nonzeros_of(const Graph& graph, Port port, const ExternalWeights& external) {
+  const Node& node = graph.node(port.node);
+  if (graph.type(port).element != ElementType::kFloat32) return std::nullopt;
+  const auto count = [](const std::vector<std::byte>& bytes) {
+    std::vector<float> numbers(bytes.size() / sizeof(float));
+    std::memcpy(numbers.data(), bytes.data(), bytes.size());
+    return count_nonzeros(numbers);
+  };
+  if (const auto lies = external.find(node.name); node.is_weight() && lies != external.end()) {
+    const auto bytes = model::read_external(lies->second);
+    return bytes ? std::optional(count(*bytes)) : std::nullopt;  // Who stores it says that it cannot be read.
+  }
+  const auto* bytes =
+      node.constant() == nullptr ? nullptr : std::get_if<std::vector<std::byte>>(&node.constant()->value);
+  return bytes == nullptr ? std::nullopt : std::optional(count(*bytes));
 }
 
 /// A weight with more zeros than others, and some that are not.
-bool is_sparse(const Graph& graph, Port weight) {
-  const auto elements = nonzeros_of(graph, weight);
+bool is_sparse(const Graph& graph, Port weight, const ExternalWeights& external) {
+  const auto elements = nonzeros_of(graph, weight, external);
   return elements && *elements > 0 && 2 * *elements < graph.shape(weight).elements();
 }
 
@@ -145,10 +153,11 @@ bool keeps_node(std::string_view algorithm) {
 }
 
 /// Nothing where the node can be computed so.
-std::optional<std::string> reason_against(std::string_view algorithm, const Graph& graph, const Node& node) {
+std::optional<std::string> reason_against(std::string_view algorithm, const Graph& graph, const Node& node,
+                                          const ExternalWeights& external) {
   if (std::ranges::find(algorithm_names(), algorithm) == algorithm_names().end()) return "there is no such algorithm";
   if (!node.applies("conv2d") || node.name.empty()) return "it is no convolution";
-  if (is_without_zeros(algorithm) && !is_sparse(graph, node.inputs[1]))
+  if (is_without_zeros(algorithm) && !is_sparse(graph, node.inputs[1], external))
     return "it has no weight with more zeros than other numbers";
   if (keeps_node(algorithm)) return std::nullopt;
   const auto convolution = plain_convolution(graph, node);
@@ -174,21 +183,21 @@ const std::vector<std::string>& algorithm_names() {
   return kNames;
 }
 
-std::vector<std::string> nodes_for(std::string_view algorithm, const Graph& graph) {
+std::vector<std::string> nodes_for(std::string_view algorithm, const Graph& graph, const ExternalWeights& external) {
   std::vector<std::string> names;
   for (const Node& node : graph.nodes())
-    if (!node.is_input() && !reason_against(algorithm, graph, node)) names.push_back(node.name);
+    if (!node.is_input() && !reason_against(algorithm, graph, node, external)) names.push_back(node.name);
   return names;
 }
 
-WeightWishes weight_wishes(const Graph& graph, const Algorithms& algorithms) {
+WeightWishes weight_wishes(const Graph& graph, const Algorithms& algorithms, const ExternalWeights& external) {
   WeightWishes wishes;
   for (const Node& node : graph.nodes()) {
     const auto at = node.is_input() ? algorithms.end() : algorithms.find(node.name);
     if (at == algorithms.end() || node.inputs.size() < 2) continue;
     const std::string& algorithm = at->second;
     WeightWish wish;
-    if (is_without_zeros(algorithm)) wish.elements = nonzeros_of(graph, node.inputs[1]);
+    if (is_without_zeros(algorithm)) wish.elements = nonzeros_of(graph, node.inputs[1], external);
     if (algorithm == kPacked) wish.layout = WeightWish::Layout::kChannelsLast;
     if (algorithm == kDirect || wish.elements) wish.layout = WeightWish::Layout::kChannelsFirst;
     if (wish.layout != WeightWish::Layout::kAny) wishes[node.inputs[1]] = wish;
@@ -203,7 +212,8 @@ std::set<Port> stored_windows(const Graph& graph) {
   return stored;
 }
 
-Result<Graph> with_algorithms(const Graph& graph, const Algorithms& algorithms, const Registry& registry) {
+Result<Graph> with_algorithms(const Graph& graph, const Algorithms& algorithms, const Registry& registry,
+                              const ExternalWeights& external) {
   GraphBuilder builder(&registry);
   std::vector<std::vector<Port>> made;
   std::size_t met = 0;
@@ -213,7 +223,7 @@ Result<Graph> with_algorithms(const Graph& graph, const Algorithms& algorithms, 
     const auto algorithm = node.is_input() ? algorithms.end() : algorithms.find(node.name);
     if (algorithm != algorithms.end()) {
       ++met;
-      if (const auto reason = reason_against(algorithm->second, graph, node))
+      if (const auto reason = reason_against(algorithm->second, graph, node, external))
         return make_error(ErrorCode::kUsage, "{} cannot be computed by {}: {}", node.name, algorithm->second, *reason);
     }
     if (algorithm == algorithms.end() || keeps_node(algorithm->second)) {

@@ -25,6 +25,8 @@
 #include <string_view>
 #include <vector>
 
+#include "onnx/imported_model.h"
+
 namespace rewright::compile {
 
 /// What is asked of a kernel that multiplies with a weight.
@@ -36,23 +38,28 @@ struct WeightWish {
 };
 using WeightWishes = std::map<Port, WeightWish>;
 
+/// Weights that a model keeps in a file beside it, by name: what they are is read where it is asked.
+using ExternalWeights = std::map<std::string, ExternalWeight>;
 /// Names of algorithms, by names of nodes.
 using Algorithms = std::map<std::string, std::string>;
 
 [[nodiscard]] REWRIGHT_API const std::vector<std::string>& algorithm_names();
 
 /// Named applications that an algorithm fits.
-[[nodiscard]] REWRIGHT_API std::vector<std::string> nodes_for(std::string_view algorithm, const Graph& graph);
+[[nodiscard]] REWRIGHT_API std::vector<std::string> nodes_for(std::string_view algorithm, const Graph& graph,
+                                                              const ExternalWeights& external = {});
 
 /// The graph with these nodes computed so. New nodes are called after the node, a slash and what they do, but the last,
 /// which has its name. Errors: kUsage, a node that is not there, or that the algorithm does not fit; kNotFound, an
 /// operator that is not loaded.
 [[nodiscard]] REWRIGHT_API Result<Graph> with_algorithms(const Graph& graph, const Algorithms& algorithms,
-                                                         const Registry& registry);
+                                                         const Registry& registry,
+                                                         const ExternalWeights& external = {});
 
 /// Of a graph made with the algorithms: what scheduled() is asked for, and what is to be stored, as a kernel that
 /// joined what follows would be a convolution again.
-[[nodiscard]] REWRIGHT_API WeightWishes weight_wishes(const Graph& graph, const Algorithms& algorithms);
+[[nodiscard]] REWRIGHT_API WeightWishes weight_wishes(const Graph& graph, const Algorithms& algorithms,
+                                                      const ExternalWeights& external = {});
 [[nodiscard]] REWRIGHT_API std::set<Port> stored_windows(const Graph& graph);
 
 }  // namespace rewright::compile

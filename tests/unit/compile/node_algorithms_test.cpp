@@ -173,4 +173,25 @@ TEST(NodeAlgorithms, LeaveOutZerosWhereTheyAreMore) {
             "c cannot be computed by sparse: it has no weight with more zeros than other numbers");
 }
 
+TEST(NodeAlgorithms, KnowZerosOfWeightsInFilesBesideTheModel) {
+  const Graph graph = convolution("1, 2, 6, 6", "3, 2, 3, 3", "");
+  std::string weight;
+  for (const Node& node : graph.nodes())
+    if (node.is_weight()) weight = node.name;
+  std::vector<float> numbers(54, 0.F);
+  numbers[5] = 3, numbers[50] = -1;
+  const test_support::TempDir folder;
+  const std::string file = folder.file("w.data");
+  std::ofstream(file, std::ios::binary)
+      << "four" << std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float));
+  EXPECT_THAT(nodes_for("sparse", graph), IsEmpty());
+  ExternalWeights external{{weight, {floats({3, 2, 3, 3}), "w.data", file, 4, 54 * sizeof(float)}}};
+  EXPECT_THAT(nodes_for("sparse", graph, external), ElementsAre("c"));
+  EXPECT_TRUE(with_algorithms(graph, {{"c", "sparse"}}, loaded(), external));
+  EXPECT_THAT(weight_wishes(graph, {{"c", "sparse"}}, external),
+              ElementsAre(Pair(::testing::_, WeightWish{WeightWish::Layout::kChannelsFirst, 2})));
+  external[weight].offset = 8;  // The file is too short.
+  EXPECT_THAT(nodes_for("sparse", graph, external), IsEmpty());
+}
+
 }  // namespace
