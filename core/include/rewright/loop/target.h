@@ -60,7 +60,8 @@ class REWRIGHT_API Target {
   /// The compiler's first line on itself; an error says why it cannot be used here and what to install.
   [[nodiscard]] virtual Result<std::string> version() const = 0;
   /// Source text that defines a function for each program, over pointers to its parameters, in their order. It returns
-  /// 0, or 1 where data lay outside of its range. Errors: kUnsupported, what it cannot write.
+  /// 0, 1 where data lay outside of its range, or 4 where what a weight says does. Errors: kUnsupported, what it cannot
+  /// write.
   [[nodiscard]] virtual Result<std::string> source(std::span<const loop::NamedProgram> programs,
                                                    const loop::TargetOptions& options) const = 0;
   /// One for each program, all out of one shared object, which stays loaded for as long as one of them lives. Programs
