@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+
 #include "compile/known_weights.h"
 #include "compiled_graph.h"
 
@@ -180,8 +182,7 @@ TEST(NodeAlgorithms, KnowZerosOfWeightsInFilesBesideTheModel) {
     if (node.is_weight()) weight = node.name;
   std::vector<float> numbers(54, 0.F);
   numbers[5] = 3, numbers[50] = -1;
-  const test_support::TempDir folder;
-  const std::string file = folder.file("w.data");
+  const std::string file = ::testing::TempDir() + "known_zeros.data";
   std::ofstream(file, std::ios::binary)
       << "four" << std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float));
   EXPECT_THAT(nodes_for("sparse", graph), IsEmpty());
