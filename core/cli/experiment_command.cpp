@@ -227,13 +227,14 @@ Result<ExitCode> run(const Settings& settings, const ExperimentArguments& argume
                 {"claims", to_json(all)}});
   } else {
     print_claims(all);
-    print_line(fmt::format("\n{} units done, {} known before{}; tables, plots and raw results in {}", done, known,
-                           recorded > 0 ? fmt::format(", {} from records", recorded) : "",
+    print_line(fmt::format("\n{} done, {} known before{}; tables, plots and raw results in {}", counted(done, "unit"),
+                           known, recorded > 0 ? fmt::format(", {} from records", recorded) : "",
                            arguments.results + (arguments.quick ? "/quick" : "")));
     if (arguments.from_records && !arguments.fresh && done > 0)
-      print_line(fmt::format("Computed here, with this machine's times: {} {}. The records have no such unit, or are of "
-                             "other files.",
-                             done, done == 1 ? "unit" : "units"));
+      print_line(
+          fmt::format("Computed here, with this machine's times: {}. The records have no such unit, or are of "
+                      "other files.",
+                      counted(done, "unit")));
   }
   return stopped ? ExitCode::kStopped : exit_code_of(all);
 }
@@ -339,9 +340,10 @@ void add_experiment(Program& program) {
                 "What another build of the program has done with the same files counts, too")
       .excludes(fresh);
   run_command
-      .add_flag("--from-records", chosen->from_records,
-                "Measure nothing: take from the records that came with the program what was measured, and what was computed "
-                "from the same files; compute the rest again (with --fresh: all that is not measured)")
+      .add_flag(
+          "--from-records", chosen->from_records,
+          "Measure nothing: take from the records that came with the program what was measured, and what was computed "
+          "from the same files; compute the rest again (with --fresh: all that is not measured)")
       .excludes(quick);
 
   auto reported = std::make_shared<ExperimentArguments>();

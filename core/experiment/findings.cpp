@@ -101,7 +101,8 @@ std::optional<std::string> lacking(const Claim& claim, const std::map<std::strin
     }
     const auto left = open.find(run);
     if (left == open.end()) return fmt::format("the run '{}' is left out {}", run, quick ? "with --quick" : "");
-    if (left->second > 0) return fmt::format("{} units of the run '{}' are still to be done", left->second, run);
+    if (left->second == 1) return fmt::format("1 unit of the run '{}' is still to be done", run);
+    if (left->second > 1) return fmt::format("{} units of the run '{}' are still to be done", left->second, run);
   }
   return std::nullopt;
 }

@@ -106,8 +106,11 @@ std::optional<double> number(const Json& value) {
   return value.get<double>();
 }
 
+/// "best, us" of best_us: an axis says its unit, where a table has it in its cells.
+std::string axis_words(const std::string& field) { return words(field) + (field.ends_with("_us") ? ", us" : ""); }
+
 Plotted lines_plot(const std::vector<const Json*>& rows, const PlotSpec& spec) {
-  plot::Lines lines{spec.title, words(spec.x), words(spec.y), spec.log_x, spec.log_y, spec.steps, {}};
+  plot::Lines lines{spec.title, axis_words(spec.x), axis_words(spec.y), spec.log_x, spec.log_y, spec.steps, {}};
   for (const Json* row : rows) {
     const auto x = number(field_of(*row, spec.x)), y = number(field_of(*row, spec.y));
     if (!x || !y) continue;

@@ -246,7 +246,7 @@ TEST(Run, KeepsWhatWasDoneWhenItIsStopped) {
   EXPECT_TRUE(stopped->stopped);
   EXPECT_EQ(stopped->done, 1U);
   const Findings findings = found(manifest, *stopped);
-  EXPECT_EQ(findings.claims[0].verdict(), "not run, because 1 units of the run 'lines' are still to be done");
+  EXPECT_EQ(findings.claims[0].verdict(), "not run, because 1 unit of the run 'lines' is still to be done");
   options.lab.stop = {};
   const auto rest = run_experiment(manifest, options);
   EXPECT_EQ(rest->known, 1U);
