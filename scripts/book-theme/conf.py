@@ -47,6 +47,8 @@ def finish_page(app, page, template, context, tree):
 
 # What the theme lacks for readers who do not see, or have no mouse: names and levels, by what stands there.
 NAMES = [
+    ("<body>", '<body>\n<a class="past-the-lists" href="#matter">To the page</a>'),
+    ('<article role="main">', '<article role="main" id="matter">'),
     ('role="heading"', 'role="heading" aria-level="2"'),
     ('<aside class="sidebar-drawer"', '<aside class="sidebar-drawer" aria-label="All pages"'),
     ('<aside class="toc-drawer', '<aside aria-label="On this page" class="toc-drawer'),
