@@ -109,7 +109,10 @@ std::optional<Place> place_in(const Program& program, std::size_t root, BufferId
   const auto all = part_of(program, path, buffer, lead, 0);
   std::optional<Place> best;
   std::int64_t iterations = 1;
-  for (const Loop* loop = program.body[root].loop(); all && loop != nullptr && loop->kind == LoopKind::kSerial;
+  const auto has_iterations = [](const Loop* loop) {
+    return loop != nullptr && (loop->kind == LoopKind::kSerial || loop->kind == LoopKind::kParallel);
+  };
+  for (const Loop* loop = program.body[root].loop(); all && has_iterations(loop);
        loop = loop->body.size() == 1 ? loop->body[0].loop() : nullptr) {
     if (loop->extent.number().value_or(0) < 1) break;
     iterations *= schedule::extent(*loop);
@@ -140,7 +143,8 @@ Body with_front(const Program& program, const LoopPath& path, Body front) {
   const Loop& loop = schedule::loop_at(program, path);
   front.insert(front.end(), loop.body.begin(), loop.body.end());
   return schedule::replaced(program.body, path,
-                            schedule::only(Loop{loop.axis, loop.extent, loop.kind, std::move(front)}));
+                            schedule::only(Loop{loop.axis, loop.extent, loop.kind, std::move(front)},
+                                           schedule::statement_at(program, path).note()));
 }
 
 }  // namespace
@@ -166,6 +170,7 @@ Program with_zeros_inside(Program program, BufferId buffer, const Storage& stora
     };
     return static_cast<std::size_t>(std::ranges::find_if(stages, is_own) - stages.begin());
   };
+  schedule::Copies copies(program);
   Body zeros = std::exchange(program.body, {});
   std::ranges::copy_if(zeros, std::back_inserter(program.body),
                        [&](const auto& s) { return stage(s) == stages.size(); });
@@ -180,7 +185,6 @@ Program with_zeros_inside(Program program, BufferId buffer, const Storage& stora
   std::erase_if(zeros, [&](const Statement& statement) { return stage(statement) == stages.size(); });
   // Inner loops first: paths to outer ones stay.
   std::ranges::stable_sort(places, std::greater(), [](const auto& each) { return each.first.path.size(); });
-  schedule::Copies copies(program);
   for (std::size_t i = 0; i < places.size(); ++i) {
     const auto& [place, b] = places[i];
     const Body front = zeros_along(copies, program, buffer, borders[b], place.part, true, fmt::format("_{}", i));

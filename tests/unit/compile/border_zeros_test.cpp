@@ -91,6 +91,21 @@ TEST(BorderZeros, AreInsideWhereAPartOfTheTensorIsStored) {
   EXPECT_LT(outside.find("y_zeros2b"), outside.find("for y.o 4")) << outside;
 }
 
+TEST(BorderZeros, LeaveNotesAndLoopsOnThreads) {
+  const Storage storage{{0, 1, 2, 3}, {0, 0, 1, 1}, {0, 0, 1, 1}};
+  loop::Program stored = with_storage(convolution(1, 4, 3, 9), kResult, storage, false);
+  const loop::Statement nest = stored.body.back();
+  stored.body.back() = {*nest.loop(), "what it is"};
+  auto outcome = schedule::apply(stored, schedule::Mark{*loop::parse_loop_name("y.o"), loop::LoopKind::kParallel});
+  ASSERT_TRUE(std::holds_alternative<loop::Program>(outcome));
+  const auto made = with_zeros_inside(std::get<loop::Program>(outcome), kResult, storage);
+  EXPECT_EQ(roots_of(made), "y.n ");
+  EXPECT_EQ(made.body[0].note(), "what it is");
+  const std::string text = to_string(made);
+  EXPECT_LT(text.find("for y.o 4 parallel"), text.find("y_zeros2a")) << text;
+  EXPECT_TRUE(loop::validate(made, 100'000));
+}
+
 TEST(BorderZeros, StayWhereANestStoresAPartTwice) {
   // Sums in place: zeros are stored by a nest of their own.
   const Storage storage{{0, 1, 2, 3}, {0, 0, 1, 1}, {0, 0, 1, 1}};
