@@ -1,4 +1,4 @@
-// Zeros around a tensor that is stored so (compile/storage.h): who stores it sets them.
+// Zeros around a tensor that is stored so (compile/storage_form.h): who stores it sets them.
 //
 //   for d, r { y[d, 0, r] = 0 }; ...; for d, i { y[d, i + 1, 0] = 0 }; ...; for o, i, j { y[o, i + 1, j + 1] = f }
 //     ->   for o { for r { y[o, 0, r] = 0 }; ...; for i { y[o, i + 1, 0] = 0; ...; for j { y[o, i + 1, j + 1] = f } } }
@@ -8,7 +8,7 @@
 
 #include <rewright/loop/loop_program.h>
 
-#include "compile/storage.h"
+#include "compile/storage_form.h"
 
 namespace rewright::compile {
 

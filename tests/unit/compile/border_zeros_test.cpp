@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include "compile/storage.h"
 #include "loop/interpreter.h"
 #include "loop/validator.h"
 #include "schedule/nest_scheduling.h"
