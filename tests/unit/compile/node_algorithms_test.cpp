@@ -183,8 +183,9 @@ TEST(NodeAlgorithms, KnowZerosOfWeightsInFilesBesideTheModel) {
   std::vector<float> numbers(54, 0.F);
   numbers[5] = 3, numbers[50] = -1;
   const std::string file = ::testing::TempDir() + "known_zeros.data";
-  std::ofstream(file, std::ios::binary)
-      << "four" << std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float));
+  std::ofstream(file, std::ios::binary) << "four"
+                                        << std::string(reinterpret_cast<const char*>(numbers.data()),
+                                                       numbers.size() * sizeof(float));
   EXPECT_THAT(nodes_for("sparse", graph), IsEmpty());
   ExternalWeights external{{weight, {floats({3, 2, 3, 3}), "w.data", file, 4, 54 * sizeof(float)}}};
   EXPECT_THAT(nodes_for("sparse", graph, external), ElementsAre("c"));
