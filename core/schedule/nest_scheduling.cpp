@@ -127,9 +127,8 @@ std::vector<const Loop*> order_of_sums(const Program& program, const Nest& nest)
   return sums;
 }
 
-std::optional<Split> split_in_groups(const Nest& nest, const Loop& lanes) {
+std::optional<Split> split_in_groups(const Nest& nest, const Loop& lanes, std::int64_t vector) {
   for (const Loop* loop : nest.outer) {
-    if (loop == &lanes) continue;
     const auto group_size = [&](const IndexExpr& index, const auto& self) -> std::int64_t {
       if (index.kind() == IndexExpr::Kind::kFloor && index.operands()[0] == IndexExpr(loop->axis))
         return index.operands()[1].number().value_or(0);
@@ -141,7 +140,9 @@ std::optional<Split> split_in_groups(const Nest& nest, const Loop& lanes) {
     for (const ValueExpr& load : loads_in(nest.update->value)) {
       for (const IndexExpr& index : load.indices()) {
         const std::int64_t size = group_size(index, group_size);
-        if (size > 1 && extent(*loop) > size && extent(*loop) % size == 0) return Split{name_of_loop(*loop), size};
+        const bool is_even = size > 0 && (size % vector == 0 || vector % size == 0);
+        if (size > 1 && extent(*loop) > size && extent(*loop) % size == 0 && !(loop == &lanes && is_even))
+          return Split{name_of_loop(*loop), size};
       }
     }
   }

@@ -21,8 +21,9 @@ namespace rewright::schedule {
 
 /// The loop that moves what is stored by 1, of several the longest; null: none does.
 [[nodiscard]] const Loop* lanes_of(const Program& program, const Nest& nest);
-/// Another loop, that some index has divided by the size of a group: so much of it reads alike.
-[[nodiscard]] std::optional<Split> split_in_groups(const Nest& nest, const Loop& lanes);
+/// A loop that some index has divided by the size of a group: so much of it reads alike. Lanes are split where vectors
+/// of so many would hold parts of groups.
+[[nodiscard]] std::optional<Split> split_in_groups(const Nest& nest, const Loop& lanes, std::int64_t vector);
 /// The loop that some of what is multiplied follows and other does not; of these one whose iterations read the same
 /// vectors, then the one that moves the result least.
 [[nodiscard]] const Loop* places_of(const Program& program, const Nest& nest, const Loop* lanes);

@@ -108,7 +108,7 @@ class Scheduling : private NestScheduling {
     const bool are_uniform = std::ranges::none_of(
         nest.conditions, [&](const IndexCondition& condition) { return names_axis(condition, lanes->axis); });
     if (!are_uniform) return false;
-    if (const auto groups = split_in_groups(nest, *lanes)) {
+    if (const auto groups = split_in_groups(nest, *lanes, unit().lanes)) {
       const LoopName outermost = name_of_loop(*nest.outer.front());
       if (!apply(*groups)) return false;
       return schedule_contraction(

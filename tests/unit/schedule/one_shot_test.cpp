@@ -116,6 +116,23 @@ TEST(OneShot, RowsOfFewOutputsAreATile) {
   }
 }
 
+// Channels last: a vector of 8 would hold parts of groups of 6, and gather what they read; of groups of 4 it holds two.
+TEST(OneShot, LanesAreOfOneGroupWhereVectorsHoldPartsOfSome) {
+  for (const auto& [outputs, is_split] : {std::pair(6, true), std::pair(4, false)}) {
+    const loop::Program plain = test_support::program_of(fmt::format(
+        "buffer x[9, 9, {0}] float32 in\nbuffer w[{0}, 3, 3, 3] float32 weight\nbuffer y[7, 7, {0}] float32 out\n"
+        "for y.i 7 serial {{ for y.j 7 serial {{ for y.o {0} serial {{ store y[y.i, y.j, y.o] = 0\n"
+        "for y.s 3 serial {{ for y.t 3 serial {{ for y.c 3 serial {{\n"
+        "store y[y.i, y.j, y.o] += x[y.i + y.s, y.j + y.t, floor(y.o / {1})*3 + y.c] * w[y.o, y.c, y.s, y.t]\n"
+        "}} }} }} }} }} }}",
+        4 * outputs, outputs));
+    const OneShot made = one_shot(plain, {8, 32});
+    const std::string steps = to_string(made.steps);
+    EXPECT_EQ(steps.find(fmt::format("split y.o {}\n", outputs)) != std::string::npos, is_split) << steps;
+    test_support::expect_equal(made.program, plain, 1, steps);
+  }
+}
+
 TEST(OneShot, OfLoopsThatDependOnEachOtherIsNothing) {
   const loop::Program sums = program_of(
       "buffer x[9] float32 in\nbuffer y[9] float32 out\nstore y[0] = x[0]\n"
