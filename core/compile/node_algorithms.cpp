@@ -121,7 +121,8 @@ Result<Port> by_winograd(Made made, const PlainConvolution& convolution, const S
   return y;
 }
 
-/// Elements that are not 0 of a weight that is known; nothing for others.
+}  // namespace
+
 std::optional<std::int64_t> nonzeros_of(const Graph& graph, Port port, const ExternalWeights& external) {
   const Node& node = graph.node(port.node);
   if (graph.type(port).element != ElementType::kFloat32) return std::nullopt;
@@ -138,6 +139,8 @@ std::optional<std::int64_t> nonzeros_of(const Graph& graph, Port port, const Ext
       node.constant() == nullptr ? nullptr : std::get_if<std::vector<std::byte>>(&node.constant()->value);
   return bytes == nullptr ? std::nullopt : std::optional(count(*bytes));
 }
+
+namespace {
 
 /// A weight with more zeros than others, and some that are not.
 bool is_sparse(const Graph& graph, Port weight, const ExternalWeights& external) {

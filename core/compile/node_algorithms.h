@@ -45,6 +45,10 @@ using Algorithms = std::map<std::string, std::string>;
 
 [[nodiscard]] REWRIGHT_API const std::vector<std::string>& algorithm_names();
 
+/// Elements that are not 0 of a weight of float32 numbers that is known; nothing for others.
+[[nodiscard]] REWRIGHT_API std::optional<std::int64_t> nonzeros_of(const Graph& graph, Port port,
+                                                                   const ExternalWeights& external = {});
+
 /// Named applications that an algorithm fits.
 [[nodiscard]] REWRIGHT_API std::vector<std::string> nodes_for(std::string_view algorithm, const Graph& graph,
                                                               const ExternalWeights& external = {});

@@ -28,7 +28,8 @@ bool follows(const ValueExpr& load, const Loop& loop, const Nest& nest) {
     return names_axis(index, loop.axis) && names_axis(loop::simplified(index, loop::ranges_of(loops)), loop.axis);
   });
 }
-constexpr std::int64_t kFarApart = 3;  ///< Lanes of two vectors are as far apart, which targets load; or farther.
+constexpr std::int64_t kNear =
+    2;  ///< Lanes that are so far apart, at most, are loaded as vectors; others are gathered.
 
 /// The loop that moves by 1 what lanes would gather, if it has more iterations than a vector has lanes.
 const Loop* across_of(const Program& program, const Nest& nest, const Loop& lanes, std::int64_t width) {
@@ -201,7 +202,7 @@ Panels panels_of(const Program& program, const Nest& nest, const Loop& lanes, st
     if (pack && (is_weight || moved != std::int64_t{1})) {
       if (std::ranges::find(panels.packs, pack->buffer, &Pack::buffer) == panels.packs.end())
         panels.packs.push_back(*pack);
-    } else if (moved.value_or(kFarApart) >= kFarApart && !is_grouped(load, lanes)) {
+    } else if (moved.value_or(kNear + 1) > kNear && !is_grouped(load, lanes)) {
       panels.gathers = true;
     }
   }

@@ -1,14 +1,12 @@
 #include "study/network_layers.h"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <map>
 
 #include "base/files.h"
 #include "compile/known_weights.h"
 #include "compile/node_algorithms.h"
-#include "compile/sparse_weights.h"
 #include "onnx/graph_model.h"
 #include "optimize/model_run.h"
 
@@ -21,14 +19,7 @@ std::string whole_of(const std::string& name) { return name.substr(0, name.find(
 /// How many elements of its weights are not 0, where they are known.
 std::int64_t nonzeros_of(const Graph& graph, const Node& node) {
   std::int64_t count = 0;
-  for (const Port& port : node.inputs) {
-    const auto& constant = graph.node(port.node).constant();
-    const auto* bytes = constant == nullptr ? nullptr : std::get_if<std::vector<std::byte>>(&constant->value);
-    if (bytes == nullptr || constant->type.element != ElementType::kFloat32) continue;
-    std::vector<float> numbers(bytes->size() / sizeof(float));
-    std::memcpy(numbers.data(), bytes->data(), bytes->size());
-    count += compile::count_nonzeros(numbers);
-  }
+  for (const Port& port : node.inputs) count += compile::nonzeros_of(graph, port).value_or(0);
   return count;
 }
 
