@@ -4,6 +4,7 @@
 (declare-sort Tensor 0)
 (declare-sort Sizes 0)
 (declare-fun sizes0 () Sizes)
+(declare-fun sizes1 (Int) Sizes)
 (declare-fun sizes2 (Int Int) Sizes)
 (declare-fun sizes4 (Int Int Int Int) Sizes)
 (declare-fun dim (Int Tensor) Int)
@@ -11,6 +12,16 @@
 (define-fun padding.valid () Int 1)
 (define-fun activation.none () Int 0)
 (declare-fun conv2d (Sizes Int Sizes Sizes Int Int Tensor Tensor) Tensor)  ; strides padding pads dilations groups activation x w
+(define-fun keepdims.yes () Int 1)
+(declare-fun concat (Int Tensor Tensor) Tensor)
+(declare-fun ewadd (Tensor Tensor) Tensor)
+(declare-fun ewmul (Tensor Tensor) Tensor)
+(declare-fun exp (Tensor) Tensor)
+(declare-fun softmax (Int Tensor) Tensor)
+(declare-fun reduce_sum (Sizes Int Tensor) Tensor)
+(declare-fun broadcast_sub (Sizes Sizes Tensor Tensor) Tensor)
+(declare-fun broadcast_mul (Sizes Sizes Tensor Tensor) Tensor)
+(declare-fun broadcast_div (Sizes Sizes Tensor Tensor) Tensor)
 (declare-fun broadcast_matmul (Sizes Sizes Tensor Tensor) Tensor)  ; stretch_left stretch_right a b
 (declare-fun pad (Sizes Sizes Real Tensor) Tensor)  ; before after value x
 (declare-fun slice (Sizes Sizes Sizes Sizes Tensor) Tensor)  ; axes starts sizes steps x
@@ -73,3 +84,68 @@
   :named strided-conv-by-im2col
   :ranks "x w 4"
   :source "Chellapilla, Puri & Simard 2006"))
+
+; --- attention by tiles of keys ---
+; x are scores of queries, u the values of their keys; c and e are one number for each query: the greatest score so far,
+; so that no exponential is above 1. Axes in front are heads, and images.
+
+; The quotient waits until all values are added.
+(assert (! (forall ((x Tensor) (u Tensor) (c Tensor))
+    (= (broadcast_matmul sizes0 sizes0 (softmax 2 x) u)
+       (broadcast_div sizes0 (sizes1 2)
+         (broadcast_matmul sizes0 sizes0 (exp (broadcast_sub sizes0 (sizes1 2) x c)) u)
+         (reduce_sum (sizes1 2) keepdims.yes (exp (broadcast_sub sizes0 (sizes1 2) x c))))))
+  :named attention-with-late-quotient
+  :ranks "x u c 3"
+  :needs "real-functions"
+  :source "Milakov & Gimelshein, Online normalizer calculation for softmax, 2018"))
+
+(assert (! (forall ((x Tensor) (u Tensor) (c Tensor))
+    (= (broadcast_matmul sizes0 sizes0 (softmax 3 x) u)
+       (broadcast_div sizes0 (sizes1 3)
+         (broadcast_matmul sizes0 sizes0 (exp (broadcast_sub sizes0 (sizes1 3) x c)) u)
+         (reduce_sum (sizes1 3) keepdims.yes (exp (broadcast_sub sizes0 (sizes1 3) x c))))))
+  :named attention-of-images-with-late-quotient
+  :ranks "x u c 4"
+  :needs "real-functions"
+  :source "Milakov & Gimelshein, Online normalizer calculation for softmax, 2018"))
+
+; What was added for one number is a multiple of what is added for another.
+(assert (! (forall ((x Tensor) (u Tensor) (c Tensor) (e Tensor))
+    (= (broadcast_matmul sizes0 sizes0 (exp (broadcast_sub sizes0 (sizes1 2) x e)) u)
+       (broadcast_mul sizes0 (sizes1 2)
+         (broadcast_matmul sizes0 sizes0 (exp (broadcast_sub sizes0 (sizes1 2) x c)) u)
+         (exp (broadcast_sub sizes0 sizes0 c e)))))
+  :named weighted-values-shifted
+  :ranks "x u c e 3"
+  :needs "real-functions"
+  :source "e^(x - e) = e^(x - c) e^(c - e)"))
+
+(assert (! (forall ((x Tensor) (u Tensor) (c Tensor) (e Tensor))
+    (= (broadcast_matmul sizes0 sizes0 (exp (broadcast_sub sizes0 (sizes1 3) x e)) u)
+       (broadcast_mul sizes0 (sizes1 3)
+         (broadcast_matmul sizes0 sizes0 (exp (broadcast_sub sizes0 (sizes1 3) x c)) u)
+         (exp (broadcast_sub sizes0 sizes0 c e)))))
+  :named weighted-values-of-images-shifted
+  :ranks "x u c e 4"
+  :needs "real-functions"
+  :source "e^(x - e) = e^(x - c) e^(c - e)"))
+
+; Both, of two tiles: scores x and y, values u and v.
+(assert (! (forall ((x Tensor) (y Tensor) (u Tensor) (v Tensor) (c Tensor) (e Tensor))
+    (= (broadcast_matmul sizes0 sizes0 (softmax 2 (concat 2 x y)) (concat 1 u v))
+       (broadcast_div sizes0 (sizes1 2)
+         (ewadd
+           (broadcast_mul sizes0 (sizes1 2)
+             (broadcast_matmul sizes0 sizes0 (exp (broadcast_sub sizes0 (sizes1 2) x c)) u)
+             (exp (broadcast_sub sizes0 sizes0 c e)))
+           (broadcast_matmul sizes0 sizes0 (exp (broadcast_sub sizes0 (sizes1 2) y e)) v))
+         (ewadd
+           (ewmul
+             (reduce_sum (sizes1 2) keepdims.yes (exp (broadcast_sub sizes0 (sizes1 2) x c)))
+             (exp (broadcast_sub sizes0 sizes0 c e)))
+           (reduce_sum (sizes1 2) keepdims.yes (exp (broadcast_sub sizes0 (sizes1 2) y e)))))))
+  :named attention-by-tiles
+  :ranks "x y u v c e 3"
+  :needs "real-functions"
+  :source "Dao et al., FlashAttention, NeurIPS 2022, section 3.1"))

@@ -379,10 +379,10 @@ Status judge(const OptimizeArguments& arguments, const OptimizeSetting& setting,
 Result<OptimizeOutcome> perform(const OptimizeArguments& arguments, const Settings& settings, Writing& writing,
                                 std::string_view& doing) {
   doing = "reading";
-  REWRIGHT_CHECK(check_outputs(arguments));
   REWRIGHT_TRY(const Registry registry, settings.registry());
   REWRIGHT_TRY(OptimizeSetting setting, make_setting(arguments, registry));
   REWRIGHT_TRY(const ModelSource source, read_source(arguments));
+  REWRIGHT_CHECK(check_outputs(arguments));
   ModelFiles files{arguments.input, arguments.output, source.bytes, source.directory};
   REWRIGHT_CHECK(check_output(files));
   writing.has_read(std::move(files));

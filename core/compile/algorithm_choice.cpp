@@ -55,7 +55,9 @@ Result<AlgorithmChoice> choose_algorithms(const ImportedModel& model, std::vecto
       if (best.node.empty()) {
         best.node = node;
         best.algorithm = kUsualWay;
-        best.us = best.usual_us = node_us(usual, node);
+        best.usual_us = node_us(usual, node);
+        for (const std::string& other : nodes_within(name, model.graph, node)) best.usual_us += node_us(usual, other);
+        best.us = best.usual_us;
       }
       const double us = node_us(*report, node);
       if (us < best.us) best.us = us, best.algorithm = name;
@@ -76,8 +78,7 @@ Result<Algorithms> algorithm_of_all(const std::string& algorithm, const Imported
   REWRIGHT_CHECK(check_algorithm(algorithm));
   for (const std::string& node : nodes_for(algorithm, model.graph, model.external)) algorithms[node] = algorithm;
   if (algorithms.empty())
-    return make_error(ErrorCode::kUsage, "the algorithm {} fits no convolution of '{}'; choose another one", algorithm,
-                      file);
+    return make_error(ErrorCode::kUsage, "the algorithm {} fits no node of '{}'; choose another one", algorithm, file);
   return algorithms;
 }
 

@@ -1,4 +1,4 @@
-// By which algorithm each convolution is computed, decided in the model, among the other kernels.
+// By which algorithm each convolution and attention is computed, decided in the model, among the other kernels.
 //
 // The model is built with each algorithm in turn, for all nodes that it fits. A node takes the one with which its
 // kernels were fastest there. What comes of that is one more way, to be timed as a whole beside the others.

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 
+#include "compile/attention_tiles.h"
 #include "compile/sparse_parts.h"
 #include "onnx/external_data.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kTaps = 3;
 constexpr std::string_view kIm2col = "im2col", kDirect = "direct", kPacked = "packed", kSparse = "sparse",
-                           kSparseIm2col = "sparse-im2col";
+                           kSparseIm2col = "sparse-im2col", kTiles = "tiles";
 
 /// A convolution without activation.
 struct PlainConvolution {
@@ -159,6 +160,7 @@ bool keeps_node(std::string_view algorithm) {
 std::optional<std::string> reason_against(std::string_view algorithm, const Graph& graph, const Node& node,
                                           const ExternalWeights& external) {
   if (std::ranges::find(algorithm_names(), algorithm) == algorithm_names().end()) return "there is no such algorithm";
+  if (algorithm == kTiles) return reason_against_tiles(graph, node);
   if (!node.applies("conv2d") || node.name.empty()) return "it is no convolution";
   if (is_without_zeros(algorithm) && !is_sparse(graph, node.inputs[1], external))
     return "it has no weight with more zeros than other numbers";
@@ -181,9 +183,15 @@ Result<Port> computed_by(std::string_view algorithm, GraphBuilder& builder, cons
 
 const std::vector<std::string>& algorithm_names() {
   static const std::vector<std::string> kNames = {
-      std::string(kDirect), std::string(kPacked), std::string(kIm2col),      "winograd-2",
-      "winograd-4",         std::string(kSparse), std::string(kSparseIm2col)};
+      std::string(kDirect), std::string(kPacked), std::string(kIm2col),       "winograd-2",
+      "winograd-4",         std::string(kSparse), std::string(kSparseIm2col), std::string(kTiles)};
   return kNames;
+}
+
+std::vector<std::string> nodes_within(std::string_view algorithm, const Graph& graph, const std::string& name) {
+  if (algorithm != kTiles) return {};
+  const auto node = std::ranges::find_if(graph.nodes(), [&](const Node& each) { return each.name == name; });
+  return node == graph.nodes().end() ? std::vector<std::string>() : nodes_within_tiles(graph, *node);
 }
 
 std::vector<std::string> nodes_for(std::string_view algorithm, const Graph& graph, const ExternalWeights& external) {
@@ -234,8 +242,10 @@ Result<Graph> with_algorithms(const Graph& graph, const Algorithms& algorithms, 
       made.push_back(std::move(ports));
       continue;
     }
-    REWRIGHT_TRY(const Port y, computed_by(algorithm->second, builder, node, *plain_convolution(graph, node),
-                                           operands[0], operands[1]));
+    REWRIGHT_TRY(const Port y, algorithm->second == kTiles
+                                   ? by_tiles_of_keys(builder, graph, node, made)
+                                   : computed_by(algorithm->second, builder, node, *plain_convolution(graph, node),
+                                                 operands[0], operands[1]));
     made.push_back({y});
   }
   if (met != algorithms.size())

@@ -1,5 +1,5 @@
-// Other ways to compute a convolution, by name, for single nodes of a graph: equations of axioms/algorithms.smt2, and
-// kernels of the same node.
+// Other ways to compute a convolution or an attention, by name, for single nodes of a graph: equations of
+// axioms/algorithms.smt2, and kernels of the same node.
 //
 //   direct          channels first: a vector along a row of the image, weights as they are
 //   packed          channels last: a vector of channels, weights in panels
@@ -8,6 +8,7 @@
 //                   slice(winograd_output(broadcast_matmul(winograd_input(pad(x)), winograd_weight(w))))
 //   sparse          direct, without what is multiplied with 0: of weights with more zeros than other numbers
 //   sparse-im2col   both (compile/sparse_weights.h)
+//   tiles           of a softmax's product with values: by tiles of keys (compile/attention_tiles.h)
 //
 // What depends on weights alone is computed before (known_weights.h). Results differ in their last digits: sums are
 // taken in another order, and by the factors of Winograd's transforms some digits are lost (Lavin & Gray, CVPR 2016).
@@ -52,6 +53,10 @@ using Algorithms = std::map<std::string, std::string>;
 /// Named applications that an algorithm fits.
 [[nodiscard]] REWRIGHT_API std::vector<std::string> nodes_for(std::string_view algorithm, const Graph& graph,
                                                               const ExternalWeights& external = {});
+
+/// Names of other nodes that are gone when a node is computed so.
+[[nodiscard]] REWRIGHT_API std::vector<std::string> nodes_within(std::string_view algorithm, const Graph& graph,
+                                                                 const std::string& name);
 
 /// The graph with these nodes computed so. New nodes are called after the node, a slash and what they do, but the last,
 /// which has its name. Errors: kUsage, a node that is not there, or that the algorithm does not fit; kNotFound, an

@@ -45,6 +45,18 @@ std::vector<std::byte> as_bytes(const std::vector<T>& numbers) {
   return {bytes.begin(), bytes.end()};
 }
 
+template <class Place>
+std::vector<std::byte> places_of(const SparsePart& part, std::span<const float> weight,
+                                 std::span<const std::int64_t> sizes) {
+  std::vector<Place> places;
+  for_each_nonzero(part, weight, sizes, [&](float, const std::vector<std::int64_t>& at, std::int64_t block) {
+    std::int64_t place = part.columns.empty() ? 0 : -block * part.block * part.steps[0];
+    for (std::size_t c = 0; c < part.columns.size(); ++c) place += at[part.columns[c]] * part.steps[c];
+    places.push_back(static_cast<Place>(place));
+  });
+  return as_bytes(places);
+}
+
 }  // namespace
 
 std::int64_t count_nonzeros(std::span<const float> weight) {
@@ -58,15 +70,9 @@ std::vector<std::byte> bytes_of(const SparsePart& part, std::span<const float> w
     for_each_nonzero(part, weight, sizes, [&](float value, const auto&, auto) { values.push_back(value); });
     return as_bytes(values);
   }
-  if (part.kind == SparsePart::Kind::kPlaces) {
-    std::vector<std::int32_t> places;
-    for_each_nonzero(part, weight, sizes, [&](float, const std::vector<std::int64_t>& at, auto) {
-      std::int64_t place = 0;
-      for (std::size_t c = 0; c < part.columns.size(); ++c) place += at[part.columns[c]] * part.steps[c];
-      places.push_back(static_cast<std::int32_t>(place));
-    });
-    return as_bytes(places);
-  }
+  if (part.kind == SparsePart::Kind::kPlaces)
+    return part.element == ElementType::kUint16 ? places_of<std::uint16_t>(part, weight, sizes)
+                                                : places_of<std::int32_t>(part, weight, sizes);
   std::int64_t count = 1;
   for (const std::size_t d : part.rows) count *= sizes[d];
   std::vector<std::int32_t> starts(static_cast<std::size_t>(count * blocks_of(part, sizes)) + 1, 0);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rewright/base/visibility.h>
+#include <rewright/tensor/element_type.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,13 +15,14 @@ namespace rewright::compile {
 struct SparsePart {
   enum class Kind : std::uint8_t {
     kValues,  ///< What is not 0: by block, row and columns.
-    kPlaces,  ///< Of each, int32: the sum of its columns' indices times their steps.
+    kPlaces,  ///< Of each: the sum of its columns' indices, that of the first from its block on, times their steps.
     kRows     ///< Of each row of each block, int32: where it begins; and where the last ends.
   };
   Kind kind = Kind::kValues;
-  std::vector<std::size_t> rows, columns;  ///< Dimensions of the weight; together all.
-  std::vector<std::int64_t> steps = {};    ///< By column.
-  std::int64_t block = 0;                  ///< So many indices of the first column are a block.
+  std::vector<std::size_t> rows, columns;     ///< Dimensions of the weight; together all.
+  std::vector<std::int64_t> steps = {};       ///< By column.
+  std::int64_t block = 0;                     ///< So many indices of the first column are a block.
+  ElementType element = ElementType::kInt32;  ///< Of places; or uint16, where all fit.
   friend bool operator==(const SparsePart&, const SparsePart&) = default;
 };
 

@@ -33,6 +33,7 @@ constexpr double kElement = 0.3;  ///< What an element costs beside, in vectors.
 constexpr std::int64_t kMostWaste = 2;
 /// Bytes of the other buffer that all rows read before the next block: of a first cache, what sums leave.
 constexpr std::int64_t kNearBytes = 28 << 10;
+constexpr std::int64_t kMostShort = std::numeric_limits<std::uint16_t>::max();
 /// Of a row in a block, at least: sums are read and stored for each.
 constexpr std::int64_t kLeastElements = 8;
 
@@ -57,7 +58,6 @@ class SparseNest {
   std::vector<std::int64_t> steps;
   IndexExpr row = 0;                ///< Of the weight, among all rows.
   std::int64_t row_count = 1;       ///< Of these.
-  std::int64_t farthest = 0;        ///< By which a place moves at most.
   loop::LinearIndex start;          ///< Of the other buffer as one row of elements, without places and columns.
   std::vector<const Loop*> around;  ///< Outer loops but for places: first those that the weight does not follow,
   std::size_t batch = 0;            ///< of which there are so many.
@@ -68,6 +68,15 @@ class SparseNest {
   /// Of the weight.
   [[nodiscard]] std::int64_t size_of(std::size_t dimension) const {
     return *program_[weight_].sizes[dimension].number();
+  }
+
+  /// Of so many indices of the first column.
+  [[nodiscard]] std::int64_t step_of(std::int64_t indices) const { return columns.empty() ? 0 : indices * steps[0]; }
+  /// By which a place moves at most while columns but the first go on, and the first by `near` indices.
+  [[nodiscard]] std::int64_t farthest_of(std::int64_t near) const {
+    std::int64_t farthest = step_of(near - 1);
+    for (std::size_t c = 1; c < columns.size(); ++c) farthest += steps[c] * (size_of(columns[c]) - 1);
+    return farthest;
   }
 
  private:
@@ -121,7 +130,6 @@ class SparseNest {
       const std::int64_t step = form->coefficient(column);
       if (step < 0) return false;
       steps.push_back(step);
-      farthest += step * (size_of(d) - 1);
       start.add(column, -step);
     }
     if (const auto last = std::ranges::max_element(steps); last != steps.end()) {
@@ -194,10 +202,10 @@ std::int64_t best_block(const SparseNest& nest, std::int64_t lanes, std::int64_t
 /// Indices of the first column of which `width` places, of all others, stay near.
 std::int64_t block_of_columns(const SparseNest& nest, std::int64_t width, std::int64_t elements) {
   if (nest.columns.empty()) return 1;
-  std::int64_t beside = 1, reach = 0;
+  const std::int64_t reach = nest.farthest_of(1);
+  std::int64_t beside = 1;
   for (std::size_t c = 1; c < nest.columns.size(); ++c) {
     beside *= nest.size_of(nest.columns[c]);
-    reach += nest.steps[c] * (nest.size_of(nest.columns[c]) - 1);
   }
   const std::int64_t count = nest.size_of(nest.columns[0]);
   const auto bytes = static_cast<std::int64_t>(sizeof(float)) * count * std::min(reach + width, beside * width);
@@ -221,12 +229,15 @@ class SparseProgramMaker {
     flatten(nest_.other.buffer());
     const std::string weight = program_[nest_.weight.buffer()].name;
     values_ = add(weight + "_values", {elements_}, ElementType::kFloat32, BufferRole::kWeight);
-    places_ = add(weight + "_places", {elements_}, ElementType::kInt32, BufferRole::kWeight);
     const std::int64_t count = extent(block_axis());
     const std::int64_t block = best_block(nest_, unit_.lanes, unit_.registers);
     const std::int64_t columns = nest_.columns.empty() ? 1 : nest_.size_of(nest_.columns[0]);
     const std::int64_t near = block_of_columns(nest_, width_of(block), elements_);
     parts_ = (columns + near - 1) / near;
+    block_ = near;
+    farthest_ = nest_.farthest_of(near);
+    const ElementType place = farthest_ <= kMostShort ? ElementType::kUint16 : ElementType::kInt32;
+    places_ = add(weight + "_places", {elements_}, place, BufferRole::kWeight);
     rows_ = add(weight + "_rows", {parts_ * nest_.row_count + 1}, ElementType::kInt32, BufferRole::kWeight);
     Body body = blocks(0, count / block, block, is_apart ? *nest.result : *nest.update);
     if (count % block != 0) {
@@ -243,7 +254,8 @@ class SparseProgramMaker {
     for (const auto& [buffer, kind] :
          {std::pair(values_, SparsePart::Kind::kValues), std::pair(places_, SparsePart::Kind::kPlaces),
           std::pair(rows_, SparsePart::Kind::kRows)})
-      made.parts.emplace_back(program_[buffer].name, SparsePart{kind, nest_.rows, nest_.columns, nest_.steps, near});
+      made.parts.emplace_back(program_[buffer].name,
+                              SparsePart{kind, nest_.rows, nest_.columns, nest_.steps, near, place});
     for (const Statement& statement : body)
       if (statement.loop() != nullptr) made.nests.push_back(statement.loop()->axis.name);
     const auto [first, last] =
@@ -354,7 +366,8 @@ class SparseProgramMaker {
                            [&](const IndexExpr& lane) {
                              return Store{tile, {lane}, StoreKind::kSet, ValueExpr::load(sums, {nest_.row, lane})};
                            }),
-                 sums_in(tile, width, from, IndexExpr(part.axis) * IndexExpr(nest_.row_count) + nest_.row),
+                 sums_in(tile, width, from, IndexExpr(part.axis) * IndexExpr(nest_.row_count) + nest_.row,
+                         IndexExpr(part.axis) * IndexExpr(nest_.step_of(block_))),
                  set_lanes(2, width, [&](const IndexExpr& lane) {
                    return Store{sums, {nest_.row, lane}, StoreKind::kSet, ValueExpr::load(tile, {lane})};
                  })});
@@ -385,14 +398,15 @@ class SparseProgramMaker {
     if (has_more) line.body = std::move(results), results = Body(1, Statement(std::move(line)));
     return results[0];
   }
-  /// tile[p] += the sum over the elements of row `row`, for `width` places.
-  Statement sums_in(BufferId tile, std::int64_t width, const IndexExpr& from, const IndexExpr& row) {
-    const IndexExpr first = nest_.line != nullptr ? from * IndexExpr(nest_.apart) : from;
+  /// tile[p] += the sum over the elements of row `row`, for `width` places. `moved`: what all are read from beside.
+  Statement sums_in(BufferId tile, std::int64_t width, const IndexExpr& from, const IndexExpr& row,
+                    const IndexExpr& moved = 0) {
+    const IndexExpr first = moved + (nest_.line != nullptr ? from * IndexExpr(nest_.apart) : from);
     const auto start_of = [&](const IndexExpr& of) { return IndexExpr::data(rows_, {of}, 0, elements_ + 1); };
     const IndexExpr begin = start_of(row);
     Loop elements = loop_of("elements", {}, start_of(row + IndexExpr(1)) - begin);
     const IndexExpr element = begin + IndexExpr(elements.axis);
-    const IndexExpr place = IndexExpr::data(places_, {element}, 0, nest_.farthest + 1);
+    const IndexExpr place = IndexExpr::data(places_, {element}, 0, farthest_ + 1);
     elements.body = {set_lanes(3, width, [&](const IndexExpr& lane) {
       const IndexExpr at = nest_.start.index() + place + first + lane;
       return Store{tile,
@@ -419,7 +433,9 @@ class SparseProgramMaker {
   std::int64_t elements_;
   const schedule::VectorUnit& unit_;
   BufferId values_, places_, rows_;
-  std::int64_t parts_ = 1;  ///< Blocks of the weight's first column.
+  std::int64_t parts_ = 1;     ///< Blocks of the weight's first column,
+  std::int64_t block_ = 1;     ///< of so many indices,
+  std::int64_t farthest_ = 0;  ///< in which a place moves by so much at most.
 };
 
 }  // namespace

@@ -9,8 +9,8 @@
 // where W is the distance of lines in x; where lines are short, several at once, with what lies between them. Where
 // these lines of all channels are more than the first cache holds, the elements lie, and are added to the sums, by
 // blocks of channels. It follows from the definition by leaving out what is multiplied with 0: x must be finite there.
-// Compressed sparse rows, with places of 32 bits; a vector over the image: Gibson, Compiler-centric across-stack deep
-// learning acceleration, 2023, section 2.4.3.
+// Compressed sparse rows, with places of 16 bits where those of a block fit, or of 32; a vector over the image: Gibson,
+// Compiler-centric across-stack deep learning acceleration, 2023, section 2.4.3.
 #pragma once
 
 #include <rewright/loop/loop_program.h>

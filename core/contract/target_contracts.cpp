@@ -1,5 +1,6 @@
 // What a target promises: compiled code computes what the interpreter computes.
 #include <rewright/base/mixing.h>
+#include <rewright/loop/element_types.h>
 #include <rewright/loop/target.h>
 
 #include <cmath>
@@ -55,10 +56,11 @@ for y.i 3 serial {
 )",
     R"(buffer x[24] float32 in
 buffer n[4] int64 in
+buffer m[4] uint16 weight
 buffer y[4, 6] float32 out
 for y.i 4 serial {
   for y.j 6 serial {
-    store y[y.i, y.j] = select(x[y.j*4 + y.i] < 0 or index(y.i) = 2, tanh(x[floor((y.i*6 + y.j) / 2)]), x[data(n[y.i], -24, 24) mod 24] * sigmoid(x[(y.i*5 + y.j) mod 24]) + erf(index(y.j)) + sqrt(index(y.i)) + log(index(y.j + 1)))
+    store y[y.i, y.j] = select(x[y.j*4 + y.i] < 0 or index(y.i) = 2, tanh(x[floor((y.i*6 + y.j) / 2)]), x[data(n[y.i], -24, 24) mod 24] * sigmoid(x[(y.i*5 + y.j) mod 24]) + erf(index(y.j)) * x[data(m[y.i], 0, 10)] + sqrt(index(y.i)) + log(index(y.j + 1)))
   }
 }
 )",
@@ -66,7 +68,7 @@ for y.i 4 serial {
 
 using Numbers = std::vector<std::vector<double>>;
 
-/// Small whole numbers for inputs and weights; -2 .. 2 where they are indices.
+/// Small whole numbers for inputs and weights; where they are indices, within the bounds of these.
 Numbers inputs_of(const loop::Program& program, std::uint64_t seed) {
   Random random(seed);
   Numbers all(program.buffers.size());
@@ -74,8 +76,9 @@ Numbers inputs_of(const loop::Program& program, std::uint64_t seed) {
     const Buffer& buffer = program.buffers[b];
     if (buffer.role != BufferRole::kInput && buffer.role != BufferRole::kWeight) continue;
     const std::int64_t limit = buffer.element == ElementType::kInt64 ? 2 : 9;
+    const std::int64_t least = loop::is_of_indices(buffer.element) ? 0 : -limit;
     for (std::int64_t i = *loop::element_count(buffer); i > 0; --i) {
-      all[b].push_back(static_cast<double>(random.between(-limit, limit)));
+      all[b].push_back(static_cast<double>(random.between(least, limit)));
     }
   }
   return all;

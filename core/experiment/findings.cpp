@@ -85,6 +85,7 @@ std::string figure_text(double value, const std::string& unit) {
   if (unit == "us") return value_text("best_us", value);
   if (unit == "x") return fmt::format("{:.2f}x", value);
   if (unit == "%") return fmt::format("{:.1f} %", value);
+  if (unit == "yes" && (value == 0 || value == 1)) return value == 1 ? "yes" : "no";
   return plot::number_text(value, 4);
 }
 

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array kTakes = {"only", "sum", "least", "most", "mean", "geomean", "count", "distinct"};
-constexpr std::array kUnits = {"", "s", "us", "x", "%"};
+constexpr std::array kUnits = {"", "s", "us", "x", "%", "yes"};
 
 Result<Json> to_json(const std::string& file, const toml::node& node) {
   if (const auto* text = node.as_string()) return Json(text->get());

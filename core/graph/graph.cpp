@@ -120,6 +120,10 @@ Result<std::vector<Port>> GraphBuilder::copy(const Node& node, std::vector<Port>
   return std::vector{port};
 }
 
+void GraphBuilder::name(Port port, const std::string& name) {
+  Node& node = graph_.nodes_[port.node.value];
+  if (node.application() != nullptr && node.name.empty()) node.name = name;
+}
 void GraphBuilder::output(Port port, std::string name) {
   graph_.outputs_.push_back(port);
   graph_.output_names_.push_back(std::move(name));

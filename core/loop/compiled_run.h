@@ -37,6 +37,7 @@ inline std::vector<std::byte> bytes_of(ElementType type, const std::vector<doubl
     case ElementType::kFloat64: return bytes_of<double>(values);
     case ElementType::kInt32: return bytes_of<std::int32_t>(values);
     case ElementType::kInt64: return bytes_of<std::int64_t>(values);
+    case ElementType::kUint16: return bytes_of<std::uint16_t>(values);
     default: return bytes_of<bool>(values);
   }
 }
@@ -47,6 +48,7 @@ inline std::vector<double> numbers_of(ElementType type, const std::vector<std::b
     case ElementType::kFloat64: return numbers_of<double>(bytes);
     case ElementType::kInt32: return numbers_of<std::int32_t>(bytes);
     case ElementType::kInt64: return numbers_of<std::int64_t>(bytes);
+    case ElementType::kUint16: return numbers_of<std::uint16_t>(bytes);
     default: return numbers_of<bool>(bytes);
   }
 }

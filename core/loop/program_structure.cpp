@@ -25,7 +25,8 @@ class StructureCheck {
   Status check(const Buffer& buffer) {
     if (as_word(buffer.name) != buffer.name) return shape_error("'{}' is no name for a buffer", buffer.name);
     if (!names_.insert(buffer.name).second) return shape_error("there are two buffers '{}'", buffer.name);
-    if (!is_computable(buffer.element)) {
+    const bool is_given = buffer.role == BufferRole::kInput || buffer.role == BufferRole::kWeight;
+    if (!is_computable(buffer.element) && !(is_of_indices(buffer.element) && is_given)) {
       return shape_error("buffer {}: loop programs do not compute with {}", buffer.name, name_of(buffer.element));
     }
     const auto count = element_count(buffer);
@@ -78,7 +79,13 @@ class StructureCheck {
   }
   Status check_part(const ValueExpr& part) {
     if (part.kind() == ValueExpr::Kind::kReduce) return shape_error("a reduction stands inside a value");
-    if (part.kind() == ValueExpr::Kind::kLoad) return check_place(part.buffer(), part.indices());
+    if (part.kind() == ValueExpr::Kind::kLoad) {
+      REWRIGHT_CHECK(check_place(part.buffer(), part.indices()));
+      const Buffer& buffer = program_[part.buffer()];
+      if (is_computable(buffer.element)) return {};
+      return shape_error("{} is loaded as a value; numbers of {} are read as indices, by data(...)", buffer.name,
+                         name_of(buffer.element));
+    }
     if (part.kind() == ValueExpr::Kind::kCast && !is_computable(part.element())) {
       return shape_error("loop programs do not compute with {}", name_of(part.element()));
     }

@@ -300,6 +300,7 @@ Result<bool> Importer::add_applications(const NodeProto& node) {
     for (int i = 0; i < node.output_size(); ++i) {
       if (!node.output(i).empty()) define(node.output(i), (*ports)[static_cast<std::size_t>(i)]);
     }
+    if (!ports->empty()) builder_.name(ports->front(), node.name());
     return true;
   }
   return false;

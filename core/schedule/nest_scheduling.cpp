@@ -189,13 +189,16 @@ RowsOfTile rows_of(const Program& program, const Nest& nest, const Loop& lanes, 
   return {};
 }
 
-Panels panels_of(const Program& program, const Nest& nest, const Loop& lanes, std::int64_t width, bool is_read_again) {
+Panels panels_of(const Program& program, const Nest& nest, const Loop& lanes, std::int64_t width, bool has_places) {
   Panels panels;
   for (const ValueExpr& load : loads_in(nest.update->value)) {
     const auto moved = stride(program, load, lanes, nest);
     if (!names_axis(load.indices(), lanes.axis)) continue;
     const Buffer& buffer = program[load.buffer()];
     const bool is_weight = buffer.role == BufferRole::kWeight;
+    const bool is_read_again = has_places && std::ranges::any_of(nest.outer, [&](const Loop* loop) {
+                                 return extent(*loop) > 1 && !names_axis(load.indices(), loop->axis);
+                               });
     const bool can =
         (is_weight || (is_read_again && buffer.role == BufferRole::kInput)) && is_read_once(program, load.buffer());
     const auto pack = can ? packed(program, load, nest, lanes, width) : std::nullopt;

@@ -49,7 +49,7 @@ struct Panels {
   bool gathers = false;  ///< Some load cannot lie so, and lanes would gather it.
 };
 [[nodiscard]] Panels panels_of(const Program& program, const Nest& nest, const Loop& lanes, std::int64_t width,
-                               bool is_read_again);
+                               bool has_places);
 
 /// Places of a tile, at most.
 inline constexpr std::int64_t kMostPlaces = 16;

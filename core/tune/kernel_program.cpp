@@ -94,8 +94,7 @@ class WorkCounter {
     for (const Buffer& buffer : program_.buffers) {
       const auto elements = loop::element_count(buffer);
       if (buffer.role == BufferRole::kTemporary || !elements) continue;
-      const bool is_wide = buffer.element == ElementType::kFloat64 || buffer.element == ElementType::kInt64;
-      work_.bytes += *elements * (buffer.element == ElementType::kBool ? 1 : is_wide ? 8 : 4);
+      work_.bytes += *elements * static_cast<std::int64_t>(element_size(buffer.element));
     }
     return work_;
   }

@@ -16,15 +16,6 @@
 namespace rewright::tune {
 namespace {
 
-std::size_t bytes_of_element(ElementType type) {
-  switch (type) {
-    case ElementType::kFloat64:
-    case ElementType::kInt64: return 8;
-    case ElementType::kBool: return 1;
-    default: return 4;
-  }
-}
-
 template <class Element, class Next>
 void fill_with(std::byte* place, std::int64_t count, Next next) {
   for (std::int64_t i = 0; i < count; ++i) {
@@ -41,6 +32,7 @@ void fill_input(const Buffer& buffer, std::byte* place, std::int64_t count, cons
     case ElementType::kFloat64: return fill_with<double>(place, count, real);
     case ElementType::kInt32: return fill_with<std::int32_t>(place, count, whole);
     case ElementType::kInt64: return fill_with<std::int64_t>(place, count, whole);
+    case ElementType::kUint16: return fill_with<std::uint16_t>(place, count, [&] { return random.between(0, 8); });
     default: return fill_with<std::uint8_t>(place, count, [&] { return random.below(2); });
   }
 }
@@ -119,7 +111,7 @@ Result<MeasuredBuffers> MeasuredBuffers::make(const loop::Program& program, cons
     const Buffer& buffer = program.buffers[b];
     REWRIGHT_TRY(const std::int64_t count, loop::element_count(buffer));
     PagedMemory& memory =
-        buffers.memory_.emplace_back(static_cast<std::size_t>(count) * bytes_of_element(buffer.element), guarded);
+        buffers.memory_.emplace_back(static_cast<std::size_t>(count) * element_size(buffer.element), guarded);
     buffers.places_.push_back(memory.data());
     if (buffer.role == BufferRole::kInput || buffer.role == BufferRole::kWeight) {
       fill_input(buffer, memory.data(), count, task, Random(seed_of(buffer, task)));
@@ -150,7 +142,7 @@ std::string difference(const loop::Program& program, const MeasuredBuffers& foun
     if (same == program.buffers.end()) return fmt::format("it has no output {}", buffer.name);
     const auto f = static_cast<std::size_t>(same - program.buffers.begin());
     if (found.bytes(f) != expected.bytes(p)) return fmt::format("its output {} has another size", buffer.name);
-    const auto count = static_cast<std::int64_t>(found.bytes(f) / bytes_of_element(buffer.element));
+    const auto count = static_cast<std::int64_t>(found.bytes(f) / element_size(buffer.element));
     std::string wrong = first_wrong(buffer, found.places()[f], expected.places()[p], count, reduction);
     if (!wrong.empty()) return wrong;
   }

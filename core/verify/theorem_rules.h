@@ -45,6 +45,14 @@ class RuleCheck : protected DefinitionCheck {
       const std::int64_t sign = simple[0].numerator < 0 ? -1 : 1;  // A number, not 0.
       return constant({sign * simple[0].denominator, sign * simple[0].numerator});
     }
+    if (shape.kind == Factor::Kind::kInverse) {
+      Sum rest = simple;
+      if (const auto power = common_exponential(rest)) {
+        const Factor exponential{.kind = Factor::Kind::kCall, .which = static_cast<std::size_t>(Function::kExp)};
+        return times(applied(exponential, scaled(power->argument, {-1, 1}), depth + 1),
+                     applied(shape, rest, depth + 1));
+      }
+    }
     shape.argument = renamed(simple);
     return one(std::move(shape));
   }
@@ -74,9 +82,53 @@ class RuleCheck : protected DefinitionCheck {
       return greatest({{{}, {}, one(factors[0])}, {{}, {}, scaled(one(factors[0]), {-1, 1})}}, 0);
     return std::nullopt;
   }
+  [[nodiscard]] static bool is_exponential(const Factor& factor) {
+    return factor.kind == Factor::Kind::kCall && static_cast<Function>(factor.which) == Function::kExp;
+  }
+  /// Takes out of each term an exponential that all have and that does not change with their variables.
+  std::optional<Factor> common_exponential(Sum& all) {
+    if (all.empty()) return std::nullopt;
+    const auto place_in = [&](const Term& term, const Factor& wanted) {
+      return std::ranges::find_if(term.factors, [&](const Factor& factor) {
+        Map names;
+        return is_exponential(factor) && is_alike(wanted, factor, names) &&
+               std::ranges::none_of(term.bound, [&](int s) { return mentions(factor, s); });
+      });
+    };
+    for (const Factor& factor : std::vector<Factor>(all[0].factors)) {
+      if (!is_exponential(factor)) continue;
+      const auto has_it = [&](const Term& term) { return place_in(term, factor) != term.factors.end(); };
+      if (!std::ranges::all_of(all, has_it)) continue;
+      for (Term& term : all) term.factors.erase(place_in(term, factor));
+      return factor;
+    }
+    return std::nullopt;
+  }
+  /// Takes exp(a) and exp(-a) out of a product.
+  bool cancels_exponentials(Term& term) {
+    for (std::size_t a = 0; a < term.factors.size(); ++a) {
+      for (std::size_t b = a + 1; b < term.factors.size(); ++b) {
+        if (!is_exponential(term.factors[a]) || !is_exponential(term.factors[b])) continue;
+        Map names;
+        if (!is_alike(term.factors[a].argument, scaled(term.factors[b].argument, {-1, 1}), names)) continue;
+        term.factors.erase(term.factors.begin() + static_cast<std::ptrdiff_t>(b));
+        term.factors.erase(term.factors.begin() + static_cast<std::ptrdiff_t>(a));
+        return true;
+      }
+    }
+    return false;
+  }
+  /// A branch by the cases of a guard of its value that is about its own variables.
+  static std::vector<Branch> in_cases(const std::vector<Branch>& branches, std::size_t which, const Fact& guard) {
+    std::vector<Branch> all(branches.begin(), branches.begin() + static_cast<std::ptrdiff_t>(which));
+    for (const Fact& fact : cases_of(guard)) all.push_back(branches[which]), all.back().guards.push_back(fact);
+    all.insert(all.end(), branches.begin() + static_cast<std::ptrdiff_t>(which) + 1, branches.end());
+    return all;
+  }
   Sum greatest(const std::vector<Branch>& branches, int depth) override {
     std::vector<Branch> kept;
-    for (Branch branch : branches) {
+    for (std::size_t which = 0; which < branches.size(); ++which) {
+      Branch branch = branches[which];
       if (!reduced(branch.guards)) continue;
       branch.value = with(branch.guards, [&] { return simplified(branch.value); });
       if (project(branch) && !reduced(branch.guards)) continue;
@@ -87,7 +139,10 @@ class RuleCheck : protected DefinitionCheck {
       for (const Term& term : branch.value) {
         for (const Fact& guard : term.guards) {
           if (is_about(guard, term.bound)) continue;
-          if (is_about(guard, branch.bound)) outside("a maximum of a value in cases");
+          if (is_about(guard, branch.bound)) {
+            if (depth > 6) outside("a maximum of a value in cases");
+            return greatest(in_cases(branches, which, guard), depth + 1);
+          }
           outer.push_back(guard);
         }
       }
@@ -428,6 +483,10 @@ class RuleCheck : protected DefinitionCheck {
       std::erase(rest.bound, s);
       return rest;
     };
+    if (Term rest = term; cancels_exponentials(rest)) {
+      open.push_back(std::move(rest));
+      return true;
+    }
     for (const Fact& guard : term.guards) {  // [k = e]
       for (const int s : term.bound) {
         const auto part = guard.is_equality ? linear(guard.value, s) : std::nullopt;

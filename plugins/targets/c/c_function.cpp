@@ -171,11 +171,15 @@ std::string FunctionWriter::write() {
   for (const auto& [buffer, check] : expressions_.checked()) {
     std::int64_t count = 1;
     for (const IndexExpr& size : program_[{buffer}].sizes) count *= *size.number();
-    checks += fmt::format("  for (int64_t at = 0; at < {0}; ++at) fault |= {1}[at] < {2} || {1}[at] > {3};\n", count,
-                          program_[{buffer}].name, check.range.low, check.range.high);
+    const std::string& name = program_[{buffer}].name;
+    std::string outside;  // Without what no number of the type is: compilers warn of it.
+    const bool is_short = program_[{buffer}].element == ElementType::kUint16;
+    if (!is_short || check.range.low > 0) outside = fmt::format("{}[at] < {} || ", name, check.range.low);
+    if (!is_short || check.range.high < UINT16_MAX) outside += fmt::format("{}[at] > {} || ", name, check.range.high);
+    outside += "0";
+    checks += fmt::format("  for (int64_t at = 0; at < {}; ++at) fault |= {};\n", count, outside);
     if (check.is_ascending)
-      checks += fmt::format("  for (int64_t at = 1; at < {0}; ++at) fault |= {1}[at] < {1}[at - 1];\n", count,
-                            program_[{buffer}].name);
+      checks += fmt::format("  for (int64_t at = 1; at < {0}; ++at) fault |= {1}[at] < {1}[at - 1];\n", count, name);
   }
   if (!expressions_.checked().empty()) checks += "  if (fault) return 4;\n";
   return fmt::format("{}{}{}{}  return {};\n}}\n", before_, head, checks, text_, faults ? "fault" : "0");

@@ -129,6 +129,7 @@ Type type_of(ElementType type) {
     case ElementType::kFloat64: return Halide::Float(64);
     case ElementType::kInt32: return Halide::Int(32);
     case ElementType::kInt64: return Halide::Int(64);
+    case ElementType::kUint16: return Halide::UInt(16);
     default: return Halide::Bool();
   }
 }

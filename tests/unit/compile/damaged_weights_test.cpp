@@ -89,7 +89,8 @@ class DamagedWeights : public ::testing::Test {
     EXPECT_TRUE(write_file(path("model.weights"), bytes));
     return run();
   }
-  [[nodiscard]] CommandOutcome run_with(Kind kind, std::size_t i, std::int32_t other) const {
+  template <class Index>
+  [[nodiscard]] CommandOutcome run_with(Kind kind, std::size_t i, Index other) const {
     std::string bytes = whole_;
     std::memcpy(&bytes[begin_of(kind) + i * sizeof other], &other, sizeof other);
     return run_with(bytes);
@@ -108,14 +109,16 @@ TEST_F(DamagedWeights, WithPlacesOrRowsOutOfRangeAreRefused) {
   Random random(7);
   constexpr std::int32_t kLeast = std::numeric_limits<std::int32_t>::min(),
                          kMost = std::numeric_limits<std::int32_t>::max();
+  constexpr std::uint16_t kMostShort = std::numeric_limits<std::uint16_t>::max();
   for (int i = 0; i < 8; ++i) {
     const std::int32_t wrong = random.pick(std::vector<std::int32_t>{kLeast, -1, 1 << 24, kMost});
+    const std::uint16_t far = random.pick(std::vector<std::uint16_t>{10'000, 1 << 15, kMostShort});
     const std::size_t place = random.below(elements()), row = random.below(kFilters + 1);
-    expect_refused(run_with(Kind::kPlaces, place, wrong), fmt::format("place {}: {}", place, wrong));
+    expect_refused(run_with(Kind::kPlaces, place, far), fmt::format("place {}: {}", place, far));
     expect_refused(run_with(Kind::kRows, row, wrong), fmt::format("row {}: {}", row, wrong));
   }
   for (const std::size_t last : {elements() - 1, std::size_t{0}})
-    expect_refused(run_with(Kind::kPlaces, last, kMost), "the ends of the places");
+    expect_refused(run_with(Kind::kPlaces, last, kMostShort), "the ends of the places");
   expect_refused(run_with(Kind::kRows, kFilters, number(Kind::kRows, kFilters) + 1), "one element too many");
 }
 

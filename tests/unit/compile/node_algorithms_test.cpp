@@ -131,6 +131,87 @@ TEST(NodeAlgorithms, OfKernelsAreWishes) {
   }
 }
 
+/// Scores of queries with keys, a multiple of them and a mask, then softmax and the values.
+std::string attention(const std::string& heads, std::int64_t queries, std::int64_t keys, const std::string& mask) {
+  return fmt::format(
+      "q = input ({0}{1}, 4)\nk = input ({0}4, {2})\nv = input ({0}{2}, 3)\nm = input ({3}{2})\nf = weight ()\n"
+      "s = {4}(q, k)\nt = smul(s, f)\nu = broadcast_add{5}(t, m)\np = softmax[axis={6}](u)\ny = {4}(p, v)\noutput y\n",
+      heads, queries, keys, mask, heads.empty() ? "matmul" : "broadcast_matmul",
+      mask == "1, " ? heads.empty() ? "[stretch_right=[0]]" : "[stretch_right=[1]]" : "", heads.empty() ? 1 : 2);
+}
+std::vector<Tensor<Real>> reals_for(const Graph& graph) {
+  std::vector<Tensor<Real>> in;
+  for (const NodeId id : graph.inputs()) {
+    in.emplace_back(graph.shape({id, 0}));
+    for (std::size_t i = 0; i < in.back().values().size(); ++i)
+      in.back().values()[i] = Real{static_cast<double>((i * 37 + id.value * 5) % 101) / 25 - 2};
+  }
+  return in;
+}
+double farthest(const Tensor<Real>& a, const Tensor<Real>& b) {
+  double most = 0;
+  for (std::size_t i = 0; i < a.values().size(); ++i)
+    most = std::max(most, std::abs(a.values()[i].value - b.values()[i].value));
+  return std::isfinite(most) ? most : std::numeric_limits<double>::infinity();
+}
+
+TEST(NodeAlgorithms, TakeKeysOfAnAttentionByTiles) {
+  for (const std::string& heads : {std::string(), std::string("2, ")}) {
+    for (const std::int64_t keys : {256, 300, 1500}) {
+      for (const std::string& mask : {std::string("1, "), heads + "5, "}) {
+        const Graph graph = parsed(attention(heads, 5, keys, mask));
+        const auto made = with_algorithms(graph, {{"y", "tiles"}}, loaded());
+        ASSERT_TRUE(made) << made.error().message;
+        for (const Node& node : made->nodes())
+          for (const TensorType& type : node.outputs)
+            EXPECT_TRUE(node.is_input() ||
+                        type.shape.elements() < graph.shape(graph.node(graph.outputs()[0].node).inputs[0]).elements())
+                << node.name;
+        auto in = reals_for(graph);
+        const auto before = evaluate<Real>(graph, in), after = evaluate<Real>(*made, in);
+        ASSERT_TRUE(before && after);
+        EXPECT_LE(farthest(before->front(), after->front()), 1e-12) << heads << keys << mask;
+        // What lies in the first tiles is masked, and what is masked may be far below all others.
+        for (const double masked : {-std::numeric_limits<double>::infinity(), -1e300}) {
+          for (std::int64_t k = 0; k < keys - 3; ++k) in[3].values()[static_cast<std::size_t>(k)] = Real{masked};
+          const auto few = evaluate<Real>(graph, in), by_tiles = evaluate<Real>(*made, in);
+          ASSERT_TRUE(few && by_tiles);
+          EXPECT_LE(farthest(few->front(), by_tiles->front()), 1e-12) << masked;
+        }
+      }
+    }
+  }
+}
+
+TEST(NodeAlgorithms, TakeTilesOfAttentionsAlone) {
+  const std::string text = attention("2, ", 5, 256, "1, ");
+  const Graph graph = parsed(text);
+  EXPECT_THAT(nodes_for("tiles", graph), ElementsAre("y"));
+  EXPECT_THAT(nodes_within("tiles", graph, "y"), ElementsAre("p", "u", "t", "s"));
+  EXPECT_THAT(nodes_within("direct", graph, "y"), IsEmpty());
+  const auto refusal = [&](const std::string& from, const std::string& to, const std::string& node = "y") {
+    std::string changed = text;
+    changed.replace(changed.find(from), from.size(), to);
+    const auto made = with_algorithms(parsed(changed), {{node, "tiles"}}, loaded());
+    EXPECT_FALSE(made) << to;
+    return made ? std::string() : made.error().message;
+  };
+  EXPECT_THAT(refusal("axis=2", "axis=1"), HasSubstr("its softmax is not along the last axis"));
+  EXPECT_THAT(refusal("output y", "output y, p"), HasSubstr("its softmax is read by others too"));
+  EXPECT_THAT(refusal("output y", "output y", "s"), HasSubstr("its left factor is no softmax"));
+  EXPECT_THAT(refusal("output y", "output y", "p"), HasSubstr("it is no product"));
+  const auto small = with_algorithms(parsed(attention("", 5, 255, "1, ")), {{"y", "tiles"}}, loaded());
+  ASSERT_FALSE(small);
+  EXPECT_THAT(small.error().message, HasSubstr("it has fewer than 256 keys"));
+  // Scores that others read, too, are there once, and cut.
+  const Graph shared = parsed(text.substr(0, text.find("output")) + "output y, t\n");
+  EXPECT_THAT(nodes_within("tiles", shared, "y"), ElementsAre("p", "u"));
+  const auto cut = with_algorithms(shared, {{"y", "tiles"}}, loaded());
+  ASSERT_TRUE(cut);
+  const auto in = reals_for(shared);
+  EXPECT_LE(farthest(evaluate<Real>(shared, in)->front(), evaluate<Real>(*cut, in)->front()), 1e-12);
+}
+
 TEST(NodeAlgorithms, AreForSomeConvolutionsAlone) {
   for (const char* params : {"[strides=[2, 2]]", "[dilations=[2, 2]]", "[groups=2]", "[activation=relu]"}) {
     const bool is_grouped = std::string(params).starts_with("[groups");

@@ -90,8 +90,9 @@ std::vector<Field> computed(const loop::Program& program, const std::vector<floa
     } else {
       const auto part = std::ranges::find(sparse->parts, buffer.name, [](const auto& each) { return each.first; });
       const std::vector<std::byte> bytes = bytes_of(part->second, weight, sizes);
-      contents[b] =
-          part->second.kind == SparsePart::Kind::kValues ? numbers_in<float>(bytes) : numbers_in<std::int32_t>(bytes);
+      contents[b] = part->second.kind == SparsePart::Kind::kValues ? numbers_in<float>(bytes)
+                    : buffer.element == ElementType::kUint16       ? numbers_in<std::uint16_t>(bytes)
+                                                                   : numbers_in<std::int32_t>(bytes);
     }
   }
   const Status status = interpret(program, contents);
@@ -159,6 +160,32 @@ TEST(SparseWeights, AreByBlocksOfChannelsWhereAllAreMoreThanACacheHolds) {
   EXPECT_EQ(parts(200), 3);
   EXPECT_EQ(parts(40), 2);  // Sums are read and stored for too few.
   EXPECT_EQ(parts(20), 1);
+}
+
+TEST(SparseWeights, HavePlacesOf16BitsWhereThoseOfABlockFit) {
+  const auto type_of_places = [](const Convolution& convolution, std::int64_t elements) {
+    const auto made = with_sparse_weight(program_of(convolution.text()), {1}, elements, {.lanes = 16});
+    EXPECT_TRUE(made);
+    return made->program[named(made->program, "w_places")].element;
+  };
+  const Convolution large{.in = 66, .out = 1, .kernel = 1, .rows = 31, .columns = 32};
+  EXPECT_EQ(type_of_places(large, 60), ElementType::kUint16);  // Three blocks and more; of one the last place is
+  EXPECT_EQ(type_of_places(large, 9), ElementType::kUint16);   // 65 x 31 x 32 = 64480,
+  Convolution larger = large;
+  larger.in = 68;  // and 67 x 31 x 32 = 66464.
+  EXPECT_EQ(type_of_places(larger, 60), ElementType::kUint16);
+  EXPECT_EQ(type_of_places(larger, 9), ElementType::kInt32);
+  for (const std::int64_t in : {66, 68}) {  // The last element of all is not 0.
+    Convolution convolution = large;
+    convolution.in = in;
+    const loop::Program plain = program_of(convolution.text());
+    std::vector<float> weight(static_cast<std::size_t>(in), 0.F);
+    weight.front() = 2, weight.back() = 3;
+    const auto made = with_sparse_weight(plain, {1}, 2, {.lanes = 16});
+    ASSERT_TRUE(made);
+    const std::vector<std::int64_t> sizes = sizes_of(plain.buffers[1]);
+    EXPECT_EQ(computed(made->program, weight, sizes, &*made), computed(plain, weight, sizes, nullptr));
+  }
 }
 
 TEST(SparseWeights, MayHaveEmptyRowsAndOneElement) {

@@ -26,7 +26,7 @@ std::string said_of(std::string_view text) {
 
 constexpr std::string_view kBuffers =
     "buffer x[4, 8] float32 in\n"
-    "buffer n[4] int64 in\n"
+    "buffer n[4] int64 in\nbuffer m[4] uint16 weight\n"
     "buffer y[4] float32 out\n"
     "buffer t[] float32 temporary\n";
 std::string with_buffers(std::string_view body) { return std::string(kBuffers) + std::string(body); }
@@ -56,6 +56,8 @@ TEST(Validator, NamesTheFault) {
       {"for y.i 4 serial { store y[data(n[y.i], 0, 4)] = 0 }", "is set at a place that depends on data"},
       {"for y.i 4 serial { store y[y.i] = 0 } store y[y.j] = 1", "size y.j has no number"},
       {"for y.i 4 serial { store y[y.i] = n[y.i] }", "y has element type float32, a value stored in it int64"},
+      {"for y.i 4 serial { store y[y.i] = m[y.i] }",
+       "m is loaded as a value; numbers of uint16 are read as indices, by data(...)"},
       {"for y.i 4 serial { store y[y.i] = x[y.i] }", "x has 2 sizes; a place in it has 1 indices"},
       {"for y.i 4 serial { store y[y.i] = x[y.i, y.i mod 0] }", "an index is divided by 0"},
       {"for y.i 4 serial { store y[y.i] = 0 store x[y.i, 0] = 1 }", "x is written, though it is given"},

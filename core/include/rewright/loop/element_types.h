@@ -16,6 +16,8 @@ namespace rewright::loop {
 
 /// Types that programs compute with.
 [[nodiscard]] REWRIGHT_API bool is_computable(ElementType type);
+/// A type of given numbers that are read as indices alone: uint16.
+[[nodiscard]] constexpr bool is_of_indices(ElementType type) { return type == ElementType::kUint16; }
 
 /// Such a type in C: "float", "int64_t", ...
 [[nodiscard]] constexpr const char* c_type(ElementType type) {
@@ -24,6 +26,7 @@ namespace rewright::loop {
     case ElementType::kFloat64: return "double";
     case ElementType::kInt32: return "int32_t";
     case ElementType::kInt64: return "int64_t";
+    case ElementType::kUint16: return "uint16_t";
     default: return "bool";
   }
 }

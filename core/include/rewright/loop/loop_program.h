@@ -27,7 +27,8 @@
 //            (buffer_owners.h). select, and, or evaluate what decides first, and of the rest only what is chosen: a
 //            load in a branch that is not taken may lie outside its buffer. A value takes the element type of what it
 //            is stored in.
-// Element types  float32, float64, int32, int64 (both wrap), bool. bfloat16 and int8 have names and no meaning yet.
+// Element types  float32, float64, int32, int64 (both wrap), bool; uint16 for given numbers that are read as indices.
+//            bfloat16 and int8 have names and no meaning yet.
 #pragma once
 
 #include <rewright/base/result.h>

@@ -20,8 +20,9 @@
 //         max{c a + d, c b + d, e} for c >= 0; max{0, a} = a for a >= 0; max{c a, c b} = c max{a, b}; functions and
 //         quotients of equal values are equal, and maxima of which each branch has one that is as great; of what is
 //         left a maximum of free values is each of its branches in turn, where that one is the greatest;
-//         exp(a + b) = exp(a) exp(b), log(exp(a)) = a, sqrt(a a) = |a|, tanh, erf and sigmoid of
-//         -a; max{f(a), f(b)} = f(max{a, b}) for f = exp, tanh, erf, sigmoid; a a >= 0.
+//         exp(a + b) = exp(a) exp(b), exp(a) exp(-a) = 1, 1/(exp(a) b) = exp(-a)/b, log(exp(a)) = a,
+//         sqrt(a a) = |a|, tanh, erf and sigmoid of -a; max{f(a), f(b)} = f(max{a, b}) for f = exp, tanh, erf,
+//         sigmoid; a a >= 0.
 // Trusted definitions keep what core/theorem/expansion.h says; sizes of tensors are at least 1.
 // Errors  kUnsupported: outside of these rules; kMismatch: a certificate that does not fit, with the line.
 #pragma once
