@@ -259,7 +259,7 @@ class Study {
       result.why = answer.value("reason", std::string("its outputs are not those of the network"));
     } else {
       result.why = sentence_of(outcome);
-      if (result.why.find("fits no convolution") != std::string::npos) result.state = "unsupported";
+      if (result.why.find("fits no node") != std::string::npos) result.state = "unsupported";
     }
     return result;
   }

@@ -4,7 +4,7 @@
 //   {"cell": "cifar_resnet18, zeros, direct, 1 thread, one-shot", "model": HASH, "state": "ok", "us": ..., ...}
 //
 // States  ok           compared with the original in double precision, and equal
-//         unsupported  the algorithm fits no convolution of it, or there is no such network: `why`
+//         unsupported  the algorithm fits no node of it, or there is no such network: `why`
 //         unequal      compared, and not equal: `why`
 //         crashed      the process that compiled or ran it did not end by itself: `why`
 //         over budget  it took longer than the plan lets it

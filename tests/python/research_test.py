@@ -278,7 +278,7 @@ class Kernels(unittest.TestCase):
                 with self.assertRaises(rewright.Error) as raised:
                     rewright.compile(model, folder + "/wrong", **wrong)
                 self.assertEqual(raised.exception.code, code)
-            with self.assertRaisesRegex(rewright.Error, "fits no convolution") as raised:
+            with self.assertRaisesRegex(rewright.Error, "fits no node") as raised:
                 rewright.compile(tiny_model(), folder + "/wrong", algorithm="im2col")
             self.assertFalse(os.path.exists(folder + "/wrong"))
 
