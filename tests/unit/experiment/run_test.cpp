@@ -307,6 +307,7 @@ claim = "They are"
 source = "a paper"
 paper = "yes"
 ours = {{ run = "merging", field = "rewrites", where = {{ row = "sum" }} }}
+unit = "yes"
 at_least = 1
 criterion = "one rewrite"
 [[claims]]
@@ -331,6 +332,7 @@ TEST(Run, OptimisesWithTheMembersOfFamiliesThatAModelAsksFor) {
   const auto outcome = run_experiment(manifest, folder.options("merging"));
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(found(manifest, *outcome).claims[0].verdict(), "reproduced");
+  EXPECT_EQ(found(manifest, *outcome).claims[0].ours, "yes");
   EXPECT_EQ(found(manifest, *outcome).claims[1].verdict(), "reproduced");
 }
 
