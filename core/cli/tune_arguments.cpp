@@ -179,9 +179,8 @@ void add_search_options(const Command& command, TuneArguments& a) {
       .show_default();
   command.add_flag("--patient", a.choice.is_patient,
                    "Time slow schedules as long as fast ones: for rewright learn to learn from");
-  command.add_option("--batch", a.choice.batch, "Schedules that are proposed at a time")
-      .check(whole_number(1))
-      .show_default();
+  command.add_option("--batch", a.choice.batch, "Schedules that are proposed at a time (4 for bayes, else 8)")
+      .check(whole_number(1));
   command.add_option("--seed", a.choice.seed, "Of what is proposed").show_default();
 }
 

@@ -199,7 +199,7 @@ void bind_tune(py::module_& module) {
       py::arg("predictor") = "", py::arg("tuner_options") = Options(), py::arg("predictor_options") = Options(),
       py::arg("generators") = std::vector<std::string>(), py::arg("dialect") = "vectors",
       py::arg("sizes") = std::map<std::string, std::int64_t>(), py::arg("records") = "", py::arg("seconds") = 0.0,
-      py::arg("batch") = 8, py::arg("seed") = 1, py::arg("progress") = py::none(), py::arg("plugins") = py::none(),
+      py::arg("batch") = 0, py::arg("seed") = 1, py::arg("progress") = py::none(), py::arg("plugins") = py::none(),
       "Searches for the fastest schedule of a kernel, as rewright tune kernel: '(x:512x512, w:512x512 weight) "
       "relu(matmul(x, w))', or a file with a loop program. `records`: a store that what is measured is added to and "
       "gone "

@@ -24,7 +24,8 @@ Result<TuningSetting> tuning_setting(const TuningChoice& choice, const Registry&
   setting.measure.batch_us = 100;
   if (choice.is_patient) setting.measure.race = kNoRace;
   setting.seed = choice.seed;
-  setting.batch = choice.batch;
+  constexpr std::uint64_t kBatch = 8, kBatchOfBayes = 4;
+  setting.batch = choice.batch != 0 ? choice.batch : choice.tuner == "bayes" ? kBatchOfBayes : kBatch;
   setting.orders = choice.orders == "scores" ? OrderFeatures::kScores : OrderFeatures::kCategory;
   REWRIGHT_TRY(setting.sketches, sketch_options(choice));
   for (const std::string& name : choice.generators) {

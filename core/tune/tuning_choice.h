@@ -24,7 +24,7 @@ struct TuningChoice {
   std::string policy = "hot";  ///< Or "cold".
   std::vector<std::string> generators = {};
   std::uint64_t seed = 1;
-  std::uint64_t batch = 8;
+  std::uint64_t batch = 0;  ///< Schedules proposed at a time; 0: 4 for the tuner bayes, which learns from each, else 8.
   bool is_patient = false;  ///< Slow schedules are timed as long as fast ones: for data to learn from.
 };
 

@@ -7,7 +7,6 @@
 //   against     choices of its knobs, the greatest no greater than these that apply: measured beside
 //   near        the space is what is near that schedule
 //   trials      0: nothing is measured, sketches are counted
-//   batch       schedules that are proposed at a time
 //   seed
 //   label       stands in every row; the tuner's name
 //
@@ -369,8 +368,6 @@ Result<TuneAsked> read_asked(Parameters& parameters) {
   REWRIGHT_TRY(asked.trials, parameters.integer("trials", 0, 100'000));
   REWRIGHT_TRY(const std::int64_t seed, parameters.integer("seed", 0, std::numeric_limits<std::int32_t>::max(), 1));
   choice.seed = static_cast<std::uint64_t>(seed);
-  REWRIGHT_TRY(const std::int64_t batch, parameters.integer("batch", 1, 1000, static_cast<std::int64_t>(choice.batch)));
-  choice.batch = static_cast<std::uint64_t>(batch);
   return asked;
 }
 }  // namespace

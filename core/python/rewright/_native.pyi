@@ -495,7 +495,7 @@ def tune(
     sizes: Mapping[str, int] = ...,
     records: str = "",
     seconds: float = 0.0,
-    batch: int = 8,
+    batch: int = 0,
     seed: int = 1,
     progress: Callable[[int, float], object] | None = None,
     plugins: Plugins | None = None,
