@@ -121,11 +121,11 @@ void VersionWriter::place_weights(WeightPlaces& weights) {
         weight.value = graph_.node(id).constant();
       }
       const TensorType& type = graph_.type(port);
+      const bool are_places = form.sparse && form.sparse->kind == SparsePart::Kind::kPlaces;
+      const ElementType element = are_places ? form.sparse->element : type.element;
       if (!form.is_plain())
-        weight.packing = Packing{form,
-                                 {type.shape.begin(), type.shape.end()},
-                                 static_cast<std::int64_t>(element_size(type.element)),
-                                 elements};
+        weight.packing = Packing{
+            form, {type.shape.begin(), type.shape.end()}, static_cast<std::int64_t>(element_size(element)), elements};
       const std::int64_t bytes = form.is_plain() ? bytes_of(port) : weight.packing->bytes();
       const std::string place = fmt::format("(w + {})", weights.place(std::move(weight), bytes));
       if (form.is_plain()) places_[port] = place;

@@ -122,7 +122,8 @@ Result<std::vector<Port>> GraphBuilder::copy(const Node& node, std::vector<Port>
 
 void GraphBuilder::name(Port port, const std::string& name) {
   Node& node = graph_.nodes_[port.node.value];
-  if (node.application() != nullptr && node.name.empty()) node.name = name;
+  const bool is_taken = std::ranges::find(graph_.nodes_, name, &Node::name) != graph_.nodes_.end();
+  if (node.application() != nullptr && node.name.empty() && !is_taken) node.name = name;
 }
 void GraphBuilder::output(Port port, std::string name) {
   graph_.outputs_.push_back(port);

@@ -172,12 +172,13 @@ std::string FunctionWriter::write() {
     std::int64_t count = 1;
     for (const IndexExpr& size : program_[{buffer}].sizes) count *= *size.number();
     const std::string& name = program_[{buffer}].name;
-    std::string outside;  // Without what no number of the type is: compilers warn of it.
+    std::vector<std::string> outside;  // Without what no number of the type is: compilers warn of it.
     const bool is_short = program_[{buffer}].element == ElementType::kUint16;
-    if (!is_short || check.range.low > 0) outside = fmt::format("{}[at] < {} || ", name, check.range.low);
-    if (!is_short || check.range.high < UINT16_MAX) outside += fmt::format("{}[at] > {} || ", name, check.range.high);
-    outside += "0";
-    checks += fmt::format("  for (int64_t at = 0; at < {}; ++at) fault |= {};\n", count, outside);
+    if (!is_short || check.range.low > 0) outside.push_back(fmt::format("{}[at] < {}", name, check.range.low));
+    if (!is_short || check.range.high < UINT16_MAX)
+      outside.push_back(fmt::format("{}[at] > {}", name, check.range.high));
+    if (!outside.empty())
+      checks += fmt::format("  for (int64_t at = 0; at < {}; ++at) fault |= {};\n", count, fmt::join(outside, " || "));
     if (check.is_ascending)
       checks += fmt::format("  for (int64_t at = 1; at < {0}; ++at) fault |= {1}[at] < {1}[at - 1];\n", count, name);
   }

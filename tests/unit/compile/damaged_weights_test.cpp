@@ -84,6 +84,12 @@ class DamagedWeights : public ::testing::Test {
     return found;
   }
   [[nodiscard]] std::size_t elements() const { return static_cast<std::size_t>(number(Kind::kRows, kFilters)); }
+  [[nodiscard]] std::int64_t bytes_of_a_place() const {
+    for (const PlacedWeight& weight : artefact_.weights)
+      if (weight.packing && weight.packing->form.sparse && weight.packing->form.sparse->kind == Kind::kPlaces)
+        return weight.packing->element_bytes;
+    return 0;
+  }
   /// What the program says of a file with these bytes.
   [[nodiscard]] CommandOutcome run_with(const std::string& bytes) const {
     EXPECT_TRUE(write_file(path("model.weights"), bytes));
@@ -109,6 +115,7 @@ TEST_F(DamagedWeights, WithPlacesOrRowsOutOfRangeAreRefused) {
   Random random(7);
   constexpr std::int32_t kLeast = std::numeric_limits<std::int32_t>::min(),
                          kMost = std::numeric_limits<std::int32_t>::max();
+  EXPECT_EQ(bytes_of_a_place(), 2);
   constexpr std::uint16_t kMostShort = std::numeric_limits<std::uint16_t>::max();
   for (int i = 0; i < 8; ++i) {
     const std::int32_t wrong = random.pick(std::vector<std::int32_t>{kLeast, -1, 1 << 24, kMost});

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 
 #include "support.h"
 
@@ -124,6 +125,26 @@ TEST(Architectures, AreKnownToOperatorsThroughout) {
         "cifar_vgg16", "cifar_mobilenet_v1", "cifar_mobilenet_v2"})
     for (const auto& [op, count] : operators_of(name))
       EXPECT_NE(registry().find<Operator>(op), nullptr) << name << " carries " << count << " of " << op;
+}
+
+// A node may be read as several applications: its name is that of one, so that who names a node means one.
+TEST(Import, NamesOneApplicationByEachNode) {
+  for (const char* name : {"cifar_vgg16", "bert_layer", "llama", "mobilenet_v2", "nasrnn"}) {
+    std::ifstream stream(kModels / (std::string(name) + ".onnx"), std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+    const auto imported = import_model(bytes_of(bytes), registry());
+    ASSERT_TRUE(imported) << imported.error().message;
+    std::set<std::string> names;
+    std::size_t products = 0, named_products = 0;
+    for (const Node& node : imported->graph.nodes()) {
+      if (node.application() == nullptr) continue;
+      EXPECT_TRUE(node.name.empty() || names.insert(node.name).second) << name << ": " << node.name;
+      const bool is_product = node.applies("matmul") || node.applies("broadcast_matmul");
+      products += is_product ? 1 : 0;
+      named_products += is_product && !node.name.empty() ? 1 : 0;
+    }
+    EXPECT_GE(2 * named_products, products) << name;
+  }
 }
 
 TEST(Import, ANumberIsTheOneThatWasMeantAndNotTheNearestFloat) {
