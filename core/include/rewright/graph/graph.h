@@ -157,7 +157,7 @@ class REWRIGHT_API GraphBuilder {
   Result<std::vector<Port>> copy(const Node& node, std::vector<Port> operands);
 
   void output(Port port, std::string name = {});
-  /// Names an application that has no name.
+  /// Names an application that has no name, where no other node has this one.
   void name(Port port, const std::string& name);
 
   [[nodiscard]] const TensorType& type(Port port) const { return graph_.type(port); }
